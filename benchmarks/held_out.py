@@ -1,10 +1,12 @@
-"""Do the constants hold on sessions they were not chosen on? `python -m benchmarks.held_out [FOLDER]` says.
+"""How right we are on sessions that nothing was chosen on or learned from: `python -m benchmarks.held_out [FOLDER]`.
 
-Every constant that was chosen on real transcripts (of `scoring.tokens.calibration`, `families`, `overheads`, `tokens`,
-`webapp.agents.claude_code.unwritten` and the factors of the models) is moved by a quarter of its value or a
-third, a factor by a twentieth: the best of all moves first, then the best on top of it, while the mean error of
-growth falls. That is the fit. Without a session (a project, an agent) the constants are moved to fit the others,
-and what is said of that session with them is what was held out. Constants that fit noise show as a gap between both.
+A session, a project, a version of an agent or a whole agent is left out in turn. What is said of its calls then knows
+the others alone, in both ways: what their first calls and compactions taught, earlier or later, and every constant
+that was chosen on real transcripts (of `scoring.tokens.calibration`, `families`, `overheads`, `tokens`,
+`webapp.agents.claude_code.unwritten` and the factors of the models), fitted to them. A fit moves a constant by a
+quarter of its value or a third, a factor by a twentieth: the best of all moves first, then the best on top of it,
+while the mean error of growth falls. Constants that fit noise show as a gap to the figures as shipped. The tables say
+it for all together, and by agent and version.
 
 It takes a minute or two, so that it is no part of `python -m benchmarks`.
 """
@@ -25,7 +27,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks import prediction
-from benchmarks.prediction import Said, figures, grown, growth_error, root_of, sessions
+from benchmarks.prediction import Replay, Said, figures, grown, growth_error, replay_one, root_of, sessions
 from scoring.tokens import calibration, families, overheads
 from scoring.tokens import counting as tokens
 from webapp.agents.claude_code import unwritten
@@ -38,9 +40,10 @@ LEAST_TIMES, MOST_TIMES = 0.3, 3.2
 # Of the mean error of growth: a twentieth of a percent.
 LEAST_GAIN, MOST_MOVES = 0.0005, 8
 Choice = tuple[tuple[str, float], ...]  # (constant, times its value) of those that were moved
-FLAG_VALUES: Mapping[str, Callable[[Said], str]] = {
+KINDS: Mapping[str, Callable[[Said], str]] = {
     "session": lambda call: call.session,
     "project": lambda call: call.project,
+    "version": lambda call: f"{call.agent} {call.version}",
     "agent": lambda call: call.agent,
 }
 
@@ -66,7 +69,7 @@ def constants() -> list[Constant]:
             "MOST_EXTRA",
             "SMALL_ANSWER",
         ),
-        *_of(calibration, "BELIEVED_OUTPUT_SHARE", "FALSE_SHARE"),
+        *_of(calibration, "BELIEVED_OUTPUT_SHARE", "FALSE_SHARE", "ALIKE_SHARE"),
         *_of(overheads, "SESSIONS", "LEAST_SECONDS"),
         *_of(unwritten, "STEPS", "OLDER_STEPS", "WORDS", "OLDER_WORDS"),
         *_of(tokens, "CALL_OVERHEAD", "RESULT_OVERHEAD"),
@@ -143,11 +146,14 @@ class Trial:
 
     def __init__(self, root: Path, tokenizers: Tokenizers) -> None:
         self._read, self._tokenizers = sessions(root), tokenizers
-        self._made: dict[Choice, list[Said]] = {}
-        self._constants = constants()
+        self._made: dict[Choice, list[Replay]] = {}
+        self.constants = constants()
 
     def under(self, choice: Choice) -> list[Said]:
         """Return what is said of every call with these constants moved."""
+        return [call for one in self._replays(choice) for call in one.calls]
+
+    def _replays(self, choice: Choice) -> list[Replay]:
         if choice not in self._made:
             with moved(choice):
                 self._made[choice] = prediction.replay(self._read, self._tokenizers)
@@ -175,7 +181,7 @@ class Trial:
 
     def _moves(self, choice: Choice) -> Iterator[Choice]:
         at = dict(choice)
-        for constant in self._constants:
+        for constant in self.constants:
             for times in constant.times:
                 there = round(at.get(constant.name, 1.0) * times, 4)
                 moves = {**at, constant.name: there}
@@ -183,14 +189,30 @@ class Trial:
                     yield tuple(sorted((n, t) for n, t in moves.items() if t != 1.0))
 
     def held_out(self, kind: str) -> tuple[list[Said], list[Choice]]:
-        """Return what is said of each group's calls with the constants chosen on the others, and these choices."""
-        group_of = FLAG_VALUES[kind]
+        """Return what is said of each group's calls by what the others teach, and the constants chosen on them."""
+        group_of = KINDS[kind]
         said, choices = list[Said](), list[Choice]()
         for group in dict.fromkeys(map(group_of, self.shipped)):
             choice = self.best(lambda call, group=group: group_of(call) != group)  # type: ignore[misc]
-            said += [call for call in self.under(choice) if group_of(call) == group]
+            said += self._left_out(lambda call, group=group: group_of(call) == group, choice)  # type: ignore[misc]
             choices.append(choice)
         return said, choices
+
+    def _left_out(self, wanted: Callable[[Said], bool], choice: Choice) -> list[Said]:
+        """Return what is said of the wanted sessions with these constants and what all others, newest first, teach."""
+        replays = self._replays(choice)
+        out = [bool(one.calls) and wanted(one.calls[0]) for one in replays]
+        lessons = [
+            lesson for one, left in zip(replays, out, strict=True) if not left for lesson in one.lessons
+        ]
+        lessons.reverse()
+        with moved(choice):
+            made = (
+                replay_one(r, self._tokenizers, lessons)
+                for r, left in zip(self._read, out, strict=True)
+                if left
+            )
+            return [call for one in made for call in one.calls]
 
 
 def _mean(calls: Iterator[Said]) -> float:
@@ -199,8 +221,21 @@ def _mean(calls: Iterator[Said]) -> float:
     return sum(errors) / len(errors) if errors else 0.0
 
 
+def by_version(kind: str, calls: Sequence[Said]) -> Table:
+    """Return the table of the figures by agent and version, of calls that were held out."""
+    names = ("total p50", "p90", "growth p50", "p90", "first p50", "compacted p50", "factors p50", "p90")
+    table = Table(f"{kind} held out, %", "calls", *names, box=None)
+    order = [name for name, _, _ in figures(calls)]
+    version_of = KINDS["version"]
+    for version in sorted(set(map(version_of, calls))):
+        own = [call for call in calls if version_of(call) == version]
+        found = {name: value for name, value, _ in figures(own)}
+        table.add_row(version, str(len(own)), *(f"{found[n]:.2f}" if n in found else "" for n in order))
+    return table
+
+
 def main(argv: Sequence[str] | None = None) -> int:
-    """Prints the figures as shipped, fitted to all, and held out by session, project and agent."""
+    """Print the figures as shipped, fitted to all, and held out by session, project, version and agent."""
     arguments = sys.argv[1:] if argv is None else argv
     console = Console(width=130)
     with tempfile.TemporaryDirectory() as cache:
@@ -208,16 +243,20 @@ def main(argv: Sequence[str] | None = None) -> int:
         fit = trial.best(lambda _: True)
         columns = {"as shipped": trial.shipped, "fitted to all": trial.under(fit)}
         choices = list[Choice]()
-        for kind in FLAG_VALUES:
+        for kind in KINDS:
             columns[f"{kind} held out"], chosen = trial.held_out(kind)
             choices += chosen if kind == "session" else []
-    table = Table("figure", *columns, box=None)
+        simple = figures(trial.shipped, simple=True)
+    table = Table("figure, %", "goal", *columns, "simplest", box=None)
     measured = [{name: value for name, value, _ in figures(calls)} for calls in columns.values()]
-    for name in measured[0]:
-        table.add_row(name, *(f"{one[name]:.2f}" for one in measured))
+    plain = {name: value for name, value, _ in simple}
+    for name, _, goal in figures(trial.shipped):
+        table.add_row(name, f"{goal}", *(f"{one[name]:.2f}" for one in measured), f"{plain[name]:.2f}")
     console.print(table)
+    for kind in KINDS:
+        console.print(by_version(kind, columns[f"{kind} held out"]))
     console.print("fitted to all:", ", ".join(f"{name} x{times:.3g}" for name, times in fit))
-    for constant in trial._constants:  # noqa: SLF001 - the same module's
+    for constant in trial.constants:
         often = [times for choice in choices for name, times in choice if name == constant.name]
         if often:
             console.print(

@@ -15,8 +15,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from dataclasses import replace as dataclass_replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
@@ -48,6 +47,7 @@ from webapp.tokenizers import Tokenizers
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data" / "transcripts"
 CHARS_PER_TOKEN = 2.8
 GROWTH_FROM = 200
+Lesson = tuple[Traits, Overheads]  # of one session
 BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -57,11 +57,12 @@ class Said:
 
     `kind` is "first", "compacted" (the first call after a compaction), "cut" (after a rewind) or "next". `by_factors`
     is what would be said of the growth without any reported usage, `foretold` (a part of it) what the agent's own rules
-    say comes besides the messages. `agent` and `project` say whose session it is.
+    say comes besides the messages. `agent`, its `version` and `project` say whose session it is.
     """
 
     session: str
     agent: str
+    version: str
     project: str
     model: str
     kind: str
@@ -86,10 +87,10 @@ class Replay:
     """One conversation, record by record; `calls` holds what was said before each call."""
 
     def __init__(
-        self, name: str, project: str, traits: Traits, tokenizers: Tokenizers, earlier: Earlier
+        self, name: str, project: str, traits: Traits, tokenizers: Tokenizers, lessons: Sequence[Lesson]
     ) -> None:
         self.name, self.project, self.traits, self.calls = name, project, traits, list[Said]()
-        self._tokenizers, self._earlier = tokenizers, earlier
+        self._tokenizers, self._lessons = tokenizers, lessons
         self._log: dict[str, Held] = {}
         self._context: dict[str, Held] = {}
         self._groups: dict[str, Held] = {}
@@ -104,15 +105,7 @@ class Replay:
 
     def _counter_for(self, model: str | None) -> TokenCounter:
         limits = find_model(model)
-        self.traits = Traits(
-            self.traits.source,
-            self.traits.child,
-            self.traits.agent_type,
-            self.traits.cwd,
-            model,
-            limits.token_factor,
-            self.traits.opening,
-        )
+        self.traits = replace(self.traits, model=model, factor=limits.token_factor)
         return ModelCounter(self._tokenizers.counter(limits.encoding), family_of(model), limits.token_factor)
 
     # -- records
@@ -140,22 +133,17 @@ class Replay:
                 self._count(held)
         if meta.version:
             self._unwritten.version(meta.version)
-        if meta.cwd or meta.agent_type:
-            t = self.traits
-            self.traits = Traits(
-                t.source,
-                t.child,
-                meta.agent_type or t.agent_type,
-                meta.cwd or t.cwd,
-                t.model,
-                t.factor,
-                t.opening,
-            )
+        self.traits = replace(
+            self.traits,
+            agent_type=meta.agent_type or self.traits.agent_type,
+            cwd=meta.cwd or self.traits.cwd,
+            version=self.traits.version or meta.version or "",
+        )
 
     def _entry(self, entry: Entry) -> None:
         first = entry.usage is not None and entry.call_key != self._calibration().call
         if not self._log:
-            self.traits = dataclass_replace(self.traits, opening=opening_of(entry.message))
+            self.traits = replace(self.traits, opening=opening_of(entry.message))
         key = entry.source_id or str(len(self._log))
         held = self._groups.get(entry.group or "")
         before, chars = self._size()
@@ -172,7 +160,7 @@ class Replay:
         self._log[key] = self._context[key] = held
         if entry.usage and entry.call_key:
             self._known = calibration.observe(
-                self._calibration(), entry.usage.input_tokens, entry.usage.output_tokens,
+                self._calibration(), entry.usage.input_tokens, entry.usage.answer_tokens,
                 before if first else before - old, held.tokens, call=entry.call_key, model=entry.model or "",
             )  # fmt: skip
             self._absorbing = False
@@ -205,7 +193,7 @@ class Replay:
         before, chars, answered = self._ends.get(report.input_end or "", (*self._size(), self._answered))
         self._said(report.usage, report.model, before, chars)
         self._known = calibration.observe(
-            self._calibration(), report.usage.input_tokens, report.usage.output_tokens, before,
+            self._calibration(), report.usage.input_tokens, report.usage.answer_tokens, before,
             self._answered - answered, call=report.call_key, model=report.model or "",
         )  # fmt: skip
         self._absorbing = True
@@ -232,7 +220,7 @@ class Replay:
         """Return what is known; before the first call, what others taught."""
         if self._known is not None:
             return self._known
-        learned = expected(self.traits, self._earlier.sessions, AGENTS[self.traits.source].restored_tokens)
+        learned = expected(self.traits, self._lessons)
         return calibration.started(learned.unseen, learned.second or 0, learned.restored or 0)
 
     def _said(self, usage: Usage, model: str | None, before: int, chars: int) -> None:
@@ -248,31 +236,20 @@ class Replay:
             simple = last[0] + (chars - last[2]) / CHARS_PER_TOKEN
         before_it, more = (last[0], before - last[1]) if last else (0, before)
         self.calls.append(Said(
-            self.name, self.traits.source, self.project, model or "", kind, real, said, round(simple), before_it,
-            more + known.waiting, known.waiting,
+            self.name, self.traits.source, self.traits.version, self.project, model or "", kind, real, said,
+            round(simple), before_it, more + known.waiting, known.waiting,
         ))  # fmt: skip
         self._last, self._cut = (real, before, chars), False
 
     @property
-    def overheads(self) -> Overheads | None:
-        """Return what this session teaches others; None if it had no call."""
+    def lessons(self) -> list[Lesson]:
+        """Return what this session teaches others; nothing if it had no call."""
         known = self._known
         if known is None or not known.known:
-            return None
+            return []
         second = known.second if known.calls > 1 else None
-        return Overheads(known.unseen, second, known.restored if known.compactions else None, known.calls)
-
-
-class Earlier:
-    """The overheads of the sessions replayed so far, newest first."""
-
-    def __init__(self) -> None:
-        self.sessions: list[tuple[Traits, Overheads]] = []
-
-    def add(self, replay: Replay) -> None:
-        """A session that has ended."""
-        if replay.overheads is not None:
-            self.sessions.insert(0, (replay.traits, replay.overheads))
+        restored = known.restored if known.compactions else None
+        return [(self.traits, Overheads(known.unseen, second, restored, known.calls))]
 
 
 def _chars(message: Message) -> int:
@@ -288,7 +265,7 @@ def _chars(message: Message) -> int:
 # -- the transcripts
 
 
-def sessions(root: Path) -> list[tuple[TranscriptFile, str, list[Record]]]:
+def sessions(root: Path) -> list[Read]:
     """(file, stream, records) of every conversation under a folder, by the time of its first row."""
     found: list[tuple[datetime, TranscriptFile, str, list[Record]]] = []
     for file, records in _files(root):
@@ -317,21 +294,27 @@ def _records(decoder: claude_code.Decoder | codex.Decoder, file: TranscriptFile)
             yield from decoder.feed(number, line)
 
 
-Read = Sequence[tuple[TranscriptFile, str, list[Record]]]
+Read = tuple[TranscriptFile, str, list[Record]]
 
 
-def replay(read: Read, tokenizers: Tokenizers) -> list[Said]:
-    """Return what was said before every call of these conversations, each knowing those before it."""
-    earlier, said = Earlier(), list[Said]()
-    for file, stream, records in read:
-        child = file.parent_id is not None or bool(stream)
-        name = f"{file.path.stem}{stream and ' ' + stream}"
-        one = Replay(name, _project(file), Traits(file.source, child, file.agent_type), tokenizers, earlier)
-        for record in records:
-            one.take(record)
-        earlier.add(one)
-        said += one.calls
-    return said
+def replay(read: Iterable[Read], tokenizers: Tokenizers) -> list[Replay]:
+    """Return these conversations replayed one after the other, each knowing those before it."""
+    lessons, replays = list[Lesson](), list[Replay]()
+    for conversation in read:
+        replays.append(replay_one(conversation, tokenizers, lessons))
+        lessons[:0] = replays[-1].lessons
+    return replays
+
+
+def replay_one(conversation: Read, tokenizers: Tokenizers, lessons: Sequence[Lesson]) -> Replay:
+    """Return one conversation replayed that knows what these lessons, newest first, have taught."""
+    file, stream, records = conversation
+    child = file.parent_id is not None or bool(stream)
+    name = f"{file.path.stem}{stream and ' ' + stream}"
+    one = Replay(name, _project(file), Traits(file.source, child, file.agent_type), tokenizers, lessons)
+    for record in records:
+        one.take(record)
+    return one
 
 
 def _project(file: TranscriptFile) -> str:
@@ -346,7 +329,7 @@ def replayed(root: Path) -> tuple[Said, ...]:
     with tempfile.TemporaryDirectory() as cache:
         tokenizers = Tokenizers(Path(cache))
         tokenizers.counter()
-        return tuple(replay(sessions(root), tokenizers))
+        return tuple(call for one in replay(sessions(root), tokenizers) for call in one.calls)
 
 
 # -- figures
@@ -386,12 +369,12 @@ def figures(calls: Sequence[Said], simple: bool = False) -> list[tuple[str, floa
     bare = [growth_error(c, c.simple if simple else c.last_real + c.by_factors) for c in steps]
     add("total, median", totals, 50, 0.15)
     add("total, p90", totals, 90, 1)
-    add("growth from 200 tokens, median", growths, 50, 10)
+    add("growth from 200 tokens, median", growths, 50, 6)
     add("growth from 200 tokens, p90", growths, 90, 30)
-    add("first call of a session, median", firsts, 50, 25)
-    add("first call after a compaction, median", compacted, 50, 10)
-    add("growth by factors alone, median", bare, 50, 15)
-    add("growth by factors alone, p90", bare, 90, 40)
+    add("first call of a session, median", firsts, 50, 20)
+    add("first call after a compaction, median", compacted, 50, 12)
+    add("growth by factors alone, median", bare, 50, 10)
+    add("growth by factors alone, p90", bare, 90, 35)
     return [(n, 100 * percentile(e, p), None if simple else g) for n, e, p, g in rows if e]
 
 

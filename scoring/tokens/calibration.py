@@ -41,6 +41,8 @@ FALSE_SHARE, FALSE_FROM = 0.4, 2_000
 # Real input that falls by more than LOST_FALL tokens, or stays behind what was expected by more than LOST_LEAST and by
 # more than a share of the growth, tells that the agent has taken something out of its context.
 LOST_FALL, LOST_LEAST, LOST_SHARE = 500, 3_000, 0.4
+# What came hidden with two calls running is expected again if the smaller is at least this share of the larger.
+ALIKE_SHARE = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +181,7 @@ def _learned(known: Calibration, real_input: int, estimate_before: int, model: s
     if not known.known:
         return replace(known, unseen=max(0, round(real_input - known.factor * estimate_before)))
     if known.input_real is None or known.anchor_real is None:
-        expected = known.unseen + known.factor * estimate_before
+        expected = known.unseen + known.factor * estimate_before + known.waiting
         if not known.compacted:
             return known
         restored = max(0, round(real_input - expected))
@@ -196,9 +198,19 @@ def _learned(known: Calibration, real_input: int, estimate_before: int, model: s
         return replace(known, second=max(0, round(sample[1] - known.factor * sample[0])))
     samples = (*known.samples, sample)[-SAMPLES:]
     factor = _factor(samples)
-    rest = [y - factor * x for x, y in samples] + [0.0] * PRIOR_CALLS
-    extra = min(MOST_EXTRA, max(0, round(median(rest))))
-    return replace(known, factor=factor, extra=extra, samples=samples)
+    return replace(known, factor=factor, extra=_extra([y - factor * x for x, y in samples]), samples=samples)
+
+
+def _extra(left_over: list[float]) -> int:
+    """Return what is expected to come hidden with the next call, from what the calls so far leave unexplained.
+
+    That is the median, or what the last two calls have in common: a mode of the agent, such as planning, puts the same
+    words into each call while it lasts.
+    """
+    usual = median(left_over + [0.0] * PRIOR_CALLS)
+    less, more = sorted(left_over[-2:]) if len(left_over) > 1 else (0.0, 0.0)
+    again = less if less >= ALIKE_SHARE * more else 0.0
+    return min(MOST_EXTRA, max(0, round(max(usual, again))))
 
 
 def _factor(samples: tuple[Sample, ...]) -> float:

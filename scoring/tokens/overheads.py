@@ -2,9 +2,9 @@
 
 An agent sends a system prompt and tool definitions that are not in its transcript. Sessions of the same agent carry
 about the same, the more alike the closer they are: a sub-agent is like other sub-agents that were begun with the same
-words, or of its type, a session like those in the same folder, with the same model. Figures are kept as tokens of
-their own model and carried over by the models' factors. Without an earlier session nothing is assumed: what is shown
-is what was seen.
+words, or of its type, a session like those in the same folder, then of the same version, with the same model. Figures
+are kept as tokens of their own model and carried over by the models' factors. Without an earlier session nothing is
+assumed: what is shown is what was seen.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ LEAST_SECONDS = 2
 
 @dataclass(frozen=True, slots=True)
 class Traits:
-    """The traits of a session. `source` names the agent, `child` says that another session started it, `factor` is the
-    `token_factor` of its model, `opening` how its first message begins.
+    """The traits of a session. `source` names the agent and `version` its version, `child` says that another session
+    started it, `factor` is the `token_factor` of its model, `opening` how its first message begins.
     """
 
     source: str
@@ -32,6 +32,7 @@ class Traits:
     model: str | None = None
     factor: float = 1.0
     opening: str = ""
+    version: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,23 +48,17 @@ class Overheads:
     calls: int = 0
 
 
-def expected(
-    like: Traits, earlier: Iterable[tuple[Traits, Overheads]], restored_tokens: int = 0
-) -> Overheads:
-    """Return what a session like this will carry, from earlier ones (newest first); nothing unseen without one.
+def expected(like: Traits, earlier: Iterable[tuple[Traits, Overheads]]) -> Overheads:
+    """Return what a session like this will carry, from earlier ones (newest first); nothing without one.
 
-    Sessions of a single call are often checks without tools. They teach sub-agents that were begun with the same words,
-    and others only where there are none of more calls.
-    `restored_tokens` of o200k are assumed to come after a compaction where none has taught.
+    Sessions of a single call are often checks without tools. They teach sub-agents that were begun with the same words
+    or are of the same type, and others only where there are none of more calls.
     """
     same = [(t, o) for t, o in earlier if t.source == like.source and t.child == like.child]
-    if not any(_begun_alike(like, t) for t, _ in same):
-        same = [(t, o) for t, o in same if o.calls > 1] or same
-    restored = restored_tokens * like.factor
     if not same:
-        return Overheads(0, 0, round(restored))
-    best = max(_alike(like, traits) for traits, _ in same)
-    nearest = [(t, o) for t, o in same if _alike(like, t) == best][:SESSIONS]
+        return Overheads(0, 0, 0)
+    best = max(_alike(like, traits, overheads) for traits, overheads in same)
+    nearest = [(t, o) for t, o in same if _alike(like, t, o) == best][:SESSIONS]
     seconds = _seconds(nearest, like)
     if (
         len(seconds) < LEAST_SECONDS
@@ -73,7 +68,7 @@ def expected(
     return Overheads(
         round(median(_carried(o.unseen, t, like) for t, o in nearest)),
         round(median(seconds)) if len(seconds) >= LEAST_SECONDS else 0,
-        round(median(again) if again else restored),
+        round(median(again)) if again else 0,
         len(nearest),
     )
 
@@ -82,17 +77,17 @@ def _seconds(sessions: Iterable[tuple[Traits, Overheads]], like: Traits) -> list
     return [_carried(o.second, t, like) for t, o in sessions if o.second is not None]
 
 
-def _alike(like: Traits, other: Traits) -> tuple[bool, ...]:
+def _alike(like: Traits, other: Traits, of: Overheads) -> tuple[bool, ...]:
+    """Return in what another session is alike, what weighs most first."""
+    begun_alike = like.child and bool(like.opening) and like.opening == other.opening
     return (
-        _begun_alike(like, other),
+        begun_alike,
         like.agent_type == other.agent_type,
+        begun_alike or of.calls > 1,
         like.cwd == other.cwd,
+        like.version == other.version,
         like.model == other.model,
     )
-
-
-def _begun_alike(like: Traits, other: Traits) -> bool:
-    return like.child and bool(like.opening) and like.opening == other.opening
 
 
 def _carried(tokens: int, of: Traits, to: Traits) -> float:

@@ -116,8 +116,7 @@ class Agent:
     key under which the agent's own process knows a row's message. `window_of_compaction` derives the window from the
     tokens at which the agent compacted by itself, None where they imply none; `usual_window` is the window that the
     agent starts with by default, even where its model could take more, `usual_model` the one by which a session
-    counts until it names its own. `unwritten` follows what the agent sends without writing it; `restored_tokens` are
-    assumed to come after a compaction (of o200k, times the model's factor).
+    counts until it names its own. `unwritten` follows what the agent sends without writing it.
     """
 
     source: str
@@ -141,7 +140,6 @@ class Agent:
     usual_model: str | None = None
     clears: Clears | None = None
     unwritten: type[Unwritten] = Unwritten
-    restored_tokens: int = 0
 
     def files_at(self, path: Path) -> list[TranscriptFile]:
         """Return the transcripts that a changed file is or belongs to."""

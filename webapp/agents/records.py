@@ -27,7 +27,7 @@ class Usage:
     """The tokens of one API call. `input_tokens` is the call's real total input, cached tokens included;
     `cached_tokens` (read) and `cache_write_tokens` are parts of it. `reasoning_tokens` is part of `output_tokens`.
     `window` is the context window the agent itself reports. `cache_write_hour_tokens`, part of `cache_write_tokens`,
-    stay cached for an hour.
+    stay cached for an hour. `unsent_tokens`, part of `output_tokens`, are thoughts that the agent does not send again.
     """
 
     input_tokens: int
@@ -37,6 +37,12 @@ class Usage:
     reasoning_tokens: int = 0
     window: int | None = None
     cache_write_hour_tokens: int = 0
+    unsent_tokens: int = 0
+
+    @property
+    def answer_tokens(self) -> int:
+        """Return the tokens of the answer as the next call's input has it."""
+        return self.output_tokens - self.unsent_tokens
 
 
 @dataclass(frozen=True, slots=True)

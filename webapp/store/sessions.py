@@ -85,17 +85,15 @@ class Taught(NamedTuple):
     calls: int
     compactions: int
     opening: str
+    agent_version: str
 
 
 # How many sessions of an agent are looked at for what they have taught: those that came last know best.
 TAUGHT = 200
-_TAUGHT = (
-    ", ".join(
-        f"coalesce(json_extract(state, '$.calibration.{name}'), 0)"
-        for name in ("unseen", "second", "restored", "calls", "compactions")
-    )
-    + ", coalesce(json_extract(state, '$.opening'), '')"
-)
+_TAUGHT = ", ".join(
+    f"coalesce(json_extract(state, '$.calibration.{name}'), 0)"
+    for name in ("unseen", "second", "restored", "calls", "compactions")
+) + "".join(f", coalesce(json_extract(state, '$.{name}'), '')" for name in ("opening", "agent_version"))
 
 COLUMNS = tuple(f.name for f in fields(SessionRow) if f.name != "damaged")
 _SELECT = f"SELECT {', '.join(COLUMNS)} FROM sessions"

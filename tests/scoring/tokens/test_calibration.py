@@ -145,6 +145,31 @@ class TestLearning:
         assert known.anchor_real is not None
         assert abs(said - known.anchor_real - 520) <= 60
 
+    def test_expects_what_came_hidden_with_two_calls_running(self) -> None:  # X11
+        """A mode of the agent, such as planning, says the same with each call while it lasts."""
+        known, estimate = followed(6, 1.0)
+        usual = known.extra
+        for hidden, expected in ((860, usual), (870, 860), (865, 865)):
+            said, _ = total(known, estimate + 100)
+            known = observe(known, said - known.extra + hidden, 50, estimate + 100, 50, call=f"plan {hidden}")
+            estimate += 150
+            assert known.extra == pytest.approx(expected, abs=12)
+        known = observe(
+            known, total(known, estimate + 100)[0] - known.extra, 50, estimate + 100, 50, call="off"
+        )
+        assert known.extra == pytest.approx(usual, abs=12)
+
+    def test_does_not_expect_what_came_once(self) -> None:
+        """Nor two things that have little in common."""
+        known, estimate = followed(6, 1.0)
+        for hidden in (2_000, 200, 2_000):
+            said, _ = total(known, estimate + 100)
+            known = observe(
+                known, said - known.extra + hidden, 50, estimate + 100, 50, call=f"c{hidden}{estimate}"
+            )
+            estimate += 150
+            assert known.extra < 50
+
     def test_is_not_moved_by_outliers(self) -> None:  # X11
         """An image, a hidden page and a tool definition leave the factor where it was."""
         known, estimate = followed(10, 1.2)
@@ -285,6 +310,14 @@ class TestACompaction:
         assert once.unseen == known.unseen
         again, _ = total(after_compaction(once), 2_000)
         assert abs(again - (known.unseen + 6_000)) <= 5
+
+    def test_teaches_what_comes_besides_what_was_foretold(self) -> None:  # X11
+        """The files that the transcript names are known; only the rest is learned."""
+        known, _ = followed(12, 1.0)
+        waits = expecting(after_compaction(known), 4_000)
+        assert total(waits, 3_000)[0] == known.unseen + 7_000
+        once = observe(waits, known.unseen + 3_000 + 4_300, 50, 3_000, 50, call="c1")
+        assert abs(once.restored - 300) <= 5
 
     def test_is_no_growth(self) -> None:
         """The first call after it adds no sample."""

@@ -45,6 +45,23 @@ class TestExpected:
         elsewhere = taught(30_000, 30_000, like=replace(MAIN, cwd="/other"))
         assert expected(MAIN, elsewhere + taught(20_000)).unseen == 20_000
 
+    def test_prefers_the_same_version_to_the_same_model(self) -> None:  # X11
+        """An agent's prompt changes with its versions more than with the model."""
+        now = replace(MAIN, version="2.0.44")
+        same = taught(21_000, like=replace(now, model="other"))
+        assert (
+            expected(now, taught(16_000, 16_000, like=replace(MAIN, version="2.0.42")) + same).unseen
+            == 21_000
+        )
+
+    def test_prefers_the_same_folder_to_the_same_version(self) -> None:
+        """Its rules and servers make more of the prompt than a version changes."""
+        now = replace(MAIN, version="2.0.44")
+        elsewhere = taught(40_000, 40_000, like=replace(now, cwd="/other"))
+        assert (
+            expected(now, elsewhere + taught(16_000, like=replace(MAIN, version="2.0.42"))).unseen == 16_000
+        )
+
     def test_is_carried_over_to_another_model_by_the_factors(self) -> None:  # X11
         """The same prompt takes more tokens of a model that makes more of it."""
         newer = replace(MAIN, model="claude-opus-4-7", factor=1.5)
@@ -70,10 +87,10 @@ class TestExpected:
         assert expected(MAIN, here * 2 + elsewhere * 5).second == 2_600
 
     def test_expects_after_a_compaction_what_others_had_there(self) -> None:
-        """Whichever folder they were in; without one, what the agent is known for."""
+        """Whichever folder they were in; without one nothing but what the agent's own rules say."""
         before = [(replace(MAIN, cwd="/other"), Overheads(20_000, restored=4_000, calls=90))]
-        assert expected(MAIN, taught(20_000) + before, 2_000).restored == 4_000
-        assert expected(MAIN, taught(20_000), 2_000).restored == 2_300
+        assert expected(MAIN, taught(20_000) + before).restored == 4_000
+        assert expected(MAIN, taught(20_000)).restored == 0
         assert expected(Traits("codex"), []).restored == 0
 
 
@@ -89,6 +106,19 @@ class TestASubAgent:
         assert expected(self.WARMUP, known).unseen == 1_100
         assert expected(explorers, known).unseen == 9_000
         assert expected(replace(self.WARMUP, opening="Plan"), known).unseen == 9_000
+
+    def test_learns_from_its_type_single_calls_included(self) -> None:  # X11
+        """Whatever they were asked, and though others made more calls."""
+        explorer = Traits("claude-code", child=True, agent_type="Explore", opening="Find the tests")
+        others = replace(explorer, agent_type="general-purpose", opening="Do it")
+        once = taught(3_900, like=replace(explorer, opening="Look around"), calls=1)
+        assert expected(explorer, taught(14_000, 14_000, like=others) + once).unseen == 3_900
+
+    def test_learns_from_more_calls_where_neither_words_nor_type_tell(self) -> None:
+        """A warm-up says nothing about an agent that works."""
+        worker = replace(self.WARMUP, opening="Give me an overview")
+        before = taught(14_000, like=replace(worker, opening="Do it"))
+        assert expected(worker, taught(1_100, 1_100, like=self.WARMUP, calls=1) + before).unseen == 14_000
 
     def test_teaches_no_main_session(self) -> None:  # X11
         """Whatever it began with."""

@@ -26,14 +26,21 @@ class TestTaught:
     """The newest sessions' overheads."""
 
     def test_comes_newest_first_with_what_each_was_like(self, store: Store) -> None:  # X11
-        """Folder, model, type, and whether another session started it."""
+        """Folder, model, type, version, and whether another session started it."""
         session(
             store, "a", 5, known(20_000, calls=9, second=50, compactions=1, restored=7), cwd="/x", model="m"
         )
-        session(store, "b", 9, {**known(4_000), "opening": "Warmup"}, parent_id="a", agent_type="Explore")
+        session(
+            store,
+            "b",
+            9,
+            {**known(4_000), "opening": "Warmup", "agent_version": "2.0.44"},
+            parent_id="a",
+            agent_type="Explore",
+        )
         assert store.sessions.taught("claude-code") == [
-            Taught(True, "Explore", None, None, 4_000, 0, 0, 1, 0, "Warmup"),
-            Taught(False, None, "/x", "m", 20_000, 50, 7, 9, 1, ""),
+            Taught(True, "Explore", None, None, 4_000, 0, 0, 1, 0, "Warmup", "2.0.44"),
+            Taught(False, None, "/x", "m", 20_000, 50, 7, 9, 1, "", ""),
         ]
 
     def test_leaves_out_other_agents_deleted_sessions_and_those_without_a_call(self, store: Store) -> None:

@@ -6,7 +6,7 @@ from webapp.agents.agent import Agent, Door, FileImport, Transcripts
 from webapp.agents.claude_code import files, hooks, rows, transcript
 from webapp.agents.claude_code.clearing import CLEARS
 from webapp.agents.claude_code.decoder import Decoder
-from webapp.agents.claude_code.unwritten import RESTORED, TaskReminders
+from webapp.agents.claude_code.unwritten import TaskReminders
 from webapp.agents.claude_code.window import USUAL, window_of_compaction
 from webapp.agents.reading.readers import LineReader
 from webapp.agents.reading.tail import decode
@@ -45,5 +45,4 @@ AGENT = Agent(
     usual_window=USUAL,
     clears=CLEARS,
     unwritten=TaskReminders,
-    restored_tokens=RESTORED,
 )

@@ -1,10 +1,16 @@
 """Tokens that Claude Code sends without writing them down, predicted by its own rules, and those it writes and keeps.
 
 Versions that write `attachment` rows say what they add to a call. Older ones, and sub-agents of newer ones, add the
-same and say nothing; the reminder of the task list can be followed all the same. It comes with the call behind the
-tenth row of answers since the list was last written and since the last reminder (before 2.1: the sixth and the third),
-thoughts not counted, and shows the list. Public analyses of the agent name these steps `TURNS_SINCE_WRITE` and
-`TURNS_BETWEEN_REMINDERS`; in the sessions that `benchmarks.prediction` replays they hold from call to call.
+same and say nothing. Four things can be followed all the same, by rules that public analyses of the agent's code name:
+
+- The reminder of the task list comes with the call behind the tenth row of answers since the list was last written and
+  since the last reminder (`TURNS_SINCE_WRITE`, `TURNS_BETWEEN_REMINDERS`), thoughts not counted, and shows the list.
+  Versions 2.0 take seven and three, and count the row that writes the list. In the sessions that
+  `benchmarks.prediction` replays the steps hold from call to call.
+- Versions before 2.0 show the list behind each change of it instead.
+- After a compaction the files read last are sent again, at most five of at most 5,000 tokens each
+  (`POST_COMPACT_MAX_FILES_TO_RESTORE`, `POST_COMPACT_MAX_TOKENS_PER_FILE`).
+- What a hook says when it blocks a call is sent twice: as the call's result, and as a reminder beside it.
 
 The other way round, some arguments of calls are filled in for the screen and for hooks, and taken out before the
 conversation is sent: the plan that `ExitPlanMode` shows is its file's, `SendMessage` says everything twice.
@@ -12,25 +18,31 @@ conversation is sent: the plan that `ExitPlanMode` shows is its file's, `SendMes
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
-from scoring.messages import Reasoning, ToolCall
+from scoring.messages import Reasoning, ToolCall, ToolResult
 from scoring.tokens import TokenCounter
 from webapp.agents.reading.rows import dumps, list_of, object_of, parse, text_of
 from webapp.agents.records import REMINDER, Entry
 from webapp.agents.unwritten import Unwritten
 
-# In tokens of o200k, times the model's factor: it reads up to five files again after a compaction. Older versions do
-# not write that down (some 4,000 tokens in the one that was measured), newer ones do.
-RESTORED = 2_000
+# The files that are sent again after a compaction, and the most tokens of each.
+FILES, FILE_TOKENS = 5, 5_000
+# No token has more characters on average in a text of any length: what is longer need not be counted to its end.
+_MOST_CHARS = 8 * FILE_TOKENS
+_OPEN_READS = 16  # calls in one answer whose results may still come
+_BLOCKED = re.compile(r"(Pre|Post)ToolUse(:\S+)? hook (blocking )?error")
 # Tools that write the list of tasks; the older one has the whole list in its arguments.
 TASKS, TODOS = frozenset({"TaskCreate", "TaskUpdate"}), "TodoWrite"
+READ = "Read"
 # Rows of answers since the list was written, and since the last reminder.
-STEPS, OLDER_STEPS = (10, 10), (6, 3)
-LONGER_FROM = (2, 1)
-# The reminder's own words with the tags around them, in tokens of o200k.
-WORDS, OLDER_WORDS = 115, 95
+STEPS, OLDER_STEPS = (10, 10), (7, 3)
+SHOWN_BEFORE, LONGER_FROM = (2, 0), (2, 1)
+# The words of the reminder, and of the note that the list has changed, with the tags around them, in tokens of o200k.
+WORDS, OLDER_WORDS, CHANGED_WORDS = 115, 95, 45
 # Arguments that are never sent. A plan is the file's only where one was written to a file: the tool's first versions
 # took it from the model.
 EXIT_PLAN, PLANS = "ExitPlanMode", "/.claude/plans/"
@@ -45,7 +57,9 @@ class TaskReminders(Unwritten):
     """Rows of answers since the list was written and since the last reminder, and the tokens of the list.
 
     `told`: this transcript says by itself what is added. `plans`: a plan was written to a file. `unsent`: tokens
-    written since the last call that are not sent. `older`: the steps of versions before 2.1 hold.
+    written since the last call that are not sent, `once`: those that come with the next call in no row. `older`: the
+    steps of versions before 2.1 hold; `oldest`: the list is shown when it changes. `files` are the tokens of the files
+    read last by path, the newest behind, `reading` the paths of the reads whose results are still to come.
     """
 
     since_list: int = 0
@@ -55,40 +69,64 @@ class TaskReminders(Unwritten):
     plans: bool = False
     unsent: int = 0
     older: bool = False
+    oldest: bool = False
+    once: int = 0
+    files: dict[str, int] = field(default_factory=dict)
+    reading: dict[str, str] = field(default_factory=dict)
 
     def version(self, version: str) -> None:
         """Note the version of the agent that writes."""
         numbers = tuple(int(n) for n in version.split(".")[:2] if n.isdigit())
-        self.older = len(numbers) == len(LONGER_FROM) and numbers < LONGER_FROM
+        known = len(numbers) == len(LONGER_FROM)
+        self.older, self.oldest = known and numbers < LONGER_FROM, known and numbers < SHOWN_BEFORE
 
     def take(self, entry: Entry, counter: TokenCounter, factor: float) -> None:
         """Take one more row, in order of arrival. `counter` counts as the session's model does, by `factor`."""
         if entry.message.role != "assistant":
-            added = entry.message.name == REMINDER and b'"type":"attachment"' in (entry.raw or b"")
-            self.told = self.told or added
+            if entry.message.name == REMINDER and b'"type":"attachment"' in (entry.raw or b""):
+                self.told, self.once = True, 0
+            for result in entry.message.results:
+                self._came(result, counter)
             return
         call = entry.call_key or entry.group or entry.source_id or ""
         if call != self.call:
             self.asked = self.waiting(factor)
             self.since_reminder = 0 if self.due else self.since_reminder
-            self.call, self.unsent = call, 0
+            self.call, self.unsent, self.once = call, 0, 0
         if all(isinstance(part, Reasoning) for part in entry.message.parts):
             return
         self.since_list += 1
         self.since_reminder += 1
         for part in entry.message.parts:
             if isinstance(part, ToolCall):
-                self._called(part, counter)
+                self._called(part, counter, factor)
 
-    def _called(self, call: ToolCall, counter: TokenCounter) -> None:
+    def _came(self, result: ToolResult, counter: TokenCounter) -> None:
+        path = self.reading.pop(result.call_id, None)
+        if path is not None and not result.is_error:
+            self.files.pop(path, None)
+            self.files[path] = min(FILE_TOKENS, counter.count(result.text[:_MOST_CHARS]))
+            while len(self.files) > FILES:
+                del self.files[next(iter(self.files))]
+        if not self.told and result.is_error and _BLOCKED.match(result.text):
+            self.once += counter.count(result.text)
+
+    def _called(self, call: ToolCall, counter: TokenCounter, factor: float) -> None:
         if call.name in TASKS or call.name == TODOS:
-            self.since_list = 0
+            self.since_list = int(self.older)
         if call.name == TODOS:
-            self.listed = counter.count(_list_of(call.arguments))
+            todos = _todos_of(call.arguments)
+            self.listed = counter.count(_list_of(todos))
+            if self.oldest and not self.told:
+                self.once += round(factor * CHANGED_WORDS) + counter.count(dumps(todos))
+        elif call.name == READ and (path := text_of(_arguments_of(call.arguments).get("file_path"))):
+            self.reading[call.id] = path
+            if len(self.reading) > _OPEN_READS:
+                del self.reading[next(iter(self.reading))]
         elif call.name == "Write":
             self.plans = self.plans or PLANS in call.arguments
         elif call.name in UNSENT and (self.plans or call.name != EXIT_PLAN):
-            given = object_of(parse(call.arguments.encode()))
+            given = _arguments_of(call.arguments)
             kept = {k: v for k, v in given.items() if k not in UNSENT[call.name]}
             self.unsent += counter.count(call.arguments) - counter.count(dumps(kept))
 
@@ -96,21 +134,30 @@ class TaskReminders(Unwritten):
     def due(self) -> bool:
         """Return True if the next call brings the reminder."""
         since_list, between = OLDER_STEPS if self.older else STEPS
-        return not self.told and self.since_list >= since_list and self.since_reminder >= between
+        quiet = self.told or self.oldest
+        return not quiet and self.since_list >= since_list and self.since_reminder >= between
 
     def waiting(self, factor: float) -> int:
         """Return the tokens that come with the next call and are in no row, less those in a row that do not come."""
         words = round(factor * (OLDER_WORDS if self.older else WORDS))
-        return (words + self.listed if self.due else 0) - self.unsent
+        return (words + self.listed if self.due else 0) + self.once - self.unsent
 
     def compacted(self) -> None:
         """Start counting again: the agent replaced its context."""
         self.since_list = self.since_reminder = self.unsent = self.unreported = 0
+        self.once = 0 if self.told else sum(self.files.values())
 
 
-def _list_of(arguments: str) -> str:
+def _arguments_of(arguments: str) -> dict[str, Any]:
+    return object_of(parse(arguments.encode()))
+
+
+def _todos_of(arguments: str) -> list[dict[str, Any]]:
+    return list(map(object_of, list_of(_arguments_of(arguments).get("todos"))))
+
+
+def _list_of(todos: list[dict[str, Any]]) -> str:
     """Return the list as the reminder shows it; one that is done is forgotten."""
-    todos = list(map(object_of, list_of(object_of(parse(arguments.encode())).get("todos"))))
     if all(todo.get("status") == "completed" for todo in todos):
         return ""
     lines = (f"{n}. [{text_of(t.get('status'))}] {text_of(t.get('content'))}" for n, t in enumerate(todos, 1))

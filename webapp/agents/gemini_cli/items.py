@@ -79,11 +79,12 @@ def messages_of(record: dict[str, Any], record_id: str) -> Iterator[tuple[str, M
 
 
 def usage_of(tokens: dict[str, Any]) -> Usage | None:
-    """Return the usage that a model's message reports, or None."""
+    """Return the usage that a model's message reports, or None. Its thoughts are not sent again."""
     said = count_of(tokens.get("input")) + count_of(tokens.get("tool"))
     thought = count_of(tokens.get("thoughts"))
     output = count_of(tokens.get("output")) + thought
-    return Usage(said, output, count_of(tokens.get("cached")), 0, thought) if said else None
+    cached = count_of(tokens.get("cached"))
+    return Usage(said, output, cached, 0, thought, unsent_tokens=thought) if said else None
 
 
 def user_words(message: Message) -> str | None:

@@ -64,13 +64,20 @@ def unknown_in(parts: list[dict[str, Any]]) -> Iterator[str]:
 
 
 def usage_of(message: dict[str, Any]) -> Usage | None:
-    """Return the usage of an assistant's row; its input as OpenCode counts it leaves out what was cached."""
+    """Return the usage of an assistant's row; its input as OpenCode counts it leaves out what was cached.
+
+    Older versions count the reasoning into the output too (anomalyco/opencode #21047); the total, where there is one,
+    counts it once in all of them. Without a total an output that is larger than the reasoning holds it.
+    """
     tokens = object_of(message.get("tokens"))
     cache = object_of(tokens.get("cache"))
     read, written = count_of(cache.get("read")), count_of(cache.get("write"))
-    thought = count_of(tokens.get("reasoning"))
+    thought, output = count_of(tokens.get("reasoning")), count_of(tokens.get("output"))
     said = count_of(tokens.get("input")) + read + written
-    return Usage(said, count_of(tokens.get("output")) + thought, read, written, thought) if said else None
+    apart = output + thought
+    held = output if output > thought else apart
+    answer = min(apart, max(output, count_of(tokens.get("total")) - said)) if tokens.get("total") else held
+    return Usage(said, answer, read, written, min(thought, answer)) if said else None
 
 
 def model_of(message: dict[str, Any]) -> str | None:

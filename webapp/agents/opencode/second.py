@@ -37,7 +37,8 @@ def as_first(row: Row, data: Row) -> tuple[Row, list[Row]]:
     message: Row = {"id": row.get("id"), "role": "user", "time": time}
     if kind == "assistant":
         model = object_of(data.get("model"))
-        message |= {"role": "assistant", "modelID": model.get("id"), "tokens": data.get("tokens")}
+        tokens = _with_total(object_of(data.get("tokens")))
+        message |= {"role": "assistant", "modelID": model.get("id"), "tokens": tokens}
         return message, [_part(object_of(one)) for one in list_of(data.get("content"))]
     if kind == "compaction":
         message |= {"role": "assistant", "summary": True, "auto": data.get("reason") == "auto"}
@@ -52,6 +53,13 @@ def as_first(row: Row, data: Row) -> tuple[Row, list[Row]]:
     if kind in ("system", "synthetic"):
         return message, [_text(text_of(data.get("text")), synthetic=True)]
     return message, [{"type": "step-start" if kind in _UNSENT else f"of type {kind or 'none'}"}]
+
+
+def _with_total(tokens: Row) -> Row:
+    """Return the tokens of a call with their total: here the output always leaves the reasoning out."""
+    cache = object_of(tokens.get("cache"))
+    parts = [tokens.get(name) for name in ("input", "output", "reasoning")]
+    return {**tokens, "total": sum(map(count_of, [*parts, cache.get("read"), cache.get("write")]))}
 
 
 def _text(text: str, *, synthetic: bool = False) -> Row:

@@ -289,7 +289,7 @@ class AppendBatch:
     def _bill(self, usage: Usage, call_key: str, at: int | None, own: int) -> None:
         """Note what the bill needs: what a partly reported answer must be, and how long the cache lives."""
         state, known = self.state, self.state.calibration
-        must = 0 if calibration.is_believed(known, usage.output_tokens, own) else round(known.factor * own)
+        must = 0 if calibration.is_believed(known, usage.answer_tokens, own) else round(known.factor * own)
         self.calls[call_key] = self.calls[call_key]._replace(answer_tokens=must)
         state.called_at = max(state.called_at, at or 0)
         if usage.cache_write_tokens:
@@ -301,7 +301,7 @@ class AppendBatch:
         known = self.state.calibration
         if usage.input_tokens > 0:
             self.state.calibration = calibration.observe(
-                self.state.calibration, usage.input_tokens, usage.output_tokens, before, own, call=call_key,
+                self.state.calibration, usage.input_tokens, usage.answer_tokens, before, own, call=call_key,
                 model=model or "", learns=learns,
             )  # fmt: skip
         if not known.known and self.state.calibration.known:

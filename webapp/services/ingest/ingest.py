@@ -407,7 +407,7 @@ class Ingest:
             batch = AppendBatch(session)
             for record in found:
                 if isinstance(record, Meta) and record.version:
-                    session.state.unwritten.version(record.version)
+                    session.state.began(record.version)
             if unnamed and row.model is not None:
                 batch.count_again()
         turns = row.turns

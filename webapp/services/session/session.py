@@ -346,14 +346,18 @@ class Session:
             (t.model for t in taught if t.child == child and t.model), self._counted_name
         )
         factor = find_model(model, self.environment.overrides()).token_factor
-        like = Traits(row.source, child, row.agent_type, row.cwd, model, factor, self.state.opening)
-        return expected(like, [self._overheads(one) for one in taught], AGENTS[row.source].restored_tokens)
+        state = self.state
+        like = Traits(
+            row.source, child, row.agent_type, row.cwd, model, factor, state.opening, state.agent_version
+        )
+        return expected(like, [self._overheads(one) for one in taught])
 
     def _overheads(self, taught: Taught) -> tuple[Traits, Overheads]:
         factor = find_model(taught.model, self.environment.overrides()).token_factor
         traits = Traits(
-            self.row.source, taught.child, taught.agent_type, taught.cwd, taught.model, factor, taught.opening
-        )
+            self.row.source, taught.child, taught.agent_type, taught.cwd, taught.model, factor, taught.opening,
+            taught.agent_version,
+        )  # fmt: skip
         second = taught.second if taught.calls > 1 else None
         restored = taught.restored if taught.compactions else None
         return traits, Overheads(taught.unseen, second, restored, taught.calls)

@@ -34,7 +34,8 @@ class SessionState:
     not), `told_window` by a compaction of the agent at `told_at` tokens; `largest` is the largest call with the
     present model. `set_aside` counts the usage reports that cannot be true, `aside_input` and `aside_call` are of the
     last of them. `first_known` is the first sample with a known size; `first_unseen` is what those before it lack.
-    `sampled` is the last message on the chart, `opening` the beginning of the first message. `called_at` is the time
+    `sampled` is the last message on the chart, `opening` the beginning of the first message. `agent_version` is the
+    version of the agent that began the session. `called_at` is the time
     of the last call in ms, `cached_for_hour` says that what it wrote stays cached so long.
     """
 
@@ -67,6 +68,7 @@ class SessionState:
     first_known: int = 0
     first_unseen: int = 0
     opening: str = ""
+    agent_version: str = ""
     sampled: int = 0
     cached_for_hour: bool = False
 
@@ -74,6 +76,11 @@ class SessionState:
         """Count a usage report that cannot be true; each call once."""
         self.set_aside += call != self.aside_call
         self.aside_call, self.aside_input = call, tokens
+
+    def began(self, version: str) -> None:
+        """Note the version of the agent that writes."""
+        self.agent_version = self.agent_version or version
+        self.unwritten.version(version)
 
     def model_changed(self) -> None:
         """Forget the window that the previous model ran with, from any source."""

@@ -10,7 +10,17 @@ import pytest
 from benchmarks.prediction import Said, replayed
 from scoring.messages import Message, Part, Reasoning, Text, ToolCall, ToolResult
 from tests.shared import shared_data
-from webapp.agents.claude_code.unwritten import OLDER_STEPS, OLDER_WORDS, STEPS, WORDS, TaskReminders
+from webapp.agents.claude_code.unwritten import (
+    CHANGED_WORDS,
+    FILE_TOKENS,
+    FILES,
+    OLDER_STEPS,
+    OLDER_WORDS,
+    STEPS,
+    WORDS,
+    TaskReminders,
+)
+from webapp.agents.reading.rows import dumps
 from webapp.agents.records import REMINDER, Entry
 
 
@@ -51,14 +61,25 @@ class TestTheReminder:
         assert answered(TaskReminders(), 2 * step) == ([0] * (step - 1) + [WORDS]) * 2
 
     def test_comes_more_often_in_versions_before_2_1(self) -> None:
-        """Behind the sixth row, then behind every third."""
+        """Behind the seventh row, then behind every third."""
         older = TaskReminders()
         older.version("2.0.55")
         first, between = OLDER_STEPS
-        expected = [0] * (first - 1) + [OLDER_WORDS] + [0] * (between - 1) + [OLDER_WORDS]
-        assert answered(older, first + between) == expected
+        again = [0] * (between - 1) + [OLDER_WORDS]
+        assert answered(older, first + between) == [0] * (first - 1) + [OLDER_WORDS] + again
+        older.take(row(tool("TodoWrite", todos=[]), call="list"), Letters(), 1)
+        assert answered(older, first - 1, start=20) == [0] * (first - 2) + [OLDER_WORDS], "its own row counts"
         older.version("2.1.39")
         assert not older.older
+
+    def test_was_the_changed_list_before_2_0(self) -> None:  # X11
+        """Shown once, behind the change; nothing comes by the number of rows."""
+        oldest, todos = TaskReminders(), [{"content": "Try", "status": "pending"}]
+        oldest.version("1.0.51")
+        assert answered(oldest, 20) == [0] * 20
+        oldest.take(row(tool("TodoWrite", todos=todos), call="list"), Letters(), 1)
+        assert oldest.waiting(1) == CHANGED_WORDS + len(dumps(todos))
+        assert answered(oldest, 20, start=20) == [0] * 20
 
     def test_is_put_off_by_writing_the_list(self) -> None:
         """The steps count from there."""
@@ -111,6 +132,89 @@ class TestTheReminder:
         assert (state.asked, state.waiting(1)) == (WORDS, 0)
         state.take(row(tool("Bash"), call="next"), Letters(), 1)
         assert state.asked == WORDS
+
+
+def read(state: TaskReminders, path: str, text: str, *, call: str = "", is_error: bool = False) -> None:
+    """The agent reads a file."""
+    given = orjson.dumps({"file_path": path}).decode()
+    state.take(row(ToolCall(f"r{path}", "Read", given), call=call or f"read {path}"), Letters(), 1)
+    state.take(row(ToolResult(f"r{path}", text, "", is_error), role="tool"), Letters(), 1)
+
+
+ATTACHMENT = row(Text("x"), role="user", name=REMINDER, raw=b'{"type":"attachment"}')
+
+
+class TestACompaction:
+    """The files read last are sent again with the first call behind it."""
+
+    def test_sends_the_files_read_last(self) -> None:  # X11
+        """So many, each up to so many tokens; one that was read again counts once, as it was read last."""
+        state = TaskReminders()
+        for n in range(FILES + 1):
+            read(state, f"{n}.py", "x" * (n + 1) * 10)
+        read(state, "1.py", "y" * (FILE_TOKENS + 1_000))
+        state.compacted()
+        last = sum((n + 1) * 10 for n in range(2, FILES + 1))
+        assert state.waiting(1) == last + FILE_TOKENS
+        state.take(row(Text("Go on."), call="next"), Letters(), 1)
+        assert (state.asked, state.waiting(1)) == (last + FILE_TOKENS, 0)
+
+    def test_sends_no_file_that_could_not_be_read(self) -> None:
+        """Nor what other tools gave back."""
+        state = TaskReminders()
+        read(state, "a.py", "no such file", is_error=True)
+        state.take(row(ToolResult("other", "found"), role="tool"), Letters(), 1)
+        state.compacted()
+        assert state.waiting(1) == 0
+
+    def test_is_left_to_transcripts_that_tell_it(self) -> None:
+        """They have a row for each file; also where the first such row comes behind the compaction."""
+        state = TaskReminders()
+        read(state, "a.py", "text")
+        state.compacted()
+        state.take(ATTACHMENT, Letters(), 1)
+        assert state.waiting(1) == 0
+        state.compacted()
+        assert state.waiting(1) == 0
+
+    def test_remembers_no_more_than_it_needs(self) -> None:
+        """However long the session is, and however many reads were broken off."""
+        state = TaskReminders()
+        for n in range(200):
+            read(state, f"{n}.py", "text")
+            state.take(row(ToolCall(f"c{n}", "Read", '{"file_path": "b"}'), call=f"c{n}"), Letters(), 1)
+        assert len(state.files) == FILES
+        assert len(state.reading) <= 20
+
+
+class TestABlockedCall:
+    """What a hook says when it blocks is sent twice."""
+
+    SAID = "PreToolUse:Bash hook error: [check.sh]: use make"
+
+    def test_is_sent_as_result_and_as_reminder(self) -> None:  # X11
+        """Once it is in no row."""
+        state = TaskReminders()
+        state.take(row(ToolResult("id", self.SAID, "", True), role="tool"), Letters(), 1)
+        assert state.waiting(1) == len(self.SAID)
+        state.take(row(Text("Yes."), call="next"), Letters(), 1)
+        assert state.waiting(1) == 0
+
+    def test_is_no_output_that_speaks_of_a_hook(self) -> None:
+        """A command's failure, or what a command printed."""
+        state = TaskReminders()
+        for said, failed in ((self.SAID, False), ("Exit code 2\n" + self.SAID, True)):
+            state.take(row(ToolResult("id", said, "", failed), role="tool"), Letters(), 1)
+        assert state.waiting(1) == 0
+
+    def test_is_left_to_transcripts_that_tell_it(self) -> None:
+        """The reminder is a row there, before the result or behind it."""
+        for first in (True, False):
+            state = TaskReminders()
+            blocked = row(ToolResult("id", self.SAID, "", True), role="tool")
+            for one in (ATTACHMENT, blocked) if first else (blocked, ATTACHMENT):
+                state.take(one, Letters(), 1)
+            assert state.waiting(1) == 0
 
 
 class TestWhatIsNotSent:

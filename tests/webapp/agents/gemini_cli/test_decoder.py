@@ -53,6 +53,7 @@ class TestLines:
             400,
         )
         assert [e.call_key for e in of(Entry, records) if e.usage] == ["g4", "g6"]
+        assert report.usage.answer_tokens == 25 - report.usage.reasoning_tokens < 25
 
     def test_rewind_to_before_a_message(self) -> None:  # X12
         """The message named and all behind it leave the context."""

@@ -89,10 +89,10 @@ class TestASession:
         assert read(session(root), json.loads(json.dumps(state))) == []
 
     def test_tells_usage_with_the_cache(self, root: Path) -> None:
-        """Input is what was sent, read and written together, once a row."""
+        """Input is what was sent, read and written together, once a row; the output holds the reasoning."""
         entries = [e for e in of(Entry, read(session(root), {})) if e.usage]
         assert [(e.call_key, e.usage.input_tokens, e.usage.output_tokens) for e in entries if e.usage] == [
-            ("msg_02", 950, 25), ("msg_04", 1050, 25),
+            ("msg_02", 950, 20), ("msg_04", 1050, 20),
         ]  # fmt: skip
 
     def test_shows_the_compaction(self, root: Path) -> None:  # X12

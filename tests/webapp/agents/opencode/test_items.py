@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from scoring.messages import FileReference, Media, Text
 from webapp.agents.opencode.items import messages_of, model_of, unknown_in, usage_of, words_of
 
@@ -51,6 +53,22 @@ class TestARow:
         """Empty counts are no usage; broken ones neither."""
         assert usage_of({"tokens": {"input": 0, "output": 5}}) is None
         assert usage_of({"tokens": "x"}) is None
+
+    @pytest.mark.parametrize(
+        ("tokens", "answer"),
+        [
+            ({"output": 120, "reasoning": 70, "total": 1_190}, 190),  # as it is written today
+            ({"output": 190, "reasoning": 70, "total": 1_190}, 190),
+            ({"output": 190, "reasoning": 70}, 190),
+            ({"output": 30, "reasoning": 70}, 100),
+            ({"output": 190}, 190),
+        ],
+    )
+    def test_counts_reasoning_once_in_every_version(self, tokens: dict[str, int], answer: int) -> None:  # X11
+        """Older ones count it into the output as well; the gauge stepped back at the next call."""
+        usage = usage_of({"tokens": {"input": 900, "cache": {"read": 100}, **tokens}})
+        assert usage is not None
+        assert (usage.input_tokens, usage.answer_tokens) == (1_000, answer)
 
     def test_names_parts_that_nobody_knows(self) -> None:
         """Unknown types, and none at all."""

@@ -40,6 +40,16 @@ class TestAppendBatch:
         ]
         assert dumps[0] == dumps[1] == dumps[2]
 
+    def test_leaves_thoughts_that_are_not_sent_again_out_of_the_total(self, app: App) -> None:  # X11
+        """The gauge does not step back when the next call reports its input."""
+        app.ingest.ensure("s", "gemini-cli")
+        thought = Usage(12_000, 1_500, reasoning_tokens=1_400, unsent_tokens=1_400)
+        answer = entry(2, said("Four."), usage=thought, call_key="a")
+        app.ingest.append_records("s", [entry(1, user("How many?")), answer])
+        agent = app.sessions.get("s").agent
+        assert agent is not None
+        assert (agent.tokens, agent.certainty) == (12_100, "exact")
+
     def test_reads_no_more_of_a_long_session_than_of_a_short_one(self, app: App) -> None:
         """The rows an append touches do not grow with the session."""
         touched = []
