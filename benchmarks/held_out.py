@@ -1,4 +1,4 @@
-"""How right we are on sessions that nothing was chosen on or learned from: `python -m benchmarks.held_out [FOLDER]`.
+"""The errors on sessions that nothing was chosen on or learned from: `python -m benchmarks.held_out [FOLDER]`.
 
 A session, a project, a version of an agent or a whole agent is left out in turn. What is said of its calls then knows
 the others alone, in both ways: what their first calls and compactions taught, earlier or later, and every constant

@@ -188,7 +188,7 @@ class TestACompaction:
 
 
 class TestABlockedCall:
-    """What a hook says when it blocks is sent twice."""
+    """The words of a hook that blocks are sent twice."""
 
     SAID = "PreToolUse:Bash hook error: [check.sh]: use make"
 
