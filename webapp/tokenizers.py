@@ -14,6 +14,7 @@ import logging
 import os
 import tempfile
 import threading
+from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -46,7 +47,12 @@ class TiktokenCounter:
     """A `TokenCounter` over one encoding; safe to use from several threads."""
 
     def __init__(self, encoding: Any) -> None:
+        self._name = encoding.name
         self._encode = encoding.encode_ordinary
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Send the name alone to another process, which loads the encoding once."""
+        return _own_counter, (self._name,)
 
     def count(self, text: str) -> int:
         """Return the tokens of the text; what cannot be encoded (a lone surrogate) is replaced, so it never raises."""
@@ -105,6 +111,11 @@ class Tokenizers:
         except Exception as error:  # noqa: BLE001  # whatever fails here, counting goes on with estimates
             log.warning("no tokenizer %s, tokens are estimated: %s", name, error)
             return EstimatingCounter()
+
+
+@cache
+def _own_counter(name: str) -> TokenCounter:
+    return Tokenizers().counter(name)
 
 
 def _unpack(name: str, cache: Path) -> None:

@@ -42,16 +42,21 @@ class KeywordGroup:
 class Lexicon:
     """Keyword groups, compiled. Make one with `lexicon_of`, which compiles each list once."""
 
-    __slots__ = ("_finder", "_group_of", "_longest", "_shares", "digest")
+    __slots__ = ("_finder", "_group_of", "_groups", "_longest", "_shares", "digest")
 
     def __init__(self, groups: Sequence[KeywordGroup]) -> None:
         words = [(n, _spelled(w.strip())) for n, group in enumerate(groups) for w in group.words if w.strip()]
+        self._groups = tuple(groups)
         self._shares = [group.share for group in groups]
         self._group_of = [n for n, _ in words]
         self._longest = max([len(word) for _, word in words], default=0)
         self._finder = BytesAhoCorasick([word for _, word in words])
         named = repr([(g.name, g.share, g.words) for g in groups])
         self.digest = blake2b(named.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Send the groups alone to another process, which compiles them once."""
+        return lexicon_of, (self._groups,)
 
     def rate(self, text: str) -> float:
         """Return the keyword rating of a text, 0...1: the shares of the groups found, at most 1 in all."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from math import ceil, sqrt
 
 ImageRule = Callable[[int, int], int]  # width and height in pixels -> tokens
@@ -61,24 +61,24 @@ def _patches(width: int, height: int, side: int) -> int:
 
 def _by_patches(side: int, edge: int, most: int, times: float = 1.0) -> ImageRule:
     """Return a token a patch of `side` pixels, after shrinking to a longest `edge` and to at most `most` patches."""
+    return partial(_in_patches, side, edge, most, times)  # no closure: rules are sent to other processes
 
-    def tokens(width: int, height: int) -> int:
-        shrink = min(1.0, edge / max(width, height))
-        count = _patches(ceil(width * shrink), ceil(height * shrink), side)
-        return round(times * min(most, count))
 
-    return tokens
+def _in_patches(side: int, edge: int, most: int, times: float, width: int, height: int) -> int:
+    shrink = min(1.0, edge / max(width, height))
+    count = _patches(ceil(width * shrink), ceil(height * shrink), side)
+    return round(times * min(most, count))
 
 
 def _by_tiles(base: int, tile: int) -> ImageRule:
     """Return tokens by OpenAI's older rule: within 2048 x 2048, the shorter side to 768, then tiles of 512."""
+    return partial(_in_tiles, base, tile)
 
-    def tokens(width: int, height: int) -> int:
-        shrink = min(1.0, 2_048 / max(width, height))
-        shrink *= min(1.0, 768 / (shrink * min(width, height)))
-        return base + tile * _patches(ceil(width * shrink), ceil(height * shrink), 512)
 
-    return tokens
+def _in_tiles(base: int, tile: int, width: int, height: int) -> int:
+    shrink = min(1.0, 2_048 / max(width, height))
+    shrink *= min(1.0, 768 / (shrink * min(width, height)))
+    return base + tile * _patches(ceil(width * shrink), ceil(height * shrink), 512)
 
 
 def _by_crops(width: int, height: int) -> int:

@@ -21,6 +21,7 @@ from webapp import create_app
 from webapp.auth import is_every_address
 from webapp.config import Config
 from webapp.errors import Invalid
+from webapp.services.session.measuring_beside import MeasuringBeside
 from webapp.wiring import build
 
 # Connections that wait in the system's queue while all threads are busy.
@@ -34,6 +35,7 @@ class Running:
 
     def __init__(self, config: Config) -> None:
         self.app = build(config)
+        self._measuring = self.app.environment.measure = MeasuringBeside()
         self.wsgi = create_app(config, app=self.app)
         self._lock = threading.Lock()
         self._state = "open"
@@ -56,6 +58,7 @@ class Running:
         with self._lock:
             if self._state == "ending":
                 self._state = "closed"
+                self._measuring.close()
                 self.app.close()
 
 

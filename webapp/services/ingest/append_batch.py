@@ -19,7 +19,7 @@ from webapp.agents.records import Entry, Usage
 from webapp.services.ingest.open_messages import Open, OpenMessages
 from webapp.services.ingest.windows import remember_marker
 from webapp.services.session.codec import storable, wire_bytes
-from webapp.services.session.measuring import measure, region_of, starts_turn, title_of
+from webapp.services.session.measuring import region_of, starts_turn, title_of
 from webapp.services.session.replacements import cost
 from webapp.services.session.session import Session, SessionContext
 from webapp.services.session.times import to_ms
@@ -187,7 +187,8 @@ class AppendBatch:
         session = self.session
         if opened.no == 1 and not self.state.opening:
             self.state.opening = opening_of(message)
-        measured = measure(message, session.counter, session.lexicon, self._tool_names(message))
+        named = self._tool_names(message)
+        measured = session.environment.measure(message, session.counter, session.lexicon, named)
         for call in message.calls:
             self._tools[call.id] = call.name
         old, features = opened.old, measured.features

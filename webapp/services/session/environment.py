@@ -22,7 +22,7 @@ from scoring.settings import DEFAULT_PRESET, PRESETS, Settings
 from webapp.bus import Bus
 from webapp.errors import BusyStore
 from webapp.services.session.limits import compatible_settings
-from webapp.services.session.measuring import CountsTokens
+from webapp.services.session.measuring import CountsTokens, Measures, measure
 from webapp.services.session.times import now_ms
 from webapp.store import Store
 
@@ -99,6 +99,7 @@ class Environment:
     ) -> None:
         self.store, self.bus, self.tokenizers, self.clock = store, bus, tokenizers, clock
         self.redactor, self.sizes = redactor, sizes
+        self.measure: Measures = measure
         self._locks: WeakValueDictionary[str, SessionLock] = WeakValueDictionary()
         self._guard = threading.Lock()
         self._settings: Settings | None = None

@@ -36,6 +36,15 @@ class Measured:
     is_error: bool
 
 
+class Measures(Protocol):
+    """Measures a message: `measure`, here or in a process beside."""
+
+    def __call__(
+        self, message: Message, counter: TokenCounter, lexicon: Lexicon, tool_names: Mapping[str, str]
+    ) -> Measured:
+        """Return the facts of a message; `tool_names` maps call ids to tools."""
+
+
 def measure(
     message: Message, counter: TokenCounter, lexicon: Lexicon, tool_names: Mapping[str, str]
 ) -> Measured:
