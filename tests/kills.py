@@ -1,9 +1,10 @@
 """Processes killed in the middle of a write, and power that goes: `python -m tests.kills COUNT` (`make kills`).
 
 A child appends, prunes, undoes, pins and summarises, and reports every append that was acknowledged; it is killed at a
-moment that a seed decides. Afterwards the store has to be sound and hold everything that was acknowledged. Where the
-power goes as well, the log file that was not synced loses its end or is torn there: then the store has to be sound, and
-hold a beginning of what was acknowledged.
+moment that a seed decides. Afterwards the store has to be sound and hold everything that was acknowledged.
+
+Power goes on a disk of tests/disks.py, which loses or tears any write that was not synced, at accesses that a seed
+decides. Afterwards the store has to be sound, and hold a beginning of what was acknowledged, or all of it if durable.
 """
 
 from __future__ import annotations
@@ -17,8 +18,10 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
+from tests.disks import AVAILABLE, Image, disk, laid_out
 from tests.webapp.building import conversation, entries, followed, managed, mid, wire
 from webapp.app import App
 from webapp.config import Config
@@ -26,7 +29,11 @@ from webapp.errors import CoppiceError
 from webapp.services.planning.requests import PruneRequest
 from webapp.wiring import build
 
-LONGEST_SECONDS = 0.25  # a child works for less
+LONGEST_SECONDS = 0.12  # a child works for less
+KILLS_ON_ONE_STORE = 10
+CUTS_IN_ONE_RUN = 12
+STEPS_IN_ONE_RUN = 24
+CUTS_PER_ACCESS = 0.1
 
 
 def config_of(path: Path) -> Config:
@@ -88,49 +95,78 @@ def forked(path: Path, name: str, seed: int, steps: int = sys.maxsize) -> tuple[
     return child, heard
 
 
-def kill(path: Path, seed: int, *, power: bool) -> str | None:
+def kill(path: Path, seed: int) -> str | None:
     """Kill one child at work; return what is wrong afterwards, None if nothing is."""
-    rng = random.Random(f"{seed}-{power}")
     child, heard = forked(path, "k", seed)
     with os.fdopen(heard) as pipe:
         pipe.readline()  # ready
-        time.sleep(rng.random() * LONGEST_SECONDS)
+        time.sleep(random.Random(seed).random() * LONGEST_SECONDS)
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
         acknowledged = pipe.read().split()
-    if power:
-        _lose(path.with_name(path.name + "-wal"), rng)
-    return fault_of(path, acknowledged, may_lose_the_last=power)
+    return fault_of(path, acknowledged)
 
 
-def _lose(log: Path, rng: random.Random) -> None:
-    """Lose the end of a file that was not synced, or leave rubbish there."""
-    if not log.exists() or not (size := log.stat().st_size):
-        return
-    at = rng.randrange(size)
-    with log.open("r+b") as file:
-        if rng.random() < 0.5:
-            file.truncate(at)
+def power_cuts(folder: Path, seed: int, *, durable: bool) -> Iterator[tuple[str | None, int]]:
+    """Work on one store, cut the power again and again; yield what is wrong after each, and what was lost."""
+    rng, acknowledged = random.Random(f"{seed}-{durable}"), list[str]()
+    cuts: list[tuple[Image, list[str]]] = []
+    work_folder = folder / f"power-{seed}-{durable}"
+    work_folder.mkdir()
+    with disk(work_folder) as held:
+        app = build(replace(config_of(work_folder / "c.db"), durable=durable))
+        managed(app, wire("user", "begin"), id="m")
+        followed(app, *conversation(6))
+
+        def cut() -> None:
+            if rng_of_cuts.random() < CUTS_PER_ACCESS:
+                cuts.append((held.image(), list(acknowledged)))
+
+        rng_of_cuts, held.cut = random.Random(seed), cut
+        for n in range(STEPS_IN_ONE_RUN):
+            text = f"p{n} " + "word " * rng.randrange(200)
+            app.ingest.append_messages("m", [wire("user", text)])
+            acknowledged.append(f"p{n}")
+            with suppress(CoppiceError):
+                _other(app, rng, n)
+            if rng.random() < 0.2:
+                app.store.db.checkpoint()
+        held.cut = lambda: None
+        app.close()
+    for n, (image, told) in enumerate(rng.sample(cuts, min(CUTS_IN_ONE_RUN, len(cuts)))):
+        place = work_folder / str(n)
+        laid_out(image, place, rng)
+        missing = missing_from(place / "c.db", told)
+        if isinstance(missing, str):
+            yield missing, 0
+        elif any(missing) if durable else missing != sorted(missing):
+            yield f"{sum(missing)} of {len(told)} acknowledged appends are gone", sum(missing)
         else:
-            file.seek(at - at % 512)
-            file.write(rng.randbytes(min(size - at, 512 * rng.randrange(1, 40))))
+            yield None, sum(missing)
 
 
-def fault_of(path: Path, acknowledged: list[str], *, may_lose_the_last: bool = False) -> str | None:
-    """Return the first fault of the store, or what it lost of the acknowledged; None if nothing."""
+def missing_from(path: Path, acknowledged: list[str]) -> str | list[bool]:
+    """Return the first fault of the store, or for each acknowledged append whether the store lost it."""
     app = build(config_of(path))
     try:
         fault = next(app.verify(), None)
         if fault is not None:
             return fault
-        row = app.store.sessions.get("m")
-        stored = {e.message.text.split()[0] for e in app.store.log.entries(row.key, 0, row.next_seq)}
+        row = app.store.sessions.find("m")
+        stored = set[str]()
+        if row is not None:
+            stored = {e.message.text.split()[0] for e in app.store.log.entries(row.key, 0, row.next_seq)}
     finally:
         app.close()
-    lost = [one not in stored for one in acknowledged]
-    if any(lost) if not may_lose_the_last else lost != sorted(lost):
-        return f"{sum(lost)} of {len(acknowledged)} acknowledged appends are gone"
-    return None
+    return [one not in stored for one in acknowledged]
+
+
+def fault_of(path: Path, acknowledged: list[str]) -> str | None:
+    """Return the first fault of the store, or how much it lost of the acknowledged; None if nothing."""
+    missing = missing_from(path, acknowledged)
+    if isinstance(missing, str):
+        return missing
+    return f"{sum(missing)} of {len(missing)} acknowledged appends are gone" if any(missing) else None
 
 
 def beside(path: Path, processes: int, steps: int) -> str | None:
@@ -144,14 +180,16 @@ def beside(path: Path, processes: int, steps: int) -> str | None:
     return fault_of(path, acknowledged)
 
 
-def rounds(folder: Path, count: int) -> Iterator[tuple[str, str | None]]:
-    """Kill so many children, every fourth with the power gone as well; yield the kind, and what went wrong."""
+def rounds(folder: Path, count: int) -> Iterator[tuple[str, str | None, int]]:
+    """Kill so many children, and cut the power a third as often; yield the kind, what went wrong, what was lost."""
     for seed in range(count):
-        path = folder / f"{seed // 20}.db"  # twenty kills on one store
+        path = folder / f"{seed // KILLS_ON_ONE_STORE}.db"
         if not path.exists():
             prepared(path)
-        power = seed % 4 == 3
-        yield ("power" if power else "kill"), kill(path, seed, power=power)
+        yield "kill", kill(path, seed), 0
+    for seed in range(count // (3 * CUTS_IN_ONE_RUN) + 1 if AVAILABLE else 0):
+        for fault, lost in power_cuts(folder, seed, durable=seed % 2 == 1):
+            yield "power cut", fault, lost
 
 
 def main(count: int) -> int:
@@ -162,14 +200,15 @@ def main(count: int) -> int:
         if (fault := beside(shared, 2, 25)) is not None:
             counts["faults"] += 1
             sys.stdout.write(f"two processes on one store: {fault}\n")
-        for kind, fault in rounds(Path(folder), count):
+        for kind, fault, lost in rounds(Path(folder), count):
             counts[kind] += 1
+            counts["lost"] += lost
             if fault is not None:
                 counts["faults"] += 1
-                sys.stdout.write(f"{kind} {sum(counts.values())}: {fault}\n")
+                sys.stdout.write(f"{kind} {counts[kind]}: {fault}\n")
     sys.stdout.write(
-        f"{counts['kill']} kills, {counts['power']} power cuts, 2 processes beside each other, "
-        f"{counts['faults']} faults\n"
+        f"{counts['kill']:,} kills, {counts['power cut']:,} power cuts (without `durable` they cost {counts['lost']:,} "
+        f"unsynced appends), 2 processes beside each other: {counts['faults']} faults\n"
     )
     return 1 if counts["faults"] else 0
 

@@ -1,0 +1,116 @@
+"""Measuring in a process beside: the same facts, whatever becomes of the process."""
+
+from __future__ import annotations
+
+import pickle
+import subprocess
+from collections.abc import Iterator
+
+import pytest
+
+from scoring.messages import Media, Message, Text
+from scoring.settings import lexicon_of
+from scoring.tokens import ModelCounter, TokenCounter, estimate_message_tokens, family_of
+from scoring.tokens.families import FAMILIES
+from tests.scoring.builders import BALANCED
+from webapp.errors import ClosedStore
+from webapp.services.session.measuring import Measured, measure
+from webapp.services.session.measuring_beside import LARGE_CHARS, MeasuringBeside
+from webapp.tokenizers import Tokenizers
+
+LEXICON = lexicon_of(BALANCED.keywords)
+LARGE = Message("user", (Text("ERROR in src/parser.py: cannot read line 120\n" * (LARGE_CHARS // 40)),))
+
+
+@pytest.fixture(scope="module")
+def counter() -> TokenCounter:
+    """The tokenizer of most models."""
+    return Tokenizers().counter()
+
+
+@pytest.fixture(scope="module")
+def expected(counter: TokenCounter) -> Measured:
+    """What measuring in this process gives."""
+    return measure(LARGE, counter, LEXICON, {})
+
+
+@pytest.fixture(scope="module")
+def beside() -> Iterator[MeasuringBeside]:
+    """A process that the tests share, as a server does."""
+    made = MeasuringBeside()
+    yield made
+    made.close()
+
+
+def process_of(beside: MeasuringBeside) -> subprocess.Popen[bytes] | None:
+    """Return the process, None where there is none."""
+    return beside._process
+
+
+class TestWhatIsSent:
+    """Counters and keywords, by what the other process makes them from."""
+
+    @pytest.mark.parametrize("name", sorted(FAMILIES))
+    def test_counts_the_same_there(self, counter: TokenCounter, name: str) -> None:
+        """For every family of models, images too."""
+        message = Message("user", (Text("hello, parser"), Media("image", width=2_000, height=1_000)))
+        made = ModelCounter(counter, family_of(name), 1.2)
+        sent = pickle.loads(pickle.dumps(made))
+        assert estimate_message_tokens(message, sent) == estimate_message_tokens(message, made)
+
+    def test_rates_the_same_there(self) -> None:
+        """Compiled once, whoever sends them."""
+        assert pickle.loads(pickle.dumps(LEXICON)) is LEXICON
+
+
+class TestMeasuringBeside:
+    """One process, and what happens to it."""
+
+    def test_measures_short_messages_here(self, counter: TokenCounter) -> None:
+        """Nothing is started for them."""
+        beside = MeasuringBeside()
+        assert beside(Message("user", (Text("hello"),)), counter, LEXICON, {}).features.tokens > 0
+        assert process_of(beside) is None
+
+    def test_gives_the_same_facts(
+        self, beside: MeasuringBeside, counter: TokenCounter, expected: Measured
+    ) -> None:
+        """With the same tokenizer and keywords."""
+        found = beside(LARGE, counter, LEXICON, {})
+        assert process_of(beside) is not None
+        assert found.features_text == expected.features_text
+        assert (found.card, found.is_error) == (expected.card, expected.is_error)
+
+    def test_starts_again_after_its_end(
+        self, beside: MeasuringBeside, counter: TokenCounter, expected: Measured
+    ) -> None:
+        """As when it had nothing to do for a while, or the system was short of memory."""
+        beside(LARGE, counter, LEXICON, {})
+        first = process_of(beside)
+        assert first is not None
+        first.kill()
+        first.wait()
+        assert beside(LARGE, counter, LEXICON, {}).features_text == expected.features_text
+        assert process_of(beside) is not first
+
+    def test_measures_here_where_nothing_can_be_started(
+        self, counter: TokenCounter, expected: Measured, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """A message is taken all the same."""
+
+        def refuse(*_: object, **__: object) -> None:
+            raise OSError("no more processes")
+
+        monkeypatch.setattr(subprocess, "Popen", refuse)
+        assert MeasuringBeside()(LARGE, counter, LEXICON, {}).features_text == expected.features_text
+
+    def test_ends_with_the_server(self, counter: TokenCounter) -> None:
+        """And what comes too late is told so."""
+        beside = MeasuringBeside()
+        beside(LARGE, counter, LEXICON, {})
+        process = process_of(beside)
+        beside.close()
+        assert process is not None
+        assert process.poll() is not None
+        with pytest.raises(ClosedStore):
+            beside(LARGE, counter, LEXICON, {})
