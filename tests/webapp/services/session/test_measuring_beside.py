@@ -30,7 +30,7 @@ def counter() -> TokenCounter:
 
 @pytest.fixture(scope="module")
 def expected(counter: TokenCounter) -> Measured:
-    """What measuring in this process gives."""
+    """The facts as this process measures them."""
     return measure(LARGE, counter, LEXICON, {})
 
 
