@@ -44,6 +44,9 @@ SENT: tuple[tuple[str, str, Any], ...] = (
     ("POST", "/sessions/fix-login/prune", {"max_tokens": 1_500}),
     ("POST", "/sessions/fix-login/summarize", {}),
     ("POST", "/sessions/fix-login/summarize/cancel", {}),
+    ("POST", "/webhooks", {"url": "http://127.0.0.1:9000/coppice"}),
+    ("POST", "/webhooks/1/test", {}),
+    ("POST", "/webhooks/1/deliveries/1/again", {}),
     ("POST", "/import", {"name": "talk.json", "content": TALK}),
     ("POST", "/settings/suggest", {}),
 )
@@ -67,6 +70,7 @@ def answers(routes: list[Route]) -> Iterator[tuple[Route, Any]]:
     with (
         tempfile.TemporaryDirectory() as folder,
         patch("secrets.token_hex", lambda _=0: f"{next(counted):016x}"),
+        patch("secrets.token_bytes", bytes),
     ):
         config = Config(db=Path(folder) / "examples.db", follow=False, tokenizer=False, env={"HOME": folder})
         app = build(config)
@@ -93,6 +97,7 @@ def walk(client: FlaskClient, by_rule: Mapping[tuple[str, str], Route]) -> Itera
                 "session_id": "fix-login",
                 "message_id": ids[0],
                 "memory_id": "2" if "/learnings" in rule else "1",
+                "webhook_id": "1",
                 "n": "1" if "/summaries" in rule else "2",
             }
             asks = {"q": "login"} if route.query and "q" in route.query.model_fields else {}

@@ -40,6 +40,8 @@ EXAMPLES: tuple[Event, ...] = (
     events.OperationUndone("s1", (7,)),
     events.SettingsChanged(),
     events.ModelsChanged(),
+    events.TargetCrossed("s1", 165_000, 160_000, 200_000, 82.5),
+    events.WebhooksChanged(),
     events.ProblemReported("s1", "line 212 is not JSON"),
     events.ImportProgressed("rollout.jsonl", 33_554_432, 209_715_200),
 )
@@ -212,6 +214,7 @@ def message_rows() -> Iterator[str]:
     read_later = {
         "settings:changed": "the settings ([SettingsDoc](api.md#settingsdoc))",
         "models:changed": "`models`",
+        "webhooks:changed": "nothing: read `GET /api/webhooks` again",
     }
     for name, payload in told.items():
         yield f"| `{name}` | {read_later.get(name) or ', '.join(f'`{key}`' for key in payload)} |"

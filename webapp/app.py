@@ -25,6 +25,7 @@ from webapp.services.pruning.operations import Operations
 from webapp.services.pruning.overflow import Overflow
 from webapp.services.pruning.prunes import Prunes
 from webapp.services.reaching.hints import Hints
+from webapp.services.reaching.webhooks import Webhooks
 from webapp.services.session.environment import Environment
 from webapp.services.session.histories import Histories
 from webapp.services.settings.library import ModelTable, SettingsService
@@ -69,6 +70,7 @@ class App:
     resuming: Resuming
     demo: Demo
     hints: Hints
+    webhooks: Webhooks
     following: Watcher
     keys: Keys
     model: ModelClient | None = None
@@ -83,6 +85,7 @@ class App:
         self.demo.stop()
         self.hints.close()
         self.background.close()
+        self.webhooks.close()
         if self.model is not None:
             self.model.close()
         self.store.close()

@@ -91,6 +91,26 @@ class Append(Body):
     """The list is the whole conversation: only what the session does not have yet is appended."""
 
 
+class WebhookNew(Body):
+    """A webhook to add."""
+
+    url: Annotated[str, Field(min_length=1, max_length=2_000)]
+    """Where to post: http or https, without a user or password."""
+    events: list[str] | None = None
+    """The events it gets; all if missing."""
+    secret: Annotated[str, Field(max_length=200)] | None = None
+    """`whsec_` and 24 to 64 bytes in base64, for a receiver that has one; made if missing."""
+
+
+class WebhookChange(Body):
+    """Changes of a webhook; a missing field stays as it is."""
+
+    url: Annotated[str, Field(min_length=1, max_length=2_000)] | None = None
+    events: list[str] | None = None
+    active: bool | None = None
+    """False pauses it."""
+
+
 class PlanWish(Body):
     """A plan to make. Every field is optional; the session's settings decide the rest."""
 

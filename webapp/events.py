@@ -6,7 +6,7 @@ this file. An event carries the fields by which a listener decides whether to ac
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +48,10 @@ class MessagesAppended(Event):
 
 @dataclass(frozen=True, slots=True)
 class ContextPruned(Event):
-    """A prune was applied, or messages were dropped by hand. `n` is the operation's number, `reason` manual,
-    automatic or emergency; `original` and `final` are tokens of the context before and after, `removed` counts
-    messages and `removed_ids` names them; `shortened` counts those that stay with less, `summarised` those of the
-    removed that a summary covers; `utilization` is the percentage afterwards.
+    """A prune was applied, or single messages were dropped by hand: `kind` is prune or drop. `n` is the operation's
+    number, `reason` manual, automatic or emergency; `original` and `final` are tokens of the context before and after,
+    `removed` counts messages and `removed_ids` names them; `shortened` counts those that stay with less, `summarised`
+    those of the removed that a summary covers; `utilization` is the percentage afterwards.
     """
 
     session_id: str
@@ -64,12 +64,14 @@ class ContextPruned(Event):
     utilization: float
     shortened: int = 0
     summarised: int = 0
+    kind: str = "prune"
 
     def payload(self) -> dict[str, object]:
         """Return the event as `context:pruned` carries it (B14)."""
         return {
             "session_id": self.session_id,
             "prune_id": self.n,
+            "kind": self.kind,
             "reason": self.reason,
             "original": self.original,
             "final": self.final,
@@ -105,6 +107,28 @@ class ContextSummarized(Event):
     kept: int
     summary: str
 
+    def payload(self) -> dict[str, object]:
+        """Return the event as `context:summarized` carries it (B14)."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class TargetCrossed(Event):
+    """An append brought the context above its target. `tokens` is its size, `target_tokens` the target and `limit` what
+    the model takes, all in tokens; `utilization` is the size in percent of the limit. Published once a crossing, and
+    not for a session whose last activity is long past, such as an imported one.
+    """
+
+    session_id: str
+    tokens: int
+    target_tokens: int
+    limit: int
+    utilization: float
+
+    def payload(self) -> dict[str, object]:
+        """Return the event as `session:above_target` carries it."""
+        return asdict(self)
+
 
 @dataclass(frozen=True, slots=True)
 class OperationUndone(Event):
@@ -122,6 +146,11 @@ class SettingsChanged(Event):
 @dataclass(frozen=True, slots=True)
 class ModelsChanged(Event):
     """A row of the model table was overridden, or its override removed."""
+
+
+@dataclass(frozen=True, slots=True)
+class WebhooksChanged(Event):
+    """A webhook was added, changed or removed, or a delivery was tried."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from scoring.models import find_model
 from webapp.app import App
 from webapp.bus import Bus
 from webapp.config import Config
+from webapp.providers import webhook
 from webapp.providers.client import ModelClient
 from webapp.providers.endpoint import Endpoint
 from webapp.providers.wire import Question
@@ -31,6 +32,7 @@ from webapp.services.pruning.operations import Operations
 from webapp.services.pruning.overflow import Overflow
 from webapp.services.pruning.prunes import Prunes
 from webapp.services.reaching.hints import Hints
+from webapp.services.reaching.webhooks import Webhooks
 from webapp.services.session.environment import Environment, Sizes
 from webapp.services.session.histories import Histories
 from webapp.services.settings.library import ModelTable, SettingsService
@@ -112,6 +114,7 @@ def build(config: Config) -> App:
         demo=Demo(environment, ingest, sessions),
         keys=Keys(store, config.token),
         hints=Hints(environment, planning),
+        webhooks=Webhooks(environment, webhook),
         following=Watcher(Following(environment, ingest, config.watch, config.environment)),
     )
 

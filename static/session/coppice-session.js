@@ -9,6 +9,7 @@ import "./message-list.js";
 import "./plan-panel.js";
 import "./token-chart.js";
 import { api } from "../shared/api.js";
+import { copyText } from "../shared/copy.js";
 import { CoppiceElement } from "../shared/element.js";
 import { sentence } from "../shared/format.js";
 import { html, nothing } from "../shared/html.js";
@@ -24,7 +25,7 @@ import { toast, toastError } from "../shared/toast.js";
 import { actOn, choose, deleteSession } from "./acts.js";
 import { Choices } from "./choices.js";
 import { bars, deleteDialog, header, noSession, stale } from "./head.js";
-import { closeMenus, copyText } from "./menus.js";
+import { closeMenus } from "./menus.js";
 import { doesSomething } from "./plan.js";
 import { neighbour, side, TABS } from "./side.js";
 

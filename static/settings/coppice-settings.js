@@ -3,6 +3,7 @@
 // Every weight and threshold, edited together: their effect is shown on a real session at once, saving checks
 // them as a whole and shows faults beside their fields. Nothing changes without Save.
 import "./models-table.js";
+import "./webhooks-panel.js";
 import "./weight-suggestion.js";
 import "./what-if.js";
 import { ApiError, api } from "../shared/api.js";
@@ -156,7 +157,7 @@ export class CoppiceSettings extends ReadingElement {
 
   /** @param {HTMLInputElement} field */
   #input(field) {
-    if (!this.#draft || !field.name || field.closest("models-table, what-if")) return;
+    if (!this.#draft || !field.name || field.closest("models-table, what-if, webhooks-panel")) return;
     /** @type {unknown} */
     let value = field.value;
     if (field.type === "checkbox") value = field.checked;
@@ -231,6 +232,7 @@ export class CoppiceSettings extends ReadingElement {
         <div class="settings-side"><what-if></what-if></div>
       </div>
       <models-table></models-table>
+      <webhooks-panel></webhooks-panel>
       ${this.#saveBar()}`;
   }
 

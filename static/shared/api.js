@@ -135,6 +135,22 @@ export function apiAt(base = root) {
     saveModel: (name, data) => change("PUT", `/models/${encodeURIComponent(name)}`, data),
     /** @param {string} name */
     deleteModel: (name) => change("DELETE", `/models/${encodeURIComponent(name)}`),
+    /** @returns {Promise<Api.Webhooks>} */
+    webhooks: () => get("/webhooks"),
+    /** @param {Api.WebhookNew} data @returns {Promise<Api.WebhookSecret>} */
+    addWebhook: (data) => post("/webhooks", data),
+    /** @param {number} id @param {Api.WebhookChange} data @returns {Promise<Api.Webhook>} */
+    changeWebhook: (id, data) => change("PATCH", `/webhooks/${id}`, data),
+    /** @param {number} id */
+    deleteWebhook: (id) => change("DELETE", `/webhooks/${id}`),
+    /** @param {number} id @returns {Promise<Api.WebhookSecret>} */
+    rotateWebhook: (id) => post(`/webhooks/${id}/rotate`, {}),
+    /** @param {number} id @returns {Promise<Api.Deliveries>} */
+    testWebhook: (id) => post(`/webhooks/${id}/test`, {}),
+    /** @param {number} id @returns {Promise<Api.Delivery[]>} */
+    deliveries: async (id) => (await get(`/webhooks/${id}/deliveries`)).deliveries,
+    /** @param {number} id @param {number} delivery @returns {Promise<Api.Delivery>} */
+    sendAgain: (id, delivery) => post(`/webhooks/${id}/deliveries/${delivery}/again`, {}),
     /** @param {File} file @returns {Promise<Api.Imported>} */
     importFile: (file) => {
       const form = new FormData();

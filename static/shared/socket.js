@@ -14,6 +14,7 @@ const EVENTS = [
   "context:restored",
   "settings:changed",
   "models:changed",
+  "webhooks:changed",
   "import:progress",
   "toast:success",
   "toast:warning",

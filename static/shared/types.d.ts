@@ -40,6 +40,12 @@ declare namespace Api {
     spent: number | null; spent_at_least: boolean; sub_agents: SubAgentCost | null; currency: string;
   }
   interface Covered { messages: number; summaries: number[]; }
+  interface Deliveries { deliveries: Delivery[]; }
+  interface Delivery {
+    id: number; message_id: string; event: string; session_id: string | null; at: string;
+    state: "waiting" | "delivered" | "failed"; tries: number; tried_at: string | null;
+    next_try_at: string | null; status: number | null; problem: string;
+  }
   interface Detail { field: string; message: string; }
   interface Due { cause: string | null; reason: string; }
   interface Emergency {
@@ -259,4 +265,13 @@ declare namespace Api {
   interface VerdictAction {
     kind: "prune" | "clear" | "resume" | "export"; label: string; max_tokens: number | null;
   }
+  interface Webhook {
+    id: number; url: string; events: string[]; active: boolean; created_at: string; waiting: number;
+    last: Delivery | null;
+  }
+  interface WebhookChange { url?: string | null; events?: string[] | null; active?: boolean | null; }
+  interface WebhookEvent { name: string; meaning: string; }
+  interface WebhookNew { url: string; events?: string[] | null; secret?: string | null; }
+  interface WebhookSecret { webhook: Webhook; secret: string; }
+  interface Webhooks { webhooks: Webhook[]; events: WebhookEvent[]; }
 }

@@ -8,6 +8,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.writing import managed
 from tests.servers import Server
+from tests.webapp.providers.endpoints import answering, sending
 
 
 def weight(page: Page, name: str) -> Locator:
@@ -256,3 +257,34 @@ class TestTaskTypes:
         choice.select_option("")
         expect(line).to_contain_text("Chat (by the settings)")
         assert server.app.store.sessions.get(session).settings == {}
+
+
+class TestWebhooks:
+    """Addresses that get events, and the log of what was sent."""
+
+    def test_show_a_secret_once_and_what_was_sent(self, page: Page, server: Server) -> None:  # X16
+        """Added, tried, read in the log, sent again, paused and deleted, with the page following."""
+        page.on("dialog", lambda dialog: dialog.accept())
+        with answering(sending("", 500), sending("", 204)) as receiver:
+            page.goto(f"{server.url}/settings")
+            panel = page.locator("#webhooks")
+            panel.get_by_role("button", name="Add webhook").click()
+            panel.get_by_label("Address").fill("nowhere")
+            panel.get_by_role("button", name="Add", exact=True).click()
+            expect(panel.get_by_role("alert")).to_contain_text("http://")
+            panel.get_by_label("Address").fill(receiver.url)
+            panel.get_by_role("button", name="Add", exact=True).click()
+            secret = panel.locator(".webhook-secret code").inner_text()
+            assert secret.startswith("whsec_")
+            panel.get_by_role("button", name="Send a test").click()
+            expect(panel.get_by_role("cell", name="the receiver answers 500")).to_be_visible()
+            panel.get_by_role("button", name="Send again").click()
+            expect(panel.get_by_role("cell", name="arrived")).to_be_visible()
+            page.reload()
+            expect(panel.get_by_text(receiver.url)).to_be_visible()
+            assert secret not in page.content()
+            panel.get_by_role("button", name="Pause").click()
+            expect(panel.get_by_text("paused")).to_be_visible()
+            panel.get_by_role("button", name="Delete").click()
+            expect(panel.get_by_text("No webhooks.")).to_be_visible()
+        assert [body["type"] for _, _, body in receiver.seen] == ["webhook:test"] * 2

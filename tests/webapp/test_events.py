@@ -33,7 +33,8 @@ class TestContextPruned:
         """original, final and tokenReduction in tokens, removed counts messages."""
         payload = events.ContextPruned("s", 3, "manual", 100, 60, 2, ("a", "b"), 60.0).payload()
         assert payload == {
-            "session_id": "s", "prune_id": 3, "reason": "manual", "original": 100, "final": 60, "removed": 2,
+            "session_id": "s", "prune_id": 3, "kind": "prune", "reason": "manual", "original": 100, "final": 60,
+            "removed": 2,
             "removed_ids": ["a", "b"], "shortened": 0, "summarised": 0, "tokenReduction": 40, "utilization": 60.0,
         }  # fmt: skip
         assert ContextPruned.__name__ == "ContextPruned"

@@ -24,6 +24,8 @@ from webapp.events import (
     SessionDeleted,
     SessionUpdated,
     SettingsChanged,
+    TargetCrossed,
+    WebhooksChanged,
 )
 from webapp.live.rooms import OVERVIEW, SESSION_PREFIX
 
@@ -103,7 +105,7 @@ def _restored(event: ContextRestored) -> tuple[Note, ...]:
 
 
 def _summarized(event: ContextSummarized) -> tuple[Note, ...]:
-    return in_session(event.session_id, ("context:summarized", asdict(event)))
+    return in_session(event.session_id, ("context:summarized", event.payload()))
 
 
 def _undone(event: OperationUndone) -> tuple[Note, ...]:
@@ -116,6 +118,14 @@ def _settings(_: SettingsChanged) -> tuple[Note, ...]:
 
 def _models(_: ModelsChanged) -> tuple[Note, ...]:
     return (Note(None, "", events=(("models:changed", {}),)),)
+
+
+def _target(event: TargetCrossed) -> tuple[Note, ...]:
+    return (Note(OVERVIEW, event.session_id, events=(("session:above_target", event.payload()),)),)
+
+
+def _webhooks(_: WebhooksChanged) -> tuple[Note, ...]:
+    return (Note(OVERVIEW, "", events=(("webhooks:changed", {}),)),)
 
 
 def _problem(event: ProblemReported) -> tuple[Note, ...]:
@@ -140,6 +150,8 @@ NOTES: dict[type[Event], Callable[[Any], tuple[Note, ...]]] = {
     OperationUndone: _undone,
     SettingsChanged: _settings,
     ModelsChanged: _models,
+    TargetCrossed: _target,
+    WebhooksChanged: _webhooks,
     ProblemReported: _problem,
     ImportProgressed: _importing,
 }

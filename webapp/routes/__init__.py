@@ -29,6 +29,8 @@ def install(flask_app: Flask, app: App, gate: Gate) -> None:
 OPEN = frozenset({"overview", "session", "settings", "search", "memory", "static", "healthz"})
 # Endpoints that are posted to and change nothing.
 LOOKING = frozenset({"api.plan_prune", "api.suggest_settings"})
+# Endpoints that only an operator reads: the address of a webhook may be a secret by itself.
+OPERATORS = frozenset({"api.list_webhooks", "api.list_deliveries"})
 SAFE = frozenset({"GET", "HEAD"})
 
 
@@ -43,6 +45,6 @@ def needed_by(flask_app: Flask) -> Callable[[dict[str, Any]], str | None]:
             endpoint = ""
         if safe and endpoint in OPEN:
             return None
-        return VIEWER if safe or endpoint in LOOKING else OPERATOR
+        return VIEWER if (safe and endpoint not in OPERATORS) or endpoint in LOOKING else OPERATOR
 
     return needs

@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from flask import Flask, Response, current_app, g, request
-from prometheus_client import CollectorRegistry, Counter, Histogram
-from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client import CollectorRegistry, Counter, Histogram, PlatformCollector, ProcessCollector
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 from prometheus_client.registry import Collector
 
 from webapp.app import App
-from webapp.events import ContextPruned, Event, MessagesAppended, OperationUndone
+from webapp.events import (
+    ContextPruned,
+    ContextRestored,
+    ContextSummarized,
+    Event,
+    MessagesAppended,
+    OperationUndone,
+    TargetCrossed,
+)
 from webapp.routes.answers import json_response
 from webapp.routes.api.routing import EXTENSION
 
 # Each session is a label, and a metrics server keeps every label it ever saw.
 SESSIONS_SHOWN = 200
+REASONS = ("manual", "automatic", "emergency")
 
 
 class Metrics:
@@ -25,20 +34,37 @@ class Metrics:
 
     def __init__(self, app: App) -> None:
         self.registry = CollectorRegistry()
+        ProcessCollector(registry=self.registry)
+        PlatformCollector(registry=self.registry)
         self.requests = Histogram(
-            "coppice_http_request_seconds",
+            "coppice_http_request_duration_seconds",
             "Time to answer, by route and status",
             ["method", "route", "status"],
             registry=self.registry,
         )
-        self.appended = Counter(
-            "coppice_messages_appended", "Messages added to the log", registry=self.registry
+        self.appended = self._counter("coppice_messages_appended", "Messages added to the log")
+        self.prunes = self._counter("coppice_prunes", "Prunes applied, by who asked for them", ["reason"])
+        for reason in REASONS:  # a counter that is there from the start shows its first step
+            self.prunes.labels(reason)
+        self.drops = self._counter("coppice_drops", "Single messages dropped by hand, each with its unit")
+        self.summaries = self._counter("coppice_summaries", "Summaries put into a context")
+        self.restored = self._counter("coppice_messages_restored", "Messages put back into a context")
+        self.undone = self._counter("coppice_operations_undone", "Operations taken back")
+        self.crossed = self._counter(
+            "coppice_target_crossings", "Appends that brought a context above its target"
         )
-        self.prunes = Counter("coppice_prunes", "Prunes applied", ["reason"], registry=self.registry)
-        self.freed = Counter("coppice_tokens_freed", "Tokens that prunes took out", registry=self.registry)
-        self.undone = Counter("coppice_operations_undone", "Operations taken back", registry=self.registry)
+        self.freed = self._counter(
+            "coppice_freed_tokens", "Tokens that prunes and drops took out of contexts"
+        )
+        self.removed = self._counter(
+            "coppice_messages_removed", "Messages that prunes and drops took out of contexts"
+        )
         self.registry.register(Fills(app))
+        self.registry.register(Deliveries(app))
         app.bus.subscribe(self.count)
+
+    def _counter(self, name: str, meaning: str, labels: Sequence[str] = ()) -> Counter:
+        return Counter(name, meaning, labels, registry=self.registry)
 
     def count(self, event: Event) -> None:
         """Count one event."""
@@ -46,10 +72,20 @@ class Metrics:
             case MessagesAppended():
                 self.appended.inc(max(event.count, len(event.message_nos)))
             case ContextPruned():
-                self.prunes.labels(event.reason).inc()
+                if event.kind == "prune":
+                    self.prunes.labels(event.reason).inc()
+                else:
+                    self.drops.inc()
                 self.freed.inc(max(0, event.original - event.final))
+                self.removed.inc(event.removed)
+            case ContextSummarized():
+                self.summaries.inc()
+            case ContextRestored():
+                self.restored.inc(len(event.message_ids))
             case OperationUndone():
                 self.undone.inc(len(event.numbers))
+            case TargetCrossed():
+                self.crossed.inc()
 
 
 class Fills(Collector):
@@ -69,18 +105,44 @@ class Fills(Collector):
         for state in ("idle", "active", "warning"):
             states.add_metric([state], sum(one.state == state for one in sessions))
         names = ["session", "source", "model", "view"]
-        tokens = GaugeMetricFamily("coppice_session_tokens", "Tokens in the context", labels=names)
+        tokens = GaugeMetricFamily("coppice_session_context_tokens", "Tokens in the context", labels=names)
         fill = GaugeMetricFamily(
-            "coppice_session_utilization_percent", "Share of the input limit", labels=names
+            "coppice_session_utilization_ratio",
+            "Share of the input limit; above 1 where it is exceeded",
+            labels=names,
+        )
+        target = GaugeMetricFamily(
+            "coppice_session_target_ratio", "Share of the input limit that is the target", labels=["session"]
         )
         recent = sorted(sessions, key=lambda one: one.last_activity or "", reverse=True)
         for one in recent[:SESSIONS_SHOWN]:
+            target.add_metric([one.id], one.target_tokens / max(1, one.limit))
             for view, gauge in (("agent", one.agent), ("pruned", one.pruned)):
                 if gauge is not None:
                     labels = [one.id, one.source, one.model or "", view]
                     tokens.add_metric(labels, gauge.tokens)
-                    fill.add_metric(labels, gauge.utilization)
-        yield from (states, tokens, fill)
+                    fill.add_metric(labels, gauge.tokens / max(1, one.limit))
+        yield from (states, tokens, fill, target)
+
+
+class Deliveries(Collector):
+    """The tries of webhooks, counted where they are made."""
+
+    def __init__(self, app: App) -> None:
+        self.app = app
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield tries by result, and the events that were dropped."""
+        counts = self.app.webhooks.counts
+        tries = CounterMetricFamily("coppice_webhook_tries", "Messages posted to webhooks", labels=["result"])
+        tries.add_metric(["delivered"], counts.delivered)
+        tries.add_metric(["failed"], counts.failed)
+        yield tries
+        yield CounterMetricFamily(
+            "coppice_webhook_events_dropped",
+            "Events for webhooks that found the queue full",
+            value=counts.dropped,
+        )
 
 
 def healthz() -> Response:

@@ -39,6 +39,7 @@ class Running:
         self.wsgi = create_app(config, app=self.app)
         self._lock = threading.Lock()
         self._state = "open"
+        self.app.webhooks.start()
         if config.follow:
             self.app.following.start()
         if config.demo:

@@ -28,6 +28,7 @@ from webapp.store.small_tables import SmallTables
 from webapp.store.summaries import Summaries
 from webapp.store.usage import Figures
 from webapp.store.verify import faults_of_store
+from webapp.store.webhooks import Webhooks
 
 # Enough for a hundred thousand messages; what is left after that is the upkeep thread's.
 SETTLE_ROUNDS = 400
@@ -49,6 +50,7 @@ class Store:
         self.small = SmallTables(self.db)
         self.copies = Copies(self.db)
         self.access = Access(self.db)
+        self.webhooks = Webhooks(self.db)
         self.dump = Dump(self.db)
         self.db.upkeep = self.words.merge
         self._inspected = False

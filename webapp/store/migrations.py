@@ -417,3 +417,38 @@ def m010_money_of_calls(db: Database) -> None:
     """Store the tokens cached for an hour, and the least an answer has where its report is partial."""
     for column in ("cache_write_hour_tokens", "answer_tokens"):
         db.execute(f"ALTER TABLE calls ADD COLUMN {column} INTEGER DEFAULT 0")
+
+
+@migrations()
+def m011_webhooks(db: Database) -> None:
+    """Addresses that get events, and the log of what was sent to them."""
+    db.execute(
+        """CREATE TABLE webhooks (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            url TEXT NOT NULL,
+            secret TEXT NOT NULL,
+            events TEXT NOT NULL,
+            active INTEGER NOT NULL,
+            created_at INTEGER NOT NULL
+        )"""
+    )
+    db.execute(
+        """CREATE TABLE webhook_deliveries (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            webhook INTEGER NOT NULL REFERENCES webhooks (id),
+            message_id TEXT NOT NULL,
+            event TEXT NOT NULL,
+            session_id TEXT,
+            at INTEGER NOT NULL,
+            body TEXT NOT NULL,
+            tries INTEGER NOT NULL,
+            next_at INTEGER,
+            status INTEGER,
+            problem TEXT NOT NULL,
+            tried_at INTEGER
+        )"""
+    )
+    db.execute("CREATE INDEX webhook_deliveries_of ON webhook_deliveries (webhook, id)")
+    db.execute(
+        "CREATE INDEX webhook_deliveries_due ON webhook_deliveries (next_at) WHERE next_at IS NOT NULL"
+    )

@@ -95,6 +95,12 @@ PARTS = (
     _part("models", "model_overrides", _COMMON, "name value", "limits of models were"),
     _part("files", "files", _COMMON, "path session_id position looked_at", "positions in followed files were"),
     _part("tokens", "access_tokens", _COMMON, "key hash name role created_at revoked_at", "tokens were"),
+    _part("webhooks", "webhooks", _COMMON, "id url secret events active created_at", "webhooks were"),
+    _part(
+        "deliveries", "webhook_deliveries", _COMMON,
+        "id webhook message_id event session_id at body tries next_at status problem tried_at",
+        "the log of webhooks was",
+    ),
     _part(
         "access", "access_sessions", _COMMON, "hash token proof server expires_at", "sessions of browsers were"
     ),

@@ -219,6 +219,7 @@ class Sessions:
         self._db.run("DELETE FROM operation_items WHERE operation BETWEEN ? AND ?", (low, high))
         for table in ("context_items", "totals", "calls", "idempotency"):
             self._db.run(f"DELETE FROM {table} WHERE session = ?", (row.key,))
+        self._db.run("DELETE FROM webhook_deliveries WHERE session_id = ?", (row.id,))
         if marker_at is None:
             self._db.run("DELETE FROM sessions WHERE key = ?", (row.key,))
             return

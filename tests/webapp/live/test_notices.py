@@ -57,7 +57,7 @@ class TestMessages:
     def test_of_a_prune_carry_its_figures(self) -> None:  # B14
         """Tokens before and after, the number of messages and their ids, and what was gained."""
         assert told(PRUNED)["context:pruned"] == {
-            "session_id": "a", "prune_id": 7, "reason": "manual", "original": 100_000, "final": 60_000,
+            "session_id": "a", "prune_id": 7, "kind": "prune", "reason": "manual", "original": 100_000, "final": 60_000,
             "removed": 42, "removed_ids": ["m1", "m2"], "shortened": 0, "summarised": 0,
             "tokenReduction": 40_000, "utilization": 30.0,
         }  # fmt: skip

@@ -2,13 +2,33 @@
 
 from __future__ import annotations
 
+import json
+import re
+
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from tests.shared import ROOT
+from tests.webapp.building import mid
 from tests.webapp.promises import Client
 from webapp.app import App
 from webapp.errors import BusyStore
-from webapp.events import ContextPruned, MessagesAppended, OperationUndone
+from webapp.events import (
+    ContextPruned,
+    ContextRestored,
+    ContextSummarized,
+    MessagesAppended,
+    OperationUndone,
+    TargetCrossed,
+)
+from webapp.services.planning.requests import PruneRequest
+
+# The parts of a query, and of a legend, that name metrics and labels.
+METRIC = re.compile(r"\b((?:coppice|process)_\w+)")
+LABEL = re.compile(r"(\w+)(?:=~|=)\"")
+BY = re.compile(r"by \(([^)]*)\)")
+SHOWN = re.compile(r"\{\{(\w+)\}\}")
+VALUES = re.compile(r"label_values\((\w+), (\w+)\)")
 
 
 def samples(client: Client) -> dict[str, float]:
@@ -40,32 +60,119 @@ class TestLiveness:
         assert (answer.status_code, answer.json["error"]["message"]) == (503, "the database is busy")
 
 
+PRUNED = ContextPruned("a", 1, "automatic", 100, 60, 2, ("m1", "m2"), 1.0)
+
+
 class TestMetrics:
     """GET /metrics, in Prometheus' text format."""
 
     def test_count_what_happened(self, client: Client, app: App) -> None:  # X16
-        """Appends, prunes by reason, tokens freed, undone operations."""
-        app.bus.publish(MessagesAppended("a", (1, 2), 2))
-        app.bus.publish(ContextPruned("a", 1, "automatic", 100, 60, 2, (), 1.0))
-        app.bus.publish(OperationUndone("a", (1, 2)))
+        """With the numbers that the events carry."""
+        app.bus.publish(MessagesAppended("a", (1, 2), 2), PRUNED, OperationUndone("a", (1, 2)))
+        app.bus.publish(ContextSummarized("a", "u1", 20, 10, "…"), ContextRestored("a", 1, ("m1",)))
+        app.bus.publish(TargetCrossed("a", 165, 160, 200, 82.5))
         found = samples(client)
         assert found["coppice_messages_appended_total"] == 2
         assert found["coppice_prunes_total{reason=automatic}"] == 1
-        assert found["coppice_tokens_freed_total"] == 40
+        assert found["coppice_freed_tokens_total"] == 40
+        assert found["coppice_messages_removed_total"] == 2
         assert found["coppice_operations_undone_total"] == 2
+        assert found["coppice_summaries_total"] == 1
+        assert found["coppice_messages_restored_total"] == 1
+        assert found["coppice_target_crossings_total"] == 1
+
+    def test_count_a_drop_by_hand_as_no_prune(self, client: Client, app: App) -> None:  # X16
+        """`reason="manual"` is a prune that a person asked for, and nothing else."""
+        app.sessions.create(id="a", model="gpt-5")
+        app.ingest.append_messages("a", [{"role": "user", "content": f"{n} hello " * 300} for n in range(20)])
+        app.operations.drop("a", mid(app, "a", 1))
+        found = samples(client)
+        assert (found["coppice_drops_total"], found["coppice_prunes_total{reason=manual}"]) == (1, 0)
+        app.prunes.apply("a", PruneRequest(max_tokens=4_000))
+        found = samples(client)
+        assert (found["coppice_drops_total"], found["coppice_prunes_total{reason=manual}"]) == (1, 1)
+
+    def test_count_tries_of_webhooks(self, client: Client, app: App) -> None:
+        """By how they ended."""
+        app.webhooks.counts.failed = 3
+        assert samples(client)["coppice_webhook_tries_total{result=failed}"] == 3
 
     def test_tell_how_full_each_session_is(self, client: Client, app: App) -> None:  # X16
-        """By id, source and model."""
+        """By id, source and model, as shares of one."""
         app.sessions.create(id="a", model="gpt-5")
         app.ingest.append_messages("a", [{"role": "user", "content": "hello " * 50}])
         labels = "{model=gpt-5,session=a,source=api,view=pruned}"
-        found = samples(client)
-        assert found[f"coppice_session_tokens{labels}"] == app.sessions.get("a").pruned.tokens
-        assert f"coppice_session_utilization_percent{labels}" in found
+        found, shown = samples(client), app.sessions.get("a")
+        assert found[f"coppice_session_context_tokens{labels}"] == shown.pruned.tokens
+        assert found[f"coppice_session_utilization_ratio{labels}"] == shown.pruned.tokens / shown.limit
+        assert found["coppice_session_target_ratio{session=a}"] == shown.target_tokens / shown.limit
 
     def test_time_requests_by_route(self, client: Client) -> None:
         """Not by path: a path may be anything."""
         client.get("/api/sessions/one")
         client.get("/api/sessions/two")
         labels = "{method=GET,route=/api/sessions/<session_id>,status=404}"
-        assert samples(client)[f"coppice_http_request_seconds_count{labels}"] == 2
+        assert samples(client)[f"coppice_http_request_duration_seconds_count{labels}"] == 2
+
+    def test_are_named_as_prometheus_wants(self, client: Client) -> None:  # X16
+        """Its guide: base units, a ratio for a share, `_total` for what only grows."""
+        units = ("_seconds", "_bytes", "_tokens", "_ratio")
+        families = list(text_string_to_metric_families(client.get("/metrics").text))
+        ours = [
+            one for one in families if one.name.startswith("coppice_") and not one.name.endswith("_created")
+        ]
+        for family in ours:
+            assert family.documentation
+            assert not re.search(r"percent|milli|_ms(_|$)", family.name)
+            if family.type == "counter":
+                assert all(s.name.endswith(("_total", "_created")) for s in family.samples)
+            elif family.name != "coppice_sessions":
+                assert family.name.endswith(units), family.name
+
+
+class TestTheDashboard:
+    """docs/grafana.json, which a user imports into Grafana."""
+
+    @pytest.fixture
+    def labels(self, client: Client, app: App) -> dict[str, set[str]]:
+        """The labels of each metric that a server which was used has; Prometheus adds the job."""
+        app.sessions.create(id="a", model="gpt-5")
+        app.bus.publish(PRUNED)
+        client.get("/api/sessions")
+        found: dict[str, set[str]] = {}
+        for family in text_string_to_metric_families(client.get("/metrics").text):
+            for one in family.samples:
+                found.setdefault(one.name, {"job"}).update(one.labels)
+        return found
+
+    def test_asks_for_metrics_that_exist(self, labels: dict[str, set[str]]) -> None:  # X16
+        """With labels that they have."""
+        dashboard = json.loads((ROOT / "docs" / "grafana.json").read_text("utf-8"))
+        asked: set[str] = set()
+        for panel in dashboard["panels"]:
+            for target in panel["targets"]:
+                names = set(METRIC.findall(target["expr"]))
+                asked |= names
+                assert names <= set(labels), panel["title"]
+                wanted = set(LABEL.findall(target["expr"])) | set(SHOWN.findall(target["legendFormat"]))
+                wanted |= {one.strip() for by in BY.findall(target["expr"]) for one in by.split(",")}
+                assert names
+                assert wanted <= set.intersection(*(labels[name] for name in names)), panel["title"]
+        for variable in dashboard["templating"]["list"]:
+            for metric, label in VALUES.findall(str(variable["query"])):
+                assert label in labels[metric]
+        ours = {name.removesuffix("_bucket").removesuffix("_count").removesuffix("_sum") for name in labels}
+        shown = {name.removesuffix("_bucket").removesuffix("_count") for name in asked}
+        assert {one for one in ours if one.startswith("coppice_") and not one.endswith("_created")} <= shown
+
+    def test_has_panels_that_do_not_overlap(self) -> None:
+        """Each with an id and a place of its own."""
+        panels = json.loads((ROOT / "docs" / "grafana.json").read_text("utf-8"))["panels"]
+        assert len({one["id"] for one in panels}) == len(panels)
+        taken: set[tuple[int, int]] = set()
+        for one in panels:
+            at = one["gridPos"]
+            assert at["x"] + at["w"] <= 24
+            cells = {(at["x"] + i, at["y"] + j) for i in range(at["w"]) for j in range(at["h"])}
+            assert not taken & cells, one["title"]
+            taken |= cells

@@ -4,10 +4,18 @@ from __future__ import annotations
 
 from flask import Flask
 
-from webapp.routes.api import context, documents, memory, messages, sessions, settings, transfer
+from webapp.routes.api import context, documents, memory, messages, sessions, settings, transfer, webhooks
 from webapp.routes.api.routing import Route, serve
 
-TABLES = (sessions.table, messages.table, context.table, memory.table, settings.table, transfer.table)
+TABLES = (
+    sessions.table,
+    messages.table,
+    context.table,
+    memory.table,
+    settings.table,
+    transfer.table,
+    webhooks.table,
+)
 
 
 def routes() -> list[Route]:

@@ -13,9 +13,8 @@ from webapp.bodies import (
     ProposalText,
     SummaryWish,
 )
-from webapp.errors import NotFound
 from webapp.routes.api.context import NUMBER
-from webapp.routes.api.routing import Table
+from webapp.routes.api.routing import Table, number
 from webapp.services.catalog.answers import Status
 from webapp.services.context.answers import Learnings, Memories, Memory, Proposals
 from webapp.services.pruning.answers import Relieved
@@ -23,17 +22,6 @@ from webapp.services.session.answers import Applied
 from webapp.services.summaries.answers import Summaries, Summarised, SummaryFull
 
 table = Table("memory")
-
-
-def number(kind: str, text: str) -> int:
-    """Return the number of a memory in a path.
-
-    Raises:
-        NotFound: it is not a number.
-    """
-    if text.isdecimal() and text.isascii() and len(text) <= 15:
-        return int(text)
-    raise NotFound(kind, text)
 
 
 @table.get("/memories")

@@ -14,6 +14,7 @@ from flask import Flask, Response, current_app, request
 from pydantic import BaseModel
 
 from webapp.app import App
+from webapp.errors import NotFound
 from webapp.routes.answers import json_response
 from webapp.routes.reading import BODY_LIMIT_BYTES, read_body, read_query
 
@@ -91,6 +92,17 @@ class Table:
     def post(self, path: str, **rest: Any) -> Callable[[View], View]:
         """Declare a view that acts."""
         return self.route("POST", path, **rest)
+
+
+def number(kind: str, text: str) -> int:
+    """Return the number that names something of this kind in a path.
+
+    Raises:
+        NotFound: it is not a number.
+    """
+    if text.isdecimal() and text.isascii() and len(text) <= 15:
+        return int(text)
+    raise NotFound(kind, text)
 
 
 def serve(flask_app: Flask, routes: list[Route]) -> None:

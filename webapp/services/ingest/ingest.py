@@ -27,6 +27,7 @@ from webapp.events import (
     ProblemReported,
     SessionCreated,
     SessionUpdated,
+    TargetCrossed,
 )
 from webapp.services.ingest.agent_operations import agent_operation_id, apply_agent_operation
 from webapp.services.ingest.answers import Appended, BriefStats
@@ -49,8 +50,9 @@ from webapp.services.ingest.usage_reports import read_usage
 from webapp.services.pruning.automatic import Automatic
 from webapp.services.session.codec import json_bytes
 from webapp.services.session.environment import Environment
-from webapp.services.session.gauges import session_answer
+from webapp.services.session.gauges import WAITING_MS, session_answer
 from webapp.services.session.histories import Histories
+from webapp.services.session.limits import percent
 from webapp.services.session.operation_answers import applied
 from webapp.services.session.session import Session
 from webapp.services.session.times import from_ms, to_ms
@@ -453,7 +455,7 @@ class Ingest:
                     for lost in batch.clearings:
                         apply_clearing(session, lost)
                     session.alone = False
-                    added.automatic = self._automatic.after_append(session)
+                    added.automatic = [*self._automatic.after_append(session), *self._above_target(session)]
                 if keyed is not None:
                     added.answer = self._answer(session, added, keyed)
         except BaseException:
@@ -465,6 +467,17 @@ class Ingest:
         )
         self._environment.bus.publish(*told, *added.automatic, SessionUpdated(session.id))
         return added
+
+    def _above_target(self, session: Session) -> list[Event]:
+        """Return the event of an append that brought a session at work above its target."""
+        was, crosses = session.state.above, session.crosses_target()
+        if session.state.above != was:
+            session.save()
+        if not crosses or self._environment.clock() - session.row.last_activity_at > WAITING_MS:
+            return []
+        tokens, limits = session.main.tokens, session.limits
+        share = percent(tokens, limits.limit)
+        return [TargetCrossed(session.id, tokens, limits.target_tokens, limits.limit, share)]
 
     def _apply_agent_operation(self, session_id: str, record: Compaction | Rewind) -> None:
         name = agent_operation_id(record)

@@ -276,7 +276,9 @@ class Operations:
         elif kind == "drop":
             before, after = operation.tokens_before, operation.tokens_after
             share = percent(after, session.limits.limit)
-            pruned = ContextPruned(session_id, operation.n, "manual", before, after, len(ids), ids, share)
+            pruned = ContextPruned(
+                session_id, operation.n, "manual", before, after, len(ids), ids, share, kind="drop"
+            )
             events.insert(0, pruned)
         self._environment.bus.publish(*events)
         count = len(touched)

@@ -247,6 +247,11 @@ class Session:
         usable = self.usable_shown
         return self.pruned.scale.estimated(usable) if usable else 0
 
+    def crosses_target(self) -> bool:
+        """Return whether the main context came above its target since this was last asked."""
+        was, self.state.above = self.state.above, self.main.tokens > self.limits.target_tokens
+        return self.state.above and not was
+
     def require_usable(self) -> int:
         """Return the most tokens that the pruned view may take, as shown.
 

@@ -35,8 +35,9 @@ class SessionState:
     present model. `set_aside` counts the usage reports that cannot be true, `aside_input` and `aside_call` are of the
     last of them. `first_known` is the first sample with a known size; `first_unseen` is what those before it lack.
     `sampled` is the last message on the chart, `opening` the beginning of the first message. `agent_version` is the
-    version of the agent that began the session. `called_at` is the time
-    of the last call in ms, `cached_for_hour` says that what it wrote stays cached so long.
+    version of the agent that began the session. `called_at` is the time of the last call in ms, `cached_for_hour` says
+    that what it wrote stays cached so long. `above` says that the main context was above its target after the last
+    change.
     """
 
     calibration: Calibration = field(default_factory=Calibration)
@@ -71,6 +72,7 @@ class SessionState:
     agent_version: str = ""
     sampled: int = 0
     cached_for_hour: bool = False
+    above: bool = False
 
     def put_aside(self, call: str, tokens: int) -> None:
         """Count a usage report that cannot be true; each call once."""

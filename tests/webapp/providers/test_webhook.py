@@ -1,0 +1,134 @@
+"""Posting to a webhook: the scheme of Standard Webhooks, held against its own library, and receivers of every kind."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from typing import Any
+
+import orjson
+import pytest
+from standardwebhooks import Webhook, WebhookVerificationError
+
+from tests.webapp.providers.endpoints import answering, sending
+from webapp.errors import Invalid
+from webapp.providers import webhook
+from webapp.providers.webhook import Outcome, check_secret, check_url, new_secret, post, sign
+from webapp.services.session.times import now_ms
+
+BODY = orjson.dumps({"type": "context:pruned", "data": {"removed": 3, "text": "ümlaut"}})
+
+
+def posted(url: str, secret: str | None = None) -> Outcome:
+    """Post the body once, now."""
+    return asyncio.run(post(url, secret or new_secret(), "msg_1", now_ms() // 1000, BODY))
+
+
+class TestSigning:
+    """`webhook-id`, `webhook-timestamp` and `webhook-signature`."""
+
+    def test_is_verified_by_the_library_of_receivers(self) -> None:  # X16
+        """Id, time and body are signed together."""
+        secret = new_secret()
+        with answering(sending("", 204)) as receiver:
+            assert posted(receiver.url, secret) == Outcome(204)
+        _, headers, body = receiver.seen[0]
+        assert Webhook(secret).verify(orjson.dumps(body), headers) == orjson.loads(BODY)
+        with pytest.raises(WebhookVerificationError):
+            Webhook(secret).verify(orjson.dumps({**body, "type": "other"}), headers)
+        with pytest.raises(WebhookVerificationError):
+            Webhook(new_secret()).verify(orjson.dumps(body), headers)
+
+    def test_is_the_example_of_the_specification(self) -> None:
+        """The one that its libraries are tested with."""
+        secret, body = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", b'{"test": 2432232314}'
+        signed = sign(secret, "msg_p5jXN8AQM9LWM0D4loKWxJek", 1614265330, body)
+        assert signed == "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
+
+    def test_takes_secrets_of_the_form_alone(self) -> None:
+        """Of 24 to 64 bytes, as the specification wants."""
+        assert check_secret(new_secret())
+        for wrong in ("", "whsec_", "whsec_???", "whsec_" + "A" * 12, new_secret().removeprefix("whsec_")):
+            with pytest.raises(Invalid):
+                check_secret(wrong)
+
+
+class TestReceivers:
+    """One try, and what became of it."""
+
+    @pytest.mark.parametrize("status", [200, 202, 299])
+    def test_that_answer_well_have_it(self, status: int) -> None:
+        """Whatever they say besides."""
+        with answering(sending("thanks", status)) as receiver:
+            assert posted(receiver.url) == Outcome(status)
+
+    @pytest.mark.parametrize("status", [302, 400, 404, 500, 503])
+    def test_that_answer_otherwise_do_not(self, status: int) -> None:
+        """A redirect is not followed."""
+        with answering(sending("", status, location="http://127.0.0.1:1/")) as receiver:
+            assert posted(receiver.url) == Outcome(status, f"the receiver answers {status}")
+        assert len(receiver.seen) == 1
+
+    def test_say_how_long_to_wait_and_that_they_are_gone(self) -> None:
+        """Retry-After in seconds, and 410."""
+        with answering(sending("", 429, retry_after="90"), sending("", 410)) as receiver:
+            assert posted(receiver.url).wait_seconds == 90
+            assert posted(receiver.url).gone
+
+    def test_that_hang_are_given_up(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """However slowly they dribble: the whole try has one limit."""
+        monkeypatch.setattr(webhook, "SECONDS", 0.2)
+
+        def hang(handler: Any) -> None:
+            handler.wfile.write(b"HTTP/1.1 2")
+            receiver.released.wait(10)
+
+        with answering(hang) as receiver:
+            assert posted(receiver.url).problem == "no answer within 0.2 seconds"
+
+    def test_that_are_not_there_or_speak_no_http_are_no_error(self) -> None:
+        """A value comes back in every case."""
+        with socket.socket() as closed:
+            closed.bind(("127.0.0.1", 0))
+            assert posted(f"http://127.0.0.1:{closed.getsockname()[1]}/").problem == "no connection"
+        with answering(lambda handler: handler.wfile.write(b"SSH-2.0\r\n")) as receiver:
+            assert posted(receiver.url).problem.startswith("the connection failed")
+            assert posted(receiver.url.replace("http:", "https:")).problem
+
+
+class TestAddresses:
+    """Where messages go, and where not."""
+
+    @pytest.mark.parametrize(
+        "url",
+        [
+            "http://127.0.0.1:9000/x", "http://localhost/x", "http://192.168.1.4/x", "http://[::1]:80/x",
+            "https://example.org/hook?token=a", "http://10.0.0.1/",
+        ],
+    )  # fmt: skip
+    def test_may_be_on_this_machine_and_its_networks(self, url: str) -> None:
+        """That is where most receivers run."""
+        assert check_url(url) == url
+
+    @pytest.mark.parametrize(
+        "url",
+        [
+            "http://169.254.169.254/latest/meta-data/", "http://[fe80::1%25eth0]/", "http://0.0.0.0/", "http://[::]/",
+            "http://[::ffff:169.254.169.254]/", "http://224.0.0.1/", "ftp://example.org/", "file:///etc/passwd", "x",
+            "http://", "http://user:pass@example.org/", "http://example.org/#a", "http://[::1", "http://a:99999/",
+            "http://example.org/\n", "",
+        ],
+    )  # fmt: skip
+    def test_of_no_host_or_of_a_clouds_credentials_are_refused(self, url: str) -> None:
+        """The fault names the field."""
+        with pytest.raises(Invalid) as refused:
+            check_url(url)
+        assert refused.value.details[0]["field"] == "url"
+
+    def test_are_looked_at_where_the_name_leads(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """A name can be pointed at any address later: the connection itself is checked before anything is sent."""
+        monkeypatch.setattr(webhook, "refused", lambda host: host == "127.0.0.1")
+        with answering(sending("")) as receiver:
+            outcome = posted(receiver.url.replace("127.0.0.1", "localhost"))
+        assert outcome.problem == "nothing is sent to 127.0.0.1, to which the name leads"
+        assert receiver.seen == []

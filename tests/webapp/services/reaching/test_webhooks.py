@@ -1,0 +1,260 @@
+"""Webhooks: each event reaches each receiver that wants it, late if need be, and holds nobody up."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from itertools import count
+from typing import Any
+
+import pytest
+
+from tests.waiting import until
+from tests.webapp.building import followed, heard, mid, user, wire
+from tests.webapp.providers.endpoints import Endpoints, answering, sending
+from webapp.app import App
+from webapp.config import Config
+from webapp.errors import Conflict, Invalid, NotFound
+from webapp.events import ContextPruned, ContextSummarized, ProblemReported, TargetCrossed, WebhooksChanged
+from webapp.services.reaching import webhooks as module
+from webapp.services.reaching.webhooks import EVENTS, QUEUED, WAITS
+from webapp.store.webhooks import KEPT
+from webapp.wiring import build
+
+PRUNED = ContextPruned("a", 7, "manual", 100, 60, 2, ("m1", "m2"), 30.0)
+SUMMARIZED = ContextSummarized("a", "u1", 20, 10, "Previous 20 turns")
+CROSSED = TargetCrossed("a", 165, 160, 200, 82.5)
+
+
+@pytest.fixture
+def receiver() -> Iterator[Endpoints]:
+    """A receiver that takes everything."""
+    with answering(sending("", 204)) as made:
+        yield made
+
+
+@pytest.fixture
+def sends(app: App) -> App:
+    """The application with its sending thread, as a server has it."""
+    app.webhooks.start()
+    return app
+
+
+def states(app: App, number: int) -> list[str]:
+    """Return the states of a webhook's messages, newest first."""
+    return [one.state for one in app.webhooks.deliveries(number).deliveries]
+
+
+class TestEvents:
+    """The events of B14, and a session above its target."""
+
+    def test_reach_the_receiver_with_their_numbers(self, sends: App, receiver: Endpoints) -> None:  # X16, B14
+        """Under their names, with the payload that pages get."""
+        sends.webhooks.add(receiver.url)
+        sends.bus.publish(PRUNED, SUMMARIZED, CROSSED)
+        until(lambda: len(receiver.seen) == 3)
+        bodies = [body for _, _, body in receiver.seen]
+        assert [body["type"] for body in bodies] == list(EVENTS)
+        assert [body["data"] for body in bodies] == [
+            {**one.payload(), **({"removed_ids": ["m1", "m2"]} if one is PRUNED else {})}
+            for one in (PRUNED, SUMMARIZED, CROSSED)
+        ]
+        assert bodies[0]["data"]["tokenReduction"] == 40
+        until(lambda: states(sends, 1) == ["delivered"] * 3)
+
+    def test_go_to_those_who_want_them(self, sends: App, receiver: Endpoints) -> None:
+        """Others, and those that are paused, get nothing."""
+        wants = sends.webhooks.add(receiver.url, ["context:summarized"]).webhook.id
+        paused = sends.webhooks.add(receiver.url).webhook.id
+        sends.webhooks.change(paused, active=False)
+        sends.bus.publish(PRUNED, SUMMARIZED)
+        until(lambda: states(sends, wants) == ["delivered"])
+        assert states(sends, paused) == []
+        assert len(receiver.seen) == 1
+
+    def test_hold_no_append_up(self, sends: App) -> None:  # X16
+        """A receiver that hangs keeps its own messages waiting, and nobody else's."""
+        released = threading.Event()
+
+        def hang(handler: Any) -> None:
+            released.wait(10)
+
+        with answering(hang) as hanging, answering(sending("", 204)) as quick:
+            first = sends.webhooks.add(hanging.url).webhook.id
+            second = sends.webhooks.add(quick.url).webhook.id
+            sends.bus.publish(*[PRUNED] * 5)
+            until(lambda: states(sends, second) == ["delivered"] * 5)
+            assert states(sends, first) == ["waiting"] * 5
+            assert len(hanging.seen) == 1
+            released.set()
+
+    def test_beyond_the_queue_are_counted_and_dropped(self, app: App) -> None:
+        """Nothing grows without end where the store is busy."""
+        app.bus.publish(*[PRUNED] * (QUEUED + 3))
+        assert app.webhooks.counts.dropped == 3
+
+    def test_of_a_command_are_sent_by_the_server(self, config: Config, receiver: Endpoints) -> None:
+        """A process that does not serve stores them when it ends."""
+        command = build(config)
+        command.webhooks.add(receiver.url)
+        command.bus.publish(PRUNED)
+        command.close()
+        assert receiver.seen == []
+        server = build(config)
+        server.webhooks.start()
+        until(lambda: len(receiver.seen) == 1)
+        server.close()
+
+
+class TestTries:
+    """A message that did not arrive."""
+
+    def test_are_made_again_until_it_does(self, app: App, monkeypatch: pytest.MonkeyPatch) -> None:  # X16
+        """Under the same id, signed again, each try written down."""
+        monkeypatch.setattr(module, "WAITS", (0, 0, 0))
+        app.webhooks.start()
+        with answering(sending("", 500), sending("", 503), sending("", 204)) as receiver:
+            number = app.webhooks.add(receiver.url).webhook.id
+            app.bus.publish(PRUNED)
+            until(lambda: states(app, number) == ["delivered"])
+        [one] = app.webhooks.deliveries(number).deliveries
+        assert (one.tries, one.status, one.problem) == (3, 204, "")
+        assert len({headers["webhook-id"] for _, headers, _ in receiver.seen}) == 1
+
+    def test_wait_longer_each_time_and_as_long_as_is_asked(self, app: App) -> None:
+        """The receiver's own word counts where it is longer."""
+        clock = count(1_000_000, 0)
+        app.environment.clock = clock.__next__
+        app.webhooks.start()
+        with answering(sending("", 500), sending("", 503, retry_after="900")) as receiver:
+            number = app.webhooks.add(receiver.url).webhook.id
+            app.bus.publish(PRUNED)
+            until(lambda: app.webhooks.deliveries(number).deliveries[:1])
+            until(lambda: app.webhooks.deliveries(number).deliveries[0].tries == 1)
+            [row] = app.store.webhooks.deliveries(number)
+            assert row.next_at == 1_000_000 + WAITS[0] * 1000
+            app.webhooks.again(number, row.id)
+            until(lambda: len(receiver.seen) == 2)
+            until(lambda: app.store.webhooks.deliveries(number)[0].status == 503)
+        assert app.store.webhooks.deliveries(number)[0].next_at == 1_000_000 + 900_000
+
+    def test_end_after_the_last_and_are_told(self, app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Pages say which receiver; the message can be sent again by hand."""
+        monkeypatch.setattr(module, "WAITS", (0,))
+        events = heard(app)
+        app.webhooks.start()
+        with answering(sending("", 500), sending("", 500), sending("", 204)) as receiver:
+            number = app.webhooks.add(receiver.url).webhook.id
+            app.bus.publish(PRUNED)
+            until(lambda: states(app, number) == ["failed"])
+            told = [one.message for one in events if isinstance(one, ProblemReported)]
+            assert told == ["a webhook message to 127.0.0.1 was given up: the receiver answers 500, 2 tries"]
+            app.webhooks.again(number, app.webhooks.deliveries(number).deliveries[0].id)
+            until(lambda: states(app, number) == ["delivered"])
+
+    def test_end_at_once_where_the_receiver_is_gone(self, sends: App) -> None:
+        """410 pauses the webhook."""
+        with answering(sending("", 410)) as receiver:
+            number = sends.webhooks.add(receiver.url).webhook.id
+            sends.bus.publish(PRUNED)
+            until(lambda: states(sends, number) == ["failed"])
+        assert not sends.webhooks.listed().webhooks[0].active
+
+    def test_go_on_after_a_restart(self, config: Config) -> None:
+        """What waits is in the store."""
+        with answering(sending("", 500), sending("", 204)) as receiver:
+            before = build(config)
+            before.webhooks.start()
+            number = before.webhooks.add(receiver.url).webhook.id
+            before.bus.publish(PRUNED)
+            until(lambda: before.webhooks.deliveries(number).deliveries[:1])
+            until(lambda: before.webhooks.deliveries(number).deliveries[0].tries == 1)
+            before.close()
+            after = build(config)
+            after.environment.clock = lambda: before.environment.clock() + 1000 * WAITS[0] + 1
+            after.webhooks.start()
+            until(lambda: states(after, number) == ["delivered"])
+            after.close()
+
+
+class TestKeeping:
+    """Webhooks themselves."""
+
+    def test_show_the_secret_once(self, app: App) -> None:
+        """When it is made and when it is replaced; a secret of the receiver's own is taken."""
+        made = app.webhooks.add("http://127.0.0.1:9/")
+        rotated = app.webhooks.rotate(made.webhook.id)
+        assert made.secret != rotated.secret
+        shown = f"{app.webhooks.listed()} {app.webhooks.deliveries(made.webhook.id)}"
+        assert made.secret not in shown
+        assert rotated.secret not in shown
+        assert app.webhooks.add("http://127.0.0.1:9/", secret=made.secret).secret == made.secret
+
+    def test_keep_the_newest_of_the_log(self, app: App) -> None:
+        """And no more of it."""
+        number = app.webhooks.add("http://127.0.0.1:9/").webhook.id
+        app.bus.publish(*[PRUNED] * (KEPT + 5))
+        app.webhooks.store_queued()
+        assert len(app.store.webhooks.deliveries(number, 10 * KEPT)) == KEPT
+
+    def test_forget_a_session_with_it(self, app: App) -> None:
+        """What was said in it may stand in a message."""
+        app.sessions.create(id="a", model="gpt-5")
+        number = app.webhooks.add("http://127.0.0.1:9/").webhook.id
+        app.bus.publish(SUMMARIZED)
+        app.webhooks.store_queued()
+        app.sessions.delete("a")
+        assert states(app, number) == []
+
+    def test_are_refused_with_the_reason(self, app: App) -> None:
+        """An unknown event, none at all, an unknown number, too many."""
+        for events in (["context:eaten"], []):
+            with pytest.raises(Invalid):
+                app.webhooks.add("http://127.0.0.1:9/", events)
+        for act in (app.webhooks.remove, app.webhooks.rotate, app.webhooks.test, app.webhooks.deliveries):
+            with pytest.raises(NotFound):
+                act(5)
+        for _ in range(module.MOST_WEBHOOKS):
+            number = app.webhooks.add("http://127.0.0.1:9/").webhook.id
+        with pytest.raises(Conflict):
+            app.webhooks.add("http://127.0.0.1:9/")
+        app.webhooks.change(number, active=False)
+        with pytest.raises(Conflict):
+            app.webhooks.test(number)
+
+    def test_tell_pages_of_each_change(self, app: App) -> None:
+        """Made, changed, replaced, tested, removed."""
+        events = heard(app)
+        number = app.webhooks.add("http://127.0.0.1:9/").webhook.id
+        app.webhooks.change(number, events=["context:pruned"])
+        app.webhooks.rotate(number)
+        app.webhooks.test(number)
+        app.webhooks.remove(number)
+        assert events == [WebhooksChanged()] * 5
+        assert list(app.verify()) == []
+
+
+class TestTheTarget:
+    """`session:above_target`."""
+
+    def test_is_crossed_once(self, app: App) -> None:  # X16
+        """Not by every append above it; again after the context was below."""
+        events = heard(app)
+        app.sessions.create(id="a", model="default", settings={"cap_tokens": 1_000, "fresh_tail": 0})
+        for _ in range(4):
+            app.ingest.append_messages("a", [wire("user", "word " * 600)])
+        [one] = [one for one in events if isinstance(one, TargetCrossed)]
+        assert one.tokens > one.target_tokens == 1_000
+        for no in (1, 2, 3):
+            app.operations.drop("a", mid(app, "a", no))
+        assert app.sessions.get("a").pruned.tokens < 1_000
+        app.ingest.append_messages("a", [wire("user", "word " * 600)])
+        assert len([one for one in events if isinstance(one, TargetCrossed)]) == 2
+
+    def test_is_not_crossed_by_what_is_long_past(self, app: App) -> None:
+        """An import of old transcripts alarms nobody."""
+        events = heard(app)
+        app.settings.put({"cap_tokens": 1_000})
+        followed(app, *[user("word " * 600)] * 4)
+        assert app.sessions.get("s").pruned.tokens > 1_000
+        assert [one for one in events if isinstance(one, TargetCrossed)] == []

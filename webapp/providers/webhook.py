@@ -1,0 +1,157 @@
+"""Posts a signed message to a webhook, in the scheme of Standard Webhooks (standardwebhooks.com).
+
+A request follows no redirect, reads nothing of the answer but its status, and ends within `SECONDS` however slow the
+receiver is. It goes to addresses of this machine and its networks too, where most receivers of a program for one person
+run. It goes to no link-local address, where cloud machines keep their credentials, and to none that is no host's.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import binascii
+import hashlib
+import hmac
+import ipaddress
+import secrets
+import ssl
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx
+
+from webapp.errors import Invalid
+
+PREFIX = "whsec_"
+SECRET_BYTES = 32
+SECONDS = 15.0
+LONGEST_URL = 2_000
+LOCAL_NAMES = ("localhost", "127.0.0.1", "::1")
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The end of one try: the HTTP status, None without an answer; and why it failed, "" where it arrived.
+
+    `wait_seconds` is how long the receiver asks to wait, `gone` its word that it wants nothing more.
+    """
+
+    status: int | None = None
+    problem: str = ""
+    wait_seconds: float | None = None
+    gone: bool = False
+
+
+class _NotSent(Exception):
+    """The address that a name leads to is one to which nothing is sent."""
+
+
+def new_secret() -> str:
+    """Return a random secret of 256 bits, as receivers' libraries take it."""
+    return PREFIX + base64.b64encode(secrets.token_bytes(SECRET_BYTES)).decode()
+
+
+def sign(secret: str, message_id: str, at: int, body: bytes) -> str:
+    """Return the signature of a message that is sent at `at` seconds since 1970."""
+    key = base64.b64decode(secret.removeprefix(PREFIX))
+    said = b".".join((message_id.encode(), str(at).encode(), body))
+    return "v1," + base64.b64encode(hmac.digest(key, said, hashlib.sha256)).decode()
+
+
+def check_secret(secret: str) -> str:
+    """Return a secret that is to sign.
+
+    Raises:
+        Invalid: it is not of the form whsec_…, or not of 24 to 64 bytes.
+    """
+    try:
+        key = base64.b64decode(secret.removeprefix(PREFIX), validate=True)
+    except (binascii.Error, ValueError):
+        key = b""
+    if not secret.startswith(PREFIX) or not 24 <= len(key) <= 64:
+        raise Invalid("expected whsec_ and 24 to 64 bytes in base64", "secret")
+    return secret
+
+
+def check_url(url: str) -> str:
+    """Return an address to which messages can be sent.
+
+    Raises:
+        Invalid: it is no HTTP address, holds a password, or is one to which nothing is sent.
+    """
+    try:
+        parts = urlsplit(url)
+        host, _ = parts.hostname, parts.port
+    except ValueError:
+        raise Invalid("expected an address that begins with http:// or https://", "url") from None
+    if parts.scheme not in ("http", "https") or not host or len(url) > LONGEST_URL or not url.isprintable():
+        raise Invalid("expected an address that begins with http:// or https://", "url")
+    if parts.username is not None or parts.fragment:
+        raise Invalid("expected an address without a user, password or #fragment", "url")
+    if refused(host):
+        raise Invalid(
+            f"nothing is sent to {host}: it is a link-local, multicast or unspecified address", "url"
+        )
+    return url
+
+
+def refused(host: str) -> bool:
+    """Return whether a host is given as an address to which nothing is sent."""
+    try:
+        address = ipaddress.ip_address(host.partition("%")[0])
+    except ValueError:
+        return False
+    if isinstance(address, ipaddress.IPv6Address):
+        address = address.ipv4_mapped or address
+    return address.is_link_local or address.is_multicast or address.is_unspecified
+
+
+async def post(url: str, secret: str, message_id: str, at: int, body: bytes) -> Outcome:
+    """Post a message and return what became of it. Never raises."""
+    headers = {
+        "content-type": "application/json",
+        "user-agent": "coppice",
+        "webhook-id": message_id,
+        "webhook-timestamp": str(at),
+        "webhook-signature": sign(secret, message_id, at, body),
+    }
+    local = urlsplit(url).hostname in LOCAL_NAMES
+    try:
+        async with (
+            asyncio.timeout(SECONDS),
+            httpx.AsyncClient(timeout=SECONDS, trust_env=not local) as client,
+            client.stream(
+                "POST", url, content=body, headers=headers, extensions={"trace": _looked_at}
+            ) as answer,
+        ):
+            return _outcome(answer)
+    except (TimeoutError, httpx.TimeoutException):
+        return Outcome(problem=f"no answer within {SECONDS:g} seconds")
+    except _NotSent as error:
+        return Outcome(problem=str(error))
+    except httpx.ConnectError as error:
+        untrusted = isinstance(error.__cause__, ssl.SSLError) or "CERTIFICATE" in str(error)
+        return Outcome(problem="certificate not trusted" if untrusted else "no connection")
+    except (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError, ValueError, OSError) as error:
+        return Outcome(problem=f"the connection failed: {type(error).__name__}")
+
+
+def _outcome(answer: httpx.Response) -> Outcome:
+    status = answer.status_code
+    if 200 <= status < 300:
+        return Outcome(status)
+    asked = answer.headers.get("retry-after", "")
+    wait = float(asked) if asked.isdecimal() and len(asked) < 7 else None
+    return Outcome(status, f"the receiver answers {status}", wait, status == 410)
+
+
+async def _looked_at(event: str, said: dict[str, Any]) -> None:
+    """Close a connection to an address to which nothing is sent, before anything was: a name may lead anywhere."""
+    if event != "connection.connect_tcp.complete":
+        return
+    stream = said["return_value"]
+    host = str(stream.get_extra_info("server_addr")[0])
+    if refused(host):
+        await stream.aclose()
+        raise _NotSent(f"nothing is sent to {host}, to which the name leads")

@@ -1,0 +1,60 @@
+"""Routes of webhooks. Only an operator sees them: an address may be a secret by itself."""
+
+from __future__ import annotations
+
+from webapp.answers import Ok
+from webapp.app import App
+from webapp.bodies import Nothing, WebhookChange, WebhookNew
+from webapp.routes.api.routing import Table, number
+from webapp.services.reaching.answers import Deliveries, Delivery, Webhook, Webhooks, WebhookSecret
+
+table = Table("webhooks")
+
+
+@table.get("/webhooks")
+def list_webhooks(app: App) -> Webhooks:
+    """List the webhooks, oldest first, and the events that there are."""
+    return app.webhooks.listed()
+
+
+@table.post("/webhooks", status=201, errors=(409,))
+def add_webhook(app: App, body: WebhookNew) -> WebhookSecret:
+    """Add a webhook; the answer alone has its secret."""
+    return app.webhooks.add(body.url, body.events, body.secret)
+
+
+@table.route("PATCH", "/webhooks/<webhook_id>", errors=(404,))
+def change_webhook(app: App, webhook_id: str, body: WebhookChange) -> Webhook:
+    """Change the address or the events of a webhook, pause or resume it."""
+    return app.webhooks.change(number("webhook", webhook_id), body.url, body.events, body.active)
+
+
+@table.route("DELETE", "/webhooks/<webhook_id>", errors=(404,))
+def delete_webhook(app: App, webhook_id: str) -> Ok:
+    """Delete a webhook with its log; what waits is not sent."""
+    app.webhooks.remove(number("webhook", webhook_id))
+    return Ok(ok=True)
+
+
+@table.post("/webhooks/<webhook_id>/rotate", errors=(404,))
+def rotate_webhook(app: App, webhook_id: str, body: Nothing) -> WebhookSecret:
+    """Replace the secret of a webhook at once; the answer alone has the new one."""
+    return app.webhooks.rotate(number("webhook", webhook_id))
+
+
+@table.post("/webhooks/<webhook_id>/test", errors=(404, 409))
+def test_webhook(app: App, webhook_id: str, body: Nothing) -> Deliveries:
+    """Send a message of type `webhook:test`; return the log with it."""
+    return app.webhooks.test(number("webhook", webhook_id))
+
+
+@table.get("/webhooks/<webhook_id>/deliveries", errors=(404,))
+def list_deliveries(app: App, webhook_id: str) -> Deliveries:
+    """List the newest 100 messages to a webhook, newest first."""
+    return app.webhooks.deliveries(number("webhook", webhook_id))
+
+
+@table.post("/webhooks/<webhook_id>/deliveries/<delivery_id>/again", errors=(404, 409))
+def send_again(app: App, webhook_id: str, delivery_id: str, body: Nothing) -> Delivery:
+    """Send a message again, at once, under its old id."""
+    return app.webhooks.again(number("webhook", webhook_id), number("delivery", delivery_id))

@@ -1,0 +1,157 @@
+"""Webhooks: where events are sent, with the secret that signs them, and the log of what was sent.
+
+A delivery that waits has the time of its next try; one without is over. The log keeps the newest of each webhook.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import orjson
+
+from webapp.errors import NotFound
+from webapp.store.connection import Connections
+
+# Deliveries that are kept of each webhook, those that still wait among them.
+KEPT = 200
+
+_HOOK = "id, url, secret, events, active, created_at"
+_DELIVERY = "id, webhook, message_id, event, session_id, at, body, tries, next_at, status, problem, tried_at"
+
+
+class WebhookRow(NamedTuple):
+    """One webhook. `events` are the names of those it gets, `active` says whether it gets any."""
+
+    id: int
+    url: str
+    secret: str
+    events: tuple[str, ...]
+    active: bool
+    created_at: int
+
+
+class DeliveryRow(NamedTuple):
+    """One message to one webhook, with its `body` as it is sent. `next_at` is None once it arrived or was given up;
+    `status` is what the receiver answered last, `problem` the reason why the last try failed, "" where it did not.
+    """
+
+    id: int
+    webhook: int
+    message_id: str
+    event: str
+    session_id: str | None
+    at: int
+    body: str
+    tries: int
+    next_at: int | None
+    status: int | None
+    problem: str
+    tried_at: int | None
+
+
+class Webhooks:
+    """Rows of `webhooks` and `webhook_deliveries`. Writes belong inside `Connections.write()`."""
+
+    def __init__(self, db: Connections) -> None:
+        self._db = db
+
+    def all(self) -> list[WebhookRow]:
+        """Return every webhook, oldest first."""
+        return [_hook(row) for row in self._db.rows(f"SELECT {_HOOK} FROM webhooks ORDER BY id")]
+
+    def get(self, number: int) -> WebhookRow:
+        """Return one webhook.
+
+        Raises:
+            NotFound: none has this number.
+        """
+        row = self._db.row(f"SELECT {_HOOK} FROM webhooks WHERE id = ?", (number,))
+        if row is None:
+            raise NotFound("webhook", number)
+        return _hook(row)
+
+    def add(self, url: str, secret: str, events: Sequence[str], at: int) -> WebhookRow:
+        """Add a webhook; return it with its number."""
+        values = (url, secret, orjson.dumps(list(events)).decode(), 1, at)
+        self._db.run(
+            "INSERT INTO webhooks (url, secret, events, active, created_at) VALUES (?, ?, ?, ?, ?)", values
+        )
+        return self.get(int(self._db.value("SELECT last_insert_rowid()")))
+
+    def put(self, row: WebhookRow) -> None:
+        """Store a changed webhook."""
+        values = (row.url, row.secret, orjson.dumps(list(row.events)).decode(), int(row.active), row.id)
+        self._db.run("UPDATE webhooks SET url = ?, secret = ?, events = ?, active = ? WHERE id = ?", values)
+
+    def remove(self, number: int) -> None:
+        """Delete a webhook with its log."""
+        self._db.run("DELETE FROM webhook_deliveries WHERE webhook = ?", (number,))
+        self._db.run("DELETE FROM webhooks WHERE id = ?", (number,))
+
+    # -- deliveries
+
+    def add_delivery(
+        self, webhook: int, message_id: str, event: str, session_id: str | None, body: str, at: int
+    ) -> None:
+        """Add a delivery that is due at once; the oldest of the webhook goes where there are too many."""
+        self._db.run(
+            "INSERT INTO webhook_deliveries (webhook, message_id, event, session_id, at, body, tries, next_at, problem)"
+            " VALUES (?, ?, ?, ?, ?, ?, 0, ?, '')",
+            (webhook, message_id, event, session_id, at, body, at),
+        )
+        self._db.run(
+            "DELETE FROM webhook_deliveries WHERE webhook = ? AND id NOT IN "
+            "(SELECT id FROM webhook_deliveries WHERE webhook = ? ORDER BY id DESC LIMIT ?)",
+            (webhook, webhook, KEPT),
+        )
+
+    def deliveries(self, webhook: int, limit: int = KEPT) -> list[DeliveryRow]:
+        """Return the log of a webhook, newest first."""
+        sql = f"SELECT {_DELIVERY} FROM webhook_deliveries WHERE webhook = ? ORDER BY id DESC LIMIT ?"
+        return [DeliveryRow(*row) for row in self._db.rows(sql, (webhook, limit))]
+
+    def delivery(self, webhook: int, number: int) -> DeliveryRow:
+        """Return one delivery of a webhook.
+
+        Raises:
+            NotFound: it has none of this number.
+        """
+        sql = f"SELECT {_DELIVERY} FROM webhook_deliveries WHERE webhook = ? AND id = ?"
+        row = self._db.row(sql, (webhook, number))
+        if row is None:
+            raise NotFound("delivery", number)
+        return DeliveryRow(*row)
+
+    def due(self, now: int) -> list[DeliveryRow]:
+        """Return the oldest waiting delivery of each active webhook, where its time has come."""
+        sql = (
+            f"SELECT {_DELIVERY} FROM webhook_deliveries WHERE id IN (SELECT MIN(d.id) FROM webhook_deliveries d "
+            "JOIN webhooks w ON w.id = d.webhook WHERE w.active AND d.next_at <= ? GROUP BY d.webhook) ORDER BY id"
+        )
+        return [DeliveryRow(*row) for row in self._db.rows(sql, (now,))]
+
+    def next_at(self) -> int | None:
+        """Return when the next delivery is due, in milliseconds; None where nothing waits."""
+        sql = (
+            "SELECT MIN(next_at) FROM webhook_deliveries WHERE next_at IS NOT NULL "
+            "AND webhook IN (SELECT id FROM webhooks WHERE active)"
+        )
+        found = self._db.value(sql)
+        return None if found is None else int(found)
+
+    def claim(self, delivery: DeliveryRow, until: int) -> bool:
+        """Keep other processes from sending a delivery until then; return False where one has it already."""
+        sql = "UPDATE webhook_deliveries SET next_at = ? WHERE id = ? AND next_at = ? RETURNING id"
+        return bool(list(self._db.rows(sql, (until, delivery.id, delivery.next_at))))
+
+    def put_delivery(self, delivery: DeliveryRow) -> None:
+        """Store what a try came to."""
+        sql = "UPDATE webhook_deliveries SET tries = ?, next_at = ?, status = ?, problem = ?, tried_at = ? WHERE id = ?"
+        values = (delivery.tries, delivery.next_at, delivery.status, delivery.problem, delivery.tried_at)
+        self._db.run(sql, (*values, delivery.id))
+
+
+def _hook(row: tuple[Any, ...]) -> WebhookRow:
+    number, url, secret, events, active, at = row
+    return WebhookRow(number, url, secret, tuple(orjson.loads(events)), bool(active), at)
