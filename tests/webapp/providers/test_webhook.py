@@ -91,7 +91,11 @@ class TestReceivers:
         with socket.socket() as closed:
             closed.bind(("127.0.0.1", 0))
             assert posted(f"http://127.0.0.1:{closed.getsockname()[1]}/").problem == "no connection"
-        with answering(lambda handler: handler.wfile.write(b"SSH-2.0\r\n")) as receiver:
+
+        def greet(handler: Any) -> None:
+            handler.wfile.write(b"SSH-2.0\r\n")
+
+        with answering(greet) as receiver:
             assert posted(receiver.url).problem.startswith("the connection failed")
             assert posted(receiver.url.replace("http:", "https:")).problem
 
