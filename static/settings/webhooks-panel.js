@@ -1,7 +1,7 @@
 // <webhooks-panel></webhooks-panel>
 //
-// The webhooks: addresses that get events, each with its log. A secret is shown when it is made, and never again.
-// Follows `webhooks:changed`.
+// The webhooks: addresses that get events, each with its log. A secret is shown when it is made, and never
+// again. Follows `webhooks:changed`.
 import { ApiError, api } from "../shared/api.js";
 import { copyText } from "../shared/copy.js";
 import { counted, sentence, timeOfDay } from "../shared/format.js";
@@ -14,8 +14,8 @@ import { agoTime } from "../shared/times.js";
 import { toast, toastError } from "../shared/toast.js";
 
 const NONE = html`<p class="pad muted">
-  No webhooks. Add one, and each prune, each summary and each session above its target is posted to it as JSON,
-  signed so that the receiver can tell who sent it.
+  No webhooks. Add one, and each prune, each summary and each session above its target is posted to it as
+  JSON, signed so that the receiver can tell who sent it.
 </p>`;
 
 export class WebhooksPanel extends ReadingElement {
@@ -143,7 +143,8 @@ export class WebhooksPanel extends ReadingElement {
         <h2 id="webhooks-title">Webhooks</h2>
         <span class="muted small">events for other programs</span>
         <span class="end"
-          ><button class="small" data-act="edit-webhook" data-id="0">${icon("plus")}Add webhook</button></span>
+          ><button class="small" data-act="edit-webhook" data-id="0"
+            >${icon("plus")}Add webhook</button></span>
       </header>
       ${this.problem("Could not read the webhooks")} ${this.#made && secretBox(this.#made)}
       ${this.#editing === 0 && this.#form(null)}
@@ -199,7 +200,10 @@ export class WebhooksPanel extends ReadingElement {
       </td>
     </tr>`;
     return html`<div class="webhook-log models-scroll"><table>
-      <thead><tr><th>When</th><th>Event</th><th class="webhook-session">Session</th><th>Result</th><th><span class="sr">Act</span></th></tr></thead>
+      <thead><tr>
+        <th>When</th><th>Event</th><th class="webhook-session">Session</th><th>Result</th>
+        <th><span class="sr">Act</span></th>
+      </tr></thead>
       <tbody>${keyed(rows, "id", row)}</tbody>
     </table></div>`;
   }
@@ -209,8 +213,8 @@ export class WebhooksPanel extends ReadingElement {
     const wrong = this.#faults.some(({ field }) => field === "url");
     return html`<div class="webhook-edit">
       <label>Address
-        <input type="text" inputmode="url" name="url" .value=${hook?.url ?? ""} placeholder="https://…" autocomplete="off"
-          spellcheck="false" aria-invalid=${wrong}></label>
+        <input type="text" inputmode="url" name="url" .value=${hook?.url ?? ""} placeholder="https://…"
+          autocomplete="off" spellcheck="false" aria-invalid=${wrong}></label>
       <fieldset>
         <legend class="muted small">Events</legend>
         ${(this.#doc?.events ?? []).map(
