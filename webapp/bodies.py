@@ -95,7 +95,7 @@ class WebhookNew(Body):
     """A webhook to add."""
 
     url: Annotated[str, Field(min_length=1, max_length=2_000)]
-    """Where to post: http or https, without a user or password."""
+    """The address to post to: http or https, without a user or password."""
     events: list[str] | None = None
     """The events it gets; all if missing."""
     secret: Annotated[str, Field(max_length=200)] | None = None

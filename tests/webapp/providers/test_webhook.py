@@ -101,7 +101,7 @@ class TestReceivers:
 
 
 class TestAddresses:
-    """Where messages go, and where not."""
+    """Places to which messages go, and others."""
 
     @pytest.mark.parametrize(
         "url",

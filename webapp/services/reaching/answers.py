@@ -35,7 +35,7 @@ class Delivery:
     status: int | None
     """The HTTP status of the last answer."""
     problem: str
-    """Why the last try failed; empty where it did not."""
+    """The reason why the last try failed; empty where it did not."""
 
 
 @answer

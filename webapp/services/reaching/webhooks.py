@@ -70,15 +70,15 @@ class Tried(Protocol):
 
     @property
     def problem(self) -> str:
-        """Why it failed, "" where it arrived."""
+        """The reason why it failed, "" where it arrived."""
 
     @property
     def wait_seconds(self) -> float | None:
-        """How long the receiver asks to wait."""
+        """The seconds that the receiver asks to wait, None for no word of it."""
 
     @property
     def gone(self) -> bool:
-        """Whether the receiver wants nothing more."""
+        """True where the receiver wants nothing more."""
 
 
 class Speaks(Protocol):
@@ -99,7 +99,7 @@ class Speaks(Protocol):
 
 @dataclass(slots=True)
 class Counts:
-    """What happened since the start: tries by how they ended, and events that found the queue full."""
+    """Numbers since the start: tries by how they ended, and events that found the queue full."""
 
     delivered: int = 0
     failed: int = 0

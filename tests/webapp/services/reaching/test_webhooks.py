@@ -161,7 +161,7 @@ class TestTries:
         assert not sends.webhooks.listed().webhooks[0].active
 
     def test_go_on_after_a_restart(self, config: Config) -> None:
-        """What waits is in the store."""
+        """The store has what waits."""
         with answering(sending("", 500), sending("", 204)) as receiver:
             before = build(config)
             before.webhooks.start()
@@ -181,7 +181,7 @@ class TestKeeping:
     """Webhooks themselves."""
 
     def test_show_the_secret_once(self, app: App) -> None:
-        """When it is made and when it is replaced; a secret of the receiver's own is taken."""
+        """In the answer that makes or replaces it; a secret of the receiver's own is taken."""
         made = app.webhooks.add("http://127.0.0.1:9/")
         rotated = app.webhooks.rotate(made.webhook.id)
         assert made.secret != rotated.secret
@@ -198,7 +198,7 @@ class TestKeeping:
         assert len(app.store.webhooks.deliveries(number, 10 * KEPT)) == KEPT
 
     def test_forget_a_session_with_it(self, app: App) -> None:
-        """What was said in it may stand in a message."""
+        """A message may hold what was said in it."""
         app.sessions.create(id="a", model="gpt-5")
         number = app.webhooks.add("http://127.0.0.1:9/").webhook.id
         app.bus.publish(SUMMARIZED)
