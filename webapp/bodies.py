@@ -262,11 +262,17 @@ class SessionsQuery(Query):
 
 
 class MessagesQuery(Query):
-    """Filter and order of a session's messages. `after` is the `next` of the page before; `at_once` does not wait for
-    scores and fates; `brief` leaves out what a score is made of, and all but the first 80 characters of a text.
+    """Filter and order of a session's messages. `after` is the `next` of the page before, `offset` the rows before the
+    page instead; `first` and `last` are the numbers of the first and last message to list; `tool` lists the calls and
+    results of one tool; `at_once` does not wait for scores and fates; `brief` leaves out what a score is made of, and
+    all but the first 80 characters of a text.
     """
 
     after: Annotated[str, Field(max_length=200)] | None = None
+    offset: Annotated[int, Field(ge=0, le=MOST)] | None = None
+    first: Annotated[int, Field(ge=1, le=MOST)] | None = None
+    last: Annotated[int, Field(ge=0, le=MOST)] | None = None
+    tool: Name | None = None
     limit: Annotated[int, Field(ge=1, le=1000)] = 100
     role: Literal["system", "user", "assistant", "tool"] | None = None
     fate: Name | None = None

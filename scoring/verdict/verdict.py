@@ -52,8 +52,9 @@ class SessionFigures:
     """The figures that a verdict is made from; all sizes are in tokens, as shown.
 
     `tokens` is the size of the agent's context, or of the only one; `pruned` that of the pruned view. `growth` is what
-    a turn adds, None where unknown. `prune` is the price of a plan that cuts to the aim, `clear` the plan that clears
-    redundant outputs; both are None until they are known. A gain below `least_gain` is not worth a prune.
+    a turn adds, None where unknown. `days_unused` counts whole days and matters where the activity is "unused".
+    `prune` is the price of a plan that cuts to the aim, `clear` the plan that clears redundant outputs; both are None
+    until they are known. A gain below `least_gain` is not worth a prune.
     """
 
     tokens: int
@@ -64,6 +65,7 @@ class SessionFigures:
     growth: int | None = None
     calls_per_turn: float = 1.0
     activity: Activity = "live"
+    days_unused: int = 1
     followed: bool = False
     pruned: int = 0
     resumable: bool = True
@@ -115,7 +117,8 @@ def verdict_of(figures: SessionFigures) -> Verdict:
     if figures.tokens <= 0:
         return Verdict("empty", "Nothing in it yet", URGENCY["empty"])
     if figures.activity in ("unused", "ended"):
-        return _without_need("over", figures, _OVER[figures.activity])
+        why = "it has ended" if figures.activity == "ended" else f"not used for {_long(figures.days_unused)}"
+        return _without_need("over", figures, why)
     if figures.tokens > figures.target:
         return _above(figures)
     if (clear := figures.clear) is not None and _is_worth_clearing(figures, clear):
@@ -124,9 +127,6 @@ def verdict_of(figures: SessionFigures) -> Verdict:
         )
         return _advice("clear", figures, text, "clear", "Clear them…", max_tokens=clear.max_tokens)
     return _without_need("fine", figures, _pace(figures))
-
-
-_OVER: Mapping[Activity, str] = {"unused": "not used for a day", "ended": "it has ended"}
 
 
 def _without_need(kind: Kind, figures: SessionFigures, why: str) -> Verdict:
@@ -238,6 +238,14 @@ def _left(turns: int) -> str:
     if turns > FEW_TURNS:
         return f"about {turns if turns <= 20 else 5 * round(turns / 5)} turns left"
     return f"{_counted(turns, 'turn')} left" if turns else "the next turn may not fit"
+
+
+def _long(days: int) -> str:
+    """Return a time of at least a day in the largest unit that it fills once: "a day", "3 weeks", "2 years"."""
+    for unit, size in (("year", 365), ("month", 30), ("week", 7)):
+        if days >= size:
+            return _counted(days // size, unit) if days >= 2 * size else f"a {unit}"
+    return _counted(days, "day") if days > 1 else "a day"
 
 
 def _payback(price: Price) -> str:

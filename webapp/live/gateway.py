@@ -235,7 +235,7 @@ class Gateway:
         if taken.row:
             made.append(("session:updated", vars(self.app.sessions.get(subject))))
         if taken.appended:
-            rows = self.app.messages.by_number(subject, sorted(set(taken.numbers)))
+            rows = self.app.messages.by_number(subject, sorted(set(taken.numbers)), at_once=True)
             made.append(
                 ("messages:appended", {"session_id": subject, "messages": rows, "count": taken.appended})
             )

@@ -262,6 +262,17 @@ class Log:
         where, values = self._conditions(session, role, out, error)
         return int(self._db.value(f"SELECT count(*) FROM messages WHERE {where}", values))
 
+    def of_tool(self, session: int, tool: str) -> list[int]:
+        """Return the numbers of the calls and results of a tool, in log order."""
+        sql = (
+            "SELECT key FROM messages WHERE key BETWEEN ? AND ? AND instr(card, ?) AND "
+            "(json_extract(card, '$.tool') = ? OR EXISTS (SELECT 1 FROM json_each(card, '$.calls') "
+            "WHERE json_extract(value, '$.name') = ?)) ORDER BY key"
+        )
+        # The name as the card's JSON has it, which most cards lack: those are not parsed.
+        written = orjson.dumps(tool).decode()
+        return [number(k) for (k,) in self._db.rows(sql, (*bounds(session), written, tool, tool))]
+
     def _conditions(
         self, session: int, role: str | None, out: bool | None, error: bool
     ) -> tuple[str, list[Any]]:

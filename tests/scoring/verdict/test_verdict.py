@@ -192,11 +192,24 @@ class TestAtRest:
         assert verdict(0).text == "Nothing in it yet"
 
     @pytest.mark.parametrize(
-        ("activity", "why"), [("ended", "it has ended"), ("unused", "not used for a day")]
+        ("activity", "days", "why"),
+        [
+            ("ended", 1, "it has ended"),
+            ("unused", 1, "not used for a day"),
+            ("unused", 6, "not used for 6 days"),
+            ("unused", 13, "not used for a week"),
+            ("unused", 14, "not used for 2 weeks"),
+            ("unused", 45, "not used for a month"),
+            ("unused", 364, "not used for 12 months"),
+            ("unused", 365, "not used for a year"),
+            ("unused", 800, "not used for 2 years"),
+        ],
     )
-    def test_nothing_is_asked_of_a_session_that_is_over(self, activity: str, why: str) -> None:  # X18
-        """However full it is."""
-        found = verdict(97, growth=9_000, activity=activity, clear=reads())
+    def test_nothing_is_asked_of_a_session_that_is_over(
+        self, activity: str, days: int, why: str
+    ) -> None:  # X18
+        """However full it is; how long nobody used it is said in the largest unit."""
+        found = verdict(97, growth=9_000, activity=activity, days_unused=days, clear=reads())
         assert (found.text, found.action) == (f"97 % full. Nothing needed: {why}", None)
 
     def test_a_pause_takes_the_haste_out(self) -> None:  # X18

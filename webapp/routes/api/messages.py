@@ -38,8 +38,10 @@ def append_messages(app: App, session_id: str, body: Append) -> Appended:
 def list_messages(app: App, session_id: str, query: MessagesQuery) -> Page:
     """Return a page of messages with tokens, score, signals, fate and reason.
 
-    `sort` is newest (the default), oldest, score or tokens; `after` is the cursor given as `next`. `plan_id` takes the
-    fates from a plan that was shown, or, once that is stale, from a new one.
+    `sort` is newest (the default), oldest, score or tokens; `after` is the cursor given as `next`, `offset` the number
+    of rows before the page instead. `first` and `last` are the numbers of the first and last message to list; `fate`
+    is also changes (goes or shortened), errors, in or pinned. `plan_id` takes the fates from a plan that was shown,
+    or, once that is stale, from a new one.
     With `at_once` a session that was not loaded yet answers without scores and fates (`pending`), which take time in a
     long session; ask again without it for those. `brief` leaves out signals and contributions, and cuts texts to 80
     characters.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import orjson
@@ -21,9 +22,65 @@ from webapp.services.session.session import Session
 from webapp.store.log import MessageRow, parse_message_id
 from webapp.store.operations import Left
 
-FATES = ("kept", "protected", "goes", "shortened", "out", "errors", "in", "pinned")
+FATES = ("kept", "protected", "changes", "goes", "shortened", "out", "errors", "in", "pinned")
 SORTS = ("newest", "oldest", "score", "tokens")
-_OF_THE_LOG = frozenset({"after", "limit", "role", "q", "sort"})  # arguments that need no plan
+LONGEST_PAGE = 1_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageRequest:
+    """The page that is wanted: which messages, in which order, from where.
+
+    `after` is the `next` of the page before, `offset` the rows before the page instead of it. `first` and `last` are
+    message numbers, both included; `tool` names the tool of calls and results. `plan_id` takes fates from a shown plan.
+
+    Raises:
+        Invalid: an unknown order, fate or cursor.
+    """
+
+    after: str | None = None
+    offset: int | None = None
+    limit: int = 100
+    role: str | None = None
+    fate: str | None = None
+    q: str | None = None
+    tool: str | None = None
+    first: int | None = None
+    last: int | None = None
+    sort: str = "newest"
+    plan_id: str | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what no page has."""
+        if self.sort not in SORTS:
+            expected = ", ".join(SORTS)
+            raise Invalid(f"bad value for sort; expected one of {expected}, got {self.sort}", "sort")
+        if self.fate is not None and self.fate not in FATES:
+            expected = ", ".join(FATES)
+            raise Invalid(f"bad value for fate; expected one of {expected}, got {self.fate}", "fate")
+        if self.after and (not self.after.isdecimal() or len(self.after) > 12):
+            shown = self.after[:40]
+            raise Invalid(f"bad value for after; expected the `next` of a page, got {shown}", "after")
+
+    @property
+    def cursor(self) -> int | None:
+        """Return `after` as a number, None at the beginning."""
+        return int(self.after) if self.after else None
+
+    @property
+    def rows(self) -> int:
+        """Return the most rows of the page."""
+        return max(1, min(self.limit, LONGEST_PAGE))
+
+    @property
+    def newest_first(self) -> bool:
+        """Return whether the log is read backwards."""
+        return self.sort == "newest"
+
+    @property
+    def needs_plan(self) -> bool:
+        """Return whether filter or order depend on a plan."""
+        return bool(self.fate or self.plan_id) or self.sort not in ("newest", "oldest")
 
 
 class Messages:
@@ -32,42 +89,27 @@ class Messages:
     def __init__(self, environment: Environment, planning: Planning) -> None:
         self._environment, self._store, self._planning = environment, environment.store, planning
 
-    def page(
-        self,
-        session_id: str,
-        after: str | None = None,
-        limit: int = 100,
-        role: str | None = None,
-        fate: str | None = None,
-        q: str | None = None,
-        sort: str | None = None,
-        plan_id: str | None = None,
-    ) -> Page:
-        """Return a page of messages. `after` is the `next` of the page before; `plan_id` takes fates from a shown plan.
+    def page(self, session_id: str, **by: Any) -> Page:
+        """Return a page of messages; `by` are the fields of a PageRequest.
 
-        Where that plan is stale, `plan_id` is null in the answer and the fates are those of the plan that would be
-        made now.
+        Where the plan asked for is stale, `plan_id` is null in the answer and the fates are those of the plan that
+        would be made now.
 
         Raises:
             NotFound: there is no such session.
             Invalid: an unknown order, fate or cursor.
         """
-        sort = sort or "newest"
-        if sort not in SORTS:
-            raise Invalid(f"bad value for sort; expected one of {', '.join(SORTS)}, got {sort}", "sort")
-        if fate is not None and fate not in FATES:
-            raise Invalid(f"bad value for fate; expected one of {', '.join(FATES)}, got {fate}", "fate")
+        asked = PageRequest(**by)
         with self._store.read():
             session = Session.load(self._environment, session_id)
-            shown = self._planning.holding(plan_id, session) if plan_id else None
+            shown = self._planning.holding(asked.plan_id, session) if asked.plan_id else None
             planned = shown or self._planning.make(session)
-            wanted = self._matching(session, planned, role, fate, q)
-            total = self._count(session, wanted)
-            nos, cursor = self._ordered(session, planned, wanted, sort, after, max(1, min(limit, 1000)))
+            wanted = self._matching(session, planned, asked)
+            nos, cursor = self._ordered(session, planned, wanted, asked)
             rows = self.rows(session.key, planned, nos)
         return Page(
             messages=rows,
-            total=total,
+            total=self._count(session, wanted),
             next=cursor,
             version=session.version,
             plan_id=shown.id if shown is not None else None,
@@ -82,32 +124,20 @@ class Messages:
         Raises:
             NotFound, Invalid: as `page` does.
         """
+        asked = PageRequest(**by)
         with self._store.read():
             session = Session.load(self._environment, session_id)
-            planned = by.get("fate") or by.get("plan_id") or by.get("sort") not in (None, "newest", "oldest")
-            if not planned and not self._planning.is_ready(session):
-                return self._pending(session, **{name: by[name] for name in _OF_THE_LOG & by.keys()})
+            if not asked.needs_plan and not self._planning.is_ready(session):
+                return self._pending(session, asked)
         return self.page(session_id, **by)
 
-    def _pending(
-        self,
-        session: Session,
-        after: str | None = None,
-        limit: int = 100,
-        role: str | None = None,
-        q: str | None = None,
-        sort: str | None = None,
-    ) -> Page:
+    def _pending(self, session: Session, asked: PageRequest) -> Page:
         """Return a page of what the log alone gives."""
-        wanted = self._matching(session, None, role, None, q)
-        nos, cursor = self._in_log_order(
-            session, wanted, sort != "oldest", _cursor(after), max(1, min(limit, 1000))
-        )
-        found, left = self._found(session.key, nos)
-        scale = session.pruned.scale
+        wanted = self._matching(session, None, asked)
+        nos, cursor = self._in_log_order(session, wanted, asked)
         errors = self._store.log.count(session.key, error=True)
         return Page(
-            messages=[pending_answer(found[no], scale, left.get(no)) for no in nos if no in found],
+            messages=self._pending_rows(session, nos),
             total=self._count(session, wanted),
             next=cursor,
             version=session.version,
@@ -115,6 +145,12 @@ class Messages:
             pending=True,
             counts={"all": session.row.next_no - 1, "errors": errors},
         )
+
+    def _pending_rows(self, session: Session, nos: Sequence[int]) -> list[MessageAnswer]:
+        """Return messages without scores and fates, in the order of `nos`."""
+        found, left = self._found(session.key, nos)
+        scale = session.pruned.scale
+        return [pending_answer(found[no], scale, left.get(no)) for no in nos if no in found]
 
     def rows(self, session: int, planned: SessionPlan | None, nos: Sequence[int]) -> list[MessageAnswer]:
         """Return messages, in the order of `nos`."""
@@ -127,14 +163,19 @@ class Messages:
         gone = [(m.out_operation, m.no) for m in found.values() if m.out_operation is not None]
         return found, self._store.operations.left(session, gone)
 
-    def by_number(self, session_id: str, nos: Sequence[int]) -> list[MessageAnswer]:
+    def by_number(self, session_id: str, nos: Sequence[int], *, at_once: bool = False) -> list[MessageAnswer]:
         """Return these messages, with the fates of the plan that would be made now.
+
+        With `at_once` they are returned without scores and fates where no plan is ready: what an agent just wrote is on
+        a page before anything is planned with it.
 
         Raises:
             NotFound: there is no such session.
         """
         with self._store.read():
             session = Session.load(self._environment, session_id)
+            if at_once and not self._planning.is_ready(session):
+                return self._pending_rows(session, nos)
             return self.rows(session.key, self._planning.make(session), nos)
 
     def one(self, session_id: str, mid: str) -> MessageFull:
@@ -175,73 +216,60 @@ class Messages:
     # -- which messages
 
     def _matching(
-        self, session: Session, planned: SessionPlan | None, role: str | None, fate: str | None, q: str | None
+        self, session: Session, planned: SessionPlan | None, asked: PageRequest
     ) -> list[int] | None:
         """Return the numbers that meet the conditions, ascending; None for all. A fate needs the plan that gives it."""
         sets: list[set[int]] = []
-        if q and q.strip():
-            sets.append(set(self._store.words.in_session(session.key, q)))
-        if planned is None:
-            pass
-        elif fate in ("kept", "protected", "goes", "shortened"):
-            plan, nos = planned.plan, planned.view.nos
-            chosen = plan.removed if fate == "goes" else plan.shortened if fate == "shortened" else plan.kept
-            sets.append({nos[i] for i in chosen if plan.fate(i) == fate})
-        elif fate == "in":
-            sets.append(set(planned.view.nos))
-        elif fate == "pinned":
-            sets.append({planned.view.nos[i] for i in planned.view.history.pinned})
-        if role is not None or fate in ("out", "errors"):
+        log, fate = self._store.log, asked.fate
+        if asked.q and asked.q.strip():
+            sets.append(set(self._store.words.in_session(session.key, asked.q)))
+        if planned is not None and fate is not None and (fated := _fated(planned, fate)) is not None:
+            sets.append(fated)
+        if asked.tool is not None:
+            sets.append(set(log.of_tool(session.key, asked.tool)))
+        if asked.role is not None or fate in ("out", "errors"):
             out = True if fate == "out" else None
-            found = self._store.log.numbers(
-                session.key, newest_first=False, role=role, out=out, error=fate == "errors"
+            found = log.numbers(
+                session.key, newest_first=False, role=asked.role, out=out, error=fate == "errors"
             )
             sets.append(set(found))
+        if asked.first is not None or asked.last is not None:
+            end = session.row.next_no - 1
+            some = range(asked.first or 1, (end if asked.last is None else min(end, asked.last)) + 1)
+            return sorted(set.intersection(*sets).intersection(some)) if sets else list(some)
         return sorted(set.intersection(*sets)) if sets else None
 
     def _count(self, session: Session, wanted: list[int] | None) -> int:
         return session.row.next_no - 1 if wanted is None else len(wanted)
 
     def _ordered(
-        self,
-        session: Session,
-        planned: SessionPlan,
-        wanted: list[int] | None,
-        sort: str,
-        after: str | None,
-        limit: int,
+        self, session: Session, planned: SessionPlan, wanted: list[int] | None, asked: PageRequest
     ) -> tuple[list[int], str | None]:
         """Return the numbers of this page, and the cursor of the next."""
-        if sort in ("newest", "oldest"):
-            return self._in_log_order(session, wanted, sort == "newest", _cursor(after), limit)
-        ranked = self._ranked(session, planned, wanted, sort)
-        start = _cursor(after) or 0
-        cursor = str(start + limit) if start + limit < len(ranked) else None
-        return ranked[start : start + limit], cursor
+        if asked.sort in ("newest", "oldest"):
+            return self._in_log_order(session, wanted, asked)
+        ranked = self._ranked(session, planned, wanted, asked.sort)
+        start = asked.offset if asked.offset is not None else asked.cursor or 0
+        end = start + asked.rows
+        return ranked[start:end], str(end) if end < len(ranked) else None
 
     def _in_log_order(
-        self, session: Session, wanted: list[int] | None, newest: bool, beyond: int | None, limit: int
+        self, session: Session, wanted: list[int] | None, asked: PageRequest
     ) -> tuple[list[int], str | None]:
         """Return a page of numbers, and the cursor of the next."""
-        nos = self._from_cursor(session, wanted, newest, beyond, limit)
-        return nos[:limit], str(nos[limit - 1]) if len(nos) > limit else None
-
-    def _from_cursor(
-        self, session: Session, wanted: list[int] | None, newest: bool, beyond: int | None, limit: int
-    ) -> list[int]:
-        """Return one number more than a page, which tells whether there is a next."""
-        if wanted is None:
-            last = session.row.next_no - 1
-            if newest:
-                start = last if beyond is None else min(last, beyond - 1)
-                return list(range(start, max(0, start - limit - 1), -1))
-            start = 1 if beyond is None else beyond + 1
-            return list(range(start, min(last, start + limit) + 1))
-        if newest:
-            end = len(wanted) if beyond is None else bisect_left(wanted, beyond)
-            return wanted[max(0, end - limit - 1) : end][::-1]
-        start = 0 if beyond is None else bisect_right(wanted, beyond)
-        return wanted[start : start + limit + 1]
+        every: Sequence[int] = range(1, session.row.next_no) if wanted is None else wanted
+        start, end = 0, len(every)
+        if asked.offset is not None:
+            start, end = (0, end - asked.offset) if asked.newest_first else (asked.offset, end)
+        elif asked.cursor is not None and asked.newest_first:
+            end = bisect_left(every, asked.cursor)
+        elif asked.cursor is not None:
+            start = bisect_right(every, asked.cursor)
+        if asked.newest_first:
+            nos = list(every[max(0, end - asked.rows - 1) : max(0, end)])[::-1]
+        else:
+            nos = list(every[start : start + asked.rows + 1])
+        return nos[: asked.rows], str(nos[asked.rows - 1]) if len(nos) > asked.rows else None
 
     def _ranked(
         self, session: Session, planned: SessionPlan, wanted: list[int] | None, sort: str
@@ -279,9 +307,14 @@ class Messages:
         return counts
 
 
-def _cursor(after: str | None) -> int | None:
-    if after is None or after == "":
-        return None
-    if not after.isdecimal() or len(after) > 12:
-        raise Invalid(f"bad value for after; expected the `next` of a page, got {after[:40]}", "after")
-    return int(after)
+def _fated(planned: SessionPlan, fate: str) -> set[int] | None:
+    """Return the numbers of the messages with a fate in a plan; None for a fate that no plan gives."""
+    plan, nos = planned.plan, planned.view.nos
+    if fate == "changes":
+        return {nos[i] for i in (*plan.removed, *plan.shortened)}
+    if fate in ("kept", "protected", "goes", "shortened"):
+        chosen = plan.removed if fate == "goes" else plan.shortened if fate == "shortened" else plan.kept
+        return {nos[i] for i in chosen if plan.fate(i) == fate}
+    if fate == "in":
+        return set(nos)
+    return {nos[i] for i in planned.view.history.pinned} if fate == "pinned" else None

@@ -16,6 +16,9 @@ _PACES: Mapping[Activity, Pace] = {
 }  # fmt: skip
 
 
+DAY_MS = 24 * 3600 * 1000
+
+
 def figures_of(
     session: Session, limits: Limits, activity: Activity, growth: int | None, *, resumable: bool
 ) -> SessionFigures:
@@ -33,6 +36,7 @@ def figures_of(
         growth=growth,
         calls_per_turn=_calls_per_turn(session),
         activity=pace,
+        days_unused=max(1, (session.environment.clock() - row.last_activity_at) // DAY_MS),
         followed=session.agent is not None,
         pruned=session.pruned.tokens,
         resumable=resumable,

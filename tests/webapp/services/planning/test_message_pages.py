@@ -58,6 +58,39 @@ class TestPage:
         assert walk(app, q="answer 7") == [32]
         assert set(walk(app, role="user")) == set(range(1, 41, 4))
 
+    @pytest.mark.parametrize("sort", ["newest", "oldest", "score", "tokens"])
+    def test_begin_at_any_row(self, app: App, sort: str) -> None:
+        """A list of 100,000 rows shows its middle without reading what is above it."""
+        followed(app, *conversation(8))
+        rows = walk(app, sort=sort)
+        for offset in (0, 5, 29, 32, 90):
+            page = app.messages.page("s", sort=sort, offset=offset, limit=7)
+            assert [m.number for m in page.messages] == rows[offset : offset + 7]
+            assert page.total == 32
+
+    def test_narrow_by_place_tool_and_what_a_plan_changes(self, app: App) -> None:  # X19
+        """Both ends of a range are listed; a tool's calls stand beside its results."""
+        followed(app, *conversation(8), user("end"))
+        assert walk(app, first=5, last=9) == [9, 8, 7, 6, 5]
+        assert walk(app, last=3, role="user") == [1]
+        assert walk(app, first=40) == []
+        rows = app.messages.page("s").messages
+        [tool] = {m.tool for m in rows} - {None}
+        used = [m.number for m in rows if m.tool == tool or tool in {call.name for call in m.calls}]
+        assert len(used) == 16
+        assert walk(app, tool=tool) == used
+        assert walk(app, tool="none of them") == []
+        plan = app.prunes.plan("s", PlanRequest(max_tokens=400))
+        changed = {m.number for m in (*plan.removed, *plan.shortened)}
+        assert set(walk(app, fate="changes", plan_id=plan.plan_id)) == changed != set()
+
+    def test_of_new_messages_do_not_wait_for_a_plan(self, app: App) -> None:
+        """What was just written is on a page before anything is planned with it."""
+        followed(app, *conversation(8))
+        assert [m.fate for m in app.messages.by_number("s", [31, 32], at_once=True)] == ["pending", "pending"]
+        planned = app.messages.by_number("s", [31, 32])
+        assert app.messages.by_number("s", [31, 32], at_once=True) == planned
+
     def test_do_not_wait_for_a_plan_where_asked(self, app: App) -> None:
         """Rows as the log has them, pruned ones with their reason; once there is a plan, the page as always."""
         followed(app, *conversation(8))
