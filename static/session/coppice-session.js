@@ -8,6 +8,7 @@ import "./heavy-panel.js";
 import "./message-list.js";
 import "./plan-panel.js";
 import "./token-chart.js";
+import * as address from "../shared/address.js";
 import { api } from "../shared/api.js";
 import { copyText } from "../shared/copy.js";
 import { CoppiceElement } from "../shared/element.js";
@@ -127,7 +128,7 @@ export class CoppiceSession extends CoppiceElement {
     own(["context:pruned", "context:restored", "context:summarized"], () => {
       this.#operated = true;
     });
-    own(["messages:appended"], ({ messages, count }) => this.#list?.arrived(messages, count));
+    own(["messages:appended"], ({ messages }) => this.#list?.arrived(messages));
     own(["session:deleted"], () => location.assign(`${root}/`));
     this.hear(live, ["resync"], (resync) => this.#resync(resync));
     this.hear(live, ["settings:changed", "models:changed"], () => {
@@ -214,7 +215,9 @@ export class CoppiceSession extends CoppiceElement {
   /** Opens the panel in the address, or the one that suits the session, when the session is first known.
    * Later the reader chooses. @param {Api.Session} session */
   #firstLook(session) {
+    const { panel } = address.read(location.search, { panel: "" });
     const asked = this.#tab === "plan" || location.hash === "#plan";
+    this.#tab ??= TABS.find(([name]) => name === panel)?.[0] ?? null;
     this.#tab ??= asked || isAboveTarget(session) ? "plan" : "heaviest";
     this.update();
     if (asked) this.#openTab("plan");
@@ -287,6 +290,7 @@ export class CoppiceSession extends CoppiceElement {
     this.#tab = tab;
     this.#sheet = true;
     if (!this.#session) return;
+    address.write({ panel: tab }, { panel: "" });
     this.update();
     if (tab === "plan") aim === undefined ? this.#planPanel?.plan() : this.#planPanel?.aimAt(aim);
     this.#showSide();
@@ -352,6 +356,7 @@ export class CoppiceSession extends CoppiceElement {
     if (this.#tab === "plan") {
       this.#tab = "heaviest";
       this.#plan = null;
+      address.write({ panel: "" }, { panel: "" });
       this.update();
       this.#refocus();
     }
@@ -363,6 +368,7 @@ export class CoppiceSession extends CoppiceElement {
     this.#plan = null;
     if (this.#tab === "plan") {
       this.#tab = "history";
+      address.write({ panel: "" }, { panel: "" });
       this.#sheet = false;
     }
     toast(prunedSentence(applied.operation), {

@@ -1,30 +1,49 @@
-// The message list around its rows, as markup: how many wait above, and how the list goes on below.
+// The message list around its rows, as markup: how many wait above, what is selected, and what stands where
+// there are no rows.
 import { counted, number } from "../shared/format.js";
 import { html } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
+import { isNarrowed } from "./list-head.js";
+import { canDrop, canShorten } from "./rows.js";
 
-/** @param {number} waiting new messages that are not shown yet @param {number} most where the count ends */
-export function pill(waiting, most) {
+/** @param {number} waiting new messages that are not shown yet */
+export function pill(waiting) {
   if (waiting === 0) return "";
-  const text = waiting < most ? counted(waiting, "new message") : `${number(most)} or more new messages`;
   return html`<div class="pill-holder">
-    <button class="pill" data-act="show-new">${icon("up")}${text}</button>
+    <button class="pill" data-act="show-new">${icon("up")}${counted(waiting, "new message")}</button>
   </div>`;
 }
 
-/** @typedef {{ error: string | null, page: Api.Page | null, shown: number, more: boolean }} End */
+/** What can be done with the selected messages, together. @param {Api.Message[]} messages */
+export function selection(messages) {
+  if (messages.length === 0) return "";
+  const tokens = messages.reduce((sum, message) => sum + message.tokens, 0);
+  /** @param {string} kind @param {string} shape @param {string} word */
+  const button = (kind, shape, word) =>
+    html`<button class="small" data-act="choose-selected" data-kind=${kind}>${icon(shape)}${word}</button>`;
+  return html`<div class="selection-holder"
+    ><div class="selection" role="toolbar" aria-label="Selected messages">
+    <span role="status"><b>${counted(messages.length, "message")}</b> selected,
+      ${number(tokens)} tokens</span>
+    ${messages.some(canDrop) && button("drop", "goes", "Drop…")}
+    ${messages.some(canShorten) && button("shorten", "torn", "Shorten…")}
+    ${button("spare", "lock", "Spare…")}
+    <button class="small quiet" data-act="select-none">Clear</button>
+  </div></div>`;
+}
+
+/** @typedef {{ error: string | null, page: Api.Page | null, total: number }} End */
 
 /** @param {End} end @param {import("./list-head.js").Query} query */
-export function listFoot({ error, page, shown, more }, { fate, role, q }) {
+export function listFoot({ error, page, total }, query) {
   if (error)
     return html`<p role="alert">
       <span class="fault">Could not read the messages: ${error}</span>
       <button class="small" data-act="retry-messages">Try again</button>
     </p>`;
   if (!page) return html`<p class="muted">Reading…</p>`;
-  if (shown > 0)
-    return more ? html`<p class="muted">${number(shown)} of ${number(page.total)}, more below…</p>` : "";
-  if (fate === "all" && !role && !q)
+  if (total > 0) return "";
+  if (!isNarrowed(query))
     return html`<p class="muted">No messages yet. They appear here as the agent writes them.</p>`;
   return html`<p class="muted">
     No message fits. <button class="small" data-act="no-filter">Show all</button>

@@ -2,14 +2,18 @@
 import * as address from "../shared/address.js";
 import { number } from "../shared/format.js";
 import { html } from "../shared/html.js";
+import { icon } from "../shared/icons.js";
 import { options } from "../shared/session-parts.js";
 import { title } from "../shared/words.js";
 
-/** @typedef {{ fate: string, role: string, q: string, sort: string }} Query what a list shows */
+/** What a list shows; `from` and `to` are the numbers of its first and last message, empty where it has no
+ * such end. @typedef {{ fate: string, role: string, tool: string, q: string, from: string, to: string, sort:
+ * string }} Query */
 
 /** @type {[string, string][]} */
 const FILTERS = [
   ["all", "All"],
+  ["changes", "Changes"],
   ["goes", "Goes"],
   ["shortened", "Shortened"],
   ["protected", "Protected"],
@@ -30,44 +34,73 @@ const SORTS = [
   ["tokens", "Most tokens first"],
   ["score", "Score"],
 ];
-const BEGINNING = { show: "all", role: "", find: "", sort: "newest" };
+const BEGINNING = { show: "all", role: "", tool: "", find: "", from: "", to: "", sort: "newest" };
 
 /** Everything, newest first. @type {Readonly<Query>} */
-export const EVERYTHING = { fate: "all", role: "", q: "", sort: "newest" };
+export const EVERYTHING = { fate: "all", role: "", tool: "", q: "", from: "", to: "", sort: "newest" };
+/** What an open plan changes, largest first. @type {Readonly<Query>} */
+export const CHANGES = { ...EVERYTHING, fate: "changes", sort: "tokens" };
+
+/** @param {Query} one @param {Query} other */
+export const isSame = (one, other) => JSON.stringify(one) === JSON.stringify(other);
+
+/** True where a list shows some messages only. @param {Query} query */
+export const isNarrowed = (query) => !isSame({ ...query, sort: EVERYTHING.sort }, EVERYTHING);
 
 /** The choices in an address; an unknown filter or order is ignored. @param {string} search
  * @returns {Query} */
 export function queryOf(search) {
-  const { show, role, find, sort } = address.read(search, BEGINNING);
+  const { show, role, tool, find, from, to, sort } = address.read(search, BEGINNING);
   /** @param {string[][]} names @param {string} name */
   const known = (names, name) => names.some(([one]) => one === name);
+  /** @param {string} text */
+  const place = (text) => (/^[1-9]\d{0,8}$/.test(text) ? text : "");
   return {
     fate: known(FILTERS, show) ? show : EVERYTHING.fate,
     role: known(ROLES, role) ? role : "",
+    tool,
     q: find,
+    from: place(from),
+    to: place(to),
     sort: known(SORTS, sort) ? sort : EVERYTHING.sort,
   };
 }
 
 /** Writes the choices into the address, and removes the message that it led to. @param {Query} query */
-export function keepQuery({ fate, role, q, sort }) {
-  address.write({ show: fate, role, find: q, sort, message: "" }, { ...BEGINNING, message: "" });
+export function keepQuery({ fate, q, ...rest }) {
+  address.write({ show: fate, find: q, ...rest, message: "" }, { ...BEGINNING, message: "" });
 }
 
-/** @param {Query} query @param {Partial<Record<string, number>> | undefined} counts */
-export function listHead(query, counts) {
+/** @param {Query} query @param {Partial<Record<string, number>> | undefined} counts
+ * @param {string[]} tools */
+export function listHead(query, counts, tools) {
+  const changes = counts && (counts.goes ?? 0) + (counts.shortened ?? 0);
+  /** @type {Partial<Record<string, number>>} */
+  const numbers = { ...counts, changes };
+  const named = [...new Set([...tools, query.tool])].filter(Boolean);
+  /** @type {[string, string][]} */
+  const choices = [["", "All tools"], ...named.map((name) => /** @type {[string, string]} */ ([name, name]))];
   return html`<header class="list-head">
     <h2>Messages</h2>
     <div class="chips" role="group" aria-label="Show">
-      ${FILTERS.map(([name, label]) => chip(query, name, label, counts?.[name]))}
+      ${rangeChip(query)} ${FILTERS.map(([name, label]) => chip(query, name, label, numbers[name]))}
     </div>
-    <div class="list-tools end">
+    <div class="list-tools">
       <input type="search" name="q" .value=${query.q} placeholder="Find" aria-label="Find in messages"
         autocomplete="off" spellcheck="false">
+      <select name="tool" aria-label="Tool">${options(choices, query.tool)}</select>
       <select name="role" aria-label="Role">${options(ROLES, query.role)}</select>
       <select name="sort" aria-label="Sort">${options(SORTS, query.sort)}</select>
     </div>
   </header>`;
+}
+
+/** The part of the session that the list shows, with a way back to all of it. @param {Query} query */
+function rangeChip({ from, to }) {
+  if (!from && !to) return "";
+  const words = `${number(Number(from || 1))}–${to ? number(Number(to)) : "…"}`;
+  return html`<button class="chip" data-act="no-range" aria-label="Messages ${words}: show all again"
+    >${words}${icon("close")}</button>`;
 }
 
 /** @param {Query} query @param {string} name @param {string} label @param {number | undefined} count */

@@ -1,61 +1,73 @@
 // <message-list session-id="…" plan-id="…"></message-list>
 //
-// The messages of a session with filters, search and order, each with its score and fate, and its text when
-// opened. Reads pages of 100 as the reader scrolls, and drops those far down while nobody reads. New messages
-// slide in at the top, or wait behind a pill while somebody reads. With `plan-id` the fates are of that plan.
-// Emits `message-act` {id, act}, and `chosen` like <heavy-panel>. `refresh()` reads again, at most once a
-// second; `reveal(number)` opens a message. The choices are part of the address.
+// The messages of a session with filters, search and order, each with its fate, and its text and score when
+// opened. Draws the rows in view and some around them, and reads those as the reader scrolls. While somebody
+// reads, the list ends at the newest message it showed, and what comes waits behind a pill; otherwise new
+// rows slide in at the top. With `plan-id` the fates are of that plan, and a list that showed everything
+// shows what the plan changes. Emits `message-act` {id, act}, and `chosen` like <heavy-panel>. `refresh()`
+// reads again, at most once a second; `reveal(number)` opens a message. The choices are part of the address.
+import * as address from "../shared/address.js";
 import { api } from "../shared/api.js";
 import { CoppiceElement } from "../shared/element.js";
-import { number } from "../shared/format.js";
-import { html, keyed } from "../shared/html.js";
+import { html, keyed, nothing } from "../shared/html.js";
+import { shortcutsFor } from "../shared/keys.js";
 import { reasonOf } from "../shared/problem.js";
 import { Reader } from "../shared/reader.js";
-import { listFoot, pill } from "./list-foot.js";
-import { EVERYTHING, keepQuery, listHead, queryOf } from "./list-head.js";
-import { messageDetail, messageRow } from "./message-row.js";
-import { pageOver } from "./paging.js";
-import { arrive, brackets, cursorAfter, merge, signalNames, withFates } from "./rows.js";
+import { toastError } from "../shared/toast.js";
+import { listFoot, pill, selection } from "./list-foot.js";
+import { CHANGES, EVERYTHING, isSame, keepQuery, listHead, queryOf } from "./list-head.js";
+import { Loaded } from "./loaded.js";
+import { messageDetail, messageRow, rowToCome } from "./message-row.js";
+import { bracketOf, canDrop, canShorten, newer, withFates } from "./rows.js";
+import { RowHeights } from "./window.js";
 
 const PAGE = 100;
 /** Filters whose rows depend on a plan. */
-const OF_A_PLAN = new Set(["kept", "protected", "goes", "shortened"]);
-/** The most rows read at once, and kept while nobody reads them. */
-const MOST = 500;
+const OF_A_PLAN = new Set(["kept", "protected", "changes", "goes", "shortened"]);
+/** Rows kept above and below those that are drawn. */
+const KEPT = 300;
 const CALM_MS = 1000;
-/** Rows shown above a message that was looked for. */
-const AROUND = 12;
+/** Reading fates takes at most this share of the time: they take long in a long session. */
+const SHARE = 0.2;
 /** Elements that must not move under the pointer. */
-const HELD = ":is(.rows, .pill)";
+const HELD = ":is(.rows, .pill, .selection)";
 
 export class MessageList extends CoppiceElement {
   static observedAttributes = ["plan-id"];
 
-  /** @type {Api.Message[]} */
-  #rows = [];
+  #rows = new Loaded();
+  #total = 0;
   /** @type {Api.Page | null} */
   #page = null;
-  /** @type {string | null} */
-  #next = null;
-  /** The cursor at which the list begins; null for the newest. @type {string | null} */
-  #from = null;
+  /** The number of the newest message when the list was last let in. */
+  #head = 0;
   #waiting = 0;
   #query = queryOf(location.search);
+  /** True while the list shows a plan's changes because the plan was opened. */
+  #followsPlan = false;
   /** Open rows with their messages, the error, or null while reading.
    * @type {Map<string, Api.MessageFull | string | null>} */
   #open = new Map();
   /** @type {Set<string>} */
   #whole = new Set();
-  /** The ids of the first rows shown: later ones slide in. @type {Set<string> | null} */
-  #first = null;
-  #reader = new Reader((signal) => this.#read(signal), { calm: CALM_MS });
-  #readingMore = false;
-  /** The number of further pages read. */
-  #readOn = 0;
+  /** The heights of the details of open rows. @type {Map<string, number>} */
+  #details = new Map();
+  /** @type {Map<string, Api.Message>} */
+  #selected = new Map();
+  /** Rows that just came. @type {Set<string>} */
+  #entering = new Set();
+  #heights = new RowHeights(1);
+  /** @type {import("./window.js").Span} */
+  #span = { from: 0, to: PAGE };
+  /** The row to focus once it is drawn. @type {number | null} */
+  #focusAt = null;
+  #reader = new Reader((signal) => this.#read(signal), { calm: CALM_MS, share: SHARE });
+  #filling = false;
+  /** The tokens of the heaviest row so far: the scale of all bars. */
+  #most = 1;
   /** @type {string | null} */
   #error = null;
-  /** @type {IntersectionObserver | null} */
-  #watcher = null;
+  #sizes = new ResizeObserver((entries) => this.#resized(entries));
 
   get #session() {
     return this.getAttribute("session-id") ?? "";
@@ -63,7 +75,8 @@ export class MessageList extends CoppiceElement {
 
   start() {
     this.actions({
-      filter: (target) => this.#change({ fate: target.dataset.name }),
+      filter: ({ dataset: { name } }) =>
+        this.#change(name === "all" && isSame(this.#query, CHANGES) ? EVERYTHING : { fate: name }),
       open: (target) => this.#toggle(target.dataset.id ?? ""),
       whole: (target) => {
         this.#whole.add(target.dataset.id ?? "");
@@ -72,18 +85,15 @@ export class MessageList extends CoppiceElement {
       message: (target) => this.#act(target.dataset.id ?? "", target.dataset.do ?? ""),
       "show-new": () => this.#showNew(),
       "retry-messages": () => this.#reader.restart(),
-      "no-filter": () => this.#change({ fate: "all", role: "", q: "" }),
+      "no-filter": () => this.#change({ ...EVERYTHING, sort: this.#query.sort }),
+      "no-range": () => this.#change({ from: "", to: "" }),
+      "choose-selected": ({ dataset }) => this.#choose(dataset.kind ?? ""),
+      "select-none": () => this.#select(() => this.#selected.clear()),
     });
-    this.listen(this, "click", (/** @type {MouseEvent} */ event) => {
-      const target = /** @type {Element} */ (event.target);
-      const id = target.closest(".msg")?.getAttribute("data-id");
-      // A click anywhere in a row opens it.
-      if (id && !target.closest("button, a") && !getSelection()?.toString()) this.#toggle(id);
-    });
+    this.listen(this, "click", (/** @type {MouseEvent} */ event) => this.#clicked(event));
     this.listen(this, "change", (/** @type {Event} */ event) => {
-      const field = /** @type {HTMLSelectElement} */ (event.target);
-      if (field.name === "role") this.#change({ role: field.value });
-      if (field.name === "sort") this.#change({ sort: field.value });
+      const { name, value } = /** @type {HTMLSelectElement} */ (event.target);
+      if (["role", "tool", "sort"].includes(name)) this.#change({ [name]: value });
     });
     this.listen(this, "input", (/** @type {Event} */ event) => {
       const field = /** @type {HTMLInputElement} */ (event.target);
@@ -91,40 +101,67 @@ export class MessageList extends CoppiceElement {
     });
     for (const type of ["pointerout", "focusout"])
       this.listen(this, type, (/** @type {PointerEvent | FocusEvent} */ event) => this.#left(event));
-    this.stepKeys(".m-open", "row", (row) => row?.closest(".msg")?.scrollIntoView({ block: "nearest" }));
-    this.#watcher = new IntersectionObserver(
-      (entries) => entries.some((e) => e.isIntersecting) && this.#readMore(),
-      { rootMargin: "800px" },
+    for (const type of ["scroll", "resize"]) this.listen(window, type, () => this.#look());
+    shortcutsFor(
+      [
+        { key: "j", label: "Next row", run: () => this.#step(1) },
+        { key: "k", label: "Previous row", run: () => this.#step(-1) },
+        { key: "[", label: "Earlier message of the user", run: () => this.#stepUser(-1) },
+        { key: "]", label: "Later message of the user", run: () => this.#stepUser(1) },
+        { key: "s", label: "Select the row", run: () => this.#selectHere() },
+        { key: "x", label: "Pin or unpin the message", run: () => this.#pinHere() },
+      ],
+      this.life,
     );
     this.refresh();
   }
 
   stop() {
-    this.#watcher?.disconnect();
+    this.#sizes.disconnect();
     this.#reader.stop();
   }
 
-  attributeChangedCallback() {
-    if (this.isConnected) this.refresh();
+  /** @param {string} _name @param {string | null} before @param {string | null} now */
+  attributeChangedCallback(_name, before, now) {
+    if (!this.isConnected) return;
+    const [opened, planned] = [before === null, now !== null];
+    if (opened && planned && isSame(this.#query, EVERYTHING) && !this.#isRead) {
+      this.#change(CHANGES);
+      this.#followsPlan = true;
+    } else if (!planned && this.#followsPlan) this.#change(EVERYTHING);
+    else this.refresh();
   }
 
   /** @param {Partial<import("./list-head.js").Query>} change */
   #change(change) {
     this.#query = { ...this.#query, ...change };
+    this.#followsPlan = false;
     keepQuery(this.#query);
     this.#empty();
     this.requestUpdate();
     this.#reader.restart();
   }
 
-  /** Removes the rows and the cursor, so that a scroll does not continue an old list. */
+  /** Removes the rows, so that a scroll does not continue an old list. */
   #empty() {
-    this.#from = null;
-    this.#next = null;
-    this.#rows = [];
-    this.#first = null;
+    this.#rows = new Loaded();
+    this.#head = this.#waiting = 0;
+    this.#span = { from: 0, to: PAGE };
+    this.#entering.clear();
     this.#open.clear();
     this.#whole.clear();
+    this.#selected.clear();
+  }
+
+  /** Shows the messages with these numbers. @param {number} from @param {number} to */
+  range(from, to) {
+    this.#change({ ...EVERYTHING, from: String(from), to: String(to) });
+  }
+
+  /** Shows what is about a tool, or holds some words. @param {{ tool?: string, q?: string }} what */
+  narrow(what) {
+    this.#change({ ...EVERYTHING, ...what });
+    this.querySelector(".list-head")?.scrollIntoView({ block: "nearest" });
   }
 
   /** Reads again soon: rows change in place, new ones come in or wait. */
@@ -138,28 +175,36 @@ export class MessageList extends CoppiceElement {
     if (this.#waiting > 0 && held(target) && !held(to)) this.refresh();
   }
 
+  /** True where the list shows every message, the newest first. */
+  get #isWhole() {
+    return isSame(this.#query, EVERYTHING);
+  }
+
   /** Shows appended rows at once; their fates follow with `refresh`. Where the newest rows are not first, or
-   * the event lacks some, the list is read instead. @param {Api.Message[]} messages
-   * @param {number} count how many were appended, of which these are the newest */
-  arrived(messages, count) {
-    const { fate, role, q, sort } = this.#query;
-    const newestFirst = fate === "all" && !role && !q && sort === "newest" && this.#from === null;
-    if (newestFirst && this.#page && messages.length === count && !this.hasAttribute("plan-id")) {
-      const { rows, waiting } = arrive(this.#rows, messages, !this.#isRead, MOST);
-      const [was, last] = [this.#rows.at(-1), rows.at(-1)];
-      if (was && last && last.number > was.number) this.#next = cursorAfter(sort, last, rows.length);
-      this.#rows = rows;
-      this.#waiting += waiting;
-      this.requestUpdate();
+   * the event lacks some, the list is read instead. @param {Api.Message[]} messages */
+  arrived(messages) {
+    const fresh = this.#isWhole && this.#page && !this.hasAttribute("plan-id") && newer(this.#head, messages);
+    if (fresh && this.#isRead) this.#waiting = Math.max(this.#waiting, fresh.length);
+    else if (fresh) {
+      this.#entering = new Set(fresh.map(({ id }) => id));
+      this.#rows.unshift(fresh);
+      this.#total += fresh.length;
+      this.#head += fresh.length;
+      this.#waiting = 0;
     }
+    this.#rows.renew(withFates(this.#rows.all, messages));
+    this.requestUpdate();
     this.refresh();
   }
 
-  /** @param {string | null} after @param {number} limit @param {boolean} [at_once] */
-  #fetch(after, limit, at_once) {
-    const { fate, ...rest } = this.#query;
+  /** @param {Partial<import("../shared/api.js").PageQuery>} more */
+  #fetch(more) {
+    const { fate, from, to, ...rest } = this.#query;
     const plan_id = this.getAttribute("plan-id") ?? undefined;
-    const query = { ...rest, fate: fate === "all" ? "" : fate, after, limit, plan_id, at_once };
+    const first = from ? Number(from) : undefined;
+    const ends = [to, more.last].filter(Boolean).map(Number);
+    const last = ends.length > 0 ? Math.min(...ends) : undefined;
+    const query = { ...rest, fate: fate === "all" ? "" : fate, plan_id, first, ...more, last };
     return api.messages(this.#session, query, this.#reader.signal);
   }
 
@@ -168,17 +213,17 @@ export class MessageList extends CoppiceElement {
   #withKnownFates(page) {
     const asked = this.getAttribute("plan-id");
     if (!asked || page.pending || page.plan_id === asked || !this.#page) return page;
-    if (OF_A_PLAN.has(this.#query.fate)) return this.#rows.length > 0 ? null : page;
+    if (OF_A_PLAN.has(this.#query.fate)) return this.#rows.size > 0 ? null : page;
     const { all, out, errors } = page.counts;
     const counts = { ...this.#page.counts, all, out, errors };
-    return { ...page, counts, messages: withFates(this.#rows, page.messages) };
+    return { ...page, counts, messages: withFates(this.#rows.all, page.messages) };
   }
 
   /** @param {AbortSignal} signal aborted once another list is wanted */
   async #read(signal) {
     try {
       // An empty list shows its rows first: fates take time in a long session.
-      const pending = await this.#take(signal, this.#rows.length === 0);
+      const pending = await this.#take(signal, this.#rows.size === 0);
       if (pending) await this.#take(signal, false);
     } catch (error) {
       if (signal.aborted) return;
@@ -187,117 +232,278 @@ export class MessageList extends CoppiceElement {
     this.requestUpdate();
   }
 
-  /** Reads the rows. Returns whether their fates are still to come. @param {AbortSignal} signal
+  /** Reads the rows that are drawn. Returns whether their fates are still to come.
+   * @param {AbortSignal} signal
    * @param {boolean} atOnce */
   async #take(signal, atOnce) {
-    const [shown, { sort }, readOn] = [this.#rows, this.#query, this.#readOn];
-    const limit = Math.max(PAGE, shown.length + Math.min(PAGE, this.#waiting));
-    const first = await this.#fetch(this.#from, Math.min(MOST, limit), atOnce || undefined);
-    // All rows are read again while somebody reads them, otherwise only the first page.
-    const fetchPage = this.#fetch.bind(this);
+    const held = this.#isRead && this.#head > 0 && this.#query.sort !== "oldest";
+    const [head, { from, to }] = [this.#head, this.#span];
+    const limit = Math.max(PAGE, to - from);
+    const last = held ? head : undefined;
     const page = this.#withKnownFates(
-      this.#isRead ? await pageOver(fetchPage, first, shown, sort, MOST) : first,
+      await this.#fetch({ offset: from, limit, last, at_once: atOnce || undefined }),
     );
     if (signal.aborted || !page) return;
-    // More pages were read meanwhile.
-    if (readOn !== this.#readOn) return void this.refresh();
-    const { rows, waiting, end } = merge(this.#rows, page.messages, sort === "oldest" || !this.#isRead);
-    const last = page.messages[end - 1];
-    const next = last && end < page.messages.length ? cursorAfter(sort, last, end) : page.next;
-    if (next !== this.#next) this.#watch();
-    this.#next = next;
-    this.#page = page;
-    this.#rows = rows;
-    this.#waiting = waiting;
-    this.#error = null;
-    const ids = new Set(rows.map((m) => m.id));
-    for (const id of this.#open.keys()) if (!ids.has(id)) this.#open.delete(id);
-    this.requestUpdate();
+    const newest = page.counts.all ?? head;
+    if (held) this.#waiting = await this.#late(page, newest - head);
+    if (signal.aborted) return;
+    // Rows came in meanwhile: these stand elsewhere now.
+    if (head !== this.#head) return void this.refresh();
+    this.#put(page, from, held);
+    if (!held) this.#letIn(page, head, newest);
     return page.pending;
   }
 
-  async #readMore() {
-    const after = this.#next;
-    if (this.#readingMore || after === null) return;
-    this.#readingMore = true;
+  /** Takes a page of rows; those in view stay where they are. @param {Api.Page} page @param {number} from
+   * @param {boolean} held */
+  #put(page, from, held) {
+    const anchor = this.#anchor();
+    if (!held || page.total !== this.#total) this.#rows = new Loaded();
+    this.#rows.put(from, page.messages);
+    this.#page = page;
+    this.#total = page.total;
+    this.#error = null;
+    for (const { tokens } of page.messages) this.#most = Math.max(this.#most, tokens);
+    for (const id of this.#open.keys())
+      if (page.total <= page.messages.length && this.#rows.find((m) => m.id === id) < 0)
+        this.#open.delete(id);
+    this.update();
+    const now = anchor ? this.#rows.find((message) => message.id === anchor.id) : -1;
+    if (anchor && now >= 0 && now !== anchor.index)
+      scrollBy(0, this.#heights.top(now) - this.#heights.top(anchor.index));
+    this.#fill();
+  }
+
+  /** The list shows everything up to `newest` now. @param {Api.Page} page @param {number} head the newest
+   * message before @param {number} newest */
+  #letIn(page, head, newest) {
+    if (head > 0) this.#entering = new Set(page.messages.filter((m) => m.number > head).map((m) => m.id));
+    this.#head = newest;
+    this.#waiting = 0;
+    this.requestUpdate();
+  }
+
+  /** The messages that would be in the list if it were let in. @param {Api.Page} page
+   * @param {number} late messages that came to the session */
+  async #late(page, late) {
+    if (late <= 0 || this.#isWhole || this.#query.to) return this.#query.to ? 0 : Math.max(0, late);
+    return Math.max(0, (await this.#fetch({ limit: 1 })).total - page.total);
+  }
+
+  /** The first row in view where the list is scrolled; null at its top. */
+  #anchor() {
+    const top = this.#scrolled;
+    if (top <= 0) return null;
+    const index = this.#heights.at(top);
+    const message = this.#rows.at(index);
+    return message ? { index, id: message.id } : null;
+  }
+
+  /** The pixels of the list above the view. */
+  get #scrolled() {
+    const body = this.querySelector(".rows");
+    return body ? -body.getBoundingClientRect().top : 0;
+  }
+
+  /** Draws the rows that came into view, and reads those that are missing. */
+  #look() {
+    if (this.#total === 0) return;
+    const { from, to } = this.#spanInView();
+    if (from === this.#span.from && to === this.#span.to) return;
+    this.#entering.clear();
+    this.update();
+    this.#fill();
+  }
+
+  #spanInView() {
+    const top = this.#scrolled;
+    return this.#heights.span(top, top + innerHeight, this.#total);
+  }
+
+  /** Reads the drawn rows that are missing, one request at a time. */
+  async #fill() {
+    if (this.#filling || !this.#page) return;
+    this.#filling = true;
     const { signal } = this.#reader;
+    const head = this.#head;
     try {
-      const page = await this.#fetch(after, PAGE);
-      // Rows came or went meanwhile: the list ends elsewhere.
-      if (signal.aborted || after !== this.#next) this.#watch();
-      else {
-        const known = new Set(this.#rows.map((m) => m.id));
-        this.#rows = [...this.#rows, ...page.messages.filter((m) => !known.has(m.id))];
-        this.#next = page.next;
-        this.#readOn += 1;
+      for (let missing = this.#rows.missing(this.#span); missing; missing = this.#rows.missing(this.#span)) {
+        const { from, to } = missing;
+        const page = await this.#fetch({ offset: from, limit: to - from, last: head || undefined });
+        if (signal.aborted || head !== this.#head) break;
+        if (page.messages.length === 0) break;
+        this.#rows.put(from, page.messages);
+        this.#rows.keep({ from: this.#span.from - KEPT, to: this.#span.to + KEPT }, this.#here);
+        this.update();
       }
     } catch {
       // The next scroll asks again.
     }
-    this.#readingMore = false;
-    this.requestUpdate();
-  }
-
-  /** Reads the next page when the end of the list is in view. */
-  #watch() {
-    const foot = this.querySelector(".list-foot");
-    this.#watcher?.disconnect();
-    if (foot) this.#watcher?.observe(foot);
+    this.#filling = false;
+    if (head !== this.#head || signal.aborted) this.#look();
   }
 
   /** True while somebody reads the list: nothing may move under the pointer, at the focus, in an open row, or
    * above the view. */
   get #isRead() {
     const body = this.querySelector(".rows");
-    if (!body || this.#rows.length === 0) return false;
+    if (!body || this.#rows.size === 0) return false;
     if (this.querySelector(`${HELD}:hover`) || body.contains(document.activeElement)) return true;
-    return this.#open.size > 0 || body.getBoundingClientRect().top <= 0;
+    return this.#open.size > 0 || this.#selected.size > 0 || body.getBoundingClientRect().top <= 0;
   }
 
-  #showNew() {
+  async #showNew() {
     this.#empty();
-    this.#waiting = 0;
+    this.requestUpdate();
+    await this.#reader.restart();
+    this.querySelector(".list-head")?.scrollIntoView({ block: "nearest" });
+    this.#step(1);
+  }
+
+  /** A click anywhere in a row opens it; one on its box selects it, with the key for capitals all rows from
+   * the one selected last. @param {MouseEvent} event */
+  #clicked(event) {
+    const target = /** @type {Element} */ (event.target);
+    const id = target.closest(".msg")?.getAttribute("data-id");
+    if (!id) return;
+    if (target instanceof HTMLInputElement) return this.#selectTo(id, target.checked, event.shiftKey);
+    if (!target.closest("button, a, label") && !getSelection()?.toString()) this.#toggle(id);
+  }
+
+  /** @param {string} id @param {boolean} on @param {boolean} range */
+  #selectTo(id, on, range) {
+    const here = this.#rows.find((m) => m.id === id);
+    const before = range ? [...this.#selected.keys()].at(-1) : undefined;
+    const there = before === undefined ? here : this.#rows.find((m) => m.id === before);
+    this.#select(() => {
+      for (let i = Math.min(here, there); i <= Math.max(here, there); i++) {
+        const message = this.#rows.at(i);
+        if (message && on) this.#selected.set(message.id, message);
+        else if (message) this.#selected.delete(message.id);
+      }
+    });
+  }
+
+  /** @param {() => void} change of the selection */
+  #select(change) {
+    change();
+    this.requestUpdate();
+  }
+
+  /** The row that has the focus, or -1. */
+  get #here() {
+    const item = document.activeElement?.closest("message-list .item");
+    return item instanceof HTMLElement ? Number(item.dataset.index) : -1;
+  }
+
+  #selectHere() {
+    const message = this.#rows.at(this.#here);
+    if (message) this.#selectTo(message.id, !this.#selected.has(message.id), false);
+  }
+
+  #pinHere() {
+    const message = this.#rows.at(this.#here);
+    if (message?.in_context) this.#act(message.id, message.pinned ? "unpin" : "pin");
+  }
+
+  /** @param {string} kind */
+  #choose(kind) {
+    const able = { drop: canDrop, shorten: canShorten }[kind] ?? (() => true);
+    const messages = [...this.#selected.values()].filter(able).map(({ id, number }) => ({ id, number }));
+    this.#selected.clear();
+    this.requestUpdate();
+    if (messages.length > 0) this.emit("chosen", { kind, messages });
+  }
+
+  /** Moves the focus by so many rows; from nowhere it goes to the first row in view. @param {number} by */
+  #step(by) {
+    if (this.#total === 0) return;
+    const here = this.#here;
+    const first = Math.ceil(Math.max(0, this.#scrolled) / this.#heights.height);
+    this.#goTo(here < 0 ? first : Math.min(this.#total - 1, Math.max(0, here + by)));
+  }
+
+  /** Brings a row into view and gives it the focus once it is there. @param {number} index
+   * @param {boolean} [centre] */
+  #goTo(index, centre = false) {
+    this.#focusAt = index;
     this.update();
-    this.#reader.restart().then(() => this.querySelector(".list-head")?.scrollIntoView({ block: "nearest" }));
+    const [top, height] = [this.#heights.top(index) - this.#scrolled, this.#heights.height];
+    const bar = Number.parseFloat(getComputedStyle(this).getPropertyValue("--bar-height")) || 0;
+    if (centre) scrollBy(0, top - innerHeight / 3);
+    else if (top < bar + height) scrollBy(0, top - bar - height);
+    else if (top + 2 * height > innerHeight) scrollBy(0, top + 2 * height - innerHeight);
+    this.update();
+    this.#fill();
+  }
+
+  /** Goes to the nearest message of the user before or after the row that has the focus.
+   * @param {number} by */
+  async #stepUser(by) {
+    const from = this.#rows.at(this.#here)?.number ?? (by < 0 ? this.#head + 1 : 0);
+    const query = by < 0 ? { last: from - 1, sort: "newest" } : { first: from + 1, sort: "oldest" };
+    if (by < 0 && from <= 1) return;
+    try {
+      const { messages } = await api.messages(this.#session, {
+        ...query,
+        role: "user",
+        limit: 1,
+        at_once: true,
+      });
+      if (messages[0]) await this.#find(messages[0].number);
+    } catch (error) {
+      toastError(error, "Could not find the next message of the user");
+    }
+  }
+
+  /** Brings a message into view, and gives it the focus; a list that lacks it shows everything again.
+   * @param {number} messageNumber @returns {Promise<Api.Message | undefined>} */
+  async #find(messageNumber) {
+    let index = this.#rows.find((m) => m.number === messageNumber);
+    if (index < 0 && (!this.#isWhole || messageNumber > this.#head)) {
+      this.#change(EVERYTHING);
+      await this.#reader.ask();
+    }
+    if (index < 0) index = this.#head - messageNumber;
+    if (index < 0 || index >= this.#total) return undefined;
+    this.#goTo(index, true);
+    if (!this.#rows.at(index)) {
+      const offset = Math.max(0, index - PAGE / 2);
+      this.#rows.put(offset, (await this.#fetch({ offset, last: this.#head })).messages);
+      this.#goTo(index, true);
+    }
+    return this.#rows.at(index);
   }
 
   /** @param {string} id */
   async #toggle(id) {
+    const message = this.#rows.all.find((m) => m.id === id);
     if (this.#open.has(id)) {
       this.#open.delete(id);
       this.#whole.delete(id);
+      address.write({ message: "" }, { message: "" });
       return this.requestUpdate();
     }
     this.#open.set(id, null);
+    if (message) address.write({ message: String(message.number) }, { message: "" });
     this.requestUpdate();
     const full = await api.message(this.#session, id).catch(reasonOf);
     if (this.#open.has(id)) this.#open.set(id, full);
     this.requestUpdate();
   }
 
-  /** Opens the row of a message; reads it with those around it where it is not loaded.
-   * @param {number} messageNumber */
+  /** Opens the row of a message. @param {number} messageNumber */
   async reveal(messageNumber) {
-    const here = () => this.#rows.find((m) => m.number === messageNumber);
-    if (!here()) {
-      this.#change(EVERYTHING);
-      // With the newest first, a cursor is the number of the message before the page.
-      this.#from = String(messageNumber + AROUND);
-      await this.#reader.ask();
-    }
-    const found = here();
-    if (!found) return;
-    if (!this.#open.has(found.id)) await this.#toggle(found.id);
-    this.update();
-    const line = this.querySelector(`.msg[data-id="${CSS.escape(found.id)}"]`);
-    line?.scrollIntoView({ block: "center" });
-    line?.querySelector("button")?.focus({ preventScroll: true });
+    await this.#reader.ask();
+    const found = await this.#find(messageNumber);
+    if (found && !this.#open.has(found.id)) await this.#toggle(found.id);
   }
 
   /** Closes all open rows. Returns whether any was open. */
   closeRows() {
     const had = this.#open.size > 0;
     this.#open.clear();
+    address.write({ message: "" }, { message: "" });
     this.requestUpdate();
     return had;
   }
@@ -305,49 +511,97 @@ export class MessageList extends CoppiceElement {
   /** Emits the action of a row's button; one that can be previewed is chosen for a plan. @param {string} id
    * @param {string} act */
   #act(id, act) {
-    const message = this.#rows.find((m) => m.id === id);
+    const message = this.#rows.all.find((m) => m.id === id);
     if (act !== "shorten") this.emit("message-act", { id, act });
     else if (message) this.emit("chosen", { kind: act, messages: [{ id, number: message.number }] });
   }
 
+  /** @param {ResizeObserverEntry[]} entries */
+  #resized(entries) {
+    for (const { target } of entries) {
+      const id = target.getAttribute("data-of") ?? "";
+      if (target.isConnected) this.#details.set(id, target.getBoundingClientRect().height);
+    }
+    this.update();
+  }
+
+  /** Measures the rows, and chooses which of them are drawn. */
+  #layOut() {
+    const height = Number.parseFloat(getComputedStyle(this).getPropertyValue("--row-height")) || 52;
+    /** @type {[number, number][]} */
+    const more = [...this.#open.keys()].map((id) => [
+      this.#rows.find((m) => m.id === id),
+      this.#details.get(id) ?? 0,
+    ]);
+    this.#heights = new RowHeights(
+      height,
+      more.filter(([index]) => index >= 0),
+    );
+    if (this.#total > 0) this.#span = this.#spanInView();
+  }
+
+  update() {
+    this.#layOut();
+    super.update();
+    for (const detail of this.querySelectorAll(".msg-detail")) this.#sizes.observe(detail);
+    if (this.#focusAt === null) return;
+    const open = this.querySelector(`.item[data-index="${this.#focusAt}"] .m-open`);
+    if (!(open instanceof HTMLElement)) return;
+    open.focus({ preventScroll: true });
+    this.#focusAt = null;
+  }
+
   view() {
-    const end = { error: this.#error, page: this.#page, shown: this.#rows.length, more: this.#next !== null };
+    const end = { error: this.#error, page: this.#page, total: this.#total };
     return html`<section class="panel messages" aria-label="Messages">
-      ${listHead(this.#query, this.#page?.counts)} ${pill(this.#waiting, PAGE)}
-      ${
-        this.#from !== null &&
-        html`<p class="note-box" role="status">
-          From message ${number(this.#rows[0]?.number ?? 0)} on.
-          <button class="small" data-act="show-new">Newest</button>
-        </p>`
-      }
-      <div role="table" aria-label="Messages" aria-rowcount=${this.#page?.total ?? -1}>
+      ${listHead(this.#query, this.#page?.counts, this.#page?.tools ?? [])} ${pill(this.#waiting)}
+      <div role="table" aria-label="Messages" aria-rowcount=${this.#page ? this.#total + 1 : -1}>
         <div role="rowgroup" class="msg-head"><div class="msg-heads" role="row">
           <span role="columnheader" class="num">#</span>
           <span role="columnheader">Role</span>
           <span role="columnheader">Message, and its fate under the plan</span>
-          <span role="columnheader" class="m-score">Score</span>
+          <span role="columnheader" class="m-score num">Score</span>
           <span role="columnheader" class="num">Tokens</span>
         </div></div>
-        <div role="rowgroup" class="rows">${this.#lines()}</div>
+        <div role="rowgroup" class="rows" .style="height:${this.#heights.top(this.#total)}px"
+          >${this.#lines()}</div>
       </div>
+      ${selection([...this.#selected.values()])}
       <div class="list-foot">${listFoot(end, this.#query)}</div>
     </section>`;
   }
 
-  /** The rows, each with its detail where it is open. */
+  /** The drawn rows, each with its detail where it is open, and the one that has the focus wherever it is. */
   #lines() {
-    const signals = signalNames(this.#rows);
-    const places = brackets(this.#rows);
-    if (this.#rows.length > 0) this.#first ??= new Set(this.#rows.map((m) => m.id));
-    return keyed(this.#rows, "id", (message, i) => {
-      const { id } = message;
-      const open = this.#open.has(id);
-      const entering = !this.#first?.has(id);
-      const row = messageRow(message, { open, bracket: places[i] ?? "none", signals, entering });
-      const full = this.#open.get(id) ?? null;
-      return html`${row}${open && messageDetail(message, full, signals, this.#whole.has(id))}`;
+    const { from, to } = this.#span;
+    const here = this.#here;
+    const drawn = Array.from({ length: Math.max(0, Math.min(to, this.#total) - from) }, (_, i) => from + i);
+    if (here >= 0 && here < from) drawn.unshift(here);
+    if (here >= to && here < this.#total) drawn.push(here);
+    const rows = drawn.map((index) => ({ index, key: this.#rows.at(index)?.id ?? index }));
+    return keyed(rows, "key", ({ index }) => this.#line(index));
+  }
+
+  /** @param {number} index */
+  #line(index) {
+    const message = this.#rows.at(index);
+    const place = `transform:translateY(${this.#heights.top(index)}px)`;
+    if (!message)
+      return html`<div class="item" role="presentation" data-index=${index} .style=${place}
+        >${rowToCome()}</div>`;
+    const { id } = message;
+    const open = this.#open.has(id);
+    const row = messageRow(message, {
+      open,
+      index,
+      bracket: bracketOf(this.#rows.at(index - 1), message, this.#rows.at(index + 1)),
+      selected: this.#selected.has(id),
+      entering: this.#entering.has(id),
+      most: this.#most,
     });
+    const detail = open && messageDetail(message, this.#open.get(id) ?? null, this.#whole.has(id));
+    return html`<div class="item" role="presentation" data-index=${index} .style=${place}
+      >${row}${detail || nothing}</div>`;
   }
 }
 

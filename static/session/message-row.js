@@ -19,17 +19,11 @@ const CONTROL = /\x1b\[[0-9;?]*[a-zA-Z]|[\x00-\x08\x0e-\x1f\x7f]/g;
 /** Characters of a part that are shown at first: a long output would stall the page. */
 export const SHOWN_CHARS = 12_000;
 
-/** @param {Api.Message} message @param {string[]} signals */
-export function scoreBar({ score, contributions }, signals) {
-  if (score === null) return html`<span class="muted">–</span>`;
-  const parts = signals.map((name) => `${name} ${decimal(contributions[name] ?? 0)}`).join(" · ");
-  const bars = signals.map(
-    (name, i) => html`<i .style="--w:${contributions[name] ?? 0}%;--c:${signalColour(i)}"></i>`,
-  );
-  return html`<span class="score" title=${parts}
-    ><span class="score-number">${decimal(score, 0)}</span
-    ><span class="score-bar" aria-hidden="true">${bars}</span><span class="sr">${parts}</span></span>`;
-}
+/** @param {{ score: number | null }} message */
+export const scoreNumber = ({ score }) =>
+  score === null
+    ? html`<span class="muted">–</span>`
+    : html`<span class="score-number">${decimal(score, 0)}</span>`;
 
 /** @param {{ fate: string, reason: string | null }} message */
 export function fateLine({ fate, reason }) {
@@ -74,13 +68,19 @@ export function shortenedTo({ tokens_after }) {
     > ${number(tokens_after)}</small>`;
 }
 
-/** @param {Api.Message} message
- * @param {{ open: boolean, bracket: string, signals: string[], entering?: boolean }} view */
-export function messageRow(message, { open, bracket, signals, entering }) {
+/** What a row shows besides its message; `most` are the tokens of the longest bar.
+ * @typedef {{ open: boolean, index: number, bracket: string, selected?: boolean, entering?: boolean, most:
+ * number }} RowView */
+
+/** @param {Api.Message} message @param {RowView} view */
+export function messageRow(message, { open, index, bracket, selected = false, entering, most }) {
   const { id, role, fate } = message;
-  return html`<div class="msg ${entering ? "entering" : ""}" role="row" data-id=${id} data-role=${role}
-    data-fate=${fate} data-bracket=${bracket} data-open=${open}>
-    <div class="m-number num" role="cell">${number(message.number)}</div>
+  return html`<div class="msg ${entering ? "entering" : ""}" role="row" aria-rowindex=${index + 2}
+    data-id=${id} data-role=${role} data-fate=${fate} data-bracket=${bracket} data-open=${open}
+    data-selected=${selected}>
+    <div class="m-number num" role="cell"><label class="m-select"
+      ><input type="checkbox" .checked=${selected} aria-label="Select message ${message.number}"></label
+      ><span>${number(message.number)}</span></div>
     <div class="m-role" role="cell">
       <span class="role" data-role=${role}>${roleOf(message)}</span>${stateIcons(message)}
     </div>
@@ -88,10 +88,25 @@ export function messageRow(message, { open, bracket, signals, entering }) {
       <button class="bare m-open" data-act="open" data-id=${id} aria-expanded=${open}
         >${previewLine(message)}</button>${fateLine(message)}
     </div>
-    <div class="m-score" role="cell">${scoreBar(message, signals)}</div>
-    <div class="m-tokens num" role="cell">${number(message.tokens)}${shortenedTo(message)}</div>
+    <div class="m-score num" role="cell">${scoreNumber(message)}</div>
+    <div class="m-tokens num" role="cell"
+      ><span>${number(message.tokens)}${shortenedTo(message)}</span>${tokenBar(message, most)}</div>
   </div>`;
 }
+
+/** The tokens of a message as a bar; what a plan leaves of it is the darker part.
+ * @param {Api.Message} message
+ * @param {number} most */
+function tokenBar({ tokens, tokens_after, fate }, most) {
+  const left = fate === "goes" ? 0 : (tokens_after ?? tokens);
+  const [whole, kept] = [tokens, left].map((count) => `${Math.min(100, (count / most) * 100)}%`);
+  const stays = left > 0 && html`<i .style="--k:${kept}"></i>`;
+  return html`<span class="m-bar" aria-hidden="true"><i .style="--w:${whole}"></i>${stays}</span>`;
+}
+
+/** A row that is still to be read: it has its place. */
+export const rowToCome = () => html`<div class="msg" role="row" data-coming="true"
+  ><div class="m-text" role="cell"><span class="sr">Reading…</span></div></div>`;
 
 /** Icons for the state of a message. @param {Api.Message} message */
 function stateIcons({ is_error, pinned, drop_first, shortened }) {
@@ -103,9 +118,10 @@ function stateIcons({ is_error, pinned, drop_first, shortened }) {
   ].filter(Boolean);
 }
 
-/** The detail of an open row. @param {Api.Message} message @param {string[]} signals @param {boolean} whole
- * @param {Api.MessageFull | string | null} full the message, the error, or null while it is read */
-export function messageDetail(message, full, signals, whole) {
+/** The detail of an open row. @param {Api.Message} message
+ * @param {Api.MessageFull | string | null} full the message, the error, or null while it is read
+ * @param {boolean} whole */
+export function messageDetail(message, full, whole) {
   const facts = [
     message.at && moment(message.at),
     message.turn && `turn ${number(message.turn)}`,
@@ -119,7 +135,7 @@ export function messageDetail(message, full, signals, whole) {
   return html`<div class="msg-detail" role="row" data-of=${message.id}><div role="cell" class="m-detail">
     ${content(message, full, whole)}
     <div class="m-facts">
-      ${signalTable(message, signals)}
+      ${signalTable(message)}
       <p class="small muted">${facts.join(" · ")}</p>
       <div class="m-acts">${actions(message).map(button)}</div>
     </div>
@@ -161,9 +177,10 @@ function actions(message) {
   return acts;
 }
 
-/** @param {Api.Message} message @param {string[]} names */
-function signalTable({ score, signals, contributions }, names) {
+/** @param {Api.Message} message */
+function signalTable({ score, signals, contributions }) {
   if (score === null) return "";
+  const names = Object.keys(contributions);
   return html`<table class="signals">
     <caption class="sr">Parts of the score</caption>
     <thead>

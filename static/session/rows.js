@@ -1,63 +1,22 @@
-// The rows of the message list: their order, which of them wait, and which belong together. Pure.
+// The rows of the message list: which of them are new, which belong together, and what can be done to them.
+// Pure.
 
-/** The part of each row in the bracket around its call and results: start, mid, end or none.
- * @param {Api.Message[]} messages @returns {("start" | "mid" | "end" | "none")[]} */
-export function brackets(messages) {
-  return messages.map((message, i) => {
-    if (message.unit === null || message.unit_size < 2) return "none";
-    const before = messages[i - 1]?.unit === message.unit;
-    const after = messages[i + 1]?.unit === message.unit;
-    if (before && after) return "mid";
-    if (before) return "end";
-    return after ? "start" : "none";
-  });
+/** The part of a row in the bracket around its call and results: start, mid, end or none.
+ * @param {Api.Message | undefined} above @param {Api.Message} message
+ * @param {Api.Message | undefined} below */
+export function bracketOf(above, { unit, unit_size }, below) {
+  if (unit === null || unit_size < 2) return "none";
+  const [before, after] = [above?.unit === unit, below?.unit === unit];
+  if (before && after) return "mid";
+  if (before) return "end";
+  return after ? "start" : "none";
 }
 
-/** Merges a fresh page from the start of the list into the shown rows. Rows that it lacks are removed. If
- * `open`, its rows are taken; otherwise shown rows keep their place with their new state, and new rows wait.
- * @param {Api.Message[]} shown @param {Api.Message[]} fresh @param {boolean} open @returns {{ rows:
- * Api.Message[], waiting: number, end: number }} `end`: how many of `fresh` the list now covers */
-export function merge(shown, fresh, open) {
-  const known = new Set(shown.map((m) => m.id));
-  const end = fresh.findLastIndex((m) => known.has(m.id)) + 1;
-  if (open || end === 0) return { rows: fresh, waiting: 0, end: fresh.length };
-  const byId = new Map(fresh.map((m) => [m.id, m]));
-  const rows = shown.flatMap((m) => byId.get(m.id) ?? []);
-  return { rows, waiting: end - rows.length, end };
-}
-
-/** Returns the number of rows still to be read until a page covers all shown rows.
- * @param {Api.Message[]} shown @param {Api.Message[]} fresh */
-export function unread(shown, fresh) {
-  const known = new Set(shown.map((m) => m.id));
-  const end = fresh.findLastIndex((m) => known.has(m.id)) + 1;
-  const added = fresh.filter((m, i) => (end === 0 || i < end) && !known.has(m.id)).length;
-  return Math.max(0, shown.length + added - fresh.length);
-}
-
-/** The cursor of the page after `message`, which is the `count`th in its order. @param {string} sort
- * @param {Api.Message} message @param {number} count */
-export function cursorAfter(sort, message, count) {
-  return String(sort === "newest" || sort === "oldest" ? message.number : count);
-}
-
-/** Merges appended rows into rows that are shown newest first: known rows are replaced in place; new rows
- * come first if `open`, and wait otherwise. At most `most` rows are kept. @param {Api.Message[]} shown
- * @param {Api.Message[]} appended @param {boolean} open @param {number} most
- * @returns {{ rows: Api.Message[], waiting: number }} */
-export function arrive(shown, appended, open, most) {
-  const byId = new Map(appended.map((m) => [m.id, m]));
-  const known = new Set(shown.map((m) => m.id));
-  const fresh = appended.filter((m) => !known.has(m.id)).sort((a, b) => b.number - a.number);
-  const kept = shown.map((m) => byId.get(m.id) ?? m);
-  return open
-    ? { rows: [...fresh, ...kept].slice(0, most), waiting: 0 }
-    : { rows: kept, waiting: fresh.length };
-}
-
-/** The names of the signals in the server's order. @param {Api.Message[]} messages */
-export function signalNames(messages) {
-  return [...new Set(messages.flatMap(({ contributions }) => Object.keys(contributions)))];
+/** The appended rows that come before the rows of a list whose newest message is number `head`, newest first;
+ * null where some between are not among them. @param {number} head @param {Api.Message[]} appended */
+export function newer(head, appended) {
+  const fresh = appended.filter(({ number }) => number > head).sort((a, b) => b.number - a.number);
+  return fresh.length === Math.max(0, (fresh[0]?.number ?? head) - head) ? fresh : null;
 }
 
 /** Characters that an output keeps at least when it is shortened by hand: head, tail and a placeholder. */

@@ -44,8 +44,9 @@ const at = (id) => `/sessions/${encodeURIComponent(id)}`;
 /** @param {string} id @param {string} message */
 const messageAt = (id, message) => `${at(id)}/messages/${encodeURIComponent(message)}`;
 
-/** @typedef {{ after?: string | null, limit?: number, role?: string, fate?: string, q?: string, sort?:
- * string, plan_id?: string, at_once?: boolean, brief?: boolean }} PageQuery */
+/** @typedef {{ offset?: number, limit?: number, first?: number, last?: number, role?: string, tool?: string,
+ * fate?: string, q?: string, sort?: string, plan_id?: string, at_once?: boolean, brief?: boolean }} PageQuery
+ * */
 /** @typedef {"memories" | "learnings"} KeptKind */
 
 /** The API of the server at `base`, by default the one that the page came from. @param {string} [base] */

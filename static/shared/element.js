@@ -24,7 +24,8 @@ export class CoppiceElement extends HTMLElement {
     this.stop();
   }
 
-  attributeChangedCallback() {
+  /** @param {string} _name @param {string | null} _before @param {string | null} _now */
+  attributeChangedCallback(_name, _before, _now) {
     if (this.isConnected) this.requestUpdate();
   }
 

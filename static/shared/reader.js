@@ -1,5 +1,6 @@
 // Reads something again whenever it may have changed: one request at a time, so that no older answer replaces
-// a newer one, and at most one every `calm` milliseconds. Requests made meanwhile are joined into one.
+// a newer one, and at most one every `calm` milliseconds. Requests made meanwhile are joined into one. With a
+// `share` the requests take at most that part of the time, so that a slow answer is asked for less often.
 
 /** @param {number} ms @returns {Promise<void>} */
 const pause = (ms) => new Promise((done) => (ms > 0 ? setTimeout(done, ms) : done()));
@@ -8,6 +9,8 @@ export class Reader {
   #read;
   #calm;
   #retry;
+  #share;
+  #took = 0;
   #began = Number.NEGATIVE_INFINITY;
   /** The request that is running. @type {Promise<void>} */
   #now = Promise.resolve();
@@ -18,12 +21,13 @@ export class Reader {
   #life = new AbortController();
 
   /** @param {(signal: AbortSignal) => Promise<void>} read must ignore an answer once `signal` is aborted
-   * @param {{ calm?: number, retry?: number }} [pace] `retry`: milliseconds until a failed request is
-   * repeated */
-  constructor(read, { calm = 0, retry = 0 } = {}) {
+   * @param {{ calm?: number, retry?: number, share?: number }} [pace] `retry`: milliseconds until a failed
+   * request is repeated */
+  constructor(read, { calm = 0, retry = 0, share = 1 } = {}) {
     this.#read = read;
     this.#calm = calm;
     this.#retry = retry;
+    this.#share = share;
   }
 
   /** Aborted when the answer is no longer needed. */
@@ -56,7 +60,7 @@ export class Reader {
   /** @param {AbortSignal} signal */
   async #soon(signal) {
     await this.#now;
-    await pause(this.#began + this.#calm - Date.now());
+    await pause(this.#began + Math.max(this.#calm, this.#took / this.#share) - Date.now());
     if (signal.aborted) return;
     this.#next = null;
     clearTimeout(this.#again);
@@ -69,8 +73,10 @@ export class Reader {
 
   /** @param {AbortSignal} signal */
   async #once(signal) {
+    const began = Date.now();
     try {
       await this.#read(signal);
+      this.#took = Date.now() - began;
     } catch (error) {
       if (signal.aborted) return;
       if (this.#retry === 0) throw error;

@@ -134,7 +134,7 @@ declare namespace Api {
   interface Own { weights: Record<string, number> | null; keywords: KeywordGroup[] | null; }
   interface Page {
     messages: Message[]; total: number; next: string | null; version: number; plan_id: string | null;
-    pending: boolean; counts: Record<string, number>;
+    pending: boolean; counts: Record<string, number>; tools: string[];
   }
   interface Parent { id: string; title: string; }
   interface Plan {

@@ -34,6 +34,11 @@ def open_followed(page: Page, server: Server, transcript: Transcript) -> None:
     open_session(page, server, transcript.session)
 
 
+def show_all(page: Page) -> None:
+    """Shows the messages that the open plan leaves as well."""
+    page.get_by_role("button", name=re.compile(r"^All \d+")).click()
+
+
 def expect_in_view(page: Page, selector: str) -> None:
     """Wait until an element lies within the window and nothing lies over it."""
     page.wait_for_function(
@@ -87,6 +92,33 @@ class TestOpening:
             page.keyboard.press(end)
             expect(page.get_by_role("heading", name="Prune to 60")).to_have_count(0)
             expect(opener).to_be_focused()
+
+
+class TestTheListUnderAPlan:
+    """Shows what the plan changes."""
+
+    def test_begins_with_what_changes(self, page: Page, server: Server) -> None:  # X1
+        """The largest first, a chip leads to all, and without a plan all are there again."""
+        session = managed(server, 60)
+        open_session(page, server, session)
+        expect(page.get_by_role("button", name=APPLY)).to_be_visible()
+        expect(page).to_have_url(re.compile("show=changes&sort=tokens"))
+        changes = page.get_by_role("button", name=re.compile(r"^Changes \d+"))
+        expect(changes).to_have_attribute("aria-pressed", "true")
+        fates = page.locator(".msg").evaluate_all("rows => [...new Set(rows.map(row => row.dataset.fate))]")
+        assert fates == ["goes"]
+        sizes = [
+            int(text.replace(",", ""))
+            for text in page.locator(".m-tokens > span:first-child").all_inner_texts()
+        ]
+        assert sizes == sorted(sizes, reverse=True)
+        show_all(page)
+        expect(page.locator(".msg")).to_have_count(60)
+        changes.click()
+        page.get_by_label("Sort").select_option("tokens")
+        page.keyboard.press("Escape")
+        page.get_by_role("tab", name="Heaviest").click()
+        expect(page.locator(".msg").first).to_be_visible()
 
 
 class TestChoosing:
@@ -152,6 +184,7 @@ class TestChoosing:
         """Neither the row nor the heaviest offer to drop it, and a choice made before can be taken back."""
         session = managed(server, 60)
         open_session(page, server, session)
+        show_all(page)
         row(page, 1).get_by_role("button").click()
         acts = page.locator(".m-acts")
         expect(acts.get_by_role("button", name="Drop now")).to_be_visible()
@@ -197,8 +230,10 @@ class TestGrowing:
         page.locator(".group-rows").get_by_role("button", name="Spare").first.click()
         chip = page.get_by_role("button", name=re.compile("No longer spare message"))
         expect(chip).to_be_visible()
+        show_all(page)
         page.mouse.move(600, 10)
         page.locator("h1").click()
+        expect(row(page, 20)).to_be_visible()
         page.evaluate(
             """() => {
                 window.fates = new Set();

@@ -1,8 +1,9 @@
 // static/session/list-foot.js: what the message list says besides its rows.
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { listFoot, pill } from "../../../static/session/list-foot.js";
+import { listFoot, pill, selection } from "../../../static/session/list-foot.js";
 import { EVERYTHING } from "../../../static/session/list-head.js";
+import { message } from "../builders.js";
 import { markup } from "../markup.js";
 
 const page = {
@@ -13,25 +14,34 @@ const page = {
   plan_id: null,
   pending: false,
   counts: {},
+  tools: [],
 };
-const end = { error: null, page, shown: 0, more: false };
+const end = { error: null, page, total: 0 };
 
 describe("the pill", () => {
-  it("counts what waits, as far as that was counted", () => {
-    assert.match(markup(pill(1, 100)), /1 new message</);
-    assert.match(markup(pill(100, 100)), /100 or more new messages/);
-    assert.equal(markup(pill(0, 100)), "");
+  it("counts what waits", () => {
+    assert.match(markup(pill(1)), /1 new message</);
+    assert.equal(markup(pill(0)), "");
+  });
+});
+
+describe("the selection", () => {
+  it("says how much it is, and offers what one of its messages can take", () => {
+    const long = message({ role: "tool", tool: "Bash", chars: 9_000, tokens: 2_000 });
+    const shown = markup(selection([long, message({ tokens: 34 })]));
+    assert.match(shown, /2 messages<\/b> selected,\s+2,034 tokens/);
+    assert.deepEqual(
+      [...shown.matchAll(/data-kind="(\w+)"/g)].map((m) => m[1]),
+      ["drop", "shorten", "spare"],
+    );
+    assert.doesNotMatch(markup(selection([message()])), /data-kind="shorten"/);
+    assert.equal(markup(selection([])), "");
   });
 });
 
 describe("the end of the list", () => {
-  it("says how much is below", () => {
-    assert.match(
-      markup(listFoot({ ...end, shown: 100, more: true }, EVERYTHING)),
-      /100 of 1,200, more below/,
-    );
-    assert.equal(markup(listFoot({ ...end, shown: 100 }, EVERYTHING)), "");
-  });
+  it("is empty where there are rows", () =>
+    assert.equal(markup(listFoot({ ...end, total: 100 }, EVERYTHING)), ""));
   it("tells a filter that nothing meets from a session without messages", () => {
     assert.match(markup(listFoot(end, { ...EVERYTHING, q: "heron" })), /No message fits/);
     assert.match(markup(listFoot(end, EVERYTHING)), /No messages yet/);

@@ -6,20 +6,23 @@ import { markup } from "../markup.js";
 
 describe("the address of a session page", () => {
   it("chooses what the list shows", () =>
-    assert.deepEqual(queryOf("?show=goes&sort=tokens&role=tool&find=npm"), {
+    assert.deepEqual(queryOf("?show=goes&sort=tokens&role=tool&tool=Bash&find=npm&from=20&to=35"), {
       fate: "goes",
       role: "tool",
+      tool: "Bash",
       q: "npm",
+      from: "20",
+      to: "35",
       sort: "tokens",
     }));
   it("chooses nothing that there is not", () =>
-    assert.deepEqual(queryOf("?show=nonsense&sort=7&role=king"), EVERYTHING));
+    assert.deepEqual(queryOf("?show=nonsense&sort=7&role=king&from=-1&to=x"), EVERYTHING));
 });
 
 describe("the chips", () => {
   it("count, and leave out what there is none of", () => {
     const counts = { all: 9, kept: 4, protected: 2, goes: 0, shortened: 0, out: 3, errors: 0 };
-    const text = markup(listHead({ ...EVERYTHING, fate: "errors" }, counts));
+    const text = markup(listHead({ ...EVERYTHING, fate: "errors" }, counts, []));
     const names = [...text.matchAll(/data-name="(\w+)" aria-pressed="(\w+)"/g)].map((m) => [m[1], m[2]]);
     assert.deepEqual(names, [
       ["all", "false"],
@@ -27,5 +30,16 @@ describe("the chips", () => {
       ["errors", "true"],
       ["out", "false"],
     ]);
+  });
+  it("name the part of the session that is shown, with a way back", () => {
+    assert.match(
+      markup(listHead({ ...EVERYTHING, from: "20", to: "35" }, undefined, [])),
+      /no-range[\s\S]*>20–35</,
+    );
+    assert.doesNotMatch(markup(listHead(EVERYTHING, undefined, [])), /no-range/);
+  });
+  it("sum up what a plan changes", () => {
+    const counts = { all: 9, goes: 2, shortened: 3 };
+    assert.match(markup(listHead(EVERYTHING, counts, [])), /Changes<span class="count">5</);
   });
 });

@@ -7,13 +7,12 @@ import {
   messageRow,
   previewLine,
   SHOWN_CHARS,
-  scoreBar,
+  scoreNumber,
 } from "../../../static/session/message-row.js";
 import { message } from "../builders.js";
 import { markup } from "../markup.js";
 
-const SIGNALS = ["recency", "role", "keywords", "length"];
-const VIEW = { open: false, bracket: "none", signals: SIGNALS };
+const VIEW = { open: false, index: 0, bracket: "none", most: 100 };
 
 describe("a row", () => {
   it("shows a message's text as text, whatever it holds", () => {
@@ -51,16 +50,24 @@ describe("a row", () => {
 });
 
 describe("a score", () => {
-  it("is told with the part that each signal gave", () => {
-    // X3
-    const bar = scoreBar(
-      message({ score: 57.4, contributions: { recency: 40, role: 10, keywords: 6.4, length: 1 } }),
-      SIGNALS,
-    );
-    assert.match(markup(bar), /title="recency 40 · role 10 · keywords 6.4 · length 1"/);
-  });
+  it("is a whole number, and its parts are in the open row", () =>
+    assert.match(markup(scoreNumber(message({ score: 57.4 }))), />57</));
   it("is a dash for a message that has none", () =>
-    assert.match(markup(scoreBar(message({ score: null }), SIGNALS)), />–</));
+    assert.match(markup(scoreNumber(message({ score: null }))), />–</));
+});
+
+describe("the tokens of a row", () => {
+  /** @param {Partial<Api.Message>} given */
+  const bar = (given) =>
+    [...markup(messageRow(message(given), VIEW)).matchAll(/--([wk]):([\d.]+)%/g)].map(
+      (m) => `${m[1]} ${m[2]}`,
+    );
+  it("are a bar on the scale of the list, of which a plan leaves a part", () => {
+    assert.deepEqual(bar({ tokens: 40 }), ["w 40", "k 40"]);
+    assert.deepEqual(bar({ tokens: 40, tokens_after: 10, fate: "shortened" }), ["w 40", "k 10"]);
+    assert.deepEqual(bar({ tokens: 40, fate: "goes" }), ["w 40"]);
+    assert.deepEqual(bar({ tokens: 900 }), ["w 100", "k 100"]);
+  });
 });
 
 describe("an open row", () => {
@@ -72,19 +79,17 @@ describe("an open row", () => {
   };
   /** @param {Partial<Api.Message>} given */
   const acts = (given) =>
-    [...markup(messageDetail(message(given), null, SIGNALS, false)).matchAll(/data-do="([\w-]+)"/g)].map(
-      (m) => m[1],
-    );
+    [...markup(messageDetail(message(given), null, false)).matchAll(/data-do="([\w-]+)"/g)].map((m) => m[1]);
 
   it("holds a long part back until it is asked for", () => {
-    assert.match(markup(messageDetail(full, full, SIGNALS, false)), /Show all/);
-    assert.doesNotMatch(markup(messageDetail(full, full, SIGNALS, true)), /Show all/);
+    assert.match(markup(messageDetail(full, full, false)), /Show all/);
+    assert.doesNotMatch(markup(messageDetail(full, full, true)), /Show all/);
   });
   it("shows what stands in the context before what was shortened", () => {
     // X3
     const part = { type: /** @type {const} */ ("tool_result"), call_id: "c" };
     const both = { ...full, parts: [{ ...part, text: "all of it" }], stands: [{ ...part, text: "a line" }] };
-    assert.match(markup(messageDetail(both, both, SIGNALS, false)), /a line[\s\S]*all of it/);
+    assert.match(markup(messageDetail(both, both, false)), /a line[\s\S]*all of it/);
   });
   it("offers what can be done with the message as it stands", () => {
     // X5
@@ -95,23 +100,20 @@ describe("an open row", () => {
   it("offers nothing that only answers with a conflict", () => {
     // A pinned message is unpinned before it is dropped, by hand or by a plan; the last one stays.
     assert.deepEqual(acts({ pinned: true }), ["unpin", "drop-first", "learn"]);
-    assert.match(
-      markup(messageDetail(message({ pinned: true }), null, SIGNALS, false)),
-      /Unpin and drop first/,
-    );
+    assert.match(markup(messageDetail(message({ pinned: true }), null, false)), /Unpin and drop first/);
     const last = { fate: /** @type {const} */ ("protected"), cause: "last_unit" };
     assert.deepEqual(acts(last), ["pin", "drop-first", "learn"]);
   });
   it("sets figures that stand below each other with as many decimals", () => {
     const signals = { recency: 0.53, role: 1, keywords: 0.1, length: 0 };
     const contributions = { recency: 18.6, role: 25, keywords: 2, length: 0 };
-    const table = messageDetail(message({ score: 45.6, signals, contributions }), null, SIGNALS, false);
+    const table = messageDetail(message({ score: 45.6, signals, contributions }), null, false);
     const figures = [...markup(table).matchAll(/<td class="num[^"]*">([\d.]+)</g)].map((m) => m[1]);
     assert.deepEqual(figures, ["0.53", "18.6", "1.00", "25.0", "0.10", "2.0", "0.00", "0.0", "45.6"]);
   });
   it("says why a message could not be read", () => {
     assert.match(
-      markup(messageDetail(message(), "no such message", SIGNALS, false)),
+      markup(messageDetail(message(), "no such message", false)),
       /Could not read this message: no such message/,
     );
   });

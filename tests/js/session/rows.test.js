@@ -1,18 +1,7 @@
 // static/session/rows.js: what the message list does with its rows.
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import {
-  arrive,
-  brackets,
-  canDrop,
-  canShorten,
-  cursorAfter,
-  heaviest,
-  merge,
-  signalNames,
-  unread,
-  withFates,
-} from "../../../static/session/rows.js";
+import { bracketOf, canDrop, canShorten, heaviest, newer, withFates } from "../../../static/session/rows.js";
 import { message } from "../builders.js";
 
 /** @param {number[]} numbers */
@@ -22,64 +11,15 @@ const numbers = (list) => list.map((m) => m.number);
 
 describe("the bracket of a unit", () => {
   it("spans the rows of the unit that stand together", () => {
-    const unit = { unit: 2, unit_size: 3 };
-    const list = [
-      message({ number: 1 }),
-      message({ number: 2, ...unit }),
-      message({ number: 3, ...unit }),
-      message({ number: 4, ...unit }),
-    ];
-    assert.deepEqual(brackets(list), ["none", "start", "mid", "end"]);
+    const [one, two, three] = [2, 3, 4].map((number) => message({ number, unit: 2, unit_size: 3 }));
+    assert.ok(one && two && three);
+    assert.equal(bracketOf(message({ number: 1 }), one, two), "start");
+    assert.equal(bracketOf(one, two, three), "mid");
+    assert.equal(bracketOf(two, three, undefined), "end");
+    assert.equal(bracketOf(undefined, message(), undefined), "none");
   });
-  it("is not drawn around one row whose unit is elsewhere", () => {
-    assert.deepEqual(brackets([message({ number: 2, unit: 2, unit_size: 3 })]), ["none"]);
-  });
-});
-
-describe("a fresh reading of the list", () => {
-  it("lets new rows in at their place while the list is open", () => {
-    const merged = merge(rows(2, 1), rows(3, 2, 1), true);
-    assert.deepEqual([numbers(merged.rows), merged.waiting, merged.end], [[3, 2, 1], 0, 3]);
-  });
-  it("keeps new rows waiting while the list is being read, and changes known ones in place", () => {
-    const fresh = [message({ number: 3 }), message({ number: 2, fate: "goes" }), message({ number: 1 })];
-    const merged = merge(rows(2, 1), fresh, false);
-    assert.deepEqual([numbers(merged.rows), merged.waiting, merged.rows[0]?.fate], [[2, 1], 1, "goes"]);
-  });
-  it("leaves no row in the list that it does not hold, whether rows may come in or not", () => {
-    assert.deepEqual(numbers(merge(rows(4, 3, 2, 1), rows(5, 4, 2), false).rows), [4, 2]);
-    assert.deepEqual(numbers(merge(rows(4, 3, 2, 1), rows(5, 4, 2), true).rows), [5, 4, 2]);
-  });
-  it("ends where the rows that are shown end, so that older ones neither wait nor get lost", () => {
-    const merged = merge(rows(9, 8, 7), rows(10, 9, 7, 6, 5), false);
-    assert.deepEqual([numbers(merged.rows), merged.waiting, merged.end], [[9, 7], 1, 3]);
-  });
-  it("is taken whole where nothing of what was shown is left", () => {
-    const merged = merge(rows(2, 1), rows(9, 8), false);
-    assert.deepEqual([numbers(merged.rows), merged.waiting, merged.end], [[9, 8], 0, 2]);
-  });
-  it("has as much unread as is shown beyond it", () => {
-    assert.equal(unread(rows(5, 4, 3, 2, 1), rows(7, 6, 5, 4)), 3);
-    assert.equal(unread(rows(5, 4, 3), rows(5, 4, 3)), 0);
-    assert.equal(unread(rows(5, 4, 3), rows(5, 3, 2)), 0);
-    assert.equal(unread(rows(5, 4, 3), rows(9, 8)), 3);
-  });
-  it("goes on after a number in the order of the log, after a count in others", () => {
-    assert.equal(cursorAfter("newest", message({ number: 41 }), 5), "41");
-    assert.equal(cursorAfter("oldest", message({ number: 41 }), 5), "41");
-    assert.equal(cursorAfter("tokens", message({ number: 41 }), 5), "5");
-  });
-});
-
-describe("the signals of a list", () => {
-  it("are all that any message has, in the order of the server", () => {
-    const list = [
-      message({ contributions: { role: 1, novelty: 3 } }),
-      message({ contributions: { recency: 2 } }),
-    ];
-    assert.deepEqual(signalNames(list), ["role", "novelty", "recency"]);
-    assert.deepEqual(signalNames([message()]), []);
-  });
+  it("is not drawn around one row whose unit is elsewhere", () =>
+    assert.equal(bracketOf(undefined, message({ number: 2, unit: 2, unit_size: 3 }), undefined), "none"));
 });
 
 describe("the heaviest groups", () => {
@@ -111,32 +51,13 @@ describe("the heaviest groups", () => {
 });
 
 describe("rows that were just appended", () => {
-  it("stand in front, the newest first, where rows may move", () => {
-    const made = arrive(rows(2, 1), rows(3, 4), true, 9);
-    assert.deepEqual(numbers(made.rows), [4, 3, 2, 1]);
-    assert.equal(made.waiting, 0);
+  it("come before all others, the newest first", () => {
+    assert.deepEqual(numbers(newer(2, rows(3, 2, 4)) ?? []), [4, 3]);
+    assert.deepEqual(newer(4, rows(3, 4)), []);
   });
-
-  it("wait where nothing may move", () => {
-    const made = arrive(rows(2, 1), rows(3, 4), false, 9);
-    assert.deepEqual(numbers(made.rows), [2, 1]);
-    assert.equal(made.waiting, 2);
-  });
-
-  it("replace the row of a message that grew, in its place", () => {
-    const [grown] = rows(1);
-    assert.ok(grown);
-    const made = arrive(rows(2, 1), [{ ...grown, text: "more of it" }], true, 9);
-    assert.deepEqual(numbers(made.rows), [2, 1]);
-    assert.equal(made.rows[1]?.text, "more of it");
-  });
-});
-
-describe("a list at which rows keep arriving", () => {
-  it("is as long as it may be, and no longer", () => {
-    let list = rows(1);
-    for (let number = 2; number <= 2_000; number++) list = arrive(list, rows(number), true, 500).rows;
-    assert.deepEqual([list.length, list[0]?.number, list.at(-1)?.number], [500, 2_000, 1_501]);
+  it("cannot come where some between them are missing", () => {
+    assert.equal(newer(2, rows(4, 5)), null);
+    assert.equal(newer(2, rows(3, 5)), null);
   });
 });
 

@@ -52,6 +52,29 @@ describe("a reader", () => {
     }
   });
 
+  it("asks a slow answer for less often", async () => {
+    mock.timers.enable({ apis: ["setTimeout", "Date"] });
+    try {
+      const { begun, read } = slowly();
+      const reader = new Reader(read, { calm: 1000, share: 0.2 });
+      reader.ask();
+      await settle();
+      mock.timers.tick(600);
+      begun[0]?.answer();
+      await settle();
+      reader.ask();
+      await settle();
+      mock.timers.tick(2_399);
+      await settle();
+      assert.equal(begun.length, 1);
+      mock.timers.tick(1);
+      await settle();
+      assert.equal(begun.length, 2);
+    } finally {
+      mock.timers.reset();
+    }
+  });
+
   it("reads something else at once, and tells the reading under way that nobody waits for it", async () => {
     const { begun, read } = slowly();
     const reader = new Reader(read, { calm: 1000 });

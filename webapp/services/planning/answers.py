@@ -106,6 +106,8 @@ class Page:
     """True while there is no plan: scores and fates are missing."""
     counts: dict[str, int]
     """The messages of each fate; while pending, of those that need no plan."""
+    tools: list[str]
+    """The tools whose calls are in the context, the most used first; empty while pending."""
 
 
 @answer

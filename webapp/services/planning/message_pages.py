@@ -115,6 +115,7 @@ class Messages:
             plan_id=shown.id if shown is not None else None,
             pending=False,
             counts=self._counts(session, planned),
+            tools=_tools(planned),
         )
 
     def at_once(self, session_id: str, **by: Any) -> Page:
@@ -144,6 +145,7 @@ class Messages:
             plan_id=None,
             pending=True,
             counts={"all": session.row.next_no - 1, "errors": errors},
+            tools=[],
         )
 
     def _pending_rows(self, session: Session, nos: Sequence[int]) -> list[MessageAnswer]:
@@ -305,6 +307,18 @@ class Messages:
         }
         planned.view.memo["counts"] = plan, counts
         return counts
+
+
+def _tools(planned: SessionPlan) -> list[str]:
+    match planned.view.memo.get("tools"):
+        case list(known):
+            return known
+    counts = Counter(
+        name for one in planned.view.history.features if one.calls for name in one.names[0] if name
+    )
+    tools = [name for name, _ in counts.most_common()]
+    planned.view.memo["tools"] = tools
+    return tools
 
 
 def _fated(planned: SessionPlan, fate: str) -> set[int] | None:

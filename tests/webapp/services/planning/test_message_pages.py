@@ -85,7 +85,7 @@ class TestPage:
         assert set(walk(app, fate="changes", plan_id=plan.plan_id)) == changed != set()
 
     def test_of_new_messages_do_not_wait_for_a_plan(self, app: App) -> None:
-        """What was just written is on a page before anything is planned with it."""
+        """A message is on a page before anything is planned with it."""
         followed(app, *conversation(8))
         assert [m.fate for m in app.messages.by_number("s", [31, 32], at_once=True)] == ["pending", "pending"]
         planned = app.messages.by_number("s", [31, 32])

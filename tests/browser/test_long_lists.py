@@ -1,0 +1,149 @@
+"""The message list of a long session: windowed, and used like a short one."""
+
+from __future__ import annotations
+
+import re
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.test_session import open_session, row
+from tests.browser.waiting import until
+from tests.browser.writing import feed, managed
+from tests.servers import Server
+
+LONG = 1_500
+
+
+def long_session(server: Server) -> str:
+    """Return a session of many short messages, one of them of a kind."""
+    session = managed(server, LONG, tokens=5)
+    server.app.ingest.append_messages(session, [{"role": "user", "content": "a heron by the weir"}])
+    feed(server, session, 200, tokens=5, start=LONG + 1)
+    return session
+
+
+class TestWindowing:
+    """Only the rows in view and some around them are in the page."""
+
+    def test_draws_few_rows_of_many_and_any_of_them(self, page: Page, server: Server) -> None:
+        """The bar of the window leads anywhere; the list is as high as all its rows."""
+        open_session(page, server, long_session(server))
+        for key, number in (("End", 1), ("Home", LONG + 201)):
+            page.keyboard.press(key)
+            expect(row(page, number)).to_be_in_viewport()
+            assert page.locator(".msg").count() < 200
+        page.evaluate("scrollTo(0, document.documentElement.scrollHeight / 2)")
+        until(page, lambda: page.locator(".msg[data-coming]").count() == 0)
+        middle = page.evaluate(
+            "document.elementFromPoint(300, innerHeight / 2).closest('.msg').querySelector('.m-number').textContent"
+        )
+        assert 400 < int(middle.strip().replace(",", "")) < 1_300
+        expect(page.get_by_role("table", name="Messages")).to_have_attribute("aria-rowcount", f"{LONG + 202}")
+
+    def test_keeps_the_place_of_its_reader(self, page: Page, server: Server) -> None:
+        """New rows wait; no row that is read moves by a pixel."""
+        session = long_session(server)
+        open_session(page, server, session)
+        page.evaluate("scrollTo(0, 20000)")
+        until(page, lambda: page.locator(".msg[data-coming]").count() == 0)
+        seen = page.locator(".msg").nth(60)
+        number, before = seen.locator(".m-number").inner_text(), seen.bounding_box()
+        feed(server, session, 3, tokens=5, start=LONG + 201)
+        expect(page.get_by_role("button", name="3 new messages")).to_be_attached()
+        assert row(page, int(number.replace(",", ""))).bounding_box() == before
+
+    def test_is_walked_with_the_keys(self, page: Page, server: Server) -> None:
+        """The focus goes on into rows that were not there, and stays while the reader scrolls away."""
+        open_session(page, server, long_session(server))
+        for _ in range(130):
+            page.keyboard.press("j")
+        focused = page.locator(".msg:focus-within")
+        expect(focused.locator(".m-number")).to_have_text(f"{LONG + 201 - 129:,}")
+        expect(focused).to_be_in_viewport()
+        page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
+        expect(row(page, 1)).to_be_in_viewport()
+        expect(focused.locator(".m-number")).to_have_text(f"{LONG + 201 - 129:,}")
+        page.keyboard.press("k")
+        expect(focused.locator(".m-number")).to_have_text(f"{LONG + 201 - 128:,}")
+        expect(focused).to_be_in_viewport()
+
+    def test_goes_from_one_message_of_the_user_to_the_next(self, page: Page, server: Server) -> None:
+        """Any number of answers may be between them."""
+        session = managed(server, 1, tokens=5)
+        answers = [{"role": "assistant", "content": f"step {n}"} for n in range(400)]
+        server.app.ingest.append_messages(
+            session, [*answers, {"role": "user", "content": "and now?"}, *answers]
+        )
+        open_session(page, server, session)
+        focused = page.locator(".msg:focus-within .m-number")
+        for key, number in (("[", "402"), ("[", "1"), ("[", "1"), ("]", "402"), ("]", "402")):
+            page.keyboard.press(key)
+            expect(focused).to_have_text(number)
+            expect(page.locator(".msg:focus-within")).to_be_in_viewport()
+
+    def test_finds_any_message(self, page: Page, server: Server) -> None:
+        """The field looks through all of them, and a panel's link leads to one that is far away."""
+        open_session(page, server, long_session(server))
+        page.get_by_label("Find in messages").fill("heron")
+        expect(page.locator(".msg")).to_have_count(1)
+        expect(row(page, LONG + 1)).to_be_visible()
+        page.locator("heavy-panel .group-rows button").first.click()
+        expect(page.locator(".msg[data-open=true]")).to_be_in_viewport()
+        expect(page.get_by_label("Find in messages")).to_have_value("")
+
+
+class TestState:
+    """The choices of the reader are in the address."""
+
+    def test_is_there_again_after_a_reload(self, page: Page, server: Server) -> None:
+        """The open message, the panel, and the part of the session."""
+        session = managed(server, 40, tokens=50)
+        page.goto(f"{server.url}/sessions/{session}?from=5&to=20")
+        expect(page.locator(".msg")).to_have_count(16)
+        page.get_by_role("tab", name="History").click()
+        row(page, 12).get_by_role("button").click()
+        expect(page).to_have_url(re.compile(r"\?(?=.*from=5)(?=.*to=20)(?=.*message=12)(?=.*panel=history)"))
+        page.reload()
+        expect(page.locator(".msg")).to_have_count(16)
+        expect(page.locator(".msg[data-open=true] .m-number")).to_have_text("12")
+        expect(page.get_by_role("tab", name="History")).to_have_attribute("aria-selected", "true")
+        page.get_by_role("button", name="Messages 5–20: show all again").click()
+        expect(page.locator(".msg")).to_have_count(40)
+
+
+class TestSelecting:
+    """Several messages at once."""
+
+    def test_chooses_them_together(self, page: Page, server: Server) -> None:
+        """With the boxes, a range with the key for capitals, and the key s; the plan holds just these."""
+        open_session(page, server, managed(server, 30, tokens=300))
+        page.get_by_label("Select message 25", exact=True).check()
+        page.get_by_label("Select message 22", exact=True).click(modifiers=["Shift"])
+        page.keyboard.press("j")
+        page.keyboard.press("s")
+        chosen = page.get_by_role("toolbar", name="Selected messages")
+        expect(chosen).to_contain_text("5 messages selected")
+        chosen.get_by_role("button", name="Drop…").click()
+        expect(page.get_by_role("button", name=re.compile("^Prune 5 messages"))).to_be_visible()
+        expect(chosen).to_have_count(0)
+
+
+class TestTools:
+    """The list of one tool."""
+
+    def test_holds_its_calls_and_results(self, page: Page, server: Server) -> None:
+        """Chosen from those that were used; the choice is in the address."""
+        session = managed(server, 6, tokens=20)
+        for n, name in enumerate(("read_file", "bash", "read_file")):
+            call = {"id": f"c{n}", "type": "function", "function": {"name": name, "arguments": "{}"}}
+            rows = [
+                {"role": "assistant", "content": None, "tool_calls": [call]},
+                {"role": "tool", "tool_call_id": f"c{n}", "content": "an output"},
+            ]
+            server.app.ingest.append_messages(session, rows)
+        open_session(page, server, session)
+        tools = page.get_by_label("Tool", exact=True)
+        expect(tools.locator("option")).to_have_text(["All tools", "read_file", "bash"])
+        tools.select_option("read_file")
+        expect(page.locator(".msg")).to_have_count(4)
+        expect(page).to_have_url(re.compile("tool=read_file"))
