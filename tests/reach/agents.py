@@ -96,3 +96,20 @@ ASK: dict[str, Callable[[str, str | None], list[str]]] = {
     "gemini-cli": _gemini,
     "pi": _pi,
 }
+
+
+def _compact_claude(session: str, _: str) -> list[str]:
+    return [*_claude("/compact", session)]
+
+
+def _compact_codex(session: str, prompt: str) -> list[str]:
+    # It compacts by itself, in the middle of a turn; hooks that nobody looked at are run for this one call.
+    exec_ = ["codex", "exec", "--dangerously-bypass-hook-trust", "-c", "model_auto_compact_token_limit=9000"]
+    return [*exec_, "resume", session, "--skip-git-repo-check", prompt]
+
+
+# Source -> the command after which the agent has compacted a session, for agents with hooks around it.
+COMPACT: dict[str, Callable[[str, str], list[str]]] = {
+    "claude-code": _compact_claude,
+    "codex": _compact_codex,
+}

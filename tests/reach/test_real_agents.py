@@ -7,16 +7,20 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.reach.agents import ASK, FOLDER, Machine
+from tests.reach.agents import ASK, COMPACT, FOLDER, Machine
 from tests.reach.upstream import strict_upstream
 from webapp.agents import AGENTS
+from webapp.agents.beside import hints
 from webapp.app import App
 from webapp.config import Config
+from webapp.services.reaching import doors
+from webapp.services.session.session import Session
 from webapp.wiring import build
 
 PROGRAMS = Path(os.environ.get(FOLDER, "nowhere")) / "node_modules" / ".bin"
@@ -81,3 +85,30 @@ class TestResuming:
         assert copy is not None
         assert copy.tokens_first_call is not None
         assert copy.tokens_first_call < made.tokens_before
+
+
+@pytest.mark.parametrize("source", list(COMPACT))
+class TestCompacting:
+    """A compaction, with the hooks that `coppice hooks install` puts into the agent's settings."""
+
+    def test_carries_over_what_must_survive_and_says_what_was_lost(
+        self, machine: Machine, app: App, source: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:  # X20
+        """Pins reach the summariser or the agent after it, with how to get back the rest; nothing is refused."""
+        monkeypatch.setenv("COPPICE_HINTS", machine.env["COPPICE_HINTS"])
+        program = str(Path(sys.executable).with_name("coppice"))
+        doors.apply(doors.installing(source, machine.env, program), remember=True)
+        machine.run(*ASK[source]("Never touch port 8443. Please RUN(cat big.txt) now", None))
+        session = session_of(app, machine, source)
+        app.operations.pin(session, app.search.everywhere("8443", session).results[0].message_id)
+        hint = app.hints.hint(Session.load(app.environment, session))
+        hints.write(session, hints.HINT, hint)
+        machine.upstream.clear()
+        machine.run(*COMPACT[source](session, "Again: RUN(cat big.txt) now"))
+        if source == "claude-code":  # it goes on in the next call
+            machine.run(*ASK[source]("Go on", session))
+        sent = [json.dumps(body) for _, _, body in machine.upstream.requests]
+        assert machine.upstream.refused == []
+        assert any("What must survive this compaction" in one and "8443" in one for one in sent)
+        assert "The context was compacted." in sent[-1]
+        assert "context_restore" in sent[-1]

@@ -25,19 +25,20 @@ def hook(told: dict[str, Any]) -> str:
     if event == "PreCompact":
         return str(hint.get("survive", ""))
     if event == "SessionStart":
-        return _context(event, str(hint.get("lost", ""))) if told.get("source") == "compact" else ""
+        return context(event, str(hint.get("lost", ""))) if told.get("source") == "compact" else ""
     if event == "UserPromptSubmit":
-        return _context(event, _warning(session, hint))
+        return context(event, warning(session, hint))
     return ""
 
 
-def _context(event: str, text: str) -> str:
+def context(event: str, text: str) -> str:
+    """Return a hook's answer that adds a text to the next request; "" for no text."""
     if not text:
         return ""
     return json.dumps({"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}})
 
 
-def _warning(session: str, hint: dict[str, object]) -> str:
+def warning(session: str, hint: dict[str, object]) -> str:
     """Return the hint's warning the first time it is given; again only after the reason for it was gone."""
     said, reason = str(hint.get("warning", "")), str(hint.get("warns_of", ""))
     state = hints.read(session, hints.STATE)

@@ -2,12 +2,13 @@
 
 from functools import partial
 
-from webapp.agents.agent import Agent, Door, FileImport, Transcripts
-from webapp.agents.claude_code import files, hooks, rows, transcript
+from webapp.agents.agent import Agent, FileImport, Transcripts
+from webapp.agents.claude_code import files, rows, transcript
 from webapp.agents.claude_code.clearing import CLEARS
 from webapp.agents.claude_code.decoder import Decoder
 from webapp.agents.claude_code.unwritten import TaskReminders
 from webapp.agents.claude_code.window import USUAL, window_of_compaction
+from webapp.agents.hooks import hooks_door
 from webapp.agents.reading.readers import LineReader
 from webapp.agents.reading.tail import decode
 
@@ -32,14 +33,12 @@ AGENT = Agent(
         command=lambda session: ["claude", "--resume", session],
     ),
     session_variable="CLAUDE_CODE_SESSION_ID",
-    door=Door(
-        use="hooks tell its compaction what must survive, tell the agent afterwards what was lost, and warn once when "
+    door=hooks_door(
+        files.SOURCE,
+        "hooks tell its compaction what must survive, tell the agent afterwards what was lost, and warn once when "
         "the context is nearly full or a prune pays",
-        parts=tuple(hooks.EVENTS),
-        file=hooks.file,
-        put=hooks.put,
-        take=hooks.take,
-        has=hooks.has,
+        files.settings,
+        {"PreCompact": "", "SessionStart": "compact", "UserPromptSubmit": ""},
     ),
     window_of_compaction=window_of_compaction,
     usual_window=USUAL,

@@ -94,3 +94,10 @@ def _parent_in(path: Path) -> str | None:
         if isinstance(row, str) and (found := re.search(rb'"sessionId":"([^"\\]+)"', line)):
             return found[1].decode("utf-8", "replace")
     return None
+
+
+def settings(env: Mapping[str, str]) -> Path:
+    """Return the user's settings, existing or not."""
+    configured = env.get("CLAUDE_CONFIG_DIR", "").partition(",")[0].strip()
+    home = Path(configured).expanduser() if configured else home_of(env) / ".claude"
+    return (home.parent if home.name == "projects" else home) / "settings.json"

@@ -22,9 +22,17 @@ _HEAD = 4096
 
 def roots(env: Mapping[str, str]) -> list[Path]:
     """Return the folders with rollouts, existing or not: below CODEX_HOME, else `.codex` in the home folder."""
+    return [_home(env) / "sessions", _home(env) / "archived_sessions"]
+
+
+def hooks(env: Mapping[str, str]) -> Path:
+    """Return the file of the user's hooks, existing or not."""
+    return _home(env) / "hooks.json"
+
+
+def _home(env: Mapping[str, str]) -> Path:
     configured = env.get("CODEX_HOME", "").strip()
-    home = Path(configured).expanduser() if configured else home_of(env) / ".codex"
-    return [home / "sessions", home / "archived_sessions"]
+    return Path(configured).expanduser() if configured else home_of(env) / ".codex"
 
 
 def discover(root: Path) -> Iterator[TranscriptFile]:

@@ -105,7 +105,19 @@ class TestHook:
             said.append("It is full." in started("hook", "claude-code", told=told).stdout)
         assert said == [True, False, False, True]
 
-    @pytest.mark.parametrize("agent", ["claude-code", "nobody"])
+    def test_hands_codex_after_a_compaction_what_was_known_before_it(self) -> None:  # X20
+        """Its summariser takes no instructions; the server's next hint knows the short context alone."""
+        hints.write("s", hints.HINT, {"lost": "Ten messages are gone.", "survive": "Keep port 8443."})
+        before = {"session_id": "s", "hook_event_name": "PreCompact", "trigger": "auto"}
+        assert started("hook", "codex", told=before).stdout == ""
+        hints.write("s", hints.HINT, {"lost": "One message is gone.", "survive": "A summary."})
+        told = {"session_id": "s", "hook_event_name": "SessionStart"}
+        done = json.loads(started("hook", "codex", told={**told, "source": "compact"}).stdout)
+        said = done["hookSpecificOutput"]["additionalContext"]
+        assert said == "Ten messages are gone.\n\nKeep port 8443."
+        assert started("hook", "codex", told={**told, "source": "resume"}).stdout == ""
+
+    @pytest.mark.parametrize("agent", ["claude-code", "codex", "nobody"])
     @pytest.mark.parametrize("told", ["", "nonsense", '{"session_id": "s", "hook_event_name": "PreCompact"}'])
     def test_is_silent_where_it_knows_nothing(self, agent: str, told: str) -> None:  # X20
         """No server, no hint, no such agent: exit 0 and not a word."""

@@ -1,4 +1,4 @@
-"""Coppice's hooks in Claude Code's settings."""
+"""Coppice's hooks in the files of agents that run commands at events."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from webapp.agents.claude_code.hooks import EVENTS, has, put, take
+from webapp.agents import AGENTS
 from webapp.errors import Malformed
 
 OTHERS = {
@@ -18,6 +18,13 @@ OTHERS = {
         ],
     },
 }
+
+
+CLAUDE_CODE, CODEX = AGENTS["claude-code"].door, AGENTS["codex"].door
+assert CLAUDE_CODE is not None
+assert CODEX is not None
+put, take, has = CLAUDE_CODE.put, CLAUDE_CODE.take, CLAUDE_CODE.has
+EVENTS = CLAUDE_CODE.parts
 
 
 class TestSettings:
@@ -64,3 +71,11 @@ class TestSettings:
         """With the reason."""
         with pytest.raises(Malformed):
             put(text, "coppice")
+
+    def test_of_codex_are_its_own(self) -> None:  # X20
+        """In its hooks.json, each agent's commands apart."""
+        made = json.loads(CODEX.put(None, "/opt/coppice"))
+        assert made["hooks"]["PreCompact"][0]["hooks"][0]["command"] == "/opt/coppice hook codex"
+        assert made["hooks"]["SessionStart"][0]["matcher"] == "compact"
+        assert has(json.dumps(made)) == []
+        assert CODEX.take(json.dumps(made)) is None

@@ -1,32 +1,40 @@
-"""Coppice's hooks in Claude Code's settings: put in, found and taken out; whatever else is there stays as it is."""
+"""A door that is a file of hooks by event, as Claude Code's settings and Codex's hooks.json have them.
+
+Our hooks are put in, found and taken out; whatever else is there stays as it is.
+"""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from webapp.agents.reading.finding import home_of
+from webapp.agents.agent import Door
 from webapp.errors import Malformed
 
-# The events that are answered, with the matcher of each.
-EVENTS = {"PreCompact": "", "SessionStart": "compact", "UserPromptSubmit": ""}
 TIMEOUT_SECONDS = 5
-_OWN = re.compile(r"coppice[^/\\]* hook claude-code$")
 
 Settings = dict[str, Any]
 
 
-def file(env: Mapping[str, str]) -> Path:
-    """Return the user's settings, existing or not."""
-    configured = env.get("CLAUDE_CONFIG_DIR", "").partition(",")[0].strip()
-    home = Path(configured).expanduser() if configured else home_of(env) / ".claude"
-    return (home.parent if home.name == "projects" else home) / "settings.json"
+def hooks_door(
+    source: str, use: str, file: Callable[[Mapping[str, str]], Path], events: Mapping[str, str]
+) -> Door:
+    """Return the door of an agent that runs commands at `events`, each with its matcher, "" for none."""
+    own = re.compile(rf"coppice[^/\\]* hook {source}$")
+    return Door(
+        use=use,
+        parts=tuple(events),
+        file=file,
+        put=lambda text, program: put(text, f"{program} hook {source}", events, own),
+        take=lambda text: take(text, own),
+        has=lambda text: has(text, own),
+    )
 
 
-def put(text: str | None, program: str) -> str:
+def put(text: str | None, command: str, events: Mapping[str, str], own: re.Pattern[str]) -> str:
     """Return the settings with our hooks in them.
 
     Raises:
@@ -34,17 +42,17 @@ def put(text: str | None, program: str) -> str:
     """
     settings = _parse(text)
     hooks = settings.setdefault("hooks", {})
-    present = set(has(text))
-    for event, matcher in EVENTS.items():
+    present = set(has(text, own))
+    for event, matcher in events.items():
         if event in present:
             continue
-        hook = {"type": "command", "command": f"{program} hook claude-code", "timeout": TIMEOUT_SECONDS}
+        hook = {"type": "command", "command": command, "timeout": TIMEOUT_SECONDS}
         group = {**({"matcher": matcher} if matcher else {}), "hooks": [hook]}
         hooks.setdefault(event, []).append(group)
     return _dump(settings, text)
 
 
-def take(text: str) -> str | None:
+def take(text: str, own: re.Pattern[str]) -> str | None:
     """Return the settings without our hooks, and without what would be left empty by that; None for none at all.
 
     Raises:
@@ -53,11 +61,11 @@ def take(text: str) -> str | None:
     settings = _parse(text)
     hooks = settings.get("hooks", {})
     for event, groups in list(hooks.items()):
-        mine = [group for group in groups if _is_ours(group)]
+        mine = [group for group in groups if _is_ours(group, own)]
         if not mine:
             continue
         for group in mine:
-            group["hooks"] = [hook for hook in group["hooks"] if not _is_own_hook(hook)]
+            group["hooks"] = [hook for hook in group["hooks"] if not _is_own_hook(hook, own)]
         hooks[event] = [group for group in groups if group not in mine or group["hooks"]]
         if not hooks[event]:
             del hooks[event]
@@ -66,14 +74,14 @@ def take(text: str) -> str | None:
     return _dump(settings, text) if settings else None
 
 
-def has(text: str | None) -> list[str]:
+def has(text: str | None, own: re.Pattern[str]) -> list[str]:
     """Return the events at which our hooks are in the settings.
 
     Raises:
         Malformed: the settings are no JSON object, or their hooks are of another shape.
     """
     groups = _parse(text).get("hooks", {})
-    return [event for event in groups if any(_is_ours(group) for group in groups[event])]
+    return [event for event in groups if any(_is_ours(group, own) for group in groups[event])]
 
 
 def _parse(text: str | None) -> Settings:
@@ -98,14 +106,10 @@ def _dump(settings: Settings, before: str | None) -> str:
     return json.dumps(settings, indent=indent, ensure_ascii=False) + "\n"
 
 
-def _own_hooks(group: Any) -> Iterator[Any]:
+def _is_ours(group: Any, own: re.Pattern[str]) -> bool:
     hooks = group.get("hooks") if isinstance(group, dict) else None
-    yield from (hook for hook in hooks if _is_own_hook(hook)) if isinstance(hooks, list) else ()
+    return isinstance(hooks, list) and any(_is_own_hook(hook, own) for hook in hooks)
 
 
-def _is_ours(group: Any) -> bool:
-    return any(True for _ in _own_hooks(group))
-
-
-def _is_own_hook(hook: Any) -> bool:
-    return isinstance(hook, dict) and _OWN.search(str(hook.get("command", ""))) is not None
+def _is_own_hook(hook: Any, own: re.Pattern[str]) -> bool:
+    return isinstance(hook, dict) and own.search(str(hook.get("command", ""))) is not None

@@ -1,0 +1,31 @@
+"""Codex's hooks: what each is told on stdin, and what it answers.
+
+Its summariser takes no instructions from hooks, so what must survive a compaction is remembered before it and handed to
+the agent after it, with what was lost.
+"""
+
+from __future__ import annotations
+
+from webapp.agents.beside import hints
+from webapp.agents.beside.claude_code import context, warning
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+KEPT = ("lost", "survive")
+
+
+def hook(told: dict[str, Any]) -> str:
+    """Return what a hook writes on stdout; "" for nothing."""
+    session, event = str(told.get("session_id", "")), told.get("hook_event_name")
+    hint = hints.read(session, hints.HINT)
+    if event == "PreCompact":
+        state = hints.read(session, hints.STATE)
+        hints.write(session, hints.STATE, {**state, **{name: hint.get(name, "") for name in KEPT}})
+    elif event == "SessionStart" and told.get("source") == "compact":
+        known = {**hint, **hints.read(session, hints.STATE)}
+        return context(event, "\n\n".join(str(known[name]) for name in KEPT if known.get(name)))
+    elif event == "UserPromptSubmit":
+        return context(event, warning(session, hint))
+    return ""
