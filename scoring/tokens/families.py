@@ -2,8 +2,8 @@
 
 The text itself is counted by a tokenizer and a factor (`token_factor` in the table of models). What a provider adds is
 published only for images; the other figures were measured on real transcripts, as tokens of o200k (the factor
-applies to them too). A family is found by the longest beginning of the model's name, without provider, in lower case
-and with dashes for dots.
+applies to them too). A family is found by the longest beginning of the name that the model has in the table of models,
+of one that is not there by its own without provider, in lower case and with dashes for dots.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from math import ceil, sqrt
+
+from scoring.models import find_model
 
 ImageRule = Callable[[int, int], int]  # width and height in pixels -> tokens
 
@@ -50,7 +52,8 @@ def family_of(model: str | None) -> Family:
 
 @lru_cache(maxsize=1_024)
 def _family(model: str) -> Family:
-    plain = model.rsplit("/", 1)[-1].replace(".", "-")
+    row = find_model(model)
+    plain = (row.name if row.known else model.rsplit("/", 1)[-1]).replace(".", "-")
     fitting = [start for start in FAMILIES if plain.startswith(start)]
     return FAMILIES[max(fitting, key=len)] if fitting else OTHER
 

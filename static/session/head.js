@@ -163,7 +163,7 @@ function notes(session) {
     windowQuestion(session),
     ...notes.map(sentence),
     malformed > 0 && skipped(malformed, "of the file could not be read and", "; all others were read"),
-    unknown > 0 && skipped(unknown, "of a type that Coppice does not know", ""),
+    unknown > 0 && skipped(unknown, "of an unknown or unused type", ""),
   ].filter(Boolean);
   if (lines.length === 0) return "";
   return html`<ul class="session-notes">${lines.map((line) => html`<li>${line}</li>`)}</ul>`;

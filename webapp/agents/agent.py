@@ -110,8 +110,9 @@ class Agent:
     `reader` reads one of them from a stored position. `clears` is its habit of taking outputs out of its context
     without recording it.
 
-    A part that an agent lacks is None. `files` and `archives` import what it wrote, `transcripts` writes a pruned
-    view in its format, or `why_no_transcripts` says why it is not written; `door` is how it is reached;
+    `legacy`: it is read for the sessions that people have of it, and marked so. A part that an agent lacks is None.
+    `files` and `archives` import what it wrote, `transcripts` writes a pruned view in its format, or
+    `why_no_transcripts` says why it is not written; `door` is how it is reached;
     `session_variable` is the environment variable by which what it starts knows its session. `edit_key` returns the
     key under which the agent's own process knows a row's message. `window_of_compaction` derives the window from the
     tokens at which the agent compacted by itself, None where they imply none; `usual_window` is the window that the
@@ -140,6 +141,7 @@ class Agent:
     usual_model: str | None = None
     clears: Clears | None = None
     unwritten: type[Unwritten] = Unwritten
+    legacy: bool = False
 
     def files_at(self, path: Path) -> list[TranscriptFile]:
         """Return the transcripts that a changed file is or belongs to."""

@@ -78,7 +78,8 @@ class Compaction:
 
     `replacement` is the whole new context in order; an entry in it whose `source_id` was delivered before is that
     entry, still in the context, and no new one. None: everything before leaves the context except `kept` (source
-    ids, placed behind the summary), and the entries that follow (the summary first) are the new one.
+    ids, placed behind the summary), and the entries that follow (the summary first) are the new one. `unreadable`: the
+    summary is encrypted.
     """
 
     at: datetime | None
@@ -88,6 +89,7 @@ class Compaction:
     replacement: tuple[Entry, ...] | None = None
     stream: str = ""
     kept: tuple[str, ...] = ()
+    unreadable: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scoring.models.table import ROWS
-from scoring.tokens.families import CLAUDE, FAMILIES, GEMINI_2, GPT, GPT_5, NEW_CLAUDE, OTHER, family_of
+from scoring.tokens.families import (
+    CLAUDE,
+    FAMILIES,
+    GEMINI_2,
+    GPT,
+    GPT_4,
+    GPT_5,
+    NEW_CLAUDE,
+    OTHER,
+    family_of,
+)
 
 
 class TestFamilies:
@@ -31,6 +41,20 @@ class TestFamilies:
     )
     def test_are_found_by_the_longest_beginning(self, name: str | None, family: object) -> None:  # P8
         """With or without provider, in any case, dots as dashes."""
+        assert family_of(name) is family
+
+    @pytest.mark.parametrize(
+        ("name", "family"),
+        [
+            ("sonnet", NEW_CLAUDE),
+            ("opus[1m]", NEW_CLAUDE),
+            ("us.anthropic.claude-sonnet-4-5-20250929-v1:0", CLAUDE),
+            ("bedrock/anthropic.claude-3-haiku", CLAUDE),
+            ("gpt-35-turbo", GPT_4),
+        ],
+    )
+    def test_are_those_of_the_model_however_it_is_called(self, name: str, family: object) -> None:  # P8
+        """An agent's alias and a host's spelling count as the model they name."""
         assert family_of(name) is family
 
     def test_know_every_model_of_the_three_that_have_a_rule_for_images(self) -> None:

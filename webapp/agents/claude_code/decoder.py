@@ -26,7 +26,7 @@ from webapp.agents.claude_code.content import (
     is_users_own,
     own_words,
 )
-from webapp.agents.claude_code.rows import OWN_ROWS, call_key, dropped, is_notification, usage_of
+from webapp.agents.claude_code.rows import OWN_ROWS, call_key, dropped, is_notification, unread_kind, usage_of
 from webapp.agents.reading.rows import (
     count_of,
     dumps,
@@ -137,8 +137,8 @@ class Decoder:
             yield from self._bare_tool_row(line_no, line, row, name)
         else:
             self._link(row, name)
-            if kind not in ("system", "progress"):
-                yield Unknown(line_no, kind or "row without type")
+            if (unread := unread_kind(kind, row)) is not None:
+                yield Unknown(line_no, unread)
 
     # Which conversation a row belongs to
 

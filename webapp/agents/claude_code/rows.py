@@ -17,9 +17,23 @@ OWN_ROWS = frozenset({
     "worktree-state",
 })  # fmt: skip
 
+# Subtypes of `system` rows that are notes for the user; "" is that of early versions.
+OWN_NOTES = frozenset({
+    "", "agents_killed", "api_error", "api_metrics", "api_refusal", "away_summary", "bridge_status", "error",
+    "informational", "init", "memory_saved", "microcompact_boundary", "model_refusal_fallback", "permission_retry",
+    "scheduled_task_fire", "session_start", "stop_hook_summary", "thinking", "turn_duration",
+})  # fmt: skip
 
 # Keys of its rows. Another agent's sessions have ids too.
 _OWN_KEYS = frozenset({"uuid", "parentUuid", "leafUuid", "isSidechain", "snapshot"})
+
+
+def unread_kind(kind: str, row: dict[str, Any]) -> str | None:
+    """Return what to call a row that is no message; None for those that are known to be none."""
+    if kind == "system":
+        subtype = text_of(row.get("subtype"))
+        return None if subtype in OWN_NOTES else f"system {subtype}"
+    return None if kind == "progress" else kind or "row without type"
 
 
 def likeness(row: dict[str, Any]) -> int:

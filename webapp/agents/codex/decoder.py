@@ -44,6 +44,17 @@ from webapp.agents.records import (
     UsageReport,
 )
 
+# Events for the screen. Those that end so tell of something that other rows have.
+_SCREEN_EVENTS = frozenset({
+    "agent_message", "agent_reasoning", "agent_reasoning_raw_content", "agent_reasoning_section_break",
+    "context_compacted", "deprecation_notice", "entered_review_mode", "error", "exited_review_mode",
+    "guardian_assessment", "plan_update", "session_configured", "shutdown_complete", "sub_agent_activity",
+    "turn_aborted", "turn_diff", "user_message", "view_image_tool_call", "warning",
+})  # fmt: skip
+_SCREEN_ENDS = (
+    "_applied", "_begin", "_complete", "_completed", "_delta", "_end", "_error", "_event", "_request", "_response",
+    "_started", "_updated", "_warning",
+)  # fmt: skip
 # Rows with an envelope that say nothing about what is sent, or repeat it.
 _OWN_ROWS = frozenset({
     "world_state", "inter_agent_communication", "inter_agent_communication_metadata", "token_usage_record",
@@ -90,7 +101,7 @@ class Decoder:
         if kind == "response_item":
             yield from self._item(line_no, line, payload, at)
         elif kind == "event_msg":
-            yield from self._event(f"{line_no}-{digest(line, 6)}", payload, at)
+            yield from self._event(line_no, f"{line_no}-{digest(line, 6)}", payload, at)
         elif kind == "turn_context":
             yield from self._turn(payload)
         elif kind == "session_meta":
@@ -142,8 +153,10 @@ class Decoder:
             self._model = model
             yield Meta(model=model)
 
-    def _event(self, source_id: str, payload: dict[str, Any], at: datetime | None) -> Iterator[Record]:
-        kind = payload.get("type")
+    def _event(
+        self, line_no: int, source_id: str, payload: dict[str, Any], at: datetime | None
+    ) -> Iterator[Record]:
+        kind = text_of(payload.get("type"))
         if kind == "token_count":
             yield from self._usage(object_of(payload.get("info")), at)
         elif kind == "task_started" and (window := count_of(payload.get("model_context_window"))):
@@ -155,6 +168,8 @@ class Decoder:
                 yield Meta(title=name)
         elif kind == "thread_rolled_back":
             yield from self._rolled_back(source_id, count_of(payload.get("num_turns")), at)
+        elif kind not in _SCREEN_EVENTS and not kind.endswith(_SCREEN_ENDS):
+            yield Unknown(line_no, f"event {kind or 'without type'}")
 
     def _usage(self, info: dict[str, Any], at: datetime | None) -> Iterator[Record]:
         last, total = object_of(info.get("last_token_usage")), object_of(info.get("total_token_usage"))
@@ -270,7 +285,9 @@ class Decoder:
             entries.append(self._entry(message, name, at, raw, kind))
         self._group, self._tokens, self._asked = None, None, []
         yield from unknown
-        yield Compaction(at, text_of(payload.get("trigger")) or "unknown", before, source_id, tuple(entries))
+        trigger = text_of(payload.get("trigger")) or "unknown"
+        unreadable = any(e.kind == "compaction_summary" and not e.message.text for e in entries)
+        yield Compaction(at, trigger, before, source_id, tuple(entries), unreadable=unreadable)
 
     def _replacement(
         self, line_no: int, source_id: str, history: list[Any], unknown: list[Record]

@@ -6,6 +6,7 @@ from webapp.agents.gemini_cli import decoder, items, transcript
 AGENT = Agent(
     source=decoder.SOURCE,
     label="Gemini CLI",
+    legacy=True,
     usual_model="gemini-3.8-flash",
     wire_format="gemini",
     folder="~/.gemini/tmp",

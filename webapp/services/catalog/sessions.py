@@ -26,6 +26,7 @@ from webapp.services.session.answers import Session as SessionAnswer
 from webapp.services.session.environment import Environment
 from webapp.services.session.gauges import session_answer, shown_title
 from webapp.services.session.histories import Histories
+from webapp.services.session.operation_answers import tokens_around
 from webapp.services.session.session import Session, Totals
 from webapp.services.session.times import iso
 from webapp.store import Store
@@ -386,10 +387,7 @@ MARKED = ("prune", "summary", "compaction", "clearing", "rewind")
 
 
 def _mark(operation: OperationRow) -> Mark:
-    before, after = operation.tokens_before, operation.tokens_after
-    if operation.actor == "agent":
-        before = operation.plan.get("agent_before", before)
-        after = operation.plan.get("agent_after", after)
+    before, after = tokens_around(operation)
     return Mark(
         at=iso(operation.at),
         number=operation.plan.get("number"),

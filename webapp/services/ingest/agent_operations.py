@@ -32,11 +32,11 @@ def agent_operation_id(record: Compaction | Rewind) -> str | None:
 def apply_agent_operation(session: Session, record: Compaction | Rewind) -> OperationRow:
     """Apply a compaction or rewind inside the caller's transaction."""
     batch, state = AppendBatch(session), session.state
-    if isinstance(record, Compaction) and record.trigger == "auto" and record.tokens_before:
-        remember_compaction(session, record.tokens_before, to_ms(record.at) or 0)
     at = to_ms(record.at)
+    facts = {"agent_before": _before(session, record)}
+    if isinstance(record, Compaction) and record.trigger == "auto" and record.tokens_before:
+        remember_compaction(session, facts["agent_before"], at or 0)
     change = ContextChange(session, now=at)
-    main_before = session.main.tokens
     staying = _staying(session, record)
     change.items += _change_summaries(session, staying)
     leaving: list[Item] = []
@@ -56,8 +56,7 @@ def apply_agent_operation(session: Session, record: Compaction | Rewind) -> Oper
     batch.write()
     detail = {"fate": "goes", "reason": reason, "cause": kind}
     change.items += [ItemRow(no, "out", None, detail) for no in gone]
-    facts = {"agent_before": _said_before(record) or main_before, "agent_after": session.main.tokens}
-    return change.record(kind, "agent", reason, len(gone), facts)
+    return change.record(kind, "agent", reason, len(gone), facts | {"agent_after": session.main.tokens})
 
 
 def _staying(session: Session, record: Compaction | Rewind) -> set[int]:
@@ -149,12 +148,15 @@ def counted_totals(session: Session, context: SessionContext) -> dict[str, tuple
     return totals
 
 
-def _said_before(record: Compaction | Rewind) -> int | None:
-    return record.tokens_before if isinstance(record, Compaction) else None
+def _before(session: Session, record: Compaction | Rewind) -> int:
+    """Return the size of the agent's context before: the gauge's, or the agent's own where only that was measured."""
+    said = record.tokens_before if isinstance(record, Compaction) else None
+    scale = session.main.scale
+    return said if said and scale.certainty == "estimated" else scale.tokens
 
 
 def _kind_and_reason(record: Compaction | Rewind) -> tuple[str, str]:
     if isinstance(record, Rewind):
         return "rewind", "the conversation went on from an earlier message"
-    said = f", {record.tokens_before:,} tokens before" if record.tokens_before else ""
-    return "compaction", f"the agent compacted its context ({record.trigger}{said})"
+    hidden = "; its summary is encrypted and cannot be read" if record.unreadable else ""
+    return "compaction", f"the agent compacted its context ({record.trigger}){hidden}"

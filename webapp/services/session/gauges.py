@@ -183,7 +183,9 @@ def why_not_resumed(row: SessionRow) -> str | None:
 
 def source_label(source: str) -> str:
     """Return the name of a source as pages show it: an agent's label, else the source as it was given."""
-    return AGENTS[source].label if source in AGENTS else {"api": "API"}.get(source, source)
+    if source not in AGENTS:
+        return {"api": "API"}.get(source, source)
+    return f"{AGENTS[source].label} (legacy)" if AGENTS[source].legacy else AGENTS[source].label
 
 
 def state_of(tokens: int, limits: Limits, activity: Activity) -> State:

@@ -17,20 +17,21 @@ def operation_answer(operation: OperationRow, live: Sequence[OperationRow] = ())
     barrier = any(o.actor == "agent" for o in live if o.n >= operation.n)
     undoable = operation.undone_at is None and not barrier
     facts = operation.plan
+    before, after = tokens_around(operation)
     return Operation(
         n=operation.n,
         kind=operation.kind,
         actor=operation.actor,
         reason=operation.reason,
         at=iso(operation.at),
-        tokens_before=operation.tokens_before,
-        tokens_after=operation.tokens_after,
+        tokens_before=before,
+        tokens_after=after,
         messages=operation.messages,
         removed=facts.get("removed"),
         shortened=facts.get("shortened"),
         summarised=facts.get("summarised"),
         summary=facts.get("summary"),
-        freed=operation.tokens_before - operation.tokens_after,
+        freed=before - after,
         undone_at=iso(operation.undone_at),
         undoable=undoable,
         undoes_also=sorted(later) if undoable else [],
@@ -38,6 +39,14 @@ def operation_answer(operation: OperationRow, live: Sequence[OperationRow] = ())
         strategy=facts.get("strategy"),
         max_tokens=facts.get("max_tokens"),
     )
+
+
+def tokens_around(operation: OperationRow) -> tuple[int, int]:
+    """Return the tokens before and after: of the agent's context for what the agent did, else of the pruned view."""
+    before, after = operation.tokens_before, operation.tokens_after
+    if operation.actor != "agent":
+        return before, after
+    return operation.plan.get("agent_before", before), operation.plan.get("agent_after", after)
 
 
 def applied(session: Session, operation: OperationRow, event: ContextPruned) -> Applied:

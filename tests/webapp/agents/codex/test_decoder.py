@@ -146,6 +146,7 @@ class TestWhatChangesTheContext:
         assert [e.source_id in known for e in compaction.replacement] == [True, True, False]
         assert [e.kind for e in compaction.replacement] == ["message", "message", "compaction_summary"]
         assert compaction.tokens_before == 1220
+        assert compaction.unreadable
         assert b"encrypted_content" in (compaction.replacement[-1].raw or b"")
         assert of(Entry, records)[-1].parent == compaction.replacement[-1].source_id
 
@@ -167,6 +168,13 @@ class TestWhatChangesTheContext:
             "They counted.",
         ]
         assert compaction.replacement[-1].kind == "compaction_summary"
+        assert not compaction.unreadable
+
+    @pytest.mark.parametrize("kind", ["agent_message", "exec_command_end", "task_complete", "hologram"])
+    def test_an_event_that_nobody_knows_is_counted(self, kind: str) -> None:
+        """Those for the screen repeat what other rows have."""
+        records = fed([{"type": "event_msg", "payload": {"type": kind}}])
+        assert records == ([Unknown(1, "event hologram")] if kind == "hologram" else [])
 
     @pytest.mark.parametrize("named", [True, False])
     def test_a_copy_of_the_parent_is_dropped(self, named: bool) -> None:

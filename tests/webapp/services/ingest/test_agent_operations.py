@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from tests.webapp.building import context_numbers, conversation, followed, heard
+from tests.webapp.building import (
+    context_numbers,
+    conversation,
+    entry,
+    followed,
+    heard,
+    said,
+    usage,
+    user,
+)
 from webapp.agents.records import Compaction, Rewind
 from webapp.app import App
 from webapp.events import SessionUpdated
@@ -13,15 +22,38 @@ class TestTurn:
     """One operation of the agent's."""
 
     def test_says_what_the_agent_said(self, app: App) -> None:
-        """Trigger and tokens before, on the chart too."""
+        """Trigger, and tokens before where it alone has measured them, on the chart too."""
         followed(app, *conversation(2))
         events = heard(app)
         app.ingest.append_records("s", [Compaction(None, "manual", 167_094, "c")])
         [operation] = app.operations.list("s")
-        assert "manual, 167,094 tokens before" in operation.reason
+        assert operation.reason == "the agent compacted its context (manual)"
+        assert operation.tokens_before == 167_094
         [mark] = app.sessions.timeline("s").marks
         assert (mark.kind, mark.before, mark.number) == ("compaction", 167_094, 8)
         assert SessionUpdated("s") in events
+
+    def test_has_one_size_before_it(self, app: App) -> None:  # X11
+        """That of the gauge a moment ago: the agent's own estimate is a little off, and would be a second one."""
+        answer = entry(2, said("ok"), usage=usage(167_000, 10), call_key="a")
+        followed(app, user("go"), model="claude-opus-4-6")
+        app.ingest.append_records("s", [answer])
+        before = app.sessions.get("s").agent
+        app.ingest.append_records("s", [Compaction(None, "auto", 167_748, "c")])
+        [operation], [mark] = app.operations.list("s"), app.sessions.timeline("s").marks
+        session = app.sessions.get("s")
+        assert before is not None
+        assert operation.tokens_before == mark.before == before.tokens == 167_010
+        assert "167,010" in session.limit_source
+        assert "167,748" not in f"{operation} {mark} {session}"
+
+    def test_names_a_summary_that_is_encrypted(self, app: App) -> None:  # X24
+        """As unreadable, in the history and on the chart."""
+        followed(app, *conversation(1))
+        app.ingest.append_records("s", [Compaction(None, "auto", None, "c", unreadable=True)])
+        [operation], [mark] = app.operations.list("s"), app.sessions.timeline("s").marks
+        assert "its summary is encrypted and cannot be read" in (operation.reason or "")
+        assert mark.label == operation.reason
 
     def test_explains_itself_in_the_archive(self, app: App) -> None:
         """Every message that left says why."""

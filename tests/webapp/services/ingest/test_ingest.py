@@ -100,7 +100,7 @@ class TestRecords:
             app.ingest.append_records("s", records, whole_file=True)
         session = app.sessions.get("s")
         assert (session.malformed, session.unknown, session.messages) == (1, 1, 1)
-        assert "line 1: not JSON" in session.notes
+        assert session.notes == ["line 1: not JSON", "not read: odd"]
 
     def test_of_nobody_are_refused(self, app: App) -> None:
         """There has to be a session."""
