@@ -58,6 +58,8 @@ MAY_IMPORT: Mapping[str, tuple[str, ...]] = {
     "webapp.bodies": (),
     "webapp.routes": EDGE,
     "webapp.live": EDGE,
+    # A process of its own; of the services it shares the keys of messages, of the agents the files of the hints.
+    "webapp.proxy": ("webapp.services.proxied.keys", "webapp.agents.beside", "webapp.auth"),
     # The watcher's loop is an edge like these: files come in by it as requests do by the routes.
     "webapp.watcher": (*EDGE, "webapp.agents"),
     "webapp.client": (),
@@ -84,6 +86,7 @@ ONLY_IN: Mapping[str, tuple[str, ...]] = {
     ),
     "flask_socketio": ("webapp.live", "webapp.cli", "webapp.commands"),
     "watchfiles": ("webapp.agents",),
+    "urllib3": ("webapp.proxy",),
     "ahocorasick_rs": ("scoring.settings.lexicon",),
 }
 

@@ -19,6 +19,8 @@ from webapp.services.context.memory import MemoryService
 from webapp.services.ingest.ingest import Ingest
 from webapp.services.planning.message_pages import Messages
 from webapp.services.planning.verdicts import Verdicts
+from webapp.services.proxied.calls import Calls
+from webapp.services.proxied.scripts import ProxyScripts
 from webapp.services.pruning.automatic import Automatic
 from webapp.services.pruning.background import Background
 from webapp.services.pruning.operations import Operations
@@ -71,6 +73,8 @@ class App:
     demo: Demo
     hints: Hints
     webhooks: Webhooks
+    calls: Calls
+    proxy_scripts: ProxyScripts
     following: Watcher
     keys: Keys
     model: ModelClient | None = None
@@ -84,6 +88,7 @@ class App:
         self.following.stop()
         self.demo.stop()
         self.hints.close()
+        self.proxy_scripts.close()
         self.background.close()
         self.webhooks.close()
         if self.model is not None:

@@ -77,6 +77,8 @@ class SessionChange(Body):
     """The window in tokens; null takes back what was set or seen in use."""
     settings: Json | None = None
     """Overrides to change; a null value removes an override, null removes all."""
+    proxy_prunes: bool | None = None
+    """Let the proxy send this session pruned; null is false. Only for a session of the proxy."""
 
 
 class Append(Body):
@@ -109,6 +111,33 @@ class WebhookChange(Body):
     events: list[str] | None = None
     active: bool | None = None
     """False pauses it."""
+
+
+class ProxiedCall(Body):
+    """A copy of a call that went through the proxy."""
+
+    provider: Literal["openai", "anthropic"]
+    path: Annotated[str, Field(max_length=200)]
+    """The provider's own path, without its query."""
+    session: SessionId | Literal[""]
+    """The id of the session; empty where the messages have to find it."""
+    parent: SessionId | None
+    """The session above a sub-agent's."""
+    status: Annotated[int, Field(ge=100, le=999)]
+    request: str
+    """The body as the client sent it."""
+    answer: str
+    """The body of the answer: a document, or a stream of events."""
+    whole: bool
+    """False for an answer that broke off."""
+    at: Annotated[int, Field(ge=0, le=MOST)]
+    """The time of the call in ms since 1970."""
+    applied: Annotated[str, Field(max_length=100)]
+    """The version of the edit script that was applied; empty for a call that was sent as it came."""
+    reason: Annotated[str, Field(max_length=2_000)]
+    """The reason a call that was to be pruned was sent as it came; empty for any other."""
+    subscription: bool
+    """True where the key is a subscription's."""
 
 
 class PlanWish(Body):

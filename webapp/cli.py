@@ -23,6 +23,7 @@ FAILED, UNUSABLE = 1, 2
 COMMANDS = {
     "serve": "serve",
     "demo": "serve",
+    "proxy": "proxying",
     "import": "importing",
     "sessions": "looking",
     "context": "looking",

@@ -26,6 +26,8 @@ from webapp.services.ingest.ingest import Ingest
 from webapp.services.planning.message_pages import Messages
 from webapp.services.planning.planning import Planning
 from webapp.services.planning.verdicts import Verdicts
+from webapp.services.proxied.calls import Calls
+from webapp.services.proxied.scripts import ProxyScripts
 from webapp.services.pruning.automatic import Automatic
 from webapp.services.pruning.background import Background
 from webapp.services.pruning.operations import Operations
@@ -115,6 +117,8 @@ def build(config: Config) -> App:
         keys=Keys(store, config.token),
         hints=Hints(environment, planning),
         webhooks=Webhooks(environment, webhook),
+        calls=Calls(environment, ingest),
+        proxy_scripts=ProxyScripts(environment),
         following=Watcher(Following(environment, ingest, config.watch, config.environment)),
     )
 

@@ -163,6 +163,15 @@ declare namespace Api {
   }
   interface ProposalText { text: string; }
   interface Proposals { proposals: Proposal[]; }
+  interface Proxied {
+    prunes: boolean; applied: boolean; reason: string; subscription: boolean; calls: number;
+    pruned_calls: number; paid: number | null; unpruned: number | null;
+  }
+  interface ProxiedCall {
+    provider: "openai" | "anthropic"; path: string; session: string; parent: string | null; status: number;
+    request: string; answer: string; whole: boolean; at: number; applied: string; reason: string;
+    subscription: boolean;
+  }
   interface PruneCost {
     saved_per_call: number; rewritten_once: number; break_even_calls: number | null;
     saved_cost: number | null; rewrite_cost: number | null; currency: string; cold: boolean;
@@ -187,13 +196,13 @@ declare namespace Api {
     window_kind: "table" | "own" | "reported" | "compaction" | "marker" | "usage" | "remembered" | "usual";
     over_limit: OverLimit | null; agent: Gauge | null; pruned: Gauge; prunes: number; operations: number;
     messages: number; turns: number; created_at: string | null; last_activity: string | null;
-    automatic: boolean; task_type: SessionTaskType; strategy: SessionStrategy; growth_per_turn: number | null;
-    turns_left: number | null; verdict: Verdict; trend: number[]; notes: string[]; malformed: number;
-    unknown: number; version: number;
+    automatic: boolean; proxy: Proxied | null; task_type: SessionTaskType; strategy: SessionStrategy;
+    growth_per_turn: number | null; turns_left: number | null; verdict: Verdict; trend: number[];
+    notes: string[]; malformed: number; unknown: number; version: number;
   }
   interface SessionChange {
     title?: string | null; model?: string | null; automatic?: boolean | null; window?: number | null;
-    settings?: Record<string, unknown> | null;
+    settings?: Record<string, unknown> | null; proxy_prunes?: boolean | null;
   }
   interface SessionStrategy { name: string; own: string | null; setting: string; }
   interface SessionTaskType {
@@ -249,6 +258,7 @@ declare namespace Api {
   }
   interface SummaryFull extends SummaryAnswer { message_ids: string[]; }
   interface SummaryWish { wait?: boolean | null; }
+  interface Taken { session_id: string | null; added: number; }
   interface TaskTypes { coding: Own; support: Own; research: Own; chat: Own; }
   interface Timeline { points: Point[]; marks: Mark[]; limit: number; target: number; }
   interface TooLarge { tokens: number; limit: number; message: string; }

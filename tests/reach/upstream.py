@@ -1,8 +1,9 @@
-"""A strict provider on this machine, in the protocols that real agents speak.
+"""A strict provider on this machine, in the protocols that real agents and the official SDKs speak.
 
 It answers from a script: a prompt that asks to run a command is answered with a call of the agent's own tool, and a
 result with a few words. It refuses with 400, as the real ones do: a call without its result or a result without its
-call, roles in a wrong order, empty content, and a thought behind a history that is not the one it was thought over.
+call, roles in a wrong order, empty content, and a thought behind a history that is not the one it was thought over. Its
+usage says what a prompt cache would have read and written: Anthropic's up to the marks, OpenAI's whatever came before.
 """
 
 from __future__ import annotations
@@ -29,8 +30,34 @@ class Upstream:
 
     url: str = ""
     requests: list[tuple[str, dict[str, str], Any]] = field(default_factory=list)
+    bytes: list[bytes] = field(default_factory=list)
     refused: list[tuple[str, str]] = field(default_factory=list)
     signatures: dict[str, str] = field(default_factory=dict)
+    cache: set[str] = field(default_factory=set)
+    usages: list[tuple[int, int, int]] = field(
+        default_factory=list
+    )  # tokens in, read from and written to the cache
+
+    def bill(self, begins: Any, items: list[Any], marked: int | None) -> tuple[int, int, int]:
+        """Return the tokens of a call, those read from the cache, and those written to it.
+
+        `begins` is what stands before the messages; the cache is written up to item `marked` (None: all is cached
+        without being asked, and the writing costs nothing).
+        """
+        chain, total, read, written = _digest([begins]), _tokens(begins), 0, 0
+        if chain in self.cache:
+            read = total
+        chains = [(chain, total)]
+        for item in items:
+            chain, total = _digest([chain, [item]]), total + _tokens(item)
+            chains.append((chain, total))
+            read = total if chain in self.cache else read
+        last = len(items) if marked is None else marked + 1
+        if last:
+            written = max(0, chains[last][1] - read)
+            self.cache.update(name for name, _ in chains[: last + 1])
+        self.usages.append((total, read, 0 if marked is None else written))
+        return self.usages[-1]
 
     def bodies(self, path: str) -> list[Any]:
         """Return the bodies sent to paths that contain `path`, in order."""
@@ -78,7 +105,9 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         """Check a call and answer it as a stream of events."""
-        body = json.loads(self.rfile.read(int(self.headers.get("content-length") or 0)) or b"{}")
+        data = self.rfile.read(int(self.headers.get("content-length") or 0))
+        body = json.loads(data or b"{}")
+        self.state.bytes.append(data)
         headers = {name.lower(): value for name, value in self.headers.items()}
         self.state.requests.append((self.path, headers, body))
         if "count_tokens" in self.path:
@@ -94,11 +123,15 @@ class _Handler(BaseHTTPRequestHandler):
             error = {"type": "invalid_request_error", "message": events}
             self._json(400, {"type": "error", "error": error})
             return
-        named = "streamGenerateContent" not in self.path
+        if speak is not _gemini and not body.get("stream"):
+            self._json(200, _whole(events))
+            return
         lines = [
-            (f"event: {one['type']}\n" if named else "") + f"data: {json.dumps(one)}\n\n" for one in events
+            (f"event: {one['type']}\n" if "type" in one else "") + f"data: {json.dumps(one)}\n\n"
+            for one in events
         ]
-        self._send(200, "text/event-stream", "".join(lines).encode())
+        end = "data: [DONE]\n\n" if speak is _chat else ""
+        self._send(200, "text/event-stream", ("".join(lines) + end).encode())
 
     def _json(self, status: int, value: Any) -> None:
         self._send(status, "application/json", json.dumps(value).encode())
@@ -112,7 +145,29 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def _tokens(body: Any) -> int:
-    return len(json.dumps(body)) // 4
+    return len(json.dumps(_unmarked(body))) // 4
+
+
+def _whole(events: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return an answer as one document."""
+    last = events[-1]
+    if last.get("type") == "response.completed":
+        return dict(last["response"])
+    if "document" in last:
+        return dict(last["document"])
+    message = dict(events[0]["message"])
+    blocks: list[dict[str, Any]] = []
+    for event in events:
+        if event["type"] == "content_block_start":
+            blocks.append(dict(event["content_block"]))
+        elif event["type"] == "content_block_delta":
+            delta = {name: value for name, value in event["delta"].items() if name != "type"}
+            if "partial_json" in delta:
+                delta = {"input": json.loads(delta["partial_json"])}
+            blocks[-1].update(delta)
+        elif event["type"] == "message_delta":
+            message.update(event["delta"], usage={**message["usage"], **event["usage"]})
+    return {**message, "content": blocks}
 
 
 def _wanted(text: str) -> str | None:
@@ -123,7 +178,7 @@ def _wanted(text: str) -> str | None:
 
 def _shell(tools: list[Any], command: str) -> tuple[str, dict[str, Any]] | None:
     """Return the call of the agent's own shell tool."""
-    names = [one.get("name", "") for one in tools]
+    names = [(one.get("function") or one).get("name", "") for one in tools]
     for name in ("Bash", "bash", "shell_command", "exec_command", "shell", "run_shell_command"):
         if name in names:
             argument = "cmd" if name == "exec_command" else "command"
@@ -156,23 +211,25 @@ def _anthropic(state: Upstream, body: dict[str, Any]) -> list[dict[str, Any]] | 
         content.append({"type": "tool_use", "id": f"toolu_{number}", "name": call[0], "input": call[1]})
     else:
         content.append({"type": "text", "text": "The output was read."})
-    return list(_anthropic_events(body, content, _tokens(body)))
+    marked = max((n for n, m in enumerate(body["messages"]) if "cache_control" in json.dumps(m)), default=-1)
+    begins = [body.get("system"), body.get("tools"), body["model"]]
+    return list(_anthropic_events(body, content, state.bill(begins, body["messages"], marked)))
 
 
 def _digest(messages: list[Any]) -> str:
     """Return what identifies a history, whatever is marked to be cached; a text is a block of text."""
+    return hashlib.sha256(json.dumps(_unmarked(messages), sort_keys=True).encode()).hexdigest()
 
-    def clean(value: Any) -> Any:
-        if isinstance(value, dict):
-            texts = (
-                {"content": [{"type": "text", "text": value["content"]}]}
-                if isinstance(value.get("content"), str)
-                else {}
-            )
-            return {k: clean(v) for k, v in {**value, **texts}.items() if k != "cache_control"}
-        return [clean(v) for v in value] if isinstance(value, list) else value
 
-    return hashlib.sha256(json.dumps(clean(messages), sort_keys=True).encode()).hexdigest()
+def _unmarked(value: Any) -> Any:
+    if isinstance(value, dict):
+        texts = (
+            {"content": [{"type": "text", "text": value["content"]}]}
+            if isinstance(value.get("content"), str)
+            else {}
+        )
+        return {k: _unmarked(v) for k, v in {**value, **texts}.items() if k != "cache_control"}
+    return [_unmarked(v) for v in value] if isinstance(value, list) else value
 
 
 def _anthropic_fault(state: Upstream, messages: list[Any]) -> str | None:
@@ -197,13 +254,14 @@ def _anthropic_fault(state: Upstream, messages: list[Any]) -> str | None:
 
 
 def _anthropic_events(
-    body: dict[str, Any], content: list[dict[str, Any]], tokens: int
+    body: dict[str, Any], content: list[dict[str, Any]], bill: tuple[int, int, int]
 ) -> Iterator[dict[str, Any]]:
+    tokens, read, written = bill
     usage = {
-        "input_tokens": tokens,
+        "input_tokens": tokens - read - written,
         "output_tokens": 1,
-        "cache_creation_input_tokens": 0,
-        "cache_read_input_tokens": 0,
+        "cache_creation_input_tokens": written,
+        "cache_read_input_tokens": read,
     }
     message: dict[str, Any] = {
         "id": f"msg_{_digest([body, content])[:16]}",
@@ -248,8 +306,11 @@ def _anthropic_events(
 # OpenAI Responses
 
 
-def _responses(_: Upstream, body: dict[str, Any]) -> list[dict[str, Any]] | str:
+def _responses(state: Upstream, body: dict[str, Any]) -> list[dict[str, Any]] | str:
     items = body["input"]
+    if isinstance(items, str):
+        items = [{"type": "message", "role": "user", "content": items}]
+    items = [one if "type" in one else {"type": "message", **one} for one in items]
     calls = [i["call_id"] for i in items if i["type"] == "function_call"]
     outputs = [i["call_id"] for i in items if i["type"] == "function_call_output"]
     if missing := set(calls) - set(outputs):
@@ -283,8 +344,8 @@ def _responses(_: Upstream, body: dict[str, Any]) -> list[dict[str, Any]] | str:
     else:
         said = [{"type": "output_text", "text": "The output was read.", "annotations": []}]
         made.append({"type": "message", "id": f"msg_{number}", "role": "assistant", "content": said})
-    tokens = _tokens(body)
-    usage = {"input_tokens": tokens, "input_tokens_details": {"cached_tokens": 0}, "output_tokens": 20,
+    tokens, read, _ = state.bill([body.get("instructions"), body.get("tools"), body["model"]], items, None)
+    usage = {"input_tokens": tokens, "input_tokens_details": {"cached_tokens": read}, "output_tokens": 20,
              "output_tokens_details": {"reasoning_tokens": 0}, "total_tokens": tokens + 20}  # fmt: skip
     response = {
         "id": f"resp_{number}",
@@ -301,6 +362,53 @@ def _responses(_: Upstream, body: dict[str, Any]) -> list[dict[str, Any]] | str:
         *done,
         {"type": "response.completed", "response": response},
     ]
+
+
+# OpenAI chat completions
+
+
+def _chat(state: Upstream, body: dict[str, Any]) -> list[dict[str, Any]] | str:
+    messages = body["messages"]
+    open_calls: list[str] = []
+    for n, message in enumerate(messages):
+        if message["role"] == "tool":
+            if message["tool_call_id"] not in open_calls:
+                return f"messages.{n}: tool message without a preceding call: {message['tool_call_id']}"
+            open_calls.remove(message["tool_call_id"])
+            continue
+        if open_calls:
+            return f"messages.{n}: tool_call_ids did not have response messages: {open_calls}"
+        open_calls = [call["id"] for call in message.get("tool_calls") or []]
+    if open_calls:
+        return f"tool_call_ids did not have response messages: {open_calls}"
+    last = messages[-1]
+    command = _wanted(json.dumps(last.get("content"))) if last["role"] == "user" else None
+    call = _shell(body.get("tools", []), command) if command else None
+    number = _digest(messages)[:12]
+    said: dict[str, Any] = {"role": "assistant", "content": "The output was read."}
+    if call:
+        function = {"name": call[0], "arguments": json.dumps(call[1])}
+        calls = [{"id": f"call_{number}", "type": "function", "function": function}]
+        said = {"role": "assistant", "content": None, "tool_calls": calls}
+    tokens, read, _ = state.bill([body.get("tools"), body["model"]], messages, None)
+    usage = {"prompt_tokens": tokens, "completion_tokens": 20, "total_tokens": tokens + 20,
+             "prompt_tokens_details": {"cached_tokens": read}}  # fmt: skip
+    head = {"id": f"chatcmpl-{number}", "model": body["model"], "created": 0}
+    reason = "tool_calls" if call else "stop"
+    parts = [{"role": "assistant", "content": said["content"]}]
+    if call:
+        whole = said["tool_calls"][0]
+        named = {**whole, "index": 0, "function": {"name": call[0], "arguments": ""}}
+        rest = {"index": 0, "function": {"arguments": whole["function"]["arguments"]}}
+        parts = [{"role": "assistant", "tool_calls": [named]}, {"tool_calls": [rest]}]
+    chunk = {**head, "object": "chat.completion.chunk"}
+    chosen = [{**chunk, "choices": [{"index": 0, "delta": d, "finish_reason": None}]} for d in parts]
+    choices = [{"index": 0, "message": said, "finish_reason": reason, "logprobs": None}]
+    document = {**head, "object": "chat.completion", "choices": choices, "usage": usage}
+    ended = {**chunk, "choices": [{"index": 0, "delta": {}, "finish_reason": reason}]}
+    if not body.get("stream"):
+        return [{"document": document}]
+    return [*chosen, ended, {**chunk, "choices": [], "usage": usage}]
 
 
 # Gemini
@@ -336,7 +444,12 @@ def _gemini(_: Upstream, body: dict[str, Any]) -> list[dict[str, Any]] | str:
     return [{"candidates": [candidate], "usageMetadata": usage, "modelVersion": "gemini-2.5-pro"}]
 
 
-_PROTOCOLS = {"/messages": _anthropic, "/responses": _responses, "streamGenerateContent": _gemini}
+_PROTOCOLS = {
+    "/messages": _anthropic,
+    "/chat/completions": _chat,
+    "/responses": _responses,
+    "streamGenerateContent": _gemini,
+}
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import webbrowser
 from collections.abc import Callable, Iterable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,10 @@ import click
 
 from webapp.agents import AGENTS
 from webapp.commands.common import db_option
+from webapp.commands.proxying import proxy_beside
 from webapp.config import DEFAULT_PORT, Config, is_loopback
 from webapp.errors import Invalid
+from webapp.proxy.process import DEFAULT_PORT as DEFAULT_PROXY_PORT
 from webapp.services.access.keys import Keys
 from webapp.store import Store
 from webapp.terminal import echo
@@ -84,6 +87,15 @@ def serving_options(command: Command) -> Command:
             type=click.IntRange(0, 9),
             help="How many proxies in front set X-Forwarded-For and -Proto; by default none is believed.",
         ),
+        click.option(
+            "--proxy",
+            "proxy_port",
+            is_flag=False,
+            flag_value=DEFAULT_PROXY_PORT,
+            type=click.IntRange(0, 65535),
+            metavar="[PORT]",
+            help=f"Start `coppice proxy` beside the server, on port {DEFAULT_PROXY_PORT} or another.",
+        ),
         click.option("--no-watch", is_flag=True, help="Follow nothing."),
         click.option(
             "--watch",
@@ -126,6 +138,7 @@ def run_server(
     no_watch: bool,
     watch: tuple[Path, ...],
     allowed_hosts: tuple[str, ...],
+    proxy_port: int | None,
     **given: Any,
 ) -> None:
     """Serve until stopped. Invalid options are refused before anything starts."""
@@ -153,7 +166,10 @@ def run_server(
     echo(f"Coppice is at {url} (Ctrl-C ends it)")
     if open_page:
         webbrowser.open(url)
-    serving.run(lambda: serving.Running(config), listener, config.tls_cert, config.tls_key)
+    with ExitStack() as beside:
+        if proxy_port is not None:
+            beside.enter_context(proxy_beside(proxy_port, url, config.token))
+        serving.run(lambda: serving.Running(config), listener, config.tls_cert, config.tls_key)
 
 
 def refuse_open(config: Config) -> None:

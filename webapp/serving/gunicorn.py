@@ -1,7 +1,7 @@
 """Serving under gunicorn's threaded worker, in this process: there is no parent that could die and leave it behind.
 
-A thread is given only to a request that has arrived: heads, TLS handshakes and bodies up to BUFFERED_BYTES are read by
-the loop, without one. So a client that sends half a request, or nothing, holds a connection for ARRIVAL_SECONDS and
+A thread is given only to a request that has arrived: heads, TLS handshakes and bodies up to a bound are read by the
+loop, without one. So a client that sends half a request, or nothing, holds a connection for ARRIVAL_SECONDS and
 nothing else. Longer bodies have a few threads of their own. Whoever comes while all is taken gets a 503 that says so.
 
 Imported only where gunicorn runs. What is served has `wsgi`, `let_go()` (pages and files, at the first signal) and
@@ -21,6 +21,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from selectors import EVENT_READ
@@ -33,21 +34,31 @@ from gunicorn.workers.gthread import TConn, ThreadWorker
 from webapp.auth import too_busy, written
 from webapp.live.websockets import KEEP
 
-# Requests that are answered at once, and those that may wait for a thread.
-THREADS = 48
-WAITING = 256
-# Uploads, and bodies that announce themselves with `Expect`, that are read at once.
-UPLOADS = 8
-# A body up to this size is read before a thread is given to its request.
-BUFFERED_BYTES = 1024 * 1024
-# Bytes of requests that are still arriving, all together.
-ARRIVING_BYTES = 64 * 1024 * 1024
+
+@dataclass(frozen=True, slots=True)
+class Capacity:
+    """The bounds of a server.
+
+    `threads` requests are answered at once, `waiting` more wait for a thread. A body of up to `buffered_bytes` is read
+    before a thread is given to its request; of longer ones, and of those that announce themselves with `Expect`,
+    `uploads` are read at once. `arriving_bytes` bounds the requests that are still arriving, all together. A read or
+    write that makes no progress ends after `stalled_seconds`, an idle connection after `kept_seconds`.
+    """
+
+    threads: int = 48
+    waiting: int = 256
+    uploads: int = 8
+    buffered_bytes: int = 1024 * 1024
+    arriving_bytes: int = 64 * 1024 * 1024
+    stalled_seconds: float = 15.0
+    kept_seconds: int = 5
+
+
 # Connections whose request is still arriving; the longest-waiting makes room for the next.
 ARRIVING = 512
 CONNECTIONS = 4096
 # Seconds for a head and a buffered body to arrive; for each read of a long body, and each write.
 ARRIVAL_SECONDS = 10.0
-STALLED_SECONDS = 15.0
 # A long body that arrives more slowly than this is cut off.
 SLOWEST_BYTES_PER_SECOND = 20_000
 HEAD_BYTES = 64 * 1024
@@ -70,8 +81,11 @@ class Arrival(TConn):  # type: ignore[misc]  # gunicorn has no types
     `until` is when it is cut off, 0 for never; `upload` says that its body is read by the thread.
     """
 
-    def __init__(self, cfg: Any, connection: socket.socket, client: Any, server: Any) -> None:
+    def __init__(
+        self, cfg: Any, connection: socket.socket, client: Any, server: Any, capacity: Capacity
+    ) -> None:
         super().__init__(cfg, connection, client, server)
+        self.capacity = capacity
         self.received = bytearray()
         self.until = 0.0
         self.upload = False
@@ -82,7 +96,7 @@ class Arrival(TConn):  # type: ignore[misc]  # gunicorn has no types
     def receive(self) -> bool:
         """Take what has arrived; return False when the other side is done. Raises OSError."""
         try:
-            while len(self.received) < HEAD_BYTES + BUFFERED_BYTES:
+            while len(self.received) < HEAD_BYTES + self.capacity.buffered_bytes:
                 data = self.sock.recv(65_536)
                 if not data:
                     return False
@@ -102,9 +116,12 @@ class Arrival(TConn):  # type: ignore[misc]  # gunicorn has no types
         found = LENGTH.search(head)
         length = int(found[1]) if found else 0
         missing = end + len(END_OF_HEAD) + length - len(self.received)
-        self.upload = STREAMED.search(head) is not None or (missing > 0 and length > BUFFERED_BYTES)
+        self.upload = STREAMED.search(head) is not None or (
+            missing > 0 and length > self.capacity.buffered_bytes
+        )
         if self.upload:
-            self.until = time.monotonic() + STALLED_SECONDS + length / SLOWEST_BYTES_PER_SECOND
+            slowest = self.capacity.stalled_seconds + length / SLOWEST_BYTES_PER_SECOND
+            self.until = time.monotonic() + slowest
         return missing <= 0 or self.upload
 
     def hand_over(self) -> None:
@@ -173,7 +190,7 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
         if self.context is not None:
             client.setblocking(False)
             client = self.context.wrap_socket(client, server_side=True, do_handshake_on_connect=False)
-        self.expect(Arrival(self.cfg, client, address, listener.getsockname()))
+        self.expect(Arrival(self.cfg, client, address, listener.getsockname(), self.app.capacity))
 
     def expect(self, conn: Arrival) -> None:
         """Wait for the connection's next request, and forget the one that has kept us waiting longest."""
@@ -198,7 +215,7 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
         if conn.is_complete():
             self.forget(conn)
             self.start(conn)
-        elif sum(len(one.received) for one in self.arriving) > ARRIVING_BYTES:
+        elif sum(len(one.received) for one in self.arriving) > self.app.capacity.arriving_bytes:
             self.drop(max(self.arriving, key=lambda one: len(one.received)))
 
     def forget(self, conn: Arrival) -> None:
@@ -221,8 +238,9 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
 
     def start(self, conn: Arrival) -> None:
         """Give the request to a thread, or refuse it while too many wait."""
-        crowded = conn.upload and self.uploads >= UPLOADS
-        if crowded or len(self.working) >= THREADS + WAITING:
+        capacity = self.app.capacity
+        crowded = conn.upload and self.uploads >= capacity.uploads
+        if crowded or len(self.working) >= capacity.threads + capacity.waiting:
             self.refuse(conn, "uploads" if crowded else "requests")
             return
         self.uploads += conn.upload
@@ -295,7 +313,7 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
 
     def handle(self, conn: Arrival) -> bool:
         """Answer one request, in a thread; return whether the connection is kept."""
-        conn.sock.settimeout(STALLED_SECONDS)
+        conn.sock.settimeout(self.app.capacity.stalled_seconds)
         self.current.conn = conn
         request = None
         try:
@@ -360,8 +378,10 @@ def _but_closed_sockets(failed: threading.ExceptHookArgs) -> None:
 class Application(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
     """Our application in gunicorn's form."""
 
-    def __init__(self, make: Callable[[], Any], certificate: Path | None, key: Path | None) -> None:
-        self._make = make
+    def __init__(
+        self, make: Callable[[], Any], certificate: Path | None, key: Path | None, capacity: Capacity
+    ) -> None:
+        self._make, self.capacity = make, capacity
         self._certificate = {"certfile": certificate, "keyfile": key or certificate} if certificate else {}
         self._running: Any = None
         super().__init__()
@@ -370,10 +390,10 @@ class Application(BaseApplication):  # type: ignore[misc]  # gunicorn has no typ
         """Set every option; gunicorn's own files and variables are not read."""
         chosen: dict[str, Any] = {
             "workers": 1,
-            "threads": THREADS,
+            "threads": self.capacity.threads,
             "worker_connections": CONNECTIONS,
             "worker_class": Worker,
-            "keepalive": 5,
+            "keepalive": self.capacity.kept_seconds,
             "graceful_timeout": GRACE_SECONDS,
             "timeout": 0,
             "loglevel": "warning",
@@ -409,13 +429,17 @@ def allow_connections() -> None:
 
 
 def serve(
-    make: Callable[[], Any], listener: socket.socket, certificate: Path | None = None, key: Path | None = None
+    make: Callable[[], Any],
+    listener: socket.socket,
+    certificate: Path | None = None,
+    key: Path | None = None,
+    capacity: Capacity | None = None,
 ) -> None:
     """Serve until SIGINT or SIGTERM; ends with SystemExit, as gunicorn does."""
     os.environ.pop("GUNICORN_CMD_ARGS", None)
     allow_connections()
     listener.setblocking(False)
-    application = Application(make, certificate, key)
+    application = Application(make, certificate, key, capacity or Capacity())
     log = application.cfg.logger_class(application.cfg)
     Worker(1, os.getppid(), [listener], application, 0, application.cfg, log).init_process()
     sys.exit(0)

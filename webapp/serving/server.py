@@ -15,14 +15,11 @@ import ssl
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
-from webapp import create_app
 from webapp.auth import is_every_address
 from webapp.config import Config
 from webapp.errors import Invalid
-from webapp.services.session.measuring_beside import MeasuringBeside
-from webapp.wiring import build
 
 # Connections that wait in the system's queue while all threads are busy.
 BACKLOG = 128
@@ -34,6 +31,10 @@ class Running:
     """A running application: it serves requests, follows files and sends changes to pages."""
 
     def __init__(self, config: Config) -> None:
+        from webapp import create_app  # not needed by the proxy, which this serves too
+        from webapp.services.session.measuring_beside import MeasuringBeside
+        from webapp.wiring import build
+
         self.app = build(config)
         self._measuring = self.app.environment.measure = MeasuringBeside()
         self.wsgi = create_app(config, app=self.app)
@@ -63,7 +64,23 @@ class Running:
                 self.app.close()
 
 
-Make = Callable[[], Running]
+class Served(Protocol):
+    """A WSGI application that is told when its server ends."""
+
+    wsgi: Any
+
+    def let_go(self) -> None:
+        """Let go of what would keep the process alive; requests under way can still end."""
+
+    def close(self) -> None:
+        """Close everything."""
+
+
+Make = Callable[[], Served]
+# The proxy holds a thread for each answer under way, and is sent whole contexts, images among them.
+PROXY_THREADS = 256
+PROXY_BODY_BYTES, PROXY_ARRIVING_BYTES = 64 * 1024 * 1024, 512 * 1024 * 1024
+PROXY_STALLED_SECONDS, PROXY_KEPT_SECONDS = 600.0, 75
 
 
 def listen(host: str, port: int, *, others: bool = False) -> socket.socket:
@@ -139,15 +156,28 @@ def spare_collector() -> None:
 
 
 def run(
-    make: Make, listener: socket.socket, certificate: Path | None = None, key: Path | None = None
+    make: Make,
+    listener: socket.socket,
+    certificate: Path | None = None,
+    key: Path | None = None,
+    *,
+    proxies: bool = False,
 ) -> None:
-    """Serve until SIGINT or SIGTERM, with TLS where a certificate is given."""
+    """Serve until SIGINT or SIGTERM, with TLS where a certificate is given; `proxies` takes what a proxy needs."""
     os.umask(0o077)  # whatever it writes is its owner's
     spare_collector()
     if has_gunicorn():
-        from webapp.serving.gunicorn import serve
+        from webapp.serving.gunicorn import Capacity, serve
 
-        serve(make, listener, certificate, key)
+        capacity = Capacity(
+            threads=PROXY_THREADS,
+            uploads=PROXY_THREADS,
+            buffered_bytes=PROXY_BODY_BYTES,
+            arriving_bytes=PROXY_ARRIVING_BYTES,
+            stalled_seconds=PROXY_STALLED_SECONDS,
+            kept_seconds=PROXY_KEPT_SECONDS,
+        )
+        serve(make, listener, certificate, key, capacity if proxies else None)
     else:
         server = WerkzeugServer(make(), listener, (certificate, key or certificate) if certificate else None)
         for name in (signal.SIGINT, signal.SIGTERM):
@@ -158,7 +188,7 @@ def run(
 class WerkzeugServer:
     """A threaded Werkzeug server on a socket made elsewhere; quiet, and stopped from another thread."""
 
-    def __init__(self, running: Running, listener: socket.socket, certificate: Any | None = None) -> None:
+    def __init__(self, running: Served, listener: socket.socket, certificate: Any | None = None) -> None:
         from werkzeug.serving import WSGIRequestHandler, make_server
 
         class Quiet(WSGIRequestHandler):

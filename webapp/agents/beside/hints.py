@@ -10,6 +10,8 @@ import os
 import sys
 
 HINT, EDITS, STATE = "hint", "edits", "state"
+# In the folder of the proxy: the script that holds for a session, and the file that stops all pruning.
+ACTIVE, KILLED = "active", "stop-pruning"
 
 
 def folder() -> str:
@@ -26,25 +28,30 @@ def folder() -> str:
     return os.path.join(cache, "coppice", "hints")
 
 
-def path(session: str, kind: str) -> str:
+def proxy_folder() -> str:
+    """Return the folder of the scripts that the proxy applies, existing or not; it lies beside that of the hints."""
+    return f"{folder()}-proxy"
+
+
+def path(session: str, kind: str, within: str | None = None) -> str:
     """Return the file of a kind for a session; what cannot stand in a file's name is replaced."""
     name = "".join(c if c.isalnum() or c in "._-" else "_" for c in session)[:200]
-    return os.path.join(folder(), f"{name}.{kind}.json")
+    return os.path.join(within or folder(), f"{name}.{kind}.json")
 
 
-def read(session: str, kind: str) -> dict[str, object]:
+def read(session: str, kind: str, within: str | None = None) -> dict[str, object]:
     """Return what a file says; empty where there is none that can be read."""
     try:
-        with open(path(session, kind), encoding="utf-8") as file:
+        with open(path(session, kind, within), encoding="utf-8") as file:
             value = json.load(file)
     except (OSError, ValueError):
         return {}
     return value if isinstance(value, dict) else {}
 
 
-def write(session: str, kind: str, value: dict[str, object]) -> None:
+def write(session: str, kind: str, value: dict[str, object], within: str | None = None) -> None:
     """Write a file whole, readable by its owner alone; nothing happens where the folder is not there."""
-    place = path(session, kind)
+    place = path(session, kind, within)
     draft = f"{place}.{os.getpid()}"
     try:
         with open(

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from flask import Flask
 
-from webapp.routes.api import context, documents, memory, messages, sessions, settings, transfer, webhooks
+from webapp.routes.api import (
+    context,
+    documents,
+    memory,
+    messages,
+    proxied,
+    sessions,
+    settings,
+    transfer,
+    webhooks,
+)
 from webapp.routes.api.routing import Route, serve
 
 TABLES = (
@@ -15,6 +25,7 @@ TABLES = (
     settings.table,
     transfer.table,
     webhooks.table,
+    proxied.table,
 )
 
 

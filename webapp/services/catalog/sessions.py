@@ -16,7 +16,7 @@ from scoring.models import CURRENCY, CallTokens, Spent, context_cost, spent
 from scoring.settings import Settings
 from scoring.tokens import estimate_tool_tokens
 from webapp.agents.records import Entry
-from webapp.errors import Invalid
+from webapp.errors import Conflict, Invalid
 from webapp.events import SessionCreated, SessionDeleted, SessionUpdated
 from webapp.services.catalog.answers import Copy, Cost, Figures, Mark, Parent, Point, SubAgentCost, Timeline
 from webapp.services.catalog.answers import Sessions as Page
@@ -27,6 +27,7 @@ from webapp.services.session.environment import Environment
 from webapp.services.session.gauges import session_answer, shown_title
 from webapp.services.session.histories import Histories
 from webapp.services.session.operation_answers import tokens_around
+from webapp.services.session.proxy import PROXY
 from webapp.services.session.session import Session, Totals
 from webapp.services.session.times import iso
 from webapp.store import Store
@@ -59,6 +60,7 @@ class SessionChanges(TypedDict, total=False):
     automatic: bool | None
     window: int | None
     settings: Mapping[str, Any] | None
+    proxy_prunes: bool | None
 
 
 class ListWish(TypedDict, total=False):
@@ -206,6 +208,7 @@ class Sessions:
         Raises:
             InvalidSettings: an override is unknown or out of range, or nothing of the window would be usable; nothing
                 is changed.
+            Conflict: the proxy cannot prune the session.
         """
         with self._environment.lock(session_id), self._store.write():
             session = Session.load(self._environment, session_id)
@@ -223,6 +226,8 @@ class Sessions:
                 merged = {**row.settings, **changes["settings"]} if changes["settings"] is not None else {}
                 row.settings = {k: v for k, v in merged.items() if v is not None or k == "cap_tokens"}
                 Settings.from_dict(row.settings, base=self._environment.settings())
+            if "proxy_prunes" in changes:
+                _switch(session, prunes=bool(changes["proxy_prunes"]))
             if before:
                 session.require_usable()
             session.save()
@@ -360,6 +365,19 @@ class Sessions:
             limit=limits.limit,
             target=limits.target_tokens,
         )
+
+
+def _switch(session: Session, *, prunes: bool) -> None:
+    """Let the proxy send a session pruned, or as it comes.
+
+    Raises:
+        Conflict: its calls do not go through the proxy, or are paid by a subscription.
+    """
+    if prunes and session.row.source != PROXY:
+        raise Conflict("its calls do not go through `coppice proxy`, so none can be sent pruned")
+    if prunes and session.state.proxy.subscription:
+        raise Conflict("its key is a subscription's, whose requests are never changed")
+    session.state.proxy.prunes = prunes
 
 
 def with_all_below(store: Store, session_id: str) -> list[str]:

@@ -15,6 +15,7 @@ import orjson
 from scoring.history import Features
 from scoring.messages import Message, Text
 from scoring.tokens import calibration
+from webapp.agents import AGENTS
 from webapp.agents.records import Entry, Usage
 from webapp.services.ingest.open_messages import Open, OpenMessages
 from webapp.services.ingest.windows import remember_marker
@@ -284,7 +285,7 @@ class AppendBatch:
             return
         self.state.largest = max(self.state.largest, usage.input_tokens)
         self._observe(usage, call_key, model, before, own, learns=verdict == "true")
-        if verdict != "true" and self.row.followed:
+        if verdict != "true" and self.row.source in AGENTS:
             self.clearings.append(Clearing(self.row.next_no, lost, usage.input_tokens, verdict == "fell", at))
 
     def _bill(self, usage: Usage, call_key: str, at: int | None, own: int) -> None:

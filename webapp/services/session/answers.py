@@ -108,6 +108,27 @@ class Verdict:
 
 
 @answer
+class Proxied:
+    """A session whose calls go through the proxy (X13)."""
+
+    prunes: bool
+    """The switch: calls are to be sent pruned."""
+    applied: bool
+    """True where the last call was sent pruned; the pruned view is then the session's one context."""
+    reason: str
+    """The reason the last call was sent as it came although it was to be pruned; empty for none."""
+    subscription: bool
+    """True where the last call's key is a subscription's, whose calls are never changed."""
+    calls: int
+    """Calls with reported usage."""
+    pruned_calls: int
+    paid: float | None
+    """The cost of the pruned calls in US dollars at list prices; null before the first with a known price."""
+    unpruned: float | None
+    """The cost of the same calls as the client sent them, with the cache as warm as it was."""
+
+
+@answer
 class Session:
     """One session with its figures."""
 
@@ -166,6 +187,8 @@ class Session:
     last_activity: str | None
     automatic: bool
     """True where the session is pruned automatically."""
+    proxy: Proxied | None
+    """The proxy's part in it; null for a session whose calls do not go through the proxy."""
     task_type: SessionTaskType
     strategy: SessionStrategy
     growth_per_turn: int | None

@@ -16,6 +16,7 @@ from webapp.services.session.answers import (
     Gauge,
     Likeness,
     OverLimit,
+    Proxied,
     Region,
     SessionStrategy,
     SessionTaskType,
@@ -23,6 +24,7 @@ from webapp.services.session.answers import (
 )
 from webapp.services.session.answers import Session as SessionAnswer
 from webapp.services.session.limits import Limits, percent
+from webapp.services.session.proxy import PROXY
 from webapp.services.session.session import Scale, Session, SessionContext
 from webapp.services.session.state import TRAIL_POINTS, SessionState
 from webapp.services.session.times import iso
@@ -107,6 +109,7 @@ def session_answer(session: Session) -> SessionAnswer:
         created_at=iso(row.created_at),
         last_activity=iso(row.last_activity_at or None),
         automatic=session.automatic,
+        proxy=proxied_answer(session),
         task_type=task_type_answer(session),
         strategy=SessionStrategy(
             name=settings.strategy,
@@ -121,6 +124,24 @@ def session_answer(session: Session) -> SessionAnswer:
         malformed=row.malformed,
         unknown=row.unknown,
         version=row.version,
+    )
+
+
+def proxied_answer(session: Session) -> Proxied | None:
+    """Return the proxy's part in a session, None where it has none."""
+    state = session.state.proxy
+    if session.row.source != PROXY:
+        return None
+    priced = state.unpruned > 0
+    return Proxied(
+        prunes=state.prunes,
+        applied=state.applied,
+        reason=state.reason if state.prunes else "",
+        subscription=state.subscription,
+        calls=state.calls,
+        pruned_calls=state.pruned,
+        paid=round(state.paid, 6) if priced else None,
+        unpruned=round(state.unpruned, 6) if priced else None,
     )
 
 
@@ -184,7 +205,7 @@ def why_not_resumed(row: SessionRow) -> str | None:
 def source_label(source: str) -> str:
     """Return the name of a source as pages show it: an agent's label, else the source as it was given."""
     if source not in AGENTS:
-        return {"api": "API"}.get(source, source)
+        return {"api": "API", PROXY: "Proxy"}.get(source, source)
     return f"{AGENTS[source].label} (legacy)" if AGENTS[source].legacy else AGENTS[source].label
 
 

@@ -29,6 +29,7 @@ from scoring.tokens import (
 from webapp.agents import AGENTS
 from webapp.services.session.environment import Environment
 from webapp.services.session.limits import Limits, compatible_settings, limits_of
+from webapp.services.session.proxy import ProxyState
 from webapp.services.session.state import SessionState
 from webapp.services.session.windows import window_of
 from webapp.store.context import AGENT, PRUNED, REGIONS_BESIDE
@@ -144,7 +145,7 @@ class Session:
         self.environment, self.row, self.totals = environment, row, totals
         self.state, self._state_damaged = SessionState.readable(row.state, row.source)
         self.pruned = SessionContext(self, PRUNED)
-        self.agent = SessionContext(self, AGENT) if row.followed else None
+        self.said = SessionContext(self, AGENT) if row.followed else None
         self.alone = False
         self._taught = {} if taught is None else taught
         self._remember()
@@ -181,14 +182,22 @@ class Session:
         return self.row.version
 
     @property
+    def agent(self) -> SessionContext | None:
+        """Return the context that the agent really sends; None where that is the pruned view.
+
+        Of a session whose last call the proxy sent pruned, what the client `said` is kept, and not sent.
+        """
+        return None if self.state.proxy.applied else self.said
+
+    @property
     def main(self) -> SessionContext:
         """Return the context that the gauge shows and that real usage refers to."""
         return self.agent or self.pruned
 
     @property
     def contexts(self) -> tuple[SessionContext, ...]:
-        """Return every context of the session, the main one first."""
-        return (self.agent, self.pruned) if self.agent is not None else (self.pruned,)
+        """Return every context that is kept of the session, the pruned view last."""
+        return (self.said, self.pruned) if self.said is not None else (self.pruned,)
 
     # -- settings and limits
 
@@ -392,6 +401,7 @@ class Session:
         if current.model != self._saved["model"]:
             self.state.model_changed()
         self.state.own_window = current.state.get("own_window", 0)
+        self.state.proxy = ProxyState.from_dict(current.state.get("proxy"))
         for name in SHARED_COLUMNS:
             if (theirs := getattr(current, name)) != self._saved[name]:
                 setattr(self.row, name, theirs)

@@ -13,6 +13,7 @@ from scoring.tokens import Calibration, TokenCounter, calibration
 from webapp.agents import AGENTS
 from webapp.agents.records import Entry
 from webapp.agents.unwritten import Unwritten
+from webapp.services.session.proxy import ProxyState
 from webapp.services.session.stored_messages import read_features
 
 TRAIL_POINTS = 24
@@ -37,7 +38,7 @@ class SessionState:
     `sampled` is the last message on the chart, `opening` the beginning of the first message. `agent_version` is the
     version of the agent that began the session. `called_at` is the time of the last call in ms, `cached_for_hour` says
     that what it wrote stays cached so long. `above` says that the main context was above its target after the last
-    change.
+    change. `proxy` is what the proxy tells of its calls.
     """
 
     calibration: Calibration = field(default_factory=Calibration)
@@ -73,6 +74,7 @@ class SessionState:
     sampled: int = 0
     cached_for_hour: bool = False
     above: bool = False
+    proxy: ProxyState = field(default_factory=ProxyState)
 
     def put_aside(self, call: str, tokens: int) -> None:
         """Count a usage report that cannot be true; each call once."""
@@ -162,7 +164,7 @@ class SessionState:
         out = {name: getattr(self, name) for name in self.__slots__}
         for name in ("trail", "turn_tokens", "ends", "groups", "redacted"):
             out[name] = out[name].copy()  # a saved state is compared with later ones
-        for name in ("calibration", "unwritten", "facts"):
+        for name in ("calibration", "unwritten", "facts", "proxy"):
             out[name] = out[name].to_dict()
         return out
 
@@ -187,6 +189,7 @@ class SessionState:
         unwritten = AGENTS[source].unwritten if source in AGENTS else Unwritten
         known["unwritten"] = unwritten.from_dict(known.get("unwritten"))
         known["facts"] = Facts.from_dict(known.get("facts"))
+        known["proxy"] = ProxyState.from_dict(known.get("proxy"))
         return cls(**known)
 
 

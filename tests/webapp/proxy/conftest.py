@@ -1,0 +1,90 @@
+"""A strict provider, a server, and a proxy between them in a process of its own, as `coppice proxy` runs it."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.reach.upstream import Upstream, strict_upstream
+from tests.servers import Server, running_server
+from tests.waiting import until
+from webapp.agents.beside import hints
+
+
+@dataclass
+class Way:
+    """The stations between an SDK and the provider."""
+
+    provider: Upstream
+    server: Server
+    url: str
+
+    @property
+    def anthropic(self) -> str:
+        """Return the address for Anthropic's SDK."""
+        return f"{self.url}/anthropic"
+
+    @property
+    def openai(self) -> str:
+        """Return the address for OpenAI's SDK."""
+        return f"{self.url}/openai/v1"
+
+    def sessions(self) -> list[str]:
+        """Return the ids of the sessions in the store."""
+        return [row.id for row in self.server.app.store.sessions.all()]
+
+
+def free_port() -> int:
+    """Return a port that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def listens(port: int) -> bool:
+    """Return whether somebody takes connections on a port."""
+    try:
+        socket.create_connection(("127.0.0.1", port), timeout=1).close()
+    except OSError:
+        return False
+    return True
+
+
+@contextmanager
+def running_proxy(provider: str, server: str, folder: Path) -> Iterator[str]:
+    """Yield the address of a proxy in front of a provider; it hands copies to a server."""
+    port = free_port()
+    command = [sys.executable, "-m", "webapp", "proxy", "--port", str(port), "--server", server]
+    command += ["--anthropic", provider, "--openai", provider]
+    environment = {**os.environ, "COPPICE_HINTS": str(folder / "hints")}
+    process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL)
+    try:
+        until(lambda: listens(port) or process.poll() is not None)
+        assert process.poll() is None, "the proxy ended"
+        yield f"http://127.0.0.1:{port}/proxy"
+    finally:
+        process.terminate()
+        process.wait(timeout=30)
+
+
+@pytest.fixture(scope="module")
+def way(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Way]:
+    """Provider, server and proxy, shared by the tests of a module."""
+    folder = tmp_path_factory.mktemp("proxy")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("COPPICE_HINTS", str(folder / "hints"))
+        assert hints.proxy_folder().startswith(str(folder))
+        with (
+            strict_upstream() as provider,
+            running_server(folder, tokenizer=False) as server,
+            running_proxy(provider.url, server.url, folder) as url,
+        ):
+            yield Way(provider, server, url)

@@ -1,0 +1,148 @@
+"""Providers that fail: the client sees through the proxy exactly what it sees without it."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.waiting import until
+from tests.webapp.proxy.conftest import running_proxy
+
+EVENT = b"event: ping\ndata: {}\n\n"
+HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n"
+CHUNKED = HEAD + b"transfer-encoding: chunked\r\n\r\n"
+CHUNK = b"%x\r\n%s\r\n" % (len(EVENT), EVENT)
+RATE = b'{"type":"error","error":{"type":"rate_limit_error","message":"slow down"}}'
+
+
+def refusal(status: bytes) -> bytes:
+    """Return an answer that refuses."""
+    head = (
+        b"HTTP/1.1 %s\r\nretry-after: 7\r\nrequest-id: req_1\r\ncontent-type: application/json\r\n" % status
+    )
+    return head + b"content-length: %d\r\n\r\n%s" % (len(RATE), RATE)
+
+
+ANSWERS = {
+    "429": refusal(b"429 Too Many Requests"),
+    "529": refusal(b"529 "),
+    "dies in a stream": CHUNKED + CHUNK + CHUNK,
+    "dies in a chunk": CHUNKED + CHUNK + b"400\r\nhalf",
+    "dies in a document": HEAD + b"content-length: 500\r\n\r\n" + EVENT,
+    "dies at once": b"",
+    "dies in its head": HEAD,
+    "rubbish instead of HTTP": b"\x00\x01 no http at all\r\n\r\n",
+    "rubbish in the stream": CHUNKED + b"5\r\n\xff\x00\xfe{}\r\n0\r\n\r\n",
+    "no length": HEAD + b"connection: close\r\n\r\n" + EVENT + EVENT,
+    "a redirect": b"HTTP/1.1 307 Temporary Redirect\r\nlocation: /elsewhere\r\ncontent-length: 0\r\n\r\n",
+    "compressed": HEAD + b"content-encoding: gzip\r\ncontent-length: 3\r\n\r\nabc",
+}
+
+
+class Fails:
+    """A provider that answers every request with given bytes and then closes, or waits for ever."""
+
+    def __init__(self) -> None:
+        self.answer, self.hangs, self.gone = b"", False, 0
+        self._socket = socket.create_server(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{self._socket.getsockname()[1]}"
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def close(self) -> None:
+        """Take no more connections."""
+        self._socket.close()
+
+    def _serve(self) -> None:
+        with suppress(OSError):
+            while True:
+                client, _ = self._socket.accept()
+                threading.Thread(target=self._answer, args=(client,), daemon=True).start()
+
+    def _answer(self, client: socket.socket) -> None:
+        with client, suppress(OSError):
+            read = b""
+            while not read.endswith(b'"end"}'):
+                more = client.recv(65_536)
+                if not more:
+                    return
+                read += more
+            client.sendall(self.answer)
+            while self.hangs and client.recv(1_000):
+                pass
+            self.gone += self.hangs
+
+
+@pytest.fixture(scope="module")
+def fails() -> Iterator[Fails]:
+    """A provider that fails."""
+    made = Fails()
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="module")
+def through(fails: Fails, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The same provider behind a proxy whose server is dead."""
+    folder: Path = tmp_path_factory.mktemp("bad")
+    with running_proxy(fails.url, "http://127.0.0.1:9", folder) as url:
+        yield f"{url}/anthropic"
+
+
+def seen(url: str) -> tuple[object, ...]:
+    """Return what a client sees of an answer: its status, headers, bytes, and how it ends."""
+    got = b""
+    headers = {"accept-encoding": "identity", "x-api-key": "k"}
+    try:
+        with (
+            httpx.Client() as client,
+            client.stream("POST", f"{url}/v1/messages", content=b'{"a": "end"}', headers=headers) as answer,
+        ):
+            ended = "whole"
+            try:
+                for part in answer.iter_raw():
+                    got += part
+            except httpx.HTTPError as error:
+                ended = type(error).__name__
+            ours = ("server", "date", "connection", "transfer-encoding")
+            kept = {name: value for name, value in answer.headers.items() if name not in ours}
+            return answer.status_code, kept, got, ended
+    except httpx.HTTPError as error:
+        return (type(error).__mro__[1].__name__,)
+
+
+class TestAProviderThatFails:
+    """Every way of failing."""
+
+    @pytest.mark.parametrize("kind", ANSWERS)
+    def test_is_seen_as_it_is(self, fails: Fails, through: str, kind: str) -> None:  # X13
+        """Status, headers, bytes and the end of the connection are those of the provider."""
+        fails.answer, fails.hangs = ANSWERS[kind], False
+        assert seen(through) == seen(fails.url)
+
+    def test_that_hangs_is_left_when_the_client_leaves(self, fails: Fails, through: str) -> None:  # X13
+        """The call to a provider that says nothing ends soon after the client's own patience."""
+        fails.answer, fails.hangs, fails.gone = b"", True, 0
+        with httpx.Client(timeout=0.5) as client, pytest.raises(httpx.ReadTimeout):
+            client.post(f"{through}/v1/messages", content=b'{"a": "end"}')
+        until(lambda: fails.gone == 1)
+
+    def test_that_hangs_in_mid_stream_has_given_what_it_gave(self, fails: Fails, through: str) -> None:  # X13
+        """Events are passed on as they come, not when the stream ends."""
+        fails.answer, fails.hangs, fails.gone = CHUNKED + CHUNK, True, 0
+        with (
+            httpx.Client() as client,
+            client.stream("POST", f"{through}/v1/messages", content=b'{"a": "end"}') as answer,
+        ):
+            assert next(answer.iter_raw()) == EVENT
+        until(lambda: fails.gone == 1)
+
+    def test_that_cannot_be_reached_breaks_the_connection(self, tmp_path: Path) -> None:  # X13
+        """No answer is made up for a provider that is not there."""
+        with running_proxy("http://127.0.0.1:9", "http://127.0.0.1:9", tmp_path) as url:
+            assert seen(f"{url}/anthropic") in (("NetworkError",), ("ProtocolError",))

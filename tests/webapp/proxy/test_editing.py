@@ -1,0 +1,193 @@
+"""Edit scripts applied to the text of a request: what goes, what is replaced, and what is never touched."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from webapp.proxy.editing import Body, Refused, edited
+from webapp.services.proxied.keys import PROTOCOLS, keys_of
+
+ANTHROPIC, CHAT, RESPONSES = PROTOCOLS
+MARK = {"type": "ephemeral"}
+
+
+def user(text: str, **more: Any) -> Any:
+    """Return a message of the user."""
+    return {"role": "user", "content": [{"type": "text", "text": text, **more}]}
+
+
+def call(name: str, *thoughts: str, **more: Any) -> Any:
+    """Return a message of the model that calls a tool."""
+    thinking = [{"type": "thinking", "thinking": one, "signature": f"signed {one}"} for one in thoughts]
+    used = {"type": "tool_use", "id": name, "name": "Bash", "input": {}, **more}
+    return {"role": "assistant", "content": [*thinking, used]}
+
+
+def result(name: str, text: str = "an output", **more: Any) -> Any:
+    """Return a message with the result of a call."""
+    return {
+        "role": "user",
+        "content": [{"type": "tool_result", "tool_use_id": name, "content": text, **more}],
+    }
+
+
+def body(messages: list[Any], protocol: Any = ANTHROPIC, **fields: Any) -> Body:
+    """Return a request as it comes."""
+    text = json.dumps({"model": "m", protocol.list_name: messages, **fields}, indent=1)
+    return Body.read(text.encode(), protocol)
+
+
+def sent(
+    messages: list[Any], edits: dict[int, Any], protocol: Any = ANTHROPIC, ended: int | None = None
+) -> Any:
+    """Return the list that is sent, with edits by number; thoughts go before message `ended`."""
+    keys = keys_of(messages)
+    one = body(messages, protocol)
+    text = edited(one, {keys[i]: edit for i, edit in edits.items()}, "" if ended is None else keys[ended])
+    return json.loads(text)[protocol.list_name]
+
+
+DROP = {"drop": True}
+
+
+class TestWhatGoes:
+    """Messages that a script drops."""
+
+    def test_goes_with_its_other_half(self) -> None:  # X13, P4
+        """A call and its result go together, and stay together where the script names one of them alone."""
+        messages = [user("a"), call("1"), result("1"), call("2"), result("2"), user("b")]
+        assert sent(messages, {1: DROP, 2: DROP}) == [messages[0], *messages[3:]]
+        assert sent(messages, {1: DROP, 3: DROP, 4: DROP}) == [*messages[:3], messages[5]]
+
+    def test_leaves_a_list_that_begins_with_the_user(self) -> None:  # X13, X6
+        """The first question stays where the list would begin with an answer."""
+        messages = [user("a"), call("1"), result("1"), user("b")]
+        assert sent(messages, {0: DROP})[0] == messages[0]
+
+    def test_takes_reasoning_along(self) -> None:  # X13
+        """A reasoning item and what it led to go together."""
+        items = [
+            {"type": "message", "role": "user", "content": "a"},
+            {"type": "reasoning", "id": "r1", "summary": [], "encrypted_content": "x"},
+            {"type": "function_call", "id": "f1", "call_id": "1", "name": "bash", "arguments": "{}"},
+            {"type": "function_call_output", "call_id": "1", "output": "o"},
+            {"type": "message", "role": "user", "content": "b"},
+        ]
+        assert sent(items, {2: DROP, 3: DROP}, RESPONSES) == items
+        assert sent(items, {1: DROP, 2: DROP, 3: DROP}, RESPONSES) == [items[0], items[4]]
+
+    def test_leaves_all_else_byte_for_byte(self) -> None:  # X13
+        """The spelling of what stays is the client's own."""
+        kept = '{ "role":"user" , "content":"\\u00e9\\/ 1.0e3" }'
+        text = f'{{"temperature":1.00,"messages":[{kept},{{"role":"assistant","content":"x"}}, {kept} ],"z" : {{}}}}'
+        one = Body.read(text.encode(), CHAT)
+        made = edited(one, {one.keys[1]: DROP}, "")
+        assert made == f'{{"temperature":1.00,"messages":[{kept},{kept} ],"z" : {{}}}}'
+
+    def test_is_refused_where_the_list_is_not_whole(self) -> None:  # X13
+        """A list with an orphan of its own goes as it came, with the reason."""
+        one = body([user("a"), result("lost"), user("b"), user("c")])
+        with pytest.raises(Refused, match="the client's own list is not whole"):
+            edited(one, {one.keys[2]: DROP}, "")
+
+
+class TestWhatIsReplaced:
+    """Outputs with a shorter text."""
+
+    def test_is_the_output_alone(self) -> None:  # X13
+        """The result keeps its id, its error and its mark."""
+        messages = [user("a"), call("1"), result("1", "long", is_error=True, cache_control=MARK), user("b")]
+        made = sent(messages, {2: {"outputs": {"1": "short"}}})
+        assert made[2] == result("1", "short", is_error=True, cache_control=MARK)
+
+    def test_is_found_in_every_protocol(self) -> None:  # X13
+        """Chat completions and Responses keep the output in other places."""
+        chat = [
+            {"role": "user", "content": "a"},
+            {"role": "assistant", "tool_calls": [{"id": "1", "type": "function", "function": {"name": "x"}}]},
+            {"role": "tool", "tool_call_id": "1", "content": "long"},
+        ]
+        assert sent(chat, {2: {"outputs": {"1": "short"}}}, CHAT)[2]["content"] == "short"
+        items = [
+            {"role": "user", "content": "a"},
+            {"type": "function_call", "call_id": "1", "name": "bash", "arguments": "{}"},
+            {"type": "function_call_output", "call_id": "1", "output": "long"},
+        ]
+        assert sent(items, {2: {"outputs": {"1": "short"}}}, RESPONSES)[2]["output"] == "short"
+
+    def test_is_preceded_by_summaries(self) -> None:  # X13
+        """A summary stands before the message that follows what it covers."""
+        messages = [user("a"), call("1"), result("1"), user("b"), user("c")]
+        made = sent(messages, {1: DROP, 2: DROP, 3: {"before": ["A summary."]}})
+        assert [one["content"] for one in made] == [
+            messages[0]["content"], "A summary.", messages[3]["content"], messages[4]["content"],
+        ]  # fmt: skip
+
+
+class TestThoughts:
+    """Blocks that a model signed."""
+
+    def test_before_the_script_began_are_left_out(self) -> None:  # X13
+        """A model refuses older thoughts over a history that has changed."""
+        messages = [user("a"), call("1", "x"), result("1"), user("b"), call("2", "y"), result("2")]
+        made = sent(messages, {2: {"outputs": {"1": "short"}}}, ended=3)
+        assert made[1] == call("1")
+
+    def test_of_the_running_loop_are_not_touched(self) -> None:  # X13
+        """Thoughts since the user spoke last are sent as they came."""
+        messages = [user("a"), call("1", "x"), result("1"), user("b"), call("2", "y"), result("2")]
+        made = sent(messages, {2: {"outputs": {"1": "short"}}}, ended=3)
+        assert made[3:] == messages[3:]
+        assert body(messages).is_thinking
+
+    def test_alone_in_a_message_take_it_along(self) -> None:  # X13
+        """No message is left without content."""
+        thought = {"role": "assistant", "content": [{"type": "thinking", "thinking": "x", "signature": "s"}]}
+        messages = [user("a"), thought, user("b"), call("1"), result("1"), user("c")]
+        assert sent(messages, {4: {"outputs": {"1": "short"}}}, ended=5)[1] == messages[2]
+
+
+class TestMarksOfTheCache:
+    """Breakpoints."""
+
+    def test_move_to_the_message_before(self) -> None:  # X13
+        """A mark on what goes is set on the last block before it."""
+        messages = [user("a"), call("1"), result("1", cache_control=MARK), user("b")]
+        made = sent(messages, {1: DROP, 2: DROP})
+        assert made == [user("a", cache_control=MARK), messages[3]]
+
+    def test_move_to_a_text_that_is_no_block(self) -> None:  # X13
+        """A string becomes a block, the only place for a mark."""
+        messages = [{"role": "user", "content": "a"}, call("1"), result("1", cache_control=MARK), user("b")]
+        assert sent(messages, {1: DROP, 2: DROP})[0] == user("a", cache_control=MARK)
+
+    def test_are_not_doubled(self) -> None:  # X13
+        """A message that has one keeps it."""
+        messages = [user("a", cache_control=MARK), call("1"), result("1", cache_control=MARK), user("b")]
+        assert sent(messages, {1: DROP, 2: DROP})[0] == messages[0]
+
+
+class TestWhatIsNotEdited:
+    """Requests that no script can change."""
+
+    def test_has_its_history_at_the_provider(self) -> None:  # X13
+        """The list is a part of the conversation only."""
+        one = body([{"role": "user", "content": "a"}], RESPONSES, previous_response_id="resp_1")
+        assert "previous_response_id" in str(one.why_not)
+
+    @pytest.mark.parametrize(
+        "data", [b"", b"[]", b"{", b'{"messages":"x"}', b"\xff", b'{"messages":[1],"messages":[2]}']
+    )
+    def test_is_no_request(self, data: bytes) -> None:  # X13
+        """A body that cannot be read is refused, never guessed at."""
+        with pytest.raises(Refused):
+            Body.read(data, CHAT)
+
+    def test_keeps_its_keys_when_marks_and_thoughts_go(self) -> None:  # X13
+        """A message is the same with a mark, without its thoughts, or as a string."""
+        before = [user("a", cache_control=MARK), call("1", "x"), result("1")]
+        after = [{"role": "user", "content": "a"}, call("1"), result("1", cache_control=MARK)]
+        assert keys_of(before) == keys_of(after)

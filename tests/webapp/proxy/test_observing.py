@@ -1,0 +1,243 @@
+"""The proxy as it observes: the official SDKs through it, and the sessions that the server shows afterwards."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import anthropic
+import httpx
+import openai
+import pytest
+
+from tests.waiting import until
+from tests.webapp.proxy.conftest import Way
+
+TOOLS: list[Any] = [
+    {"name": "Bash", "description": "Run", "input_schema": {"type": "object", "properties": {}}}
+]
+FUNCTIONS: list[Any] = [
+    {"type": "function", "function": {"name": "bash", "description": "Run", "parameters": {"type": "object"}}}
+]
+RESPONSE_TOOLS: list[Any] = [
+    {"type": "function", "name": "bash", "parameters": {"type": "object"}, "strict": False}
+]
+
+
+def claude(way: Way, session: str) -> anthropic.Anthropic:
+    """Return Anthropic's SDK behind the proxy."""
+    return anthropic.Anthropic(
+        base_url=way.anthropic, api_key="sk-ant-api-x", default_headers={"x-claude-code-session-id": session}
+    )
+
+
+def gpt(way: Way, session: str) -> openai.OpenAI:
+    """Return OpenAI's SDK behind the proxy."""
+    return openai.OpenAI(base_url=way.openai, api_key="sk-x", default_headers={"x-coppice-session": session})
+
+
+def ask_claude(client: anthropic.Anthropic, messages: list[Any], *, streams: bool = False) -> Any:
+    """Return an answer of a model."""
+    arguments: dict[str, Any] = {
+        "model": "claude-sonnet-4-6", "max_tokens": 100, "system": "Be brief.", "tools": TOOLS, "messages": messages,
+    }  # fmt: skip
+    if not streams:
+        return client.messages.create(**arguments)
+    with client.messages.stream(**arguments) as stream:
+        return stream.get_final_message()
+
+
+def told(way: Way, session_id: str, messages: int) -> Any:
+    """Return a session once it has so many messages."""
+
+    def there() -> Any:
+        found = [one for one in way.server.app.sessions.list() if one.id == session_id]
+        return found and found[0].messages >= messages
+
+    until(there)
+    return way.server.app.sessions.get(session_id)
+
+
+class TestAnthropic:
+    """Messages through Anthropic's SDK."""
+
+    @pytest.mark.parametrize("streams", [False, True])
+    def test_appear_live_with_exact_usage(self, way: Way, *, streams: bool) -> None:  # X13
+        """A call and its answer are a session, whose size is the provider's own figure."""
+        client, name = claude(way, f"live-{streams}"), f"proxy-live-{streams}"
+        said = ask_claude(client, [{"role": "user", "content": "Hello"}], streams=streams)
+        session = told(way, name, 3)
+        used = (
+            said.usage.input_tokens
+            + said.usage.cache_creation_input_tokens
+            + said.usage.cache_read_input_tokens
+        )
+        assert session.agent.tokens == used + said.usage.output_tokens
+        assert session.agent.certainty == "exact"
+        assert session.title == "Hello"
+        assert session.source_label == "Proxy"
+
+    def test_go_on_with_what_is_new(self, way: Way) -> None:  # X13
+        """A second call appends the result and the next answer, not the whole conversation again."""
+        client = claude(way, "goes-on")
+        messages: list[Any] = [{"role": "user", "content": "RUN(ls)"}]
+        first = ask_claude(client, messages, streams=True)
+        call = first.content[-1]
+        messages.append(
+            {"role": "assistant", "content": [b.model_dump(exclude_none=True) for b in first.content]}
+        )
+        messages.append(
+            {"role": "user", "content": [{"type": "tool_result", "tool_use_id": call.id, "content": "a b"}]}
+        )
+        ask_claude(client, messages)
+        session = told(way, "proxy-goes-on", 5)
+        assert session.messages == 5  # system, question, call, result, answer
+        assert session.operations == 0
+
+    def test_edited_histories_are_branches(self, way: Way) -> None:  # X13
+        """An edit of an earlier message takes what followed it out of the context, and keeps it in the log."""
+        client = claude(way, "edits")
+        ask_claude(client, [{"role": "user", "content": "One"}])
+        told(way, "proxy-edits", 3)
+        ask_claude(client, [{"role": "user", "content": "Two"}])
+        session = told(way, "proxy-edits", 5)
+        assert session.agent.messages == 3
+        assert session.messages == 5
+
+    def test_counting_tokens_makes_no_session(self, way: Way) -> None:  # X13
+        """A burst of counting is passed on at once and is nobody's conversation."""
+        client, before = claude(way, "counts"), way.sessions()
+        asked: Any = {"model": "claude-sonnet-4-6", "messages": [{"role": "user", "content": "x" * 4_000}]}
+        with ThreadPoolExecutor(18) as pool:
+            counted = [*pool.map(lambda _: client.messages.count_tokens(**asked).input_tokens, range(18))]
+        assert counted == [counted[0]] * 18
+        assert way.sessions() == before
+
+    def test_sub_agents_have_sessions_of_their_own(self, way: Way) -> None:  # X13
+        """The header that names a sub-agent makes its session a child of the main one."""
+        client = claude(way, "parent")
+        ask_claude(client, [{"role": "user", "content": "Main"}])
+        asked: Any = {
+            "model": "claude-haiku-4-5",
+            "max_tokens": 9,
+            "messages": [{"role": "user", "content": "Sub"}],
+        }
+        client.messages.create(**asked, extra_headers={"x-claude-code-agent-id": "a1"})
+        assert told(way, "proxy-parent.a1", 2).parent_id == "proxy-parent"
+
+
+class TestOpenAI:
+    """Chat completions and Responses through OpenAI's SDK."""
+
+    @pytest.mark.parametrize("streams", [False, True])
+    def test_chat_completions_appear(self, way: Way, *, streams: bool) -> None:  # X13
+        """A call, its tool's result and the answers are one session with exact usage."""
+        client, messages = gpt(way, f"chat-{streams}"), list[Any]([{"role": "user", "content": "RUN(ls)"}])
+        said: Any
+        arguments: Any = {"model": "gpt-5.1", "tools": FUNCTIONS}
+        for _ in range(2):
+            if streams:
+                options: Any = {"stream_options": {"include_usage": True}}
+                with client.chat.completions.stream(messages=messages, **arguments, **options) as stream:
+                    said = stream.get_final_completion()
+            else:
+                said = client.chat.completions.create(messages=messages, **arguments)
+            message = said.choices[0].message
+            messages.append(message.model_dump(exclude_none=True, exclude={"parsed"}))
+            calls = message.tool_calls or ()
+            messages += [{"role": "tool", "tool_call_id": call.id, "content": "a b c"} for call in calls]
+        session = told(way, f"proxy-chat-{streams}", 4)
+        assert session.messages == 4
+        assert session.operations == 0
+        assert session.agent.tokens == said.usage.total_tokens
+
+    @pytest.mark.parametrize("streams", [False, True])
+    def test_responses_appear(self, way: Way, *, streams: bool) -> None:  # X13
+        """Items of the Responses API are messages of one session, reasoning among them."""
+        client, items = gpt(way, f"items-{streams}"), list[Any]([{"role": "user", "content": "RUN(ls)"}])
+        for _ in range(2):
+            asked: Any = {"model": "gpt-5.1", "input": items, "tools": RESPONSE_TOOLS, "store": False}
+            if streams:
+                events = [*client.responses.create(**asked, stream=True)]
+                said: Any = events[-1].response
+            else:
+                said = client.responses.create(**asked)
+            for item in said.output:
+                items.append(item.model_dump(exclude_none=True))
+                if item.type == "function_call":
+                    items.append({"type": "function_call_output", "call_id": item.call_id, "output": "a b"})
+        session = told(way, f"proxy-items-{streams}", 5)
+        assert session.messages == 5
+        assert session.operations == 0
+
+    def test_the_path_names_a_session(self, way: Way) -> None:  # X13
+        """A client that can set no header names its session in the address."""
+        url = way.url + "/s/named/openai/v1"
+        openai.OpenAI(base_url=url, api_key="sk-x").chat.completions.create(
+            model="gpt-5.1", messages=[{"role": "user", "content": "Hi"}]
+        )
+        assert told(way, "proxy-named", 2).messages == 2
+
+
+class TestConversationsWithoutAName:
+    """Identity by the chain of hashes."""
+
+    def test_are_found_by_their_messages(self, way: Way) -> None:  # X13
+        """Two conversations that begin alike stay two, and each goes on in its own session."""
+        client = openai.OpenAI(base_url=way.openai, api_key="sk-x")
+        before = set(way.sessions())
+        lists: list[list[Any]] = [[{"role": "user", "content": "Begins alike"}] for _ in range(2)]
+        for turn in range(3):
+            for number, messages in enumerate(lists):
+                said = client.chat.completions.create(model="gpt-5.1", messages=messages).choices[0].message
+                messages.append({"role": "assistant", "content": said.content})
+                messages.append({"role": "user", "content": f"{number}.{turn}"})
+        for name in set(way.sessions()) - before:
+            told(way, name, 6)
+        assert len(set(way.sessions()) - before) == 2
+
+
+class TestPassingOn:
+    """Bytes, keys and errors on their way."""
+
+    def test_sends_the_very_bytes(self, way: Way) -> None:  # X13
+        """Odd spacing, escapes and unknown fields reach the provider as they were written."""
+        said = '[{"role":"user","content":"\\u00e9 \\/"}]'
+        body = f'{{ "model":"claude-x",\n "max_tokens" : 1.0e1,"messages":{said} , "y":1}}'
+        with httpx.Client() as client:
+            client.post(f"{way.anthropic}/v1/messages", content=body, headers={"x-api-key": "k"})
+        assert way.provider.bytes[-1] == body.encode()
+
+    def test_passes_keys_on_and_keeps_none(self, way: Way) -> None:  # X13
+        """The key reaches the provider; neither the store nor a file of ours has it."""
+        secret = "sk-ant-api03-very-secret-key"
+        name = "secretive"
+        with anthropic.Anthropic(
+            base_url=way.anthropic, api_key=secret, default_headers={"x-claude-code-session-id": name}
+        ) as client:
+            ask_claude(client, [{"role": "user", "content": "Hello"}])
+        told(way, "proxy-secretive", 3)
+        assert way.provider.requests[-1][1]["authorization"] == f"Bearer {secret}"
+        way.server.app.store.settle()
+        for file in way.server.app.config.database.parent.rglob("*"):
+            assert not file.is_file() or secret.encode() not in file.read_bytes()
+
+    def test_passes_errors_on_unmodified(self, way: Way) -> None:  # X13
+        """A refusal of the provider is the client's to read."""
+        with pytest.raises(anthropic.BadRequestError, match="first message must use the user role"):
+            ask_claude(claude(way, "wrong"), [{"role": "assistant", "content": "Me first"}])
+
+    def test_refuses_websockets_with_426(self, way: Way) -> None:  # X13
+        """Codex goes on over HTTP at once; a 404 would cost it seven tries."""
+        headers = {"upgrade": "websocket", "connection": "upgrade"}
+        assert httpx.get(f"{way.openai}/responses", headers=headers).status_code == 426
+
+    def test_answers_the_look_at_whether_it_is_there(self, way: Way) -> None:  # X13
+        """Claude Code asks with HEAD / before its first call."""
+        assert httpx.head(f"{way.anthropic}/").status_code == 200
+
+    @pytest.mark.parametrize("headers", [{"origin": "http://evil.example"}, {"host": "evil.example"}])
+    def test_refuses_pages_of_browsers(self, way: Way, headers: dict[str, str]) -> None:  # X13
+        """A page, or a name that was rebound to this machine, is not served."""
+        answer = httpx.post(f"{way.anthropic}/v1/messages", json={}, headers=headers)
+        assert answer.status_code in (403, 421)

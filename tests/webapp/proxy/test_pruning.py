@@ -1,0 +1,235 @@
+"""The proxy as it prunes: many turns through the official SDKs against a provider that refuses every fault."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
+
+import anthropic
+import httpx
+import openai
+import pytest
+
+from tests.waiting import until
+from tests.webapp.proxy.conftest import Way
+from tests.webapp.proxy.test_observing import FUNCTIONS, RESPONSE_TOOLS, TOOLS
+
+OUTPUT = "\n".join(f"line {n}: " + "words of an output " * 4 for n in range(30))
+# A test of the suite makes few turns; the same loop ran 300 for docs/proxy.md (`python -m benchmarks.proxy turns`).
+TURNS, EVERY = 12, 4
+
+
+class Agent:
+    """An agent that asks, runs the tool that the model calls, and asks on, with one SDK and one kind of call."""
+
+    def __init__(self, url: str, session: str) -> None:
+        self.url, self.session, self.items = url, session, list[Any]()
+
+    def turn(self, number: int) -> None:
+        """Ask something, and answer the call that comes back."""
+        self.items.append(self.question(f"Turn {number}: RUN(cat file{number}.txt)"))
+        while calls := self.call():
+            self.items += self.results(calls, f"{number} {OUTPUT}")
+
+    def question(self, text: str) -> Any:
+        """Return a message of the user."""
+        return {"role": "user", "content": text}
+
+    def call(self) -> list[Any]:
+        """Ask the model, append its answer, and return its calls."""
+        raise NotImplementedError
+
+    def results(self, calls: list[Any], text: str) -> list[Any]:
+        """Return the messages with the results of calls."""
+        raise NotImplementedError
+
+
+class Messages(Agent):
+    """Anthropic's messages, streamed, with thoughts and marks of the cache as Claude Code sets them."""
+
+    def call(self) -> list[Any]:
+        """Ask the model, append its answer, and return its calls."""
+        client = anthropic.Anthropic(
+            base_url=f"{self.url}/anthropic", api_key="sk-ant-api-x",
+            default_headers={"x-claude-code-session-id": self.session}, max_retries=0,
+        )  # fmt: skip
+        mark = {"cache_control": {"type": "ephemeral"}}
+        last = self.items[-1]
+        blocks = (
+            [{"type": "text", "text": last["content"]}]
+            if isinstance(last["content"], str)
+            else last["content"]
+        )
+        marked: Any = {**last, "content": [*blocks[:-1], {**blocks[-1], **mark}]}
+        system: Any = [{"type": "text", "text": "Be brief. " * 50, **mark}]
+        thinking: Any = {"type": "adaptive"}
+        with client.messages.stream(
+            model="claude-opus-4-7", max_tokens=2_000, system=system, tools=TOOLS, thinking=thinking,
+            messages=[*self.items[:-1], marked],
+        ) as stream:  # fmt: skip
+            said = stream.get_final_message()
+        content = [block.model_dump(exclude_none=True) for block in said.content]
+        self.items.append({"role": "assistant", "content": content})
+        return [block for block in content if block["type"] == "tool_use"]
+
+    def results(self, calls: list[Any], text: str) -> list[Any]:
+        """Return the messages with the results of calls."""
+        blocks = [{"type": "tool_result", "tool_use_id": call["id"], "content": text} for call in calls]
+        return [{"role": "user", "content": blocks}]
+
+
+class Chat(Agent):
+    """OpenAI's chat completions, as one document."""
+
+    def call(self) -> list[Any]:
+        """Ask the model, append its answer, and return its calls."""
+        client = openai.OpenAI(
+            base_url=f"{self.url}/openai/v1", api_key="sk-x", max_retries=0,
+            default_headers={"x-coppice-session": self.session},
+        )  # fmt: skip
+        said = client.chat.completions.create(model="gpt-5.1", messages=self.items, tools=FUNCTIONS)
+        self.items.append(said.choices[0].message.model_dump(exclude_none=True))
+        return self.items[-1].get("tool_calls") or []
+
+    def results(self, calls: list[Any], text: str) -> list[Any]:
+        """Return the messages with the results of calls."""
+        return [{"role": "tool", "tool_call_id": call["id"], "content": text} for call in calls]
+
+
+class Items(Agent):
+    """OpenAI's Responses, streamed and without a history at the provider."""
+
+    def call(self) -> list[Any]:
+        """Ask the model, append its answer, and return its calls."""
+        client = openai.OpenAI(
+            base_url=f"{self.url}/openai/v1", api_key="sk-x", max_retries=0,
+            default_headers={"x-coppice-session": self.session},
+        )  # fmt: skip
+        events: list[Any] = [
+            *client.responses.create(
+                model="gpt-5.1", input=self.items, tools=RESPONSE_TOOLS, store=False, stream=True
+            )
+        ]
+        made = [item.model_dump(exclude_none=True) for item in events[-1].response.output]
+        self.items += made
+        return [item for item in made if item["type"] == "function_call"]
+
+    def results(self, calls: list[Any], text: str) -> list[Any]:
+        """Return the messages with the results of calls."""
+        return [{"type": "function_call_output", "call_id": c["call_id"], "output": text} for c in calls]
+
+
+def taken_in(way: Way, agent: Agent) -> None:
+    """Wait until the server knows all that the agent has."""
+    name, lists = f"proxy-{agent.session}", type(agent) is Messages
+    until(lambda: name in way.sessions())
+    until(lambda: way.server.app.sessions.get(name).messages >= len(agent.items) + lists)
+
+
+def prune(way: Way, agent: Agent, tokens: int) -> None:
+    """Prune a session so that about so many tokens of its conversation stay, and wait for the script."""
+    taken_in(way, agent)
+    url = f"{way.server.url}/api/sessions/proxy-{agent.session}"
+    session = httpx.get(url).json()
+    regions = (session["agent"] or session["pruned"])["regions"]
+    fixed = sum(one["tokens"] for one in regions if one["name"] in ("unseen", "tools", "system"))
+    answer = httpx.post(f"{url}/prune", json={"max_tokens": fixed + tokens})
+    assert answer.status_code == 200, answer.text
+    assert way.server.app.proxy_scripts.drained(30)
+
+
+def size(agent: Agent) -> int:
+    """Return the characters of all that an agent has."""
+    return len(json.dumps(agent.items))
+
+
+def sent(way: Way) -> int:
+    """Return the characters of the conversation in the last request."""
+    body = way.provider.requests[-1][2]
+    return len(json.dumps(body.get("input") or body["messages"]))
+
+
+def switch(way: Way, agent: Agent, *, on: bool = True) -> None:
+    """Switch a session, and wait for the script."""
+    taken_in(way, agent)
+    url = f"{way.server.url}/api/sessions/proxy-{agent.session}"
+    httpx.patch(url, json={"proxy_prunes": on}).raise_for_status()
+    assert way.server.app.proxy_scripts.drained(30)
+
+
+AGENTS: dict[str, Callable[[str, str], Agent]] = {"messages": Messages, "chat": Chat, "items": Items}
+
+
+class TestManyTurns:
+    """Agents that work on while their sessions are pruned."""
+
+    @pytest.mark.parametrize("kind", AGENTS)
+    def test_are_never_refused(self, way: Way, kind: str) -> None:  # X13
+        """Whole pairs, the running loop's thoughts untouched, a valid order: no call of a pruned session is refused."""
+        agent = AGENTS[kind](way.url, f"many-{kind}")
+        way.provider.clear()
+        for number in range(TURNS):
+            agent.turn(number)
+            if number == 1:
+                switch(way, agent)
+            if number % EVERY == EVERY - 1:
+                prune(way, agent, 1_200)
+        agent.turn(TURNS)
+        taken_in(way, agent)
+        session = way.server.app.sessions.get(f"proxy-{agent.session}")
+        assert way.provider.refused == []
+        assert session.proxy.applied, session.proxy
+        assert session.proxy.reason == ""
+        assert sent(way) < size(agent) / 2
+
+    def test_send_the_same_prefix_until_the_next_prune(self, way: Way) -> None:  # X13
+        """Between two prunes each request begins, byte for byte, with the messages of the one before."""
+        agent = Chat(way.url, "prefix")
+        for number in range(6):
+            agent.turn(number)
+        switch(way, agent)
+        prune(way, agent, 1_200)
+        way.provider.clear()
+        for number in range(6, 9):
+            agent.turn(number)
+        lists = [body["messages"] for body in way.provider.bodies("/chat/completions")]
+        assert all(later[: len(before)] == before for before, later in pairwise(lists))
+        assert sent(way) < size(agent)
+
+    def test_show_what_was_really_sent(self, way: Way) -> None:  # X13, X11
+        """A session that is sent pruned has one context, and its size is the provider's figure."""
+        agent = Messages(way.url, "shown")
+        for number in range(5):
+            agent.turn(number)
+        switch(way, agent)
+        before = way.server.app.sessions.get("proxy-shown")
+        prune(way, agent, 1_200)
+        agent.turn(5)
+        taken_in(way, agent)
+        until(lambda: way.server.app.sessions.get("proxy-shown").proxy.applied)
+        session = way.server.app.sessions.get("proxy-shown")
+        assert before.agent is not None
+        assert session.agent is None
+        assert session.pruned.certainty == "exact"
+        assert session.pruned.tokens == way.provider.usages[-1][0] + 20
+        assert session.proxy.pruned_calls > 0
+        assert session.proxy.unpruned > 0
+        assert session.proxy.paid > 0
+
+    def test_go_on_unpruned_once_switched_off(self, way: Way) -> None:  # X13
+        """The switch taken back, all of the conversation is sent again, and the model takes it."""
+        agent = Messages(way.url, "off")
+        for number in range(4):
+            agent.turn(number)
+        switch(way, agent)
+        prune(way, agent, 700)
+        agent.turn(4)
+        assert sent(way) < size(agent) / 2
+        switch(way, agent, on=False)
+        way.provider.clear()
+        agent.turn(5)
+        assert way.provider.refused == []
+        assert len(way.provider.requests[-1][2]["messages"]) == len(agent.items) - 1
+        assert OUTPUT.partition("\n")[0] in json.dumps(way.provider.requests[-1][2]["messages"][2])

@@ -1,0 +1,144 @@
+"""Copies of calls taken in: sessions, branches, calls on the side, the switch."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.webapp.promises import Client
+from webapp.agents.beside import hints
+from webapp.app import App
+
+
+@pytest.fixture(autouse=True)
+def hints_folder(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep the scripts of a test to itself."""
+    monkeypatch.setenv("COPPICE_HINTS", str(tmp_path / "hints"))
+
+
+def user(text: str) -> Any:
+    """Return a message of the user."""
+    return {"role": "user", "content": text}
+
+
+def said(text: str) -> Any:
+    """Return an answer."""
+    return {"role": "assistant", "content": text}
+
+
+def take(
+    client: Client, messages: list[Any], answer: str = "Yes.", session: str = "proxy-s", **more: Any
+) -> Any:
+    """Hand over a call of chat completions; return the server's answer."""
+    fields = {name: more.pop(name) for name in ("tools", "model") if name in more}
+    usage = {"prompt_tokens": 100, "completion_tokens": 10}
+    document: dict[str, Any] = {"id": f"c{len(messages)}{answer}", "model": "gpt-5.1", "usage": usage}
+    document["choices"] = [{"message": said(answer), "finish_reason": "stop"}]
+    call = {
+        "provider": "openai", "path": "/v1/chat/completions", "session": session, "parent": None, "status": 200,
+        "request": json.dumps({"model": "gpt-5.1", "messages": messages, **fields}), "answer": json.dumps(document),
+        "whole": True, "at": 1_780_000_000_000, "applied": "", "reason": "", "subscription": False, **more,
+    }  # fmt: skip
+    return client.post("/api/proxy/calls", json=call)
+
+
+def session(client: Client, name: str = "proxy-s") -> Any:
+    """Return a session."""
+    return client.get(f"/api/sessions/{name}").get_json()
+
+
+TOOLS = [{"type": "function", "function": {"name": "bash", "parameters": {}}}]
+
+
+class TestACall:
+    """A copy, taken in."""
+
+    def test_is_appended_once(self, client: Client) -> None:  # X13
+        """The same call again, as after a lost answer of ours, adds nothing of the request."""
+        assert take(client, [user("a")]).get_json() == {"session_id": "proxy-s", "added": 2}
+        take(client, [user("a"), said("Yes."), user("b")], "No.")
+        assert session(client)["messages"] == 4
+
+    def test_that_was_refused_makes_no_session(self, client: Client) -> None:  # X13
+        """A 400 or 529 says nothing of a conversation."""
+        assert take(client, [user("a")], status=529).get_json() == {"session_id": None, "added": 0}
+
+    def test_whose_answer_broke_off_has_its_question(self, client: Client) -> None:  # X13
+        """The retry finds the same session, and its answer is the one."""
+        take(client, [user("a")], whole=False)
+        take(client, [user("a")], "Yes.")
+        assert session(client)["messages"] == 2
+
+    def test_on_the_side_is_no_part_of_the_conversation(self, client: Client) -> None:  # X13
+        """A title that a client asks for under the session's name is a session below it."""
+        take(client, [user("a")], tools=TOOLS)
+        take(client, [user("Make a title")], "A title")
+        assert session(client)["messages"] == 2
+        below = [
+            one for one in client.get("/api/sessions").get_json()["sessions"] if one["parent_id"] == "proxy-s"
+        ]
+        assert len(below) == 1
+
+    def test_after_a_compaction_begins_the_context_again(self, client: Client) -> None:  # X13
+        """The same tools with another beginning are the agent's own compaction."""
+        take(client, [user("a")], tools=TOOLS)
+        take(client, [user("Summary of all so far")], tools=TOOLS)
+        assert session(client)["agent"]["messages"] == 2
+        marks = client.get("/api/sessions/proxy-s/timeline").get_json()["marks"]
+        assert [one["kind"] for one in marks] == ["compaction"]
+
+    def test_with_an_answer_in_other_words_says_what_is_sent(self, client: Client) -> None:  # X13
+        """An answer that a client changes before it sends it back is kept as it is sent."""
+        take(client, [user("a")], "Yes.")
+        take(client, [user("a"), said("No!"), user("b")])
+        texts = [one["text"] for one in client.get("/api/sessions/proxy-s/messages").get_json()["messages"]]
+        assert "No!" in texts
+        assert session(client)["messages"] == 4
+
+    def test_counts_tools_as_a_region(self, client: Client) -> None:  # X13, X11
+        """Tool definitions are counted apart, and again where they change."""
+        take(client, [user("a")], tools=TOOLS)
+        regions = {one["name"] for one in session(client)["agent"]["regions"]}
+        assert "tools" in regions
+
+    @pytest.mark.parametrize("request_text", ["", "[]", "{}", '{"messages": []}', '{"messages": 3}'])
+    def test_that_cannot_be_read_is_refused(self, client: Client, request_text: str) -> None:  # X13
+        """The proxy is told what is wrong."""
+        assert take(client, [user("a")], request=request_text).status_code in (400, 422)
+
+
+class TestTheSwitch:
+    """Pruning by the proxy, session by session."""
+
+    def test_is_off_at_first(self, client: Client) -> None:  # X13
+        """The proxy observes until it is told otherwise; nothing is written for it."""
+        take(client, [user("a")])
+        assert session(client)["proxy"]["prunes"] is False
+        assert hints.read("proxy-s", hints.EDITS, hints.proxy_folder()) == {}
+
+    def test_writes_the_script_and_takes_it_back(self, app: App, client: Client) -> None:  # X13
+        """The script names the messages by the keys of the proxy; a deleted session leaves none."""
+        take(client, [user("a")])
+        client.patch("/api/sessions/proxy-s", json={"proxy_prunes": True})
+        mid = client.get("/api/sessions/proxy-s/messages?sort=oldest").get_json()["messages"][0]["id"]
+        take(client, [user("a"), said("Yes."), user("b")])
+        client.post(f"/api/sessions/proxy-s/messages/{mid}/drop", json={})
+        assert app.proxy_scripts.drained(30)
+        script: Any = hints.read("proxy-s", hints.EDITS, hints.proxy_folder())
+        assert script["prunes"] is True
+        assert list(script["edits"].values()) == [{"drop": True}]
+        client.delete("/api/sessions/proxy-s?confirm=proxy-s")
+        assert app.proxy_scripts.drained(30)
+        assert hints.read("proxy-s", hints.EDITS, hints.proxy_folder()) == {}
+
+    def test_is_not_for_other_sessions(self, client: Client) -> None:  # X13
+        """A session that no proxy sees cannot be switched on."""
+        client.post("/api/sessions", json={"id": "mine"})
+        assert client.patch("/api/sessions/mine", json={"proxy_prunes": True}).status_code == 409
+
+    def test_is_not_for_subscriptions(self, client: Client) -> None:  # X13
+        """Requests with a subscription's token are never changed."""
+        take(client, [user("a")], subscription=True)
+        assert client.patch("/api/sessions/proxy-s", json={"proxy_prunes": True}).status_code == 409

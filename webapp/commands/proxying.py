@@ -1,0 +1,110 @@
+"""`coppice proxy`: a process between agents and their providers, which `coppice serve --proxy` starts beside itself."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+
+from webapp.agents.beside import hints
+from webapp.errors import Invalid
+from webapp.proxy.process import DEFAULT_PORT, PROVIDERS, Chosen, RunningProxy, address_of
+from webapp.terminal import echo
+
+Command = Callable[..., Any]
+
+STOPPED = "Nothing is pruned by the proxy until `coppice proxy --allow-pruning`."
+ALLOWED = "The proxy prunes the sessions that are switched on."
+
+
+def provider_options(command: Command) -> Command:
+    """Add the options that name the providers."""
+    for name, address in PROVIDERS.items():
+        command = click.option(
+            f"--{name}",
+            metavar="URL",
+            default=address,
+            show_default=True,
+            envvar=f"COPPICE_PROXY_{name.upper()}",
+            help=f"The address behind /proxy/{name}.",
+        )(command)
+    return command
+
+
+@click.command()
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=DEFAULT_PORT, show_default=True, help="The port."
+)
+@provider_options
+@click.option(
+    "--server",
+    metavar="URL",
+    default="http://127.0.0.1:5000",
+    show_default=True,
+    help="The server that gets a copy of each call; COPPICE_TOKEN is its token, where it asks for one.",
+)
+@click.option(
+    "--stop-pruning", "stops", is_flag=True, help="Let no proxy prune anything from now on, and end."
+)
+@click.option("--allow-pruning", "allows", is_flag=True, help="Take that back, and end.")
+def proxy(port: int, server: str, *, stops: bool, allows: bool, **addresses: str) -> None:
+    """Pass the calls of agents on to OpenAI and Anthropic, and show them as sessions.
+
+    It observes. A session whose switch is on, on its page, is sent pruned. Listens on this machine alone.
+    """
+    from webapp.serving import server as serving
+
+    if stops or allows:
+        switch_pruning(on=not stops)
+        echo(STOPPED if stops else ALLOWED)
+        return
+    refuse_unusable(addresses)
+    listener = serving.listen("127.0.0.1", port)
+    chosen = Chosen(addresses, server.rstrip("/"), os.environ.get("COPPICE_TOKEN"))
+    echo(
+        f"The proxy is at {address_of(listener)}/openai/v1 and {address_of(listener)}/anthropic (Ctrl-C ends it)"
+    )
+    serving.run(lambda: RunningProxy(chosen), listener, proxies=True)
+
+
+def refuse_unusable(addresses: Mapping[str, str]) -> None:
+    """Refuse an address that is none. Raises Invalid."""
+    from webapp.proxy.upstream import Provider
+
+    for name, address in addresses.items():
+        try:
+            Provider(address)
+        except ValueError as error:
+            raise Invalid(f"bad value for --{name}: {error}", name) from error
+
+
+def switch_pruning(*, on: bool) -> None:
+    """Let proxies prune, or stop them: those that run, and those that start later."""
+    folder = Path(hints.proxy_folder())
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    mark = folder / hints.KILLED
+    if on:
+        mark.unlink(missing_ok=True)
+    else:
+        mark.touch(mode=0o600)
+
+
+@contextmanager
+def proxy_beside(port: int, server: str, token: str | None) -> Iterator[None]:
+    """Run a proxy in a process of its own while the block runs."""
+    command = [sys.executable, "-m", "webapp", "proxy", "--port", str(port), "--server", server]
+    environment = {**os.environ, **({"COPPICE_TOKEN": token} if token else {})}
+    process = subprocess.Popen(command, env=environment)  # noqa: S603  # our own command
+    try:
+        yield
+    finally:
+        process.terminate()
+
+
+COMMANDS = {"proxy": proxy}

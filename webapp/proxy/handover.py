@@ -1,0 +1,141 @@
+"""Hands copies of calls to the server, after the client has its answer. A server that is down loses copies, no answers.
+
+A copy names the session, never the key. Copies wait in memory up to a bound; the oldest go first, which costs their
+usage alone: the next call of a session holds all of its messages again.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections import deque
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import orjson
+import urllib3
+from urllib3.exceptions import HTTPError
+
+log = logging.getLogger(__name__)
+
+ROUTE = "/api/proxy/calls"
+WAITING_BYTES = 64 * 1024 * 1024
+FIRST_PAUSE, LONGEST_PAUSE = 0.5, 15.0
+SECONDS = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """One call as the server gets it. `at` is in ms since 1970; `applied` names the edit script, "" for none.
+
+    `session` is the id of the session, "" where the messages have to find it, and `parent` the one above it.
+    `reason` says why the request went as it came although it was to be pruned. `whole` is False for an answer that
+    broke off.
+    """
+
+    provider: str
+    path: str
+    session: str
+    parent: str | None
+    status: int
+    request: str
+    answer: str
+    whole: bool
+    at: int
+    applied: str
+    reason: str
+    subscription: bool
+
+
+class Handover:
+    """A thread that sends copies to one server, in order."""
+
+    def __init__(self, server: str | None, token: str | None = None) -> None:
+        self._server, self._token = server, token
+        self._http = urllib3.PoolManager(maxsize=1, timeout=urllib3.Timeout(connect=5.0, read=SECONDS))
+        self._waiting: deque[tuple[int, Copy]] = deque()
+        self._bytes = self.lost = 0
+        self._wake, self._closed = threading.Condition(), False
+        self._busy = False
+        self._thread: threading.Thread | None = None
+
+    def put(self, copy: Copy) -> None:
+        """Take a copy; return at once."""
+        if self._server is None:
+            return
+        size = len(copy.request) + len(copy.answer)
+        with self._wake:
+            self._waiting.append((size, copy))
+            self._bytes += size
+            while self._bytes > WAITING_BYTES and len(self._waiting) > 1:
+                self._bytes -= self._waiting.popleft()[0]
+                self.lost += 1
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name="handover", daemon=True)
+                self._thread.start()
+            self._wake.notify_all()
+
+    def drained(self, seconds: float) -> bool:
+        """Wait until nothing waits; return False where that takes longer."""
+        with self._wake:
+            return self._wake.wait_for(lambda: not self._waiting and not self._busy, seconds)
+
+    def close(self) -> None:
+        """Send no more."""
+        with self._wake:
+            self._closed = True
+            self._wake.notify_all()
+        if self._thread is not None:
+            self._thread.join(timeout=2)
+
+    def _run(self) -> None:
+        while True:
+            with self._wake:
+                self._busy = False
+                self._wake.notify_all()
+                self._wake.wait_for(lambda: self._waiting or self._closed)
+                if self._closed:
+                    return
+                size, copy = self._waiting.popleft()
+                self._bytes -= size
+                self._busy = True
+            self._send(copy)
+
+    def _send(self, copy: Copy) -> None:
+        """Send one copy, again after a pause while the server cannot be reached."""
+        pause = FIRST_PAUSE
+        body = orjson.dumps(asdict(copy))
+        while not self._closed:
+            if self._sent(body):
+                return
+            with self._wake:
+                if self._wake.wait_for(lambda: self._closed, pause):
+                    return
+                crowded = self._bytes > WAITING_BYTES // 2
+            if crowded:
+                self.lost += 1
+                return
+            pause = min(2 * pause, LONGEST_PAUSE)
+
+    def _sent(self, body: bytes) -> bool:
+        """Return whether the server took a copy, or refused it for good."""
+        headers: dict[str, Any] = {"Content-Type": "application/json"}
+        if self._token:
+            headers["Authorization"] = f"Bearer {self._token}"
+        try:
+            answer = self._http.request(
+                "POST", f"{self._server}{ROUTE}", body=body, headers=headers, retries=False
+            )
+        except (HTTPError, OSError):
+            return False
+        if answer.status in (429, 503):
+            return False
+        if answer.status >= 300:
+            log.warning("the server did not take a copy: %s %s", answer.status, answer.data[:300])
+        return True
+
+
+def now_ms() -> int:
+    """Return the time in ms since 1970."""
+    return time.time_ns() // 1_000_000

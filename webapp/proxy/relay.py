@@ -1,0 +1,314 @@
+"""The proxy as a WSGI application: passes a call on, event by event, and hands over a copy when its client has it all.
+
+The client sees what it would see without us: the provider's status, headers, bytes and errors, and a connection that
+ends where the provider's does.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import select
+import socket
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+
+from webapp.auth import LOOPBACK_HOSTS, host_name
+from webapp.proxy.callers import SUBSCRIPTION, caller_of, is_subscription
+from webapp.proxy.editing import Body, Refused
+from webapp.proxy.handover import Copy, Handover, now_ms
+from webapp.proxy.scripts import Outcome, Scripts
+from webapp.proxy.upstream import Answer, Call, Headers, Provider
+from webapp.services.proxied.keys import Protocol, protocol_of
+
+log = logging.getLogger(__name__)
+
+Environ = dict[str, Any]
+StartResponse = Callable[..., Any]
+
+# /proxy[/s/<name of the session>]/<provider>, and the provider's own path behind it.
+ROUTE = re.compile(
+    r"/proxy(?:/s/(?P<name>[^/]+))?/(?P<provider>openai|anthropic)(?P<path>/[^?]*|)(?P<query>\?.*)?"
+)
+# Seconds between two looks at whether clients are still there.
+LOOK_SECONDS = 1.0
+# An answer is copied up to this size; a longer one is passed on all the same.
+COPIED_BYTES = 32 * 1024 * 1024
+
+
+@dataclass
+class Relayed:
+    """A call on its way: what the client sent, what is sent for it, and a copy of the answer."""
+
+    provider: str
+    name: str
+    method: str
+    path: str
+    target: str
+    headers: Headers
+    body: bytes
+    protocol: Protocol | None
+    at: int = field(default_factory=now_ms)
+    outcome: Outcome = field(default_factory=Outcome)
+    status: int = 0
+    answer: list[bytes] = field(default_factory=list)
+    size: int = 0
+
+    def keep(self, data: bytes) -> None:
+        """Keep a part of the answer for the copy."""
+        self.size += len(data)
+        if self.protocol is not None and self.size <= COPIED_BYTES:
+            self.answer.append(data)
+
+
+class Relay:
+    """The application. `providers` are known by name; It answers for this machine's own names."""
+
+    def __init__(
+        self,
+        providers: Mapping[str, Provider],
+        handover: Handover,
+        scripts: Scripts | None = None,
+    ) -> None:
+        self._providers, self._handover = providers, handover
+        self._scripts = scripts or Scripts()
+        self._watch = Watch()
+
+    def close(self) -> None:
+        """Stop handing over, and close the connections."""
+        self._watch.close()
+        self._handover.close()
+        for provider in self._providers.values():
+            provider.close()
+
+    def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
+        """Answer one request."""
+        refusal = self._refusal(environ)
+        if refusal is not None:
+            return _say(start_response, *refusal)
+        found = ROUTE.fullmatch(raw_target(environ))
+        if found is None:
+            return _say(
+                start_response, "404 Not Found", "expected /proxy/openai/v1/… or /proxy/anthropic/v1/…"
+            )
+        if environ.get("HTTP_UPGRADE", "").lower() == "websocket":
+            return _say(start_response, "426 Upgrade Required", "no websockets here; use HTTP")
+        return self._relay(environ, start_response, found)
+
+    def _refusal(self, environ: Environ) -> tuple[str, str] | None:
+        """Return why a request is not for us: pages of a browser have no business here."""
+        host = host_name(environ.get("HTTP_HOST", ""))
+        if host not in LOOPBACK_HOSTS:
+            return "421 Misdirected Request", f"this proxy does not answer for {host or 'no host'}"
+        if "HTTP_ORIGIN" in environ or environ.get("HTTP_SEC_FETCH_SITE", "none") != "none":
+            return "403 Forbidden", "pages of a browser cannot use the proxy"
+        return None
+
+    def _relay(
+        self, environ: Environ, start_response: StartResponse, found: re.Match[str]
+    ) -> Iterable[bytes]:
+        path, provider = found["path"] or "/", found["provider"]
+        one = Relayed(
+            provider,
+            found["name"] or "",
+            environ["REQUEST_METHOD"],
+            path,
+            path + (found["query"] or ""),
+            sent_headers(environ),
+            environ["wsgi.input"].read() if _has_body(environ) else b"",
+            protocol_of(provider, path) if environ["REQUEST_METHOD"] == "POST" else None,
+        )
+        one.outcome = self._edited(one)
+        call = Call()
+        client = environ.get("gunicorn.socket") or environ.get("werkzeug.socket")
+        self._watch.add(client, call)
+        try:
+            answer = self._send(one, call)
+        except BaseException:
+            self._watch.remove(client)
+            raise
+        one.status = answer.code
+        start_response(answer.status, answer.headers)
+        return self._stream(one, client, answer)
+
+    def _send(self, one: Relayed, call: Call) -> Answer:
+        """Return the provider's answer. A pruned request that it finds fault with is sent again as it came.
+
+        Raises:
+            ProviderGone: there is none; the client's connection ends then.
+        """
+        provider, outcome = self._providers[one.provider], one.outcome
+        if outcome.data is None:
+            return provider.send(call, one.method, one.target, one.headers, one.body)
+        answer = provider.send(call, one.method, one.target, one.headers, outcome.data)
+        if answer.code != 400:
+            return answer
+        said = answer.read()[:500].decode("utf-8", "replace")
+        self._scripts.refused(outcome.session, outcome.version)
+        one.outcome = Outcome(
+            reason=f"the provider refused the pruned request: {said}", session=outcome.session
+        )
+        return provider.send(call, one.method, one.target, one.headers, one.body)
+
+    def _stream(self, one: Relayed, client: Any, answer: Answer) -> Iterator[bytes]:
+        """Yield the answer as it arrives; an empty piece first, so that its head goes out at once."""
+        whole = False
+        try:
+            yield b""
+            for data in answer.chunks():
+                yield data
+                one.keep(data)
+            whole = True
+        finally:
+            self._watch.remove(client)
+            answer.close()
+            self._hand_over(one, whole=whole)
+
+    # -- what is sent
+
+    def _edited(self, one: Relayed) -> Outcome:
+        """Return what is sent for a request. Whatever goes wrong here, it goes as it came."""
+        if one.protocol is None or not self._scripts.any:
+            return Outcome()
+        try:
+            return self._looked_at(one, one.protocol)
+        except Refused as refused:
+            return Outcome(reason=str(refused))
+        except Exception as error:
+            log.exception("a request could not be edited")
+            return Outcome(reason=f"it could not be edited ({type(error).__name__})")
+
+    def _looked_at(self, one: Relayed, protocol: Protocol) -> Outcome:
+        headers = {name.lower(): value for name, value in one.headers}
+        named = caller_of(headers, one.name, {}).name
+        if named and not self._scripts.knows(named):
+            return Outcome()
+        if self._scripts.killed:
+            return Outcome(reason="pruning is stopped for everybody")
+        if is_subscription(one.provider, headers):
+            return Outcome(reason=SUBSCRIPTION)
+        if headers.get("content-encoding", "identity") != "identity":
+            raise Refused("its body is compressed")
+        body = Body.read(one.body, protocol)
+        said = {name: place.value for name, place in body.fields.items() if name == "metadata"}
+        name = named or caller_of(headers, one.name, said).name
+        return self._scripts.apply(name, body)
+
+    # -- what is known of it afterwards
+
+    def _hand_over(self, one: Relayed, *, whole: bool) -> None:
+        """Hand a copy over, if the call is one of a conversation that the provider took."""
+        if one.protocol is None or one.size > COPIED_BYTES:
+            return
+        try:
+            headers = {name.lower(): value for name, value in one.headers}
+            request = one.body.decode("utf-8")
+            caller = caller_of(headers, one.name, {})
+            self._handover.put(
+                Copy(
+                    one.provider,
+                    one.path,
+                    one.outcome.session or caller.name,
+                    caller.parent,
+                    one.status,
+                    request,
+                    b"".join(one.answer).decode("utf-8", "replace"),
+                    whole,
+                    one.at,
+                    one.outcome.version,
+                    one.outcome.reason,
+                    is_subscription(one.provider, headers),
+                )
+            )
+        except Exception:
+            log.exception("a call could not be handed over")
+
+
+class Watch:
+    """Ends calls whose clients have gone, as they would end without us. One thread looks at all of them."""
+
+    def __init__(self) -> None:
+        self._calls: dict[int, tuple[socket.socket, Call]] = {}
+        self._lock = threading.Lock()
+        self._closed = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def add(self, client: socket.socket | None, call: Call) -> None:
+        """Watch a client; None where its socket is not known."""
+        if client is None:
+            return
+        with self._lock:
+            self._calls[id(client)] = (client, call)
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name="watch", daemon=True)
+                self._thread.start()
+
+    def remove(self, client: socket.socket | None) -> None:
+        """Watch a client no more."""
+        with self._lock:
+            self._calls.pop(id(client), None)
+
+    def close(self) -> None:
+        """End the thread."""
+        self._closed.set()
+
+    def _run(self) -> None:
+        while not self._closed.wait(LOOK_SECONDS):
+            with self._lock:
+                watched = list(self._calls.values())
+            for client, call in watched:
+                if has_gone(client):
+                    call.end()
+
+
+def has_gone(client: socket.socket) -> bool:
+    """Return whether the other side of a connection has closed it."""
+    try:
+        if hasattr(select, "poll"):
+            poll = select.poll()
+            poll.register(client, select.POLLIN)
+            ready = bool(poll.poll(0))
+        else:
+            ready = bool(select.select([client], [], [], 0)[0])
+        return ready and client.recv(1, socket.MSG_PEEK) == b""
+    except (OSError, ValueError):  # closed, by them or by us
+        return True
+
+
+def raw_target(environ: Environ) -> str:
+    """Return the path and query as the client wrote them."""
+    raw = environ.get("RAW_URI") or environ.get("REQUEST_URI")
+    if isinstance(raw, str) and raw.startswith("/"):
+        return raw
+    query = environ.get("QUERY_STRING", "")
+    return f"{environ.get('PATH_INFO', '')}{'?' if query else ''}{query}"
+
+
+def sent_headers(environ: Environ) -> list[tuple[str, str]]:
+    """Return the headers of a request."""
+    found = [
+        (name[5:].replace("_", "-").lower(), value)
+        for name, value in environ.items()
+        if name.startswith("HTTP_")
+    ]
+    if environ.get("CONTENT_TYPE"):
+        found.append(("content-type", environ["CONTENT_TYPE"]))
+    return found
+
+
+def _has_body(environ: Environ) -> bool:
+    return (
+        bool(environ.get("CONTENT_LENGTH")) or environ.get("HTTP_TRANSFER_ENCODING", "").lower() == "chunked"
+    )
+
+
+def _say(start_response: StartResponse, status: str, message: str) -> list[bytes]:
+    """Answer by ourselves, in the shape of both providers' errors."""
+    error = {"type": "error", "error": {"type": "proxy_error", "message": f"coppice proxy: {message}"}}
+    body = orjson.dumps(error)
+    start_response(status, [("Content-Type", "application/json"), ("Content-Length", str(len(body)))])
+    return [body]

@@ -1,0 +1,182 @@
+"""Edit scripts as the proxy applies them: one holds for a session until a turn at which the next can begin.
+
+The server leaves a session's script in a file; nothing else of the server is needed. A script that has begun to hold is
+kept in a file too, so that a proxy that starts again sends the same prefix. Where a tool loop runs over thoughts the
+next script waits for its end: the model would refuse them over another history.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from webapp.agents.beside import hints
+from webapp.proxy.editing import Body, Edits, Refused, edited
+
+log = logging.getLogger(__name__)
+
+OFF = "off"
+WAITS = (
+    "it waits for the end of the running tool loop, whose thoughts hold to the history they were thought over"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Active:
+    """The script that holds for a session, and the key before which thoughts are left out."""
+
+    version: str
+    edits: Edits
+    ended: str
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The request of a session as it is sent: `data` None means as it came, `reason` says why.
+
+    `version` names the script that was applied; `waiting` says that a newer one is there.
+    """
+
+    data: bytes | None = None
+    version: str = ""
+    reason: str = ""
+    session: str = ""
+
+
+class Scripts:
+    """The scripts of all sessions, in a folder that the server writes."""
+
+    def __init__(self, folder: str | None = None) -> None:
+        self.folder = folder or hints.proxy_folder()
+        self._place = Path(self.folder)
+        self._read: dict[str, tuple[int, Mapping[str, Any]]] = {}
+        self._active: dict[str, Active | None] = {}
+        self._refused: dict[str, str] = {}
+
+    # -- the kill switch
+
+    @property
+    def killed(self) -> bool:
+        """Return whether nothing is pruned for anybody."""
+        return (self._place / hints.KILLED).exists()
+
+    @property
+    def any(self) -> bool:
+        """Return whether any session was ever switched on, so that requests need to be looked at."""
+        try:
+            return any(name.name.endswith(".edits.json") for name in self._place.iterdir())
+        except OSError:
+            return False
+
+    def knows(self, name: str) -> bool:
+        """Return whether a session was ever switched on."""
+        return Path(hints.path(name, hints.EDITS, self.folder)).exists()
+
+    # -- one request
+
+    def apply(self, name: str, body: Body) -> Outcome:
+        """Return what to send for a request of the session called `name`; "" finds it by the keys of its messages."""
+        name = name or self._by_keys(body)
+        script = self._script(name) if name else None
+        active = self._kept(name) if name else None
+        if script is None or (not script["prunes"] and active is None):
+            return Outcome(session=name)
+        try:
+            return self._applied(name, script, active, body)
+        except Refused as refused:
+            return Outcome(reason=str(refused), session=name)
+
+    def refused(self, name: str, version: str) -> None:
+        """Apply this version no more: the provider has refused what it makes."""
+        self._refused[name] = version
+        self._keep(name, None)
+
+    def _applied(self, name: str, script: Mapping[str, Any], active: Active | None, body: Body) -> Outcome:
+        wanted, edits = (script["version"], script["edits"]) if script["prunes"] else (OFF, {})
+        if self._refused.get(name) == wanted:
+            return Outcome(
+                reason="the provider refused this prune; the next one is tried again", session=name
+            )
+        reason = ""
+        if active is None or active.version != wanted:
+            known = set(body.keys)
+            if active is None and known.isdisjoint(edits):
+                return Outcome(session=name)
+            if active is not None and active.ended not in known and known.isdisjoint(edits):
+                return Outcome(session=name)  # another conversation under the same name
+            if body.why_not:
+                raise Refused(body.why_not)
+            if body.is_thinking:
+                reason = WAITS
+            else:
+                active = Active(wanted, edits, body.keys[body.asked])
+                self._keep(name, active)
+        if active is None:
+            return Outcome(reason=reason, session=name)
+        if body.why_not:
+            raise Refused(body.why_not)
+        text = edited(body, active.edits, active.ended)
+        if text is body.text:
+            return Outcome(reason=reason, session=name)
+        return Outcome(text.encode("utf-8"), active.version, reason, name)
+
+    # -- files
+
+    def _script(self, name: str) -> Mapping[str, Any] | None:
+        """Return the script of a session as it is now; None where there is none that can be read."""
+        path = Path(hints.path(name, hints.EDITS, self.folder))
+        try:
+            changed = path.stat().st_mtime_ns
+            known = self._read.get(name)
+            if known is None or known[0] != changed:
+                known = self._read[name] = (changed, _checked(orjson.loads(path.read_bytes())))
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise Refused(f"its edit script cannot be read: {error}") from error
+        return known[1]
+
+    def _by_keys(self, body: Body) -> str:
+        """Return the session whose last message is in the request, the longest such; "" for none."""
+        places = {key: i for i, key in enumerate(body.keys)}
+        best, found = -1, ""
+        for path in self._place.glob("*.edits.json"):
+            try:
+                script = self._script(path.name.removesuffix(".edits.json"))
+            except Refused:
+                continue
+            tail = script.get("tail", "") if script is not None else ""
+            if script is not None and places.get(tail, -1) > best:
+                best, found = places[tail], str(script.get("session", ""))
+        return found
+
+    def _kept(self, name: str) -> Active | None:
+        """Return the script that holds for a session, also from before this process."""
+        if name not in self._active:
+            stored = hints.read(name, hints.ACTIVE, self.folder)
+            try:
+                self._active[name] = Active(**stored) if stored else None  # type: ignore[arg-type]  # as written
+            except TypeError:
+                self._active[name] = None
+        return self._active[name]
+
+    def _keep(self, name: str, active: Active | None) -> None:
+        self._active[name] = active
+        stored: dict[str, object] = (
+            {"version": active.version, "edits": active.edits, "ended": active.ended} if active else {}
+        )
+        hints.write(name, hints.ACTIVE, stored, self.folder)
+
+
+def _checked(script: Any) -> Mapping[str, Any]:
+    """Return a script of the shape that the server writes. Raises KeyError, TypeError."""
+    if not isinstance(script["version"], str) or not isinstance(script["prunes"], bool):
+        raise TypeError("its version or its switch is none")
+    if not all(isinstance(edit, dict) for edit in script["edits"].values()):
+        raise TypeError("its edits are none")
+    return dict(script)

@@ -1,0 +1,198 @@
+"""Connections to a provider: pooled, without time limits of our own, with every byte passed on as it arrives.
+
+urllib3 keeps the connections. Nothing is decoded, redirected or tried again: that is the client's to decide, as it
+would be without us. A call whose client has gone is ended from another thread.
+"""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from typing import Any
+from urllib.request import getproxies, proxy_bypass
+
+import urllib3
+from urllib3.connection import HTTPConnection, HTTPSConnection
+from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
+from urllib3.exceptions import HTTPError
+from urllib3.util import SKIP_HEADER, Timeout, parse_url
+
+CONNECT_SECONDS = 60.0
+POOLED = 64
+READ_BYTES = 65_536
+# Headers that hold for one connection only, and those that we set.
+_NOT_PASSED = frozenset(
+    (
+        *("connection", "keep-alive", "proxy-authenticate", "proxy-authorization", "proxy-connection", "te"),
+        *("trailer", "transfer-encoding", "upgrade"),
+    )
+)
+_OWN_REQUEST = frozenset(("host", "content-length", "accept-encoding", "expect"))
+_OWN_ANSWER = frozenset(("server", "date"))
+
+BODILESS = (204, 304)
+
+Headers = Sequence[tuple[str, str]]
+
+
+class ProviderGone(OSError):
+    """The provider cannot be reached, or ended its answer in the middle."""
+
+
+class Call:
+    """A call under way: its connection, which `end` cuts from any thread."""
+
+    def __init__(self) -> None:
+        self.socket: socket.socket | None = None
+        self.ended = False
+
+    def end(self) -> None:
+        """Cut the connection; whoever reads from it gets an error."""
+        self.ended = True
+        if self.socket is not None:
+            with suppress(OSError):
+                self.socket.shutdown(socket.SHUT_RDWR)
+
+
+_current = threading.local()
+
+
+class _Noting:
+    """A connection that tells the thread's call which socket it uses."""
+
+    sock: Any
+
+    def getresponse(self) -> Any:
+        call: Call | None = getattr(_current, "call", None)
+        if call is not None:
+            call.socket = self.sock
+            if call.ended:
+                call.end()
+        return super().getresponse()  # type: ignore[misc]  # of the connection that it is mixed into
+
+
+class _Http(_Noting, HTTPConnection):
+    pass
+
+
+class _Https(_Noting, HTTPSConnection):
+    pass
+
+
+class Provider:
+    """One provider at its address, without the version that begins every path."""
+
+    def __init__(self, address: str) -> None:
+        parsed = parse_url(address)
+        if parsed.scheme not in ("http", "https") or not parsed.host:
+            raise ValueError(
+                f"expected the address of a provider, like https://api.example.com, got {address}"
+            )
+        self.base = (parsed.path or "").rstrip("/").removesuffix("/v1")
+        self.address = f"{parsed.scheme}://{parsed.netloc}{self.base}"
+        timeout = Timeout(connect=CONNECT_SECONDS, read=None)
+        self._root = f"{parsed.scheme}://{parsed.netloc}"
+        through = getproxies().get(parsed.scheme) if not proxy_bypass(parsed.host) else None
+        manager = (
+            urllib3.ProxyManager(through, maxsize=POOLED, timeout=timeout)
+            if through
+            else urllib3.PoolManager(maxsize=POOLED, timeout=timeout)
+        )
+        manager.pool_classes_by_scheme = {"http": _HttpPool, "https": _HttpsPool}
+        self._manager = manager
+
+    def send(self, call: Call, method: str, target: str, headers: Headers, body: bytes) -> Answer:
+        """Return the beginning of the provider's answer.
+
+        Raises:
+            ProviderGone: there is none.
+        """
+        _current.call = call
+        sent = urllib3.HTTPHeaderDict()
+        for name, value in headers:
+            if name.lower() not in _NOT_PASSED and name.lower() not in _OWN_REQUEST:
+                sent.add(name, value)
+        sent["Accept-Encoding"] = "identity"  # events are read on the way, by the client as they are made
+        if "user-agent" not in sent:
+            sent["User-Agent"] = SKIP_HEADER
+        if body or method in ("POST", "PUT", "PATCH"):
+            sent["Content-Length"] = str(len(body))
+        try:
+            response = self._manager.urlopen(
+                method,
+                f"{self._root}{self.base}{target}",
+                body=body or None,
+                headers=sent,
+                redirect=False,
+                retries=False,
+                assert_same_host=False,
+                preload_content=False,
+                decode_content=False,
+            )
+        except (HTTPError, OSError) as error:
+            raise ProviderGone(f"{self.address} gave no answer: {error}") from error
+        finally:
+            _current.call = None
+        return Answer(response, has_body=method != "HEAD")
+
+    def close(self) -> None:
+        """Close all connections that are not in use."""
+        self._manager.clear()
+
+
+class _HttpPool(HTTPConnectionPool):
+    ConnectionCls = _Http
+
+
+class _HttpsPool(HTTPSConnectionPool):
+    ConnectionCls = _Https
+
+
+class Answer:
+    """An answer of a provider, read once.
+
+    Raises:
+        ProviderGone: it ends within its head.
+    """
+
+    def __init__(self, response: urllib3.BaseHTTPResponse, *, has_body: bool) -> None:
+        self._response: Any = response
+        self.status = f"{response.status} {response.reason or ''}".rstrip() + ("" if response.reason else " ")
+        self.code = response.status
+        self.headers = [
+            (name, value)
+            for name, value in response.headers.items()
+            if name.lower() not in _NOT_PASSED and name.lower() not in _OWN_ANSWER
+        ]
+
+        framed = {"content-length", "transfer-encoding"} & {name.lower() for name in response.headers}
+        self._first = b""
+        if has_body and not framed and self.code not in BODILESS:
+            # http.client reads an end of the connection within the head as the end of the head.
+            self._first = next(self.chunks(), b"")
+            if not self._first:
+                raise ProviderGone("the answer broke off in its head")
+
+    def chunks(self) -> Iterator[bytes]:
+        """Yield the body as it arrives.
+
+        Raises:
+            ProviderGone: it ends before its end.
+        """
+        if self._first:
+            yield self._first
+        try:
+            while data := self._response.read1(READ_BYTES, decode_content=False):
+                yield data
+        except (HTTPError, OSError, ValueError) as error:
+            raise ProviderGone(f"the answer broke off: {error}") from error
+
+    def read(self) -> bytes:
+        """Return the whole body. Raises ProviderGone."""
+        return b"".join(self.chunks())
+
+    def close(self) -> None:
+        """Give the connection back if all was read, else close it."""
+        self._response.close()

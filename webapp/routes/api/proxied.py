@@ -1,0 +1,20 @@
+"""Calls that went through the proxy, handed over by it."""
+
+from __future__ import annotations
+
+from webapp.app import App
+from webapp.bodies import ProxiedCall
+from webapp.routes.api.routing import Table
+from webapp.services.proxied.answers import Taken
+from webapp.services.proxied.calls import Call
+
+table = Table("proxy")
+
+
+@table.post("/proxy/calls")
+def take_call(app: App, body: ProxiedCall) -> Taken:
+    """Take in a copy of a call; `coppice proxy` sends one when its client has the answer.
+
+    What the session of the call does not have yet is appended, with the usage that the provider reported.
+    """
+    return app.calls.take(Call(**body.model_dump()))

@@ -1,0 +1,15 @@
+"""Answers to the proxy."""
+
+from __future__ import annotations
+
+from webapp.answers import answer
+
+
+@answer
+class Taken:
+    """A copy of a call that was taken in."""
+
+    session_id: str | None
+    """The session that it belongs to; null where it says nothing of one: it was refused, or its session was deleted."""
+    added: int
+    """Messages that are new."""

@@ -1,0 +1,395 @@
+"""Takes in copies of calls that went through the proxy, and finds the session that each belongs to.
+
+A call holds the whole conversation; only what the session does not have is appended, and its answer behind it. An
+edited conversation goes on as a branch. The real usage counts for what was really sent: for the context as the client
+has it, or for the pruned view where the proxy sent that.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from scoring.errors import MalformedMessage, UnknownFormat
+from scoring.formats import decode
+from scoring.messages import Message, Text
+from scoring.models import CallTokens, spent
+from scoring.tokens import estimate_tool_tokens
+from webapp.agents.records import Compaction, Entry, Meta, Problem, Record, Rewind, Usage, UsageReport
+from webapp.errors import Invalid, Malformed
+from webapp.events import SessionUpdated
+from webapp.services.ingest.ingest import Ingest
+from webapp.services.ingest.usage_reports import read_usage
+from webapp.services.proxied.answers import Taken
+from webapp.services.proxied.keys import ANSWERED, Protocol, keys_of, protocol_of
+from webapp.services.proxied.replies import Reply, reply_of
+from webapp.services.session.codec import read_json
+from webapp.services.session.environment import Environment
+from webapp.services.session.measuring import title_of
+from webapp.services.session.proxy import ID_PREFIX, PROXY
+from webapp.services.session.session import Session
+from webapp.services.session.stored_messages import whole
+from webapp.services.session.times import from_ms
+from webapp.store.sessions import SessionRow
+
+# Behind the key of an answer that was given again, or came back in other words.
+AGAIN = "~"
+PROMPT = "prompt:"
+SYSTEM_FIELDS = ("system", "instructions")
+TAKEN = range(200, 300)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """A copy of a call as the proxy hands it over; `webapp.proxy.handover` says what its fields mean."""
+
+    provider: str
+    path: str
+    session: str
+    parent: str | None
+    status: int
+    request: str
+    answer: str
+    whole: bool
+    at: int
+    applied: str
+    reason: str
+    subscription: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """A call as it was read: its messages with their keys, the other fields of its body, and its answer."""
+
+    call: Call
+    protocol: Protocol
+    body: Mapping[str, Any]
+    items: Sequence[Any]
+    keys: Sequence[str]
+    reply: Reply | None
+
+    @property
+    def model(self) -> str | None:
+        """Return the model that answered, else the one that was asked."""
+        asked = self.body.get("model")
+        return (self.reply.model if self.reply else None) or (asked if isinstance(asked, str) else None)
+
+    @property
+    def tools(self) -> list[Any]:
+        """Return the tool definitions."""
+        found = self.body.get("tools")
+        return found if isinstance(found, list) else []
+
+    @property
+    def tools_digest(self) -> str:
+        """Return what identifies the tool definitions; "" for none."""
+        return hashlib.blake2b(orjson.dumps(self.tools), digest_size=8).hexdigest() if self.tools else ""
+
+    @property
+    def reply_keys(self) -> list[str]:
+        """Return the keys of the answer's messages."""
+        return keys_of([*self.items, *self.reply.messages])[len(self.items) :] if self.reply else []
+
+
+class Calls:
+    """Appends calls to their sessions."""
+
+    def __init__(self, environment: Environment, ingest: Ingest) -> None:
+        self._environment, self._store, self._ingest = environment, environment.store, ingest
+
+    def take(self, call: Call) -> Taken:
+        """Take in one call.
+
+        Raises:
+            Invalid: such a call holds no conversation.
+            Malformed: its request cannot be read.
+        """
+        read = _read(call)
+        row = self._session(read) if call.status in TAKEN else self._store.sessions.find(call.session)
+        if row is None or row.deleted_at is not None:
+            return Taken(session_id=None, added=0)
+        with self._environment.lock(row.id):
+            self._begin(row.id, read)
+            added = 0
+            if call.status in TAKEN:
+                records, prompt = self._records(self._store.sessions.get(row.id), read)
+                added = len(self._ingest.append_records(row.id, records).nos)
+                self._end(row.id, read, prompt)
+        self._environment.bus.publish(SessionUpdated(row.id))
+        return Taken(session_id=row.id, added=added)
+
+    # -- the session
+
+    def _session(self, read: _Read) -> SessionRow | None:
+        """Return the session of a call, made where it is new; None where it was deleted."""
+        call = read.call
+        if not call.session:
+            found = self._by_keys(read)
+            return found or self._make(f"{ID_PREFIX}{read.keys[0][:10]}-{secrets.token_hex(3)}", read)
+        if call.parent is not None:
+            self._make(call.parent, read)
+        row = self._make(call.session, read, call.parent)
+        if row is None or row.deleted_at is not None or not self._is_aside(row, read):
+            return row
+        return self._make(f"{row.id}.{read.keys[0][:10]}", read, row.id)
+
+    def _make(self, session_id: str, read: _Read, parent: str | None = None) -> SessionRow | None:
+        return self._ingest.ensure(
+            session_id, PROXY, wire_format=read.protocol.format, model=read.model, parent_id=parent
+        )
+
+    def _is_aside(self, row: SessionRow, read: _Read) -> bool:
+        """Return whether a client asks something on the side under a session's name: a title, a check."""
+        tools = Session.of(self._environment, row).state.proxy.tools
+        shares = self._store.log.known(row.key, read.keys[:1])
+        return bool(tools) and not shares and tools != read.tools_digest
+
+    def _by_keys(self, read: _Read) -> SessionRow | None:
+        """Return the session that a list without a name goes on with: by its last message, else the longest branch.
+
+        A first question that was answered before begins another session.
+        """
+        rows = [row for row in self._store.sessions.with_first(read.keys[0]) if row.source == PROXY]
+        best, best_at = None, 0
+        for row in {row.id: row for row in rows}.values():
+            tail = (row.tail_hash or "").partition(AGAIN)[0]
+            known = self._store.log.known(row.key, list(read.keys))
+            shared = next((i for i, key in enumerate(read.keys) if key not in known), len(read.keys))
+            if tail in read.keys:
+                if len(rows) > 1 and not self._is_echo(row, read, tail):
+                    continue
+                shared += len(read.keys)
+            elif not any(ANSWERED in key for key in read.keys[:shared]):
+                continue
+            if shared > best_at:
+                best, best_at = row, shared
+        return best
+
+    def _is_echo(self, row: SessionRow, read: _Read, key: str) -> bool:
+        """Return whether a message came back as the log has it."""
+        last = row.tail_hash or ""
+        found = self._store.log.known(row.key, [last])
+        if last not in found:
+            return True
+        message = self._store.log.message(row.key, found[last][1])
+        if message is None:
+            return True
+        said = whole(message.role, self._store.log.entries_of(row.key, message))
+        came = _message(read.items[read.keys.index(key)], read.protocol.format)
+        return came is None or _words(came) == _words(said)
+
+    # -- what is noted beside the messages
+
+    def _begin(self, session_id: str, read: _Read) -> None:
+        """Note what was sent, before its usage is counted, and the tool definitions where they have changed."""
+        call = read.call
+        with self._store.write():
+            session = Session.load(self._environment, session_id)
+            state, taken = session.state.proxy, call.status in TAKEN
+            state.reason, state.subscription = call.reason, call.subscription
+            if taken:
+                state.applied = bool(call.applied)
+            if taken and read.tools_digest != state.tools:
+                tokens = estimate_tool_tokens(read.tools, session.counter) if read.tools else 0
+                for context in session.contexts:
+                    context.count("tools", tokens - state.tool_tokens, 0)
+                state.tools, state.tool_tokens = read.tools_digest, tokens
+                session.row.envelope = {"tools": read.tools} if read.tools else None
+            session.save()
+
+    def _end(self, session_id: str, read: _Read, prompt: str) -> None:
+        """Note how the session ends now, its system prompt's source id, and what a pruned call has saved."""
+        call = read.call
+        with self._store.write():
+            session = Session.load(self._environment, session_id)
+            session.row.tail_hash = self._tail(session.row, read)
+            usage = _usage(read.reply)
+            if usage is not None:
+                self._bill(session, usage, changed=call.applied != session.state.proxy.version)
+            session.state.proxy.version = call.applied
+            session.state.proxy.prompt = prompt
+            session.save()
+
+    def _tail(self, row: SessionRow, read: _Read) -> str:
+        """Return the source id of the last message: the answer as it was stored, else the last that was asked."""
+        for key in reversed(read.reply_keys):
+            return self._newest(row, key)
+        return read.keys[-1]
+
+    def _newest(self, row: SessionRow, key: str) -> str:
+        """Return the source id under which an answer was stored last."""
+        number, name = 1, key
+        while self._store.log.known(row.key, [f"{key}{AGAIN}{number + 1}"]):
+            number += 1
+            name = f"{key}{AGAIN}{number}"
+        return name
+
+    def _bill(self, session: Session, usage: Usage, *, changed: bool) -> None:
+        """Count what a call cost, and what it would have cost unpruned, with the cache as warm as it was."""
+        state = session.state.proxy
+        state.calls += 1
+        gone = session.said.estimate - session.pruned.estimate if session.said is not None else 0
+        full = usage.input_tokens + max(0, round(session.calibration.factor * gone)) * state.applied
+        before, state.full = state.full, full
+        if not state.applied:
+            return
+        state.pruned += 1
+        warm = usage.cached_tokens > 0 or (changed and before > 0 and not session.cache_is_cold)
+        read = min(before, full) if warm else 0
+        written = full - read if usage.cache_write_tokens else 0
+        real = CallTokens(
+            usage.input_tokens, usage.output_tokens, usage.cached_tokens, usage.cache_write_tokens,
+            usage.cache_write_hour_tokens,
+        )  # fmt: skip
+        hour = written if usage.cache_write_hour_tokens else 0
+        other = CallTokens(full, usage.output_tokens, read, written, hour)
+        model = self._environment.model(session.row.model)
+        paid, unpruned = spent([(real, model)]), spent([(other, model)])
+        if paid is not None and unpruned is not None:
+            state.paid += paid.amount
+            state.unpruned += unpruned.amount
+
+    # -- the messages
+
+    def _records(self, row: SessionRow, read: _Read) -> tuple[list[Record], str]:
+        """Return what a call says that the session does not have yet, and the source id of its system prompt."""
+        at, keys = from_ms(read.call.at), read.keys
+        known = self._store.log.known(row.key, [*keys, *read.reply_keys])
+        digest, words = _prompt(read)
+        prompt = before = Session.of(self._environment, row).state.proxy.prompt
+        records: list[Record] = []
+        if read.model != row.model or row.title is None:
+            records.append(Meta(model=read.model, title=row.title or _title(read)))
+        records += self._turning_back(row, read, known, before)
+        if words and not before.startswith(digest):
+            prompt = f"{digest}@{row.next_seq}"
+            records.append(Entry(Message("system", (Text(words),)), prompt, supersedes=before or None))
+        records += self._echo(row, read)
+        for i, (key, item) in enumerate(zip(keys, read.items, strict=True)):
+            if key not in known:
+                message = _message(item, read.protocol.format)
+                if message is None:
+                    records.append(Problem(i, "a message of a request could not be read"))
+                else:
+                    records.append(Entry(message, key, keys[i - 1] if i else None, at=at, model=read.model))
+        return records + self._answer(row, read, known), prompt
+
+    def _turning_back(
+        self, row: SessionRow, read: _Read, known: Mapping[str, Any], prompt: str
+    ) -> list[Record]:
+        """Return the way back where the conversation does not go on from the session's last message."""
+        tail = (row.tail_hash or "").partition(AGAIN)[0]
+        if not tail or tail in read.keys:
+            return []
+        keys = read.keys
+        shared = keys[: next((i for i, key in enumerate(keys) if key not in known), len(keys))]
+        name = f"{keys[-1]}:{row.version}"
+        kept = (prompt,) if prompt else ()
+        if not shared:
+            return [Compaction(from_ms(read.call.at), "its history begins again", None, name, kept=kept)]
+        live = tuple(self._newest(row, key) if ANSWERED in key else key for key in shared)
+        return [Rewind(shared[-1], name, live=(*kept, *live))]
+
+    def _echo(self, row: SessionRow, read: _Read) -> list[Record]:
+        """Return the last answer as the client sends it back, where it says something else than was answered."""
+        last = row.tail_hash or ""
+        key = last.partition(AGAIN)[0]
+        if ANSWERED not in key or key not in read.keys or self._is_echo(row, read, key):
+            return []
+        message = _message(read.items[read.keys.index(key)], read.protocol.format)
+        return [Entry(message, self._next(row, key), model=read.model, supersedes=last)] if message else []
+
+    def _next(self, row: SessionRow, key: str) -> str:
+        """Return a new source id for an answer."""
+        newest = self._newest(row, key)
+        number = int(newest.rpartition(AGAIN)[2]) + 1 if AGAIN in newest else 2
+        return f"{key}{AGAIN}{number}"
+
+    def _answer(self, row: SessionRow, read: _Read, known: Mapping[str, Any]) -> list[Record]:
+        """Return the answer and its usage."""
+        if read.reply is None:
+            return []
+        at, before, records = from_ms(read.call.at), read.keys[-1], list[Record]()
+        for key, item in zip(read.reply_keys, read.reply.messages, strict=True):
+            message = _message(item, read.protocol.format)
+            if message is not None:
+                name = self._next(row, key) if key in known else key
+                records.append(Entry(message, name, before, at=at, model=read.model))
+                before = name
+        usage = _usage(read.reply)
+        if usage is not None:
+            call = read.reply.call or f"{before}@{read.call.at}"
+            records.append(UsageReport(usage, at, call, read.model, input_end=read.keys[-1]))
+        return records
+
+
+def _read(call: Call) -> _Read:
+    protocol = protocol_of(call.provider, call.path)
+    if protocol is None:
+        raise Invalid(f"a call of {call.provider}{call.path} holds no conversation", "path")
+    try:
+        body = read_json(call.request.encode("utf-8", "surrogatepass"))
+    except orjson.JSONDecodeError as error:
+        raise Malformed(f"the request of a call is not JSON: {error}") from None
+    items = body.get(protocol.list_name) if isinstance(body, dict) else None
+    if isinstance(items, str):
+        items = [{"role": "user", "content": items}]
+    if not isinstance(items, list) or not items:
+        raise Malformed(f"the request of a call has no list {protocol.list_name}")
+    reply = reply_of(protocol.format, call.answer) if call.whole and call.status in TAKEN else None
+    return _Read(call, protocol, body, items, keys_of(items), reply)
+
+
+def _message(item: Any, wire_format: str) -> Message | None:
+    """Return what a wire message says; None where it cannot be read."""
+    try:
+        return next(iter(decode([item], wire_format).messages), None)
+    except (MalformedMessage, UnknownFormat):
+        return None
+
+
+def _words(message: Message) -> tuple[str, tuple[str, ...]]:
+    """Return what an answer said, however it is written."""
+    return message.text.strip(), tuple(call.id for call in message.calls)
+
+
+def _usage(reply: Reply | None) -> Usage | None:
+    """Return the real usage of a call, None where the provider reports none."""
+    try:
+        return read_usage(reply.usage) if reply is not None else None
+    except Invalid:
+        return None
+
+
+def _prompt(read: _Read) -> tuple[str, str]:
+    """Return how the source id of the system prompt beside the list begins, and its words; ("", "") for none."""
+    said = next((read.body[name] for name in SYSTEM_FIELDS if read.body.get(name)), "")
+    blocks = said if isinstance(said, list) else [said]
+    words = "\n".join(
+        one if isinstance(one, str) else str(one.get("text", ""))
+        for one in blocks
+        if isinstance(one, str | dict)
+    )
+    digest = hashlib.blake2b(words.encode("utf-8", "replace"), digest_size=8).hexdigest()
+    return (f"{PROMPT}{digest}", words) if words.strip() else ("", "")
+
+
+def _title(read: _Read) -> str | None:
+    """Return a title from the user's first words: clients put reminders in front of them, in blocks of their own."""
+    for item in read.items:
+        if isinstance(item, dict) and item.get("role") == "user":
+            content = item.get("content")
+            texts = (
+                [b.get("text") for b in content if isinstance(b, dict)]
+                if isinstance(content, list)
+                else [content]
+            )
+            words = [text for text in texts if isinstance(text, str) and text.strip()]
+            if words and not words[-1].lstrip().startswith("<"):
+                return title_of(Message("user", (Text(words[-1]),)))
+    return None

@@ -1,0 +1,108 @@
+"""Keys of a request's messages: the proxy and the server know a message by the same one, and an edit script names it.
+
+A key is a hash over all that was said up to the message, so that it holds for this history alone. Marks of the cache
+and thoughts are left out: clients move the marks and drop the thoughts between calls. What a model answered is known
+by the message that it answers, because a client may write an answer back in other words of the same format.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+THOUGHTS = ("thinking", "redacted_thinking")
+ANSWERED = ">"
+_MARK = "cache_control"
+# Fields that a provider adds to the items of an answer, and that clients keep or leave out.
+_ADDED = ("id", "status")
+_BYTES = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Protocol:
+    """A call whose body holds a conversation: its wire format, its path at the provider, the name of its list."""
+
+    format: str
+    provider: str
+    path: str
+    list_name: str
+
+
+PROTOCOLS = (
+    Protocol("anthropic", "anthropic", "/v1/messages", "messages"),
+    Protocol("openai", "openai", "/v1/chat/completions", "messages"),
+    Protocol("responses", "openai", "/v1/responses", "input"),
+)
+
+
+def protocol_of(provider: str, path: str) -> Protocol | None:
+    """Return the protocol of a call by its path, without its query; None for any other call."""
+    return next((one for one in PROTOCOLS if (one.provider, one.path) == (provider, path)), None)
+
+
+def keys_of(items: Sequence[Any]) -> list[str]:
+    """Return the keys of a request's messages or items, in order."""
+    chain, asked, answers = b"", "", dict[str, int]()
+    keys: list[str] = []
+    for item in items:
+        kind = answer_kind(item)
+        if kind != "reasoning":
+            said = orjson.dumps(_essence(item), option=orjson.OPT_SORT_KEYS)
+            chain = hashlib.blake2b(chain + said, digest_size=_BYTES).digest()
+        if kind is None:
+            asked, answers = chain.hex(), {}
+            keys.append(asked)
+        else:
+            number = answers[kind] = answers.get(kind, 0) + 1
+            keys.append(f"{asked}{ANSWERED}{kind}{'' if number == 1 else number}")
+    return keys
+
+
+def answer_kind(item: Any) -> str | None:
+    """Return the kind of a message that a model said, None for one that it was sent."""
+    if not isinstance(item, Mapping):
+        return None
+    role, kind = item.get("role"), item.get("type")
+    if role is not None:
+        return "assistant" if role == "assistant" else None
+    if isinstance(kind, str) and not kind.endswith(("_output", "_response")):
+        return kind
+    return None
+
+
+def _essence(item: Any) -> Any:
+    """Return what identifies a message."""
+    if not isinstance(item, Mapping):
+        return item
+    said = {name: value for name, value in item.items() if name != _MARK}
+    if "type" in said and answer_kind(item) is not None:
+        said = {name: value for name, value in said.items() if name not in _ADDED}
+    content = said.get("content")
+    if isinstance(content, str):
+        said["content"] = [{"type": "text", "text": content}]
+    elif isinstance(content, list):
+        said["content"] = [_block(one) for one in content if not is_thought(one)]
+    return said
+
+
+def _block(block: Any) -> Any:
+    if not isinstance(block, dict):
+        return block
+    inner = block.get("content")
+    marked = _MARK in block
+    if isinstance(inner, list):
+        return {
+            name: [_block(one) for one in value] if name == "content" else value
+            for name, value in block.items()
+            if name != _MARK
+        }
+    return {name: value for name, value in block.items() if name != _MARK} if marked else block
+
+
+def is_thought(block: Any) -> bool:
+    """Return whether a content block is a model's thought."""
+    return isinstance(block, dict) and block.get("type") in THOUGHTS

@@ -1,0 +1,172 @@
+"""A provider's answer, read from the bytes of a call: the messages in its wire format, the usage, the model.
+
+An answer is one JSON document or a stream of events. One that broke off or was refused says nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+
+
+@dataclass(slots=True)
+class Reply:
+    """The messages of an answer, as they will come back in the next request, and what the provider says of the call."""
+
+    messages: list[Any] = field(default_factory=list)
+    usage: dict[str, Any] | None = None
+    model: str | None = None
+    call: str = ""
+
+
+def reply_of(wire_format: str, text: str) -> Reply | None:
+    """Return what an answer says; None where it is not whole, or is none of this format."""
+    try:
+        whole = orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return _STREAMED[wire_format](list(_events(text)))
+    return _WHOLE[wire_format](whole) if isinstance(whole, Mapping) else None
+
+
+def _events(text: str) -> Iterator[Mapping[str, Any]]:
+    """Yield the data of server-sent events, as far as it is JSON."""
+    for event in text.replace("\r\n", "\n").split("\n\n"):
+        lines = [line[5:].removeprefix(" ") for line in event.split("\n") if line.startswith("data:")]
+        try:
+            value = orjson.loads("\n".join(lines)) if lines else None
+        except orjson.JSONDecodeError:
+            continue
+        if isinstance(value, dict):
+            yield value
+
+
+# Anthropic
+
+
+def _anthropic(message: Mapping[str, Any]) -> Reply | None:
+    content = message.get("content")
+    if message.get("type") != "message" or not isinstance(content, list):
+        return None
+    said = [{"role": "assistant", "content": content}] if content else []
+    return Reply(said, message.get("usage"), message.get("model"), str(message.get("id", "")))
+
+
+def _anthropic_events(events: list[Mapping[str, Any]]) -> Reply | None:
+    message: dict[str, Any] | None = None
+    blocks: dict[int, dict[str, Any]] = {}
+    inputs: dict[int, str] = {}
+    usage: dict[str, Any] = {}
+    for event in events:
+        kind, index = event.get("type"), event.get("index", 0)
+        if kind == "message_start":
+            message = dict(event["message"])
+            usage = dict(message.get("usage") or {})
+        elif kind == "content_block_start":
+            blocks[index] = dict(event["content_block"])
+        elif kind == "content_block_delta" and index in blocks:
+            _grow(blocks[index], event["delta"], inputs, index)
+        elif kind == "message_delta":
+            usage |= {name: value for name, value in (event.get("usage") or {}).items() if value is not None}
+        elif kind == "message_stop" and message is not None:
+            for at, arguments in inputs.items():
+                blocks[at]["input"] = orjson.loads(arguments or "{}")
+            return _anthropic({**message, "content": [blocks[at] for at in sorted(blocks)], "usage": usage})
+    return None
+
+
+def _grow(block: dict[str, Any], delta: Mapping[str, Any], inputs: dict[int, str], index: int) -> None:
+    kind = delta.get("type")
+    if kind == "input_json_delta":
+        inputs[index] = inputs.get(index, "") + str(delta.get("partial_json", ""))
+    elif kind == "citations_delta":
+        block["citations"] = [*(block.get("citations") or []), delta.get("citation")]
+    else:
+        name = {"text_delta": "text", "thinking_delta": "thinking", "signature_delta": "signature"}.get(
+            str(kind)
+        )
+        if name is not None:
+            block[name] = str(block.get(name) or "") + str(delta.get(name) or "")
+
+
+# OpenAI chat completions
+
+
+def _chat(answer: Mapping[str, Any]) -> Reply | None:
+    choices = answer.get("choices")
+    if not isinstance(choices, list) or not choices:
+        return None
+    message = choices[0].get("message")
+    said = [message] if isinstance(message, Mapping) else []
+    return Reply(said, answer.get("usage"), answer.get("model"), str(answer.get("id", "")))
+
+
+def _chat_events(events: list[Mapping[str, Any]]) -> Reply | None:
+    text, calls, ended = "", dict[int, dict[str, Any]](), False
+    reply = Reply()
+    for event in events:
+        reply.model, reply.call = event.get("model") or reply.model, str(event.get("id") or reply.call)
+        reply.usage = event.get("usage") or reply.usage
+        for choice in event.get("choices") or ():
+            if choice.get("index", 0) != 0:
+                continue
+            delta = choice.get("delta") or {}
+            text += delta.get("content") or ""
+            for call in delta.get("tool_calls") or ():
+                _grow_call(calls, call)
+            ended = ended or choice.get("finish_reason") is not None
+    if not ended:
+        return None
+    message: dict[str, Any] = {"role": "assistant", "content": text or None}
+    if calls:
+        message["tool_calls"] = [calls[at] for at in sorted(calls)]
+    reply.messages = [message]
+    return reply
+
+
+def _grow_call(calls: dict[int, dict[str, Any]], delta: Mapping[str, Any]) -> None:
+    call = calls.setdefault(
+        delta.get("index", 0), {"id": "", "type": "function", "function": {"name": "", "arguments": ""}}
+    )
+    call["id"] = delta.get("id") or call["id"]
+    function = delta.get("function") or {}
+    call["function"]["name"] += function.get("name") or ""
+    call["function"]["arguments"] += function.get("arguments") or ""
+
+
+# OpenAI Responses
+
+
+def _responses(answer: Mapping[str, Any]) -> Reply | None:
+    if answer.get("status") not in ("completed", "incomplete"):
+        return None
+    return Reply(
+        list(answer.get("output") or ()), answer.get("usage"), answer.get("model"), str(answer.get("id", ""))
+    )
+
+
+def _responses_events(events: list[Mapping[str, Any]]) -> Reply | None:
+    done: dict[int, Any] = {}
+    for event in events:
+        if event.get("type") == "response.output_item.done":
+            done[event.get("output_index", len(done))] = event.get("item")
+        elif event.get("type") in ("response.completed", "response.incomplete"):
+            reply = _responses(event.get("response") or {})
+            if reply is not None:
+                reply.messages = reply.messages or [done[at] for at in sorted(done)]
+            return reply
+    return None
+
+
+_WHOLE: Mapping[str, Callable[[Mapping[str, Any]], Reply | None]] = {
+    "anthropic": _anthropic,
+    "openai": _chat,
+    "responses": _responses,
+}
+_STREAMED: Mapping[str, Callable[[list[Mapping[str, Any]]], Reply | None]] = {
+    "anthropic": _anthropic_events,
+    "openai": _chat_events,
+    "responses": _responses_events,
+}
