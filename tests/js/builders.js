@@ -57,6 +57,7 @@ export function session(given = {}) {
     created_at: null,
     last_activity: "2026-11-20T10:00:00Z",
     automatic: false,
+    proxy: null,
     strategy: { name: "foresight", own: null, setting: "foresight" },
     task_type: taskType("coding"),
     growth_per_turn: null,
