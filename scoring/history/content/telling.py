@@ -32,7 +32,8 @@ _ERROR = re.compile(
           (?:(?:fatal|internal|syntax|type|runtime|compile|link|parse|import|build|test|uncaught|unhandled)\s+)?
           (?:error|err!|fatal|panic|failure|failed|abort(?:ed)?|critical|fehler|erreur)
           (?:\s+\w+)?\s*(?:\[[^\]]*\]|\([^)]*\))?\s*[:!]
-        | npm\serr! | (?:uncaught|unhandled)\s+\w+ | traceback\s\(most | caused\sby: | thread\s'.*'\spanicked
+        | npm\serr! | <\w*error> | (?:uncaught|unhandled)\s+\w+ | traceback\s\(most | caused\sby:
+        | thread\s'.*'\spanicked
         | (?:✗|✘|✖|×|❌|✕|not\sok\b|---\sfail|fail(?:ed)?\s+\S) )
     | :\s*(?:fatal\s+)?error(?:\s+\w+\d+)?: | \)?:\s+error\s+[A-Z]+\d+
     | command\snot\sfound | no\ssuch\sfile | permission\sdenied | access\s(?:is\s)?denied | not\srecognized\sas
@@ -43,6 +44,11 @@ _ERROR = re.compile(
     | エラー | 错误 | 失败
     """,
     re.IGNORECASE | re.VERBOSE,
+)
+# What a program prints when it fails, whatever the status of the line of commands that it ran in.
+_RAISED = re.compile(
+    r"^traceback\s\(most|^(?:[\w$]+[.:]+)*(?:\w+Error|\w*Exception)\s*:|^fail(?:ed)?\b[\s:]|^panic:|^not\sok\b",
+    re.IGNORECASE,
 )
 # A level of a log in capitals near the beginning of its line.
 _LOGGED = re.compile(r"^.{0,60}?(?<![\w-])(?:ERROR|FATAL|CRITICAL|SEVERE|PANIC|FAIL|FAILED)(?![\w-])")
@@ -78,12 +84,18 @@ _COUNTS = re.compile(
 
 
 def is_failure(text: str) -> bool:
-    """Return whether an output reports a failure: a status other than 0, or an error that no count denies."""
+    """Return whether an output reports a failure: a status other than 0, or an error that no count denies.
+
+    A status of 0 is that of the last command of a line or a script: what was raised before it still failed.
+    """
     lines = _clean(text)
     status = _status(lines)
-    if status is not None:
-        return status != 0
-    return any(True for _ in _errors(lines)) or any(_COUNTED.search(line) for _, line in _last(lines))
+    if status:
+        return True
+    errors = (lines[number] for number in _errors(lines))
+    if any(status is None or _RAISED.search(line) for line in errors):
+        return True
+    return any(_COUNTED.search(line) for _, line in _last(lines))
 
 
 def telling_lines(text: str) -> list[int]:

@@ -91,3 +91,22 @@ class TestVerdicts:
         assert is_failure("a\nb\nProcess exited with code 2")
         assert not is_failure("<returncode>0</returncode>\n<output>\nerror: ignored\n</output>")
         assert is_failure("a\n3 failed, 2 passed")
+
+    @pytest.mark.parametrize(
+        "line",
+        [
+            "Traceback (most recent call last):",
+            'django.db.utils.OperationalError: near "order": syntax error',
+            "Exception: not yet",
+            "FAIL: an address was accepted",
+            "not ok 3 - parses",
+            "2 failed, 185 passed in 3.1s",
+        ],
+    )
+    def test_see_a_failure_whose_status_was_lost(self, line: str) -> None:  # X23
+        """That of a line of commands is the status of its last, as of `tail` in `pytest | tail`."""
+        assert is_failure("\n".join(["<returncode>0</returncode>", *FILLER, line]))
+
+    def test_see_what_a_tool_marks_as_an_error(self) -> None:  # X23
+        """By the tag around it."""
+        assert is_failure("<tool_use_error>String to replace not found in file.</tool_use_error>")
