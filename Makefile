@@ -20,7 +20,7 @@ SHARED ?= ../shared
 WORKERS ?= 3
 
 # The programs of the agents, as npm names them.
-AGENTS = @anthropic-ai/claude-code @openai/codex @google/gemini-cli @mariozechner/pi-coding-agent
+AGENTS = @anthropic-ai/claude-code @openai/codex @google/gemini-cli @mariozechner/pi-coding-agent opencode-ai
 
 .PHONY: agents help run test setup setup-run lint types js pytest fuzz fuzz-decoders kills reliability audit format bench bench-retention bench-harms lock docs screenshots wheel client clean
 

@@ -59,9 +59,13 @@ class Machine:
         model = {"id": "claude-sonnet-4-5", "name": "c", "reasoning": True, "input": ["text"], "contextWindow": 200_000,
                  "maxTokens": 32_000, "cost": {"input": 1, "output": 1, "cacheRead": 1, "cacheWrite": 1}}  # fmt: skip
         provider = {"baseUrl": url, "apiKey": "k", "api": "anthropic-messages", "models": [model]}
+        opencode = {"options": {"baseURL": f"{url}/v1", "apiKey": "k"}}
         files = {
             ".codex/config.toml": codex,
             ".gemini/settings.json": json.dumps({"security": {"auth": {"selectedType": "gemini-api-key"}}}),
+            ".config/opencode/opencode.json": json.dumps(
+                {"provider": {"anthropic": opencode}, "permission": "allow"}
+            ),
             ".pi/agent/models.json": json.dumps({"providers": {"nobody": provider}}),
         }
         for name, text in files.items():
@@ -89,12 +93,18 @@ def _pi(prompt: str, session: str | None) -> list[str]:
     return ["pi", "--provider", "nobody", "--model", "claude-sonnet-4-5", *resume, "-p", prompt]
 
 
+def _opencode(prompt: str, session: str | None) -> list[str]:
+    resume = ["--session", session] if session else []
+    return ["opencode", "run", "--model", "anthropic/claude-sonnet-4-5", *resume, prompt]
+
+
 # Source -> the command that sends a prompt, to a new session or a known one.
 ASK: dict[str, Callable[[str, str | None], list[str]]] = {
     "claude-code": _claude,
     "codex": _codex,
     "gemini-cli": _gemini,
     "pi": _pi,
+    "opencode": _opencode,
 }
 
 

@@ -15,10 +15,13 @@ import pytest
 
 from tests.reach.agents import ASK, COMPACT, FOLDER, Machine
 from tests.reach.upstream import strict_upstream
+from tests.servers import running_server
+from tests.waiting import until
 from webapp.agents import AGENTS
 from webapp.agents.beside import hints
 from webapp.app import App
 from webapp.config import Config
+from webapp.services.planning.requests import PruneRequest
 from webapp.services.reaching import doors
 from webapp.services.session.session import Session
 from webapp.wiring import build
@@ -49,6 +52,15 @@ def app(machine: Machine) -> Iterator[App]:
     made.close()
 
 
+def newest(machine: Machine, source: str) -> str:
+    """Return the id of the agent's newest session."""
+    agent = AGENTS[source]
+    files = [
+        file for root in agent.roots(machine.env) for file in agent.discover(root) if file.parent_id is None
+    ]
+    return max(files, key=lambda file: file.modified).session_id
+
+
 def session_of(app: App, machine: Machine, source: str) -> str:
     """Import the agent's newest session; return its id."""
     agent = AGENTS[source]
@@ -62,7 +74,7 @@ def size(machine: Machine) -> int:
     return len(json.dumps(machine.upstream.requests[-1][2]))
 
 
-@pytest.mark.parametrize("source", list(ASK))
+@pytest.mark.parametrize("source", [one for one in ASK if AGENTS[one].transcripts is not None])
 class TestResuming:
     """A run, a prune, a copy, and the agent goes on from it."""
 
@@ -85,6 +97,31 @@ class TestResuming:
         assert copy is not None
         assert copy.tokens_first_call is not None
         assert copy.tokens_first_call < made.tokens_before
+
+
+@pytest.mark.parametrize("source", [one for one in ASK if AGENTS[one].edit_key is not None])
+class TestPruning:
+    """A prune of a session that goes on, applied in the agent's own process by what `coppice hooks install` adds."""
+
+    def test_takes_effect_with_the_next_call_and_is_refused_nothing(
+        self, machine: Machine, app: App, source: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:  # X27
+        """The server writes the edit script, and the agent sends less of the same session."""
+        monkeypatch.setenv("COPPICE_HINTS", machine.env["COPPICE_HINTS"])
+        doors.apply(doors.installing(source, machine.env, "coppice"), remember=True)
+        machine.run(*ASK[source]("Please RUN(cat big.txt) now", None))
+        machine.run(*ASK[source]("Thank you", newest(machine, source)))
+        before, session = size(machine), newest(machine, source)
+        with running_server(machine.home, env=machine.env, db=machine.home / "followed.db") as server:
+            until(lambda: session in {one.id for one in server.app.sessions.list()})
+            until(lambda: server.app.sessions.get(session).messages >= 6)
+            tokens = server.app.sessions.get(session).pruned.tokens
+            server.app.prunes.apply(session, PruneRequest(max_tokens=tokens // 4))
+            until(lambda: hints.read(session, hints.EDITS).get("edits"))
+        machine.upstream.clear()
+        machine.run(*ASK[source]("Go on", session))
+        assert machine.upstream.refused == []
+        assert size(machine) < before
 
 
 @pytest.mark.parametrize("source", list(COMPACT))

@@ -39,6 +39,20 @@ console.log(JSON.stringify(out));
 """
 
 
+SECOND = """
+import plugin from "./extension.mjs";
+let hear;
+await plugin.setup({ session: { hook: async (name, handler) => { if (name === "context") hear = handler; } } });
+const out = [];
+for (const messages of JSON.parse(process.argv[1])) {
+  const event = { sessionID: "s", kind: "primary", messages };
+  await hear(event);
+  out.push(event.messages);
+}
+console.log(JSON.stringify(out));
+"""
+
+
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder of the hints."""
@@ -149,6 +163,69 @@ class TestInOpenCode:
         hints.write("s", hints.EDITS, {"version": "1", "edits": {**drops, "m3": {"before": ["In short."]}}})
         [[made]] = run("opencode", OPENCODE, folder, SESSION)
         assert [part["text"] for part in made["parts"]] == ["In short.", "and?"]
+
+
+def part(kind: str, **fields: Any) -> dict[str, Any]:
+    """A part of a message in OpenCode 2."""
+    return {"type": kind, **fields}
+
+
+LONG = {
+    "role": "tool",
+    "content": [part("tool-result", id="a", name="bash", result={"type": "text", "value": "long"})],
+}
+TURNS: list[dict[str, Any]] = [
+    {"id": "m1", "role": "user", "content": [part("text", text="ask")]},
+    {"id": "m2", "role": "assistant", "content": [part("reasoning", text="hm"), part("tool-call", id="a")]},
+    LONG,
+    {"role": "system", "content": [part("text", text="a rule")]},
+    {"id": "m3", "role": "user", "content": [part("text", text="and?")]},
+]
+
+
+class TestInOpenCode2:
+    """Its hook over the context of a call, with the messages that its own process makes of a session."""
+
+    def test_leaves_the_call_as_it_is_where_there_is_no_script(self, folder: Path) -> None:  # X27
+        """Message by message."""
+        assert run("opencode", SECOND, folder, TURNS) == [TURNS]
+
+    def test_shortens_an_output_and_leaves_out_thoughts_of_turns_that_ended(
+        self, folder: Path
+    ) -> None:  # X27
+        """A call's results are messages of their own, without a name."""
+        hints.write("s", hints.EDITS, {"version": "1", "edits": {"m2": {"outputs": {"a": "short"}}}})
+        loop = [{"id": "m4", "role": "assistant", "content": [part("reasoning", text="so")]}]
+        made, after = run("opencode", SECOND, folder, TURNS, [*TURNS, *loop])
+        assert made[1]["content"] == [part("tool-call", id="a")]
+        assert made[2]["content"][0]["result"] == {"type": "text", "value": "short"}
+        assert after == [*made, *loop]
+
+    def test_drops_calls_with_their_results_and_puts_a_summary_in_their_place(
+        self, folder: Path
+    ) -> None:  # X27
+        """What the agent itself says in between stays."""
+        drops = {key: {"drop": True} for key in ("m1", "m2")}
+        hints.write("s", hints.EDITS, {"version": "1", "edits": {**drops, "m3": {"before": ["In short."]}}})
+        [made] = run("opencode", SECOND, folder, TURNS)
+        assert [one["content"][0]["text"] for one in made] == ["a rule", "In short.", "and?"]
+
+    def test_keeps_to_its_script_until_the_next_turn(self, folder: Path) -> None:  # X27
+        """So the cached prefix stays byte for byte, whatever the server writes meanwhile."""
+        hints.write("s", hints.EDITS, {"version": "1", "edits": {"m2": {"outputs": {"a": "short"}}}})
+        runner = SECOND.replace(
+            "await hear(event);",
+            "await hear(event); writeFileSync(process.env.COPPICE_HINTS + '/s.edits.json', "
+            'JSON.stringify({version: "2", edits: {}}));',
+        )
+        runner = 'import { writeFileSync } from "node:fs";' + runner
+        answer = {"id": "m4", "role": "assistant", "content": [part("tool-call", id="b")]}
+        asked = {"id": "m5", "role": "user", "content": [part("text", text="more")]}
+        first, second, third = run(
+            "opencode", runner, folder, TURNS, [*TURNS, answer], [*TURNS, answer, asked]
+        )
+        assert second[: len(first)] == first
+        assert third[2] == LONG
 
 
 @pytest.mark.parametrize("source", ["pi", "opencode"])

@@ -46,7 +46,47 @@ function edited(messages, script, ended) {
   return made;
 }
 
+/** The same over the messages of OpenCode 2: a call's results are messages of their own, named by its id. */
+function editedOfSecond(messages, script, ended) {
+  const made = [];
+  let isOver = messages.some(({ id }) => id === ended);
+  let edit;
+  let isDropped = false;
+  for (const message of messages) {
+    if (message.id !== undefined) {
+      if (message.id === ended) isOver = false;
+      edit = script.edits[message.id];
+      isDropped = edit?.drop === true;
+      for (const text of edit?.before ?? [])
+        if (!isDropped) made.push({ role: "user", content: [{ type: "text", text }] });
+    }
+    if (isDropped && message.role !== "system") continue;
+    const content = message.content
+      .filter((part) => !(part.type === "reasoning" && isOver && message.role === "assistant"))
+      .map((part) =>
+        part.type === "tool-result" && edit?.outputs?.[part.id] !== undefined
+          ? { ...part, result: { type: "text", value: edit.outputs[part.id] } }
+          : part,
+      );
+    const isSame = content.length === message.content.length && content.every((part, n) => part === message.content[n]);
+    if (isSame) made.push(message);
+    else if (content.length > 0)
+      made.push(Object.assign(Object.create(Object.getPrototypeOf(message)), message, { content }));
+  }
+  return made;
+}
+
 let active = null;
+
+/** The script of a session and the message before which turns have ended: read anew as a turn begins, and kept. */
+function activeIn(session, asked, begins) {
+  if (active?.session !== session || begins) {
+    const script = scriptOf(session);
+    if (active?.session !== session || script?.version !== active?.script?.version)
+      active = { session, script, ended: asked };
+  }
+  return active.script ? active : null;
+}
 
 export const Coppice = async () => ({
   "experimental.chat.messages.transform": async (_input, output) => {
@@ -55,17 +95,32 @@ export const Coppice = async () => ({
       const asked = messages.findLast(({ info }) => info.role === "user");
       const session = asked?.info.sessionID;
       if (!session) return;
-      const begins = messages.at(-1) === asked;
-      if (active?.session !== session || begins) {
-        const script = scriptOf(session);
-        if (active?.session !== session || script?.version !== active?.script?.version)
-          active = { session, script, ended: asked.info.id };
-      }
-      if (!active?.script) return;
-      const made = edited(messages, active.script, active.ended);
+      const now = activeIn(session, asked.info.id, messages.at(-1) === asked);
+      if (!now) return;
+      const made = edited(messages, now.script, now.ended);
       if (made.length > 0) messages.splice(0, messages.length, ...made);
     } catch {
       // the call goes out as it came
     }
   },
 });
+
+/** What OpenCode 2 loads; OpenCode 1 finds its own under `server`. */
+export default {
+  id: "coppice",
+  server: Coppice,
+  setup: async (context) => {
+    await context.session.hook("context", (event) => {
+      try {
+        if (event.kind !== undefined && event.kind !== "primary") return;
+        const asked = event.messages.findLast(({ role, id }) => role === "user" && id !== undefined);
+        const now = asked && activeIn(event.sessionID, asked.id, event.messages.at(-1) === asked);
+        if (!now) return;
+        const made = editedOfSecond(event.messages, now.script, now.ended);
+        if (made.length > 0) event.messages = made;
+      } catch {
+        // the call goes out as it came
+      }
+    });
+  },
+};

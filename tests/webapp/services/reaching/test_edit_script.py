@@ -77,6 +77,15 @@ class TestTheScript:
         app.operations.undo(session, applied.operation.n)
         assert script(app, session) == {}
 
+    def test_leaves_the_words_of_the_user_before_what_is_left(
+        self, app: App, session: str
+    ) -> None:  # X27, X6
+        """Some providers refuse a list that begins with the model."""
+        app.operations.drop(session, app.messages.by_number(session, [1])[0].id)
+        assert script(app, session) == {}
+        app.operations.drop(session, app.messages.by_number(session, [2])[0].id)
+        assert script(app, session) == {"assistant:1": {"drop": True}, "toolResult:c0": {"drop": True}}
+
     def test_gives_the_text_that_replaces_an_output(self, app: App, session: str) -> None:  # X27, C3
         """Under the call's id."""
         rules = {"strategy": "tool_outputs_first", "tool_outputs_keep_turns": 0, "tool_outputs_keep_tokens": 0,
