@@ -8,7 +8,7 @@ providers refuse a list that begins with the model, so what is left begins with 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Set
+from collections.abc import Callable, Container
 from typing import Any
 
 import orjson
@@ -44,7 +44,7 @@ def edit_script(session: Session, key_of: Key) -> dict[str, Any]:
     return {"version": version, "edits": edits}
 
 
-def _dropped(session: Session, key_of: Key, standing: Set[str]) -> list[str]:
+def _dropped(session: Session, key_of: Key, standing: Container[str]) -> list[str]:
     """Return the keys of what goes; what the user said last before the first message that is left stays with it, where
     that one is the model's.
     """
