@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from typing import Any
 
 import anthropic
 import openai
 import pytest
+from langchain.agents import create_agent
+from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
-from langchain_core.runnables import Runnable, RunnableLambda
+from langchain_core.outputs import ChatGeneration, ChatResult
+from pydantic import Field
 
-from examples import anthropic_sdk, langchain_runnable, openai_sdk
+from examples import anthropic_sdk, langchain_middleware, langgraph_agent, openai_sdk
 from tests.servers import Server
 from tests.waiting import PATIENCE
 from tests.webapp.test_sdks import ANTHROPIC_ANSWER, OPENAI_ANSWER, Provider
@@ -28,6 +32,29 @@ ANTHROPIC_LAST = {
     "content": [{"type": "text", "text": "A README."}],
     "stop_reason": "end_turn",
 }
+
+
+CALL = {"name": "list_files", "args": {"path": "."}, "id": "call_1"}
+
+
+class Model(BaseChatModel):
+    """A chat model that calls its tool at each question and answers its result, and keeps what it was sent."""
+
+    sent: list[list[BaseMessage]] = Field(default_factory=list)
+
+    @property
+    def _llm_type(self) -> str:
+        return "scripted"
+
+    def bind_tools(self, tools: Any, **_: Any) -> Any:
+        """Take any tools."""
+        return self
+
+    def _generate(self, messages: list[BaseMessage], *_: Any, **__: Any) -> ChatResult:
+        self.sent.append(messages)
+        asks = isinstance(messages[-1], HumanMessage)
+        answer = AIMessage("", tool_calls=[CALL]) if asks else AIMessage("A README.")
+        return ChatResult(generations=[ChatGeneration(message=answer)])
 
 
 @pytest.fixture
@@ -67,20 +94,29 @@ class TestExamples:
         assert [message["role"] for message in provider.sent[1]["messages"]] == ["user", "assistant", "user"]
 
     def test_of_langchain_hands_a_model_what_fits(self, live_server: Server) -> None:  # X13
-        """A runnable in front of a model; the program keeps its whole list."""
-        seen: list[int] = []
-
-        def model(messages: list[BaseMessage]) -> AIMessage:
-            seen.append(len(messages))
-            return AIMessage(f"answer {len(messages)}")
-
+        """A middleware of an agent, whose state keeps the whole conversation."""
+        model = Model(sent=[])
         with Coppice(live_server.url, session="example", model="gpt-5.1") as coppice:
-            answering: Runnable[list[BaseMessage], AIMessage] = RunnableLambda(model)
-            chain = langchain_runnable.in_context(coppice) | answering
-            talk: list[BaseMessage] = [HumanMessage("one " * 400)]
-            talk += [chain.invoke(talk), HumanMessage("two " * 400)]
+            middleware = langchain_middleware.InContext(coppice)
+            agent: Any = create_agent(model, [langgraph_agent.list_files], middleware=[middleware])
+            talk = agent.invoke({"messages": [HumanMessage("one " * 400)]})["messages"]
+            assert [type(one).__name__ for one in talk] == [
+                "HumanMessage", "AIMessage", "ToolMessage", "AIMessage",
+            ]  # fmt: skip
             coppice.sync(talk)
-            coppice.drop(coppice.messages(sort="oldest")["messages"][0]["id"])
-            chain.invoke(talk)
-        assert seen[0] == 1
-        assert seen[1] < len(talk)
+            coppice.drop(coppice.messages(sort="oldest")["messages"][1]["id"])
+            agent.invoke({"messages": [*talk, HumanMessage("two")]})
+        assert [one.content for one in model.sent[2]] == ["one " * 400, "A README.", "two"]
+
+    def test_of_langgraph_runs_its_tool_and_answers(self, live_server: Server) -> None:  # X13
+        """What was dropped is not sent again, and the graph's state still has it."""
+        model = Model(sent=[])
+        with Coppice(live_server.url, session="example", model="gpt-5.1") as coppice:
+            graph = langgraph_agent.graph_of(model, coppice)
+            talk = graph.invoke({"messages": [HumanMessage("What is here?")]})["messages"]
+            assert talk[-1].content == "A README."
+            coppice.sync(talk)
+            coppice.drop(coppice.messages(sort="oldest")["messages"][1]["id"])
+            after = graph.invoke({"messages": [*talk, HumanMessage("And now?")]})["messages"]
+        assert len(after) == 8
+        assert [one.content for one in model.sent[2]] == ["What is here?", "A README.", "And now?"]
