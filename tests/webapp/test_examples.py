@@ -109,7 +109,7 @@ class TestExamples:
         assert [one.content for one in model.sent[2]] == ["one " * 400, "A README.", "two"]
 
     def test_of_langgraph_runs_its_tool_and_answers(self, live_server: Server) -> None:  # X13
-        """What was dropped is not sent again, and the graph's state still has it."""
+        """A dropped message is not sent again, and the graph's state still has it."""
         model = Model(sent=[])
         with Coppice(live_server.url, session="example", model="gpt-5.1") as coppice:
             graph = langgraph_agent.graph_of(model, coppice)

@@ -204,7 +204,7 @@ class TestInOpenCode2:
     def test_drops_calls_with_their_results_and_puts_a_summary_in_their_place(
         self, folder: Path
     ) -> None:  # X27
-        """What the agent itself says in between stays."""
+        """The rules that the agent puts in between stay."""
         drops = {key: {"drop": True} for key in ("m1", "m2")}
         hints.write("s", hints.EDITS, {"version": "1", "edits": {**drops, "m3": {"before": ["In short."]}}})
         [made] = run("opencode", SECOND, folder, TURNS)
