@@ -11,6 +11,7 @@ from webapp.providers.client import ModelClient
 from webapp.services.access.keys import Keys
 from webapp.services.catalog.demo import Demo
 from webapp.services.catalog.repairing import Repairing
+from webapp.services.catalog.savings import Savings
 from webapp.services.catalog.search import Search
 from webapp.services.catalog.sessions import Sessions
 from webapp.services.catalog.status import Status
@@ -57,6 +58,7 @@ class App:
     settings: SettingsService
     suggesting: Suggesting
     models: ModelTable
+    savings: Savings
     search: Search
     context: Context
     memory: MemoryService

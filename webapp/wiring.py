@@ -16,6 +16,7 @@ from webapp.redaction import redactor
 from webapp.services.access.keys import Keys
 from webapp.services.catalog.demo import Demo
 from webapp.services.catalog.repairing import Repairing
+from webapp.services.catalog.savings import Savings
 from webapp.services.catalog.search import Search
 from webapp.services.catalog.sessions import Sessions
 from webapp.services.catalog.status import Status
@@ -99,6 +100,7 @@ def build(config: Config) -> App:
         settings=SettingsService(environment),
         suggesting=Suggesting(environment),
         models=ModelTable(environment),
+        savings=Savings(environment),
         search=Search(environment, messages),
         context=context,
         memory=memory,

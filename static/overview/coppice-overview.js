@@ -3,6 +3,7 @@
 // All sessions in one table: state, gauge, growth, prunes. They are read by pages, latest activity first, and
 // followed in the room "overview". Filter, chip, order and grouping are part of the address.
 import "./file-drop.js";
+import "./saved-totals.js";
 import "./sessions-table.js";
 import * as address from "../shared/address.js";
 import { api } from "../shared/api.js";
@@ -14,6 +15,7 @@ import { root } from "../shared/root.js";
 import { live } from "../shared/socket.js";
 import { toast, toastError } from "../shared/toast.js";
 import { title } from "../shared/words.js";
+import { badge, canNotify, isNotifying, tellOfCrossing, toggleNotifying } from "./alerts.js";
 import { regionLegend } from "./session-row.js";
 import { arrange, grouped, isWorthGrouping, nextSort, tally } from "./sessions.js";
 import { tellingNames } from "./titles.js";
@@ -60,6 +62,7 @@ export class CoppiceOverview extends ReadingElement {
       fold: (target) => this.#toggle(this.#unfolded, target.dataset.id),
       orphans: (target) => this.#toggle(this.#unfolded, target.dataset.key),
       project: (target) => this.#toggle(this.#closed, target.dataset.key),
+      notify: () => toggleNotifying().then(() => this.requestUpdate()),
       demo: () => this.#startDemo(),
       import: () => this.querySelector("file-drop")?.pick(),
       "clear-filter": () => this.#choose({ find: "", show: "all" }),
@@ -89,6 +92,7 @@ export class CoppiceOverview extends ReadingElement {
     this.#sessions ??= new Map();
     for (const session of sessions) {
       const known = this.#sessions.get(session.id);
+      tellOfCrossing(known, session);
       if (known?.title !== session.title) this.#names = null;
       this.#sessions.set(session.id, newer(known, session));
     }
@@ -143,8 +147,10 @@ export class CoppiceOverview extends ReadingElement {
           html`<span class="muted" role="status"
           >reading ${number(sessions.length)} of ${number(this.#awaited)}…</span>`
         }
-        <span class="end"><button data-act="import">${icon("plus")}Import…</button></span>
+        <span class="end">${canNotify() && notifyButton()}
+          <button data-act="import">${icon("plus")}Import…</button></span>
       </div>
+      <saved-totals></saved-totals>
       ${this.problem("Could not read the sessions")} ${this.#toolbar(sessions, byProject)}
       ${regionLegend()}
       ${
@@ -157,6 +163,7 @@ export class CoppiceOverview extends ReadingElement {
   /** @param {Api.Session[]} sessions @param {boolean} byProject */
   #toolbar(sessions, byProject) {
     const { active, above, sources } = tally(sessions);
+    badge(above);
     const { find, show } = this.#choice;
     /** @param {string} name @param {string} label @param {number} [count] */
     const chip = (name, label, count) =>
@@ -218,6 +225,11 @@ function counts(sessions) {
     above > 0 ? html`<b class="warned">${number(above)} above ${own}</b>` : "none above target"
   }</span>`;
 }
+
+const notifyButton = () =>
+  html`<button class="quiet" data-act="notify" aria-pressed=${isNotifying()}
+    title="Show a notification when a session goes above its target while this page is open"
+    >${icon("bell")}${isNotifying() ? "Notifying" : "Notify me"}</button> `;
 
 /** @param {number} all sessions there are */
 const noneFits = (all) =>

@@ -32,11 +32,12 @@ export function exportMenu(session) {
       `${agent} transcript`,
       `The pruned view as a new transcript that ${agent} resumes from. Its own file is not changed.`,
     );
-  return html`<details class="menu export">
+  return html`<details class="menu export" @toggle=${() => import("./card-links.js")}>
     <summary class="button">Export ${icon("down")}</summary>
     <div class="menu-list">
       ${own} ${agent && html`<hr>`}
       ${FORMATS.map(([format, name, use]) => item(format, name, use))}
+      <hr><card-links session-id=${session.id}></card-links>
     </div>
   </details>`;
 }

@@ -61,6 +61,9 @@ export function apiAt(base = root) {
     /** One page of the sessions. @param {{ limit: number, after?: string | null, sort?: string }} query
      * @param {AbortSignal} [signal] @returns {Promise<Api.Sessions>} */
     sessions: (query, signal) => get(`/sessions${queryOf(query)}`, signal),
+    /** What prunes have saved, over all sessions. @param {AbortSignal} [signal]
+     * @returns {Promise<Api.Savings>} */
+    savings: (signal) => get("/savings", signal),
     /** @param {string} id @param {Api.SessionChange} data @returns {Promise<Api.Session>} */
     patchSession: (id, data) => change("PATCH", at(id), data),
     /** @param {string} id @returns {Promise<Api.Ok>} */

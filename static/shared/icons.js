@@ -33,6 +33,7 @@ const SHAPES = {
   system: svg`<circle cx="8" cy="8" r="5.5"/><path d="M8 2.500a5.5 5.5 0 0 1 0 11Z" fill="currentColor"/>`,
   file: svg`<path d="M4 2h5l3 3v9H4ZM9 2v3h3"/>`,
   copy: svg`<rect x="5.5" y="5.5" width="8" height="8" rx="1.2"/><path d="M10.5 5.500v-3h-8v8h3"/>`,
+  bell: svg`<path d="M4 11.500V7a4 4 0 0 1 8 0v4.500l1 1H3ZM6.800 14h2.400"/>`,
   plus: svg`<path d="M8 3.500v9M3.5 8h9"/>`,
 };
 

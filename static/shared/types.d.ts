@@ -186,6 +186,10 @@ declare namespace Api {
     session_id: string; title: string; path: string; cwd: string; command: string[]; line: string;
     tokens_before: number; tokens_promised: number; operation: number | null;
   }
+  interface Savings {
+    tokens: number; calls: number; sessions: number; of_sessions: number; out: number; amount: number | null;
+    at_least: boolean; currency: string;
+  }
   interface Session {
     id: string; title: string | null; source: string; source_label: string; why_not_resumed: string | null;
     kind: "followed" | "managed"; model: string | null; model_known: boolean; parent_id: string | null;

@@ -14,6 +14,7 @@ from tests.browser.writing import ClaudeFolder, feed, managed, words
 from tests.servers import Server, running_server
 from tests.waiting import PATIENCE
 from webapp.events import ImportProgressed
+from webapp.services.planning.requests import PruneRequest
 
 DROP = """([name, text]) => {
   const data = new DataTransfer();
@@ -237,6 +238,65 @@ class TestTheTable:
         for name in ("Sessions", "Search", "Memory", "Settings"):
             link = page.get_by_role("navigation", name="Pages").get_by_role("link", name=name)
             expect(link).to_be_in_viewport(ratio=1)
+
+
+NOTICES = """() => {
+  window.notices = [];
+  window.Notification = class extends EventTarget {
+    static permission = "default";
+    static async requestPermission() { return (this.permission = "granted"); }
+    constructor(title, options) { super(); window.notices.push([title, options.body]); }
+  };
+}"""
+
+
+class TestAbove:
+    """A session that crosses its target while nobody looks."""
+
+    def test_is_counted_in_the_tab(self, page: Page, server: Server) -> None:
+        """The title of the page begins with the number of sessions above their target."""
+        managed(server, 2, id="one", title="One")
+        page.goto(server.url)
+        expect(page.locator("tr.session-row")).to_have_count(1)
+        expect(page).to_have_title("Sessions · Coppice")
+        feed(server, "one", 60)
+        expect(page).to_have_title("(1) Sessions · Coppice")
+
+    def test_is_told_where_the_reader_asked_for_it(self, page: Page, server: Server) -> None:
+        """A notification with the verdict, once, and none before it was allowed."""
+        page.add_init_script(f"({NOTICES})()")
+        managed(server, 2, id="one", title="One")
+        managed(server, 2, id="two", title="Two")
+        page.goto(server.url)
+        feed(server, "one", 60)
+        expect(page).to_have_title("(1) Sessions · Coppice")
+        page.get_by_role("button", name="Notify me").click()
+        expect(page.get_by_role("button", name="Notifying")).to_have_attribute("aria-pressed", "true")
+        feed(server, "two", 60)
+        page.wait_for_function("window.notices.length === 1")
+        [[title, body]] = page.evaluate("window.notices")
+        assert title == "Two"
+        assert body.startswith("Prune now")
+
+
+class TestSavings:
+    """What prunes have saved, over all sessions."""
+
+    def test_are_said_with_their_scope(self, page: Page, server: Server) -> None:
+        """First what is out of the contexts; after a call with less, tokens, calls, sessions and money."""
+        session = managed(server, 60, model="claude-sonnet-4-5")
+        managed(server, 2)
+        page.goto(server.url)
+        expect(page.locator("tr.session-row")).to_have_count(2)
+        expect(page.locator("saved-totals")).to_have_text("")
+        server.app.prunes.apply(session, PruneRequest(max_tokens=20_000))
+        page.reload()
+        expect(page.locator("saved-totals")).to_contain_text("no call was made with less since then")
+        feed(server, session, 2, tokens=20)
+        page.reload()
+        expect(page.locator("saved-totals")).to_contain_text(
+            re.compile(r"Saved [\d.]+k tokens in 1 call of 1 of\s+2 sessions, \$0\.0\d+ at the list price")
+        )
 
 
 class TestTheEmptyState:

@@ -20,6 +20,7 @@ from webapp.store.copies import Copies
 from webapp.store.log import Log
 from webapp.store.memories import Memories
 from webapp.store.operations import Operations
+from webapp.store.savings import Saved
 from webapp.store.seals import PARTS, of_rows, rows_of
 from webapp.store.search_index import Words
 from webapp.store.session_dump import Dump
@@ -49,6 +50,7 @@ class Store:
         self.words = Words(self.db)
         self.small = SmallTables(self.db)
         self.copies = Copies(self.db)
+        self.savings = Saved(self.db)
         self.access = Access(self.db)
         self.webhooks = Webhooks(self.db)
         self.dump = Dump(self.db)

@@ -7,7 +7,7 @@ from webapp.app import App
 from webapp.bodies import DeleteQuery, NewSession, SessionChange, SessionsQuery, TimelineQuery
 from webapp.routes.api.routing import Table
 from webapp.routes.problems import RequestFault
-from webapp.services.catalog.answers import Sessions, Stats, Timeline
+from webapp.services.catalog.answers import Savings, Sessions, Stats, Timeline
 from webapp.services.session.answers import Session, Verdict
 
 table = Table("sessions")
@@ -22,6 +22,12 @@ def list_sessions(app: App, query: SessionsQuery) -> Sessions:
     becomes active between two pages moves to the front, so that the pages after it do not hold it.
     """
     return app.sessions.page(**query.given())
+
+
+@table.get("/savings")
+def read_savings(app: App) -> Savings:
+    """Return what prunes and summaries kept out of later calls, in tokens and at list prices, over all sessions."""
+    return app.savings.all()
 
 
 @table.post("/sessions", status=201, errors=(409,))

@@ -52,6 +52,26 @@ class Cost:
 
 
 @answer
+class Savings:
+    """The tokens that prunes and summaries kept out of later calls, over all sessions."""
+
+    tokens: int
+    """Each call counts what its context was smaller by."""
+    calls: int
+    sessions: int
+    """Sessions that were pruned, and made a call since; pruned copies among them."""
+    of_sessions: int
+    """All sessions."""
+    out: int
+    """Tokens that are out of contexts now, called since or not."""
+    amount: float | None
+    """The price of these tokens read from the provider's cache; null where no price is known."""
+    at_least: bool
+    """True where the price of some of them is not known."""
+    currency: str
+
+
+@answer
 class Parent:
     """The session that a sub-agent belongs to."""
 

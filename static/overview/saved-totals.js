@@ -1,0 +1,54 @@
+// <saved-totals></saved-totals>
+//
+// What prunes and summaries kept out of later calls, in tokens and money, with its scope; nothing where
+// nothing was pruned.
+import { api } from "../shared/api.js";
+import { compact, counted, money, number } from "../shared/format.js";
+import { html, nothing } from "../shared/html.js";
+import { ReadingElement } from "../shared/reading-element.js";
+import { live } from "../shared/socket.js";
+
+/** A busy session changes several times a second. */
+const CALM_MS = 5000;
+
+export class SavedTotals extends ReadingElement {
+  /** @type {Api.Savings | null} */
+  #saved = null;
+
+  constructor() {
+    super(CALM_MS);
+  }
+
+  start() {
+    this.hear(live, ["session:updated", "session:deleted"], () => this.refresh());
+    super.start();
+  }
+
+  /** @param {AbortSignal} signal */
+  async read(signal) {
+    const saved = await api.savings(signal);
+    if (!signal.aborted) this.#saved = saved;
+  }
+
+  view() {
+    return this.#saved ? savedWords(this.#saved) : nothing;
+  }
+}
+
+/** @param {Api.Savings} saved */
+export function savedWords({ tokens, calls, sessions, of_sessions, out, amount, at_least, currency }) {
+  if (tokens === 0 && out === 0) return nothing;
+  if (tokens === 0)
+    return html`<p class="muted">
+      ${compact(out)} tokens are out of the contexts; no call was made with less since then.
+    </p>`;
+  const least = at_least ? "at least " : "";
+  const paid =
+    amount !== null && html`, ${least}<b>${money(amount, currency)}</b> at the list price of cached input`;
+  return html`<p class="muted">
+    Saved <b>${compact(tokens)} tokens</b> in ${counted(calls, "call")} of ${number(sessions)} of
+    ${counted(of_sessions, "session")}${paid}.
+  </p>`;
+}
+
+customElements.define("saved-totals", SavedTotals);

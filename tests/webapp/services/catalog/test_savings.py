@@ -1,0 +1,59 @@
+"""The tokens and the money that prunes kept out of later calls."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.webapp.building import managed, wire
+from webapp.app import App
+from webapp.services.planning.requests import PruneRequest
+from webapp.store.copies import CopyRow
+
+
+@pytest.fixture
+def pruned(app: App) -> str:
+    """A managed session that was pruned once."""
+    talk = [wire(("user", "assistant")[n % 2], f"{n} " + "word " * 400) for n in range(40)]
+    session = managed(app, *talk, model="claude-sonnet-4-5")
+    app.prunes.apply(session, PruneRequest(max_tokens=4_000))
+    return session
+
+
+class TestSavings:
+    """Sums over all sessions."""
+
+    def test_are_nothing_before_a_call_was_made_with_less(self, app: App, pruned: str) -> None:
+        """What is out of the context is said; it is not yet saved."""
+        found = app.savings.all()
+        assert (found.tokens, found.calls, found.sessions, found.amount) == (0, 0, 0, None)
+        assert found.out > 1_000
+
+    def test_count_each_call_since(self, app: App, pruned: str) -> None:
+        """Tokens that were gone times calls, at the cached list price, of one in two sessions."""
+        managed(app, wire("user", "hello"))
+        for _ in range(3):
+            app.ingest.append_messages(pruned, [wire("user", "go on"), wire("assistant", "done")])
+        found = app.savings.all()
+        assert (found.calls, found.sessions, found.of_sessions) == (3, 1, 2)
+        assert found.tokens == 3 * found.out
+        assert found.amount == pytest.approx(found.tokens * 0.3e-6, abs=1e-5)
+
+    def test_end_with_an_undo(self, app: App, pruned: str) -> None:
+        """What came back is not saved."""
+        app.ingest.append_messages(pruned, [wire("assistant", "done")])
+        app.operations.undo(pruned, None)
+        assert app.savings.all().tokens == 0
+
+    def test_of_an_unknown_model_have_no_price(self, app: App, pruned: str) -> None:
+        """The amount says that it is the least."""
+        app.sessions.patch(pruned, model="nobody-knows-this")
+        app.ingest.append_messages(pruned, [wire("assistant", "done")])
+        found = app.savings.all()
+        assert (found.amount, found.at_least) == (None, True)
+
+    def test_of_a_copy_are_its_own_calls(self, app: App) -> None:
+        """A pruned copy that was not used has saved nothing."""
+        copy = managed(app, wire("user", "hello"), id="copy")
+        with app.store.write():
+            app.store.copies.put(CopyRow(copy, "origin", "Copy", 1, 50_000, 20_000))
+        assert (app.savings.all().tokens, app.savings.all().out) == (0, 0)

@@ -1,0 +1,49 @@
+"""Sums of the tokens that operations took out of contexts, and of the calls that were made since."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from webapp.store.connection import Connections
+from webapp.store.keys import SHIFT
+
+
+class SavedRow(NamedTuple):
+    """One operation in force, or one pruned copy: the tokens it freed, and the calls made with them gone."""
+
+    session: int
+    model: str | None
+    freed: int
+    calls: int
+    copied: bool
+
+
+class Saved:
+    """Sums over `operations`, `messages`, `copies` and `calls`; nothing is written."""
+
+    def __init__(self, db: Connections) -> None:
+        self._db = db
+
+    def rows(self) -> list[SavedRow]:
+        """Return every prune and summary in force, and every copy whose session is known.
+
+        A message of the assistant is a call of a managed session; of a followed session only the calls of its copies
+        were made with less.
+        """
+        operations = (
+            "SELECT s.key, s.model, o.tokens_before - o.tokens_after, CASE WHEN s.kind = 'managed' THEN "
+            f"(SELECT count(*) FROM messages m WHERE m.key BETWEEN s.key << {SHIFT} AND (s.key + 1 << {SHIFT}) - 1 "
+            "AND m.role = 'assistant' AND m.first_seq >= o.seq) ELSE 0 END, 0 "
+            f"FROM operations o JOIN sessions s ON s.key = o.key >> {SHIFT} WHERE o.undone_at IS NULL "
+            "AND o.kind IN ('prune', 'summary') AND o.actor <> 'agent' AND s.deleted_at IS NULL"
+        )
+        copies = (
+            "SELECT s.key, s.model, c.tokens_before - c.tokens_promised, "
+            "(SELECT count(*) FROM calls WHERE session = s.key), 1 "
+            "FROM copies c JOIN sessions s ON s.id = c.session_id WHERE s.deleted_at IS NULL"
+        )
+        rows = self._db.rows(f"{operations} UNION ALL {copies}")
+        return [
+            SavedRow(session, model, freed, calls, bool(copied))
+            for session, model, freed, calls, copied in rows
+        ]
