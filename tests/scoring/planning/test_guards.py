@@ -164,3 +164,20 @@ class TestWhatStaysTogether:
             )
             kept = set(plan.kept)
             assert all(p - 1 in kept for p in kept if 1 < p < 82 and p % 2 == 0)
+
+
+class TestReplacedPlans:
+    """A plan that a newer one replaces."""
+
+    def test_go_with_a_reason(self) -> None:
+        """The older plan is not weighed where the newer one stays; its reason needs no weight."""
+        messages = [user("Fix the parser.")]
+        for n in range(1, 5):
+            messages += act(str(n), "TodoWrite", **plan_of(*["completed"] * n, "pending"))
+            messages += [
+                model(f"Part {n}: {' '.join(f'word{n}{i}' for i in range(400))}"),
+                user(f"go on {n}"),
+            ]
+        plan = planned(messages, 0.05)
+        assert 1 in plan.removed
+        assert all(plan.reason(position).startswith("dropped: ") for position in plan.removed)

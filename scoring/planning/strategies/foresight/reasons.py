@@ -107,8 +107,8 @@ class Reasons:
         return Why("too_little", f"dropped: {what} {when}, too little for its size")
 
     def _by_relevance(self, head: int) -> bool:
-        """Return whether relevance gave most of a unit's rate."""
-        return self._offers.bonus(head) * 2 > self._taken.rates[head] > 0
+        """Return whether relevance gave most of a unit's rate; one that was not weighed has none."""
+        return self._offers.bonus(head) * 2 > self._taken.rates.get(head, 0.0) > 0
 
     def _copies_that_stay(self, number: int) -> int:
         """In how many messages that stay whole a mention stands; all are counted at the first question."""
