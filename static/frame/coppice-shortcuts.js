@@ -7,7 +7,7 @@ import { icon } from "../shared/icons.js";
 import { allShortcuts, shortcutsFor } from "../shared/keys.js";
 
 /** @param {string} key */
-const cap = (key) => html`<kbd>${key === "Escape" ? "Esc" : key}</kbd>`;
+const cap = (key) => key.split(" ").map((one) => html`<kbd>${one === "Escape" ? "Esc" : one}</kbd>`);
 
 export class CoppiceShortcuts extends CoppiceElement {
   start() {

@@ -10,6 +10,12 @@ import { recall, remember } from "../shared/preferences.js";
 import { root } from "../shared/root.js";
 import { live } from "../shared/socket.js";
 
+const PAGES = [
+  ["g o", "Go to the sessions", "/"],
+  ["g s", "Go to the settings", "/settings"],
+  ["g m", "Go to the memory", "/memory"],
+  ["g f", "Go to the search", "/search"],
+].map(([key = "", label = "", path = ""]) => /** @type {const} */ ([key, label, path]));
 const THEMES = /** @type {const} */ (["system", "light", "dark"]);
 const ICONS = { system: "system", light: "sun", dark: "moon" };
 const REASONS = {
@@ -27,6 +33,10 @@ export class CoppiceStatus extends CoppiceElement {
       keys: () => document.dispatchEvent(new CustomEvent("coppice:shortcuts")),
     });
     shortcutsFor([{ key: "/", label: "Filter or search", run: () => this.#focusSearch() }], this.life);
+    shortcutsFor(
+      PAGES.map(([key, label, path]) => ({ key, label, run: () => location.assign(`${root}${path}`) })),
+      this.life,
+    );
   }
 
   #focusSearch() {

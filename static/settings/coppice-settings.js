@@ -1,11 +1,13 @@
 // <coppice-settings></coppice-settings>
 //
-// Every weight and threshold, edited together: their effect is shown on a real session at once, saving checks
-// them as a whole and shows faults beside their fields. Nothing changes without Save.
+// Every weight and threshold, found by words, exported, imported, and edited together: their effect is shown
+// on a real session at once, saving checks them as a whole and shows faults beside their fields. Nothing
+// changes without Save.
 import "./models-table.js";
 import "./webhooks-panel.js";
 import "./weight-suggestion.js";
 import "./what-if.js";
+import * as address from "../shared/address.js";
 import { ApiError, api } from "../shared/api.js";
 import { counted } from "../shared/format.js";
 import { html } from "../shared/html.js";
@@ -25,6 +27,11 @@ import {
 import { placeOf, typesSection } from "./type-choice.js";
 import { changedFields, typed, valueAt, withValue, wordsOf } from "./values.js";
 
+const BEGINNING = { find: "" };
+/** What is found or hidden as one: a setting, or one of the rows of a list. */
+const ROWS = ".setting, .weight, .keyword-group, .step";
+const FILE = "coppice-settings.json";
+
 export class CoppiceSettings extends ReadingElement {
   /** @type {Api.SettingsDoc | null} */
   #doc = null;
@@ -35,6 +42,8 @@ export class CoppiceSettings extends ReadingElement {
   /** Settings that were saved elsewhere while these were being edited. @type {Api.SettingsDoc | null} */
   #elsewhere = null;
   #saving = false;
+  /** The words of the settings that are shown. */
+  #find = address.read(location.search, BEGINNING).find;
   /** The task type whose weights and keywords are shown. */
   #type = ALL;
 
@@ -47,6 +56,9 @@ export class CoppiceSettings extends ReadingElement {
     const on = (type, act) =>
       this.listen(this, type, (/** @type {CustomEvent} */ event) => act(event.detail, event));
     on("input", (_, { target }) => this.#input(/** @type {HTMLInputElement} */ (target)));
+    on("change", (_, { target }) => {
+      if (target instanceof HTMLInputElement && target.type === "file") this.#import(target);
+    });
     on("faults", (faults) => {
       this.#faults = faults;
       this.requestUpdate();
@@ -66,6 +78,8 @@ export class CoppiceSettings extends ReadingElement {
     this.actions({
       preset: (target) => this.#take(this.#doc?.presets[target.dataset.name ?? ""]),
       defaults: () => this.#take(this.#doc?.defaults),
+      export: () => this.#export(),
+      import: () => this.querySelector("input[type=file]")?.dispatchEvent(new MouseEvent("click")),
       discard: () => this.#take(this.#doc?.settings),
       save: () => this.#save(),
       elsewhere: () => this.#elsewhere && this.#adopt(this.#elsewhere),
@@ -157,6 +171,11 @@ export class CoppiceSettings extends ReadingElement {
 
   /** @param {HTMLInputElement} field */
   #input(field) {
+    if (field.type === "search") {
+      this.#find = field.value;
+      address.write({ find: field.value }, BEGINNING);
+      return this.update();
+    }
     if (!this.#draft || !field.name || field.closest("models-table, what-if, webhooks-panel")) return;
     /** @type {unknown} */
     let value = field.value;
@@ -168,6 +187,35 @@ export class CoppiceSettings extends ReadingElement {
     this.#draft = withValue(this.#draft, field.name, value);
     this.requestUpdate();
     this.#tryDraft();
+  }
+
+  update() {
+    super.update();
+    const words = this.#find.trim().toLowerCase().split(/\s+/).filter(Boolean);
+    for (const box of this.querySelectorAll(".settings-form .group-box")) show(box, words);
+  }
+
+  #export() {
+    const text = JSON.stringify(this.#draft, null, 2);
+    const address = URL.createObjectURL(new Blob([text], { type: "application/json" }));
+    Object.assign(document.createElement("a"), { href: address, download: FILE }).click();
+    URL.revokeObjectURL(address);
+  }
+
+  /** Takes the settings of a file as unsaved changes. @param {HTMLInputElement} field */
+  async #import(field) {
+    const file = field.files?.[0];
+    field.value = "";
+    if (!file || !this.#draft) return;
+    try {
+      const read = JSON.parse(await file.text());
+      const known = Object.keys(this.#draft).filter((name) => name in Object(read));
+      if (known.length === 0) throw new Error("it holds no setting; expected a file that Export made");
+      this.#take({ ...this.#draft, ...Object.fromEntries(known.map((name) => [name, read[name]])) });
+      toast(`${counted(known.length, "setting")} read from ${file.name}. Save to use them.`);
+    } catch (error) {
+      toastError(error, `Could not read ${file.name}`);
+    }
   }
 
   #tryDraft() {
@@ -205,9 +253,13 @@ export class CoppiceSettings extends ReadingElement {
     return html`<div class="page-head">
         <h1>Settings</h1>
         <span class="muted">for all sessions; a session's own settings come first</span>
-        <span class="end"><button class="small" data-act="defaults">Reset to defaults</button></span>
+        <span class="end">
+          <input type="file" accept=".json,application/json" hidden aria-hidden="true" tabindex="-1">
+          <button class="small" data-act="import">Import…</button>
+          <button class="small" data-act="export">Export</button>
+          <button class="small" data-act="defaults">Reset to defaults</button></span>
       </div>
-      ${presets(doc, draft)}
+      ${presets(doc, draft, this.#find)}
       ${
         this.#elsewhere &&
         html`<p class="note-box" role="status">
@@ -251,14 +303,35 @@ export class CoppiceSettings extends ReadingElement {
   }
 }
 
+/** Shows the rows of a group that have all words in their text or their name; all where its heading has them.
+ * @param {Element} box @param {string[]} words */
+function show(box, words) {
+  /** @param {Element | null} part @param {string} [more] */
+  const has = (part, more = "") => {
+    const text = `${part?.textContent ?? ""} ${more}`.toLowerCase();
+    return words.every((word) => text.includes(word));
+  };
+  const whole = has(box.querySelector("h2"));
+  let any = whole;
+  for (const row of /** @type {NodeListOf<HTMLElement>} */ (box.querySelectorAll(ROWS))) {
+    const name = row.querySelector("[name]")?.getAttribute("name") ?? "";
+    row.hidden = !whole && !has(row, name.replaceAll("_", " "));
+    if (!row.hidden) any = true;
+  }
+  /** @type {HTMLElement} */ (box).hidden = !any;
+  if (words.length > 0 && any && box instanceof HTMLDetailsElement) box.open = true;
+}
+
 /** The presets; the one that the settings equal is pressed. @param {Api.SettingsDoc} doc
- * @param {Api.Settings} settings */
-function presets(doc, settings) {
+ * @param {Api.Settings} settings @param {string} find */
+function presets(doc, settings, find) {
   const names = Object.keys(doc.presets);
   const chosen = names.find(
     (name) => changedFields(settings, /** @type {Api.Settings} */ (doc.presets[name])).length === 0,
   );
   return html`<div class="toolbar">
+    <input type="search" .value=${find} placeholder="Find a setting" aria-label="Find a setting"
+      autocomplete="off" spellcheck="false">
     <span class="muted">Preset</span>
     <div class="chips" role="group" aria-label="Preset">
       ${names.map(

@@ -5,7 +5,7 @@ import { html, kept, nothing } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
 import { options, signalColour, signalSwatch } from "../shared/session-parts.js";
 import { ALL } from "../shared/task-types.js";
-import { choiceOptions, title } from "../shared/words.js";
+import { choiceOptions, strategyName, title } from "../shared/words.js";
 import { SECTIONS } from "./fields.js";
 import { back, following, forWhom, placeOf, readBy, shownType, weightsReadBy } from "./type-choice.js";
 import { faultAt, valueAt } from "./values.js";
@@ -19,6 +19,19 @@ const KNOWN = new Set([
   ...["weights", "roles", "keywords", "length_steps", "task_type"],
   ...Object.values(SECTIONS).flatMap(([, , fields]) => fields.map(([name]) => name)),
 ]);
+
+/** A group of fields that the chosen strategy does not read, folded away unless one of them is wrong.
+ * @param {Form} form @param {string} path @param {string} heading @param {string} beside
+ * @param {Html} fields */
+function unread(form, path, heading, beside, fields) {
+  if (form.settings.strategy === "score") return section(heading, beside, fields);
+  return html`<details class="panel group-box unread" ?open=${faultAt(form.faults, path, true) !== ""}>
+    <summary>
+      <h2>${heading}</h2><span class="muted small">not read by ${strategyName(form.settings.strategy)}</span>
+    </summary>
+    <div class="fields">${fields}</div>
+  </details>`;
+}
 
 /** A group of fields under a heading. @param {string} heading @param {Html} beside @param {Html} fields */
 function section(heading, beside, fields) {
@@ -107,7 +120,7 @@ export function rolesSection(form) {
   const rows = roles.map((role) =>
     slider(form, `roles.${role}`, title(role), title(role), "rating", "roles", 1),
   );
-  return section("Roles", "rating of who speaks, 0 to 1", html`${readBy(form)}${rows}`);
+  return unread(form, "roles", "Roles", "rating of who speaks, 0 to 1", html`${readBy(form)}${rows}`);
 }
 
 /** @param {Form} form */
@@ -120,7 +133,13 @@ export function keywordsSection(form) {
       ${faultNote(form, path)}
       <div><button type="button" class="small" data-act="add-group">${icon("plus")}Add a group</button></div>
       ${back(form, "keywords")}`;
-  return section(`Keywords${forWhom(form)}`, "whole words, any case", html`${readBy(form)} ${fields}`);
+  return unread(
+    form,
+    path,
+    `Keywords${forWhom(form)}`,
+    "whole words, any case",
+    html`${readBy(form)} ${fields}`,
+  );
 }
 
 /** @param {Form} form @param {Api.KeywordGroup} group @param {string} path @param {number} i */
@@ -156,7 +175,9 @@ export function lengthSection(form) {
       ${removeButton("drop-step", i, "Remove this step")} ${faultNote(form, path, true)}
     </div>`;
   });
-  return section(
+  return unread(
+    form,
+    "length_steps",
     "Length",
     "rating from a number of characters on",
     html`${readBy(form)} ${rows} ${faultNote(form, "length_steps")}

@@ -1,11 +1,12 @@
 // <what-if></what-if>
 //
-// The effect of unsaved settings on one session: tokens after a prune, and how many messages would change
-// fate. Property `settings`: those being edited, or null while they equal the saved ones. Emits `faults` with
-// the wrong fields when the server refuses them.
+// The effect of unsaved settings on one session, cut to a share of its context that is chosen here: tokens
+// after a prune, the messages that would change fate, and how many would at four depths. Property
+// `settings`: those being edited, or null while they equal the saved ones. Emits `faults` with the wrong
+// fields when the server refuses them.
 import "../shared/context-gauge.js";
 import { ApiError, api } from "../shared/api.js";
-import { counted, number, percent } from "../shared/format.js";
+import { compact, counted, number, percent, percentSet } from "../shared/format.js";
 import { html } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
 import { whatItDoes } from "../shared/prune-words.js";
@@ -13,10 +14,17 @@ import { ReadingElement } from "../shared/reading-element.js";
 import { mainGauge, titleOf } from "../shared/session-facts.js";
 import { options, planBar } from "../shared/session-parts.js";
 import { typeName, typeReason, typeUnder } from "../shared/task-types.js";
+import { fateName, plainReason } from "../shared/words.js";
+import { aimShare, CUTS, compared, firstCut, ranked, swapped, tokensAt } from "./swaps.js";
+
+/** @typedef {import("./swaps.js").Compared} Compared */
 
 const TYPING_MS = 250;
+const SHOWN_SWAPS = 30;
+const SHOWN_RANKS = 12;
 const SHOWN_SESSIONS = 200;
 const NONE = html`<p class="pad muted">There is no session to try settings on yet.</p>`;
+const DEPTHS = html`<p class="small muted">messages that change fate where a prune keeps so much</p>`;
 const WRONG = html`<p class="muted">A field is wrong. Correct it to see what these settings would do.</p>`;
 
 export class WhatIf extends ReadingElement {
@@ -30,6 +38,10 @@ export class WhatIf extends ReadingElement {
   #saved = null;
   /** @type {Api.Plan | null} */
   #tried = null;
+  /** The share of the context that the plans keep, in percent; null for their aims. @type {number | null} */
+  #cut = null;
+  /** The number of changed fates by depth, as far as they are known. @type {Map<number, number>} */
+  #depths = new Map();
   #busy = false;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #timer;
@@ -45,10 +57,18 @@ export class WhatIf extends ReadingElement {
 
   start() {
     this.listen(this, "change", (/** @type {Event} */ event) => {
-      const id = /** @type {HTMLSelectElement} */ (event.target).value;
-      this.#session = this.#sessions?.find((s) => s.id === id) ?? null;
+      const field = /** @type {HTMLSelectElement | HTMLInputElement} */ (event.target);
+      if (field instanceof HTMLSelectElement)
+        this.#choose(this.#sessions?.find((s) => s.id === field.value) ?? null);
       this.#saved = this.#tried = null;
       this.reader.restart();
+    });
+    this.listen(this, "input", (/** @type {Event} */ event) => {
+      const { target } = event;
+      if (!(target instanceof HTMLInputElement) || target.type !== "range") return;
+      event.stopPropagation();
+      this.#cut = Number(target.value);
+      this.requestUpdate();
     });
     super.start();
   }
@@ -64,20 +84,31 @@ export class WhatIf extends ReadingElement {
     return this.reader.restart();
   }
 
+  /** @param {Api.Session | null} session */
+  #choose(session) {
+    this.#session = session;
+    this.#cut = session ? firstCut(session) : null;
+  }
+
   /** @param {AbortSignal} signal */
   async read(signal) {
     if (!this.#sessions) {
       this.#sessions = (await api.sessions({ limit: SHOWN_SESSIONS, sort: "tokens" }, signal)).sessions;
-      this.#session = this.#sessions[0] ?? null;
+      this.#choose(this.#sessions[0] ?? null);
     }
     const session = this.#session;
     if (!session) return;
     try {
-      this.#saved ??= await api.plan(session.id, {}, signal);
+      const max_tokens = this.#cut === null ? null : tokensAt(session, this.#cut);
+      this.#saved ??= await api.plan(session.id, { max_tokens }, signal);
       const wanted = ownFirst(session, this.#settings);
       const wish = { settings: { ...wanted }, compare: true };
-      this.#tried = wanted ? await api.plan(session.id, wish, signal) : null;
-      if (!signal.aborted) this.emit("faults", []);
+      this.#tried = wanted ? await api.plan(session.id, { ...wish, max_tokens }, signal) : null;
+      if (signal.aborted) return;
+      this.emit("faults", []);
+      this.#busy = false;
+      this.requestUpdate();
+      if (wanted) await this.#readDepths(session, wish, signal);
     } catch (error) {
       if (signal.aborted) return;
       this.#tried = null;
@@ -85,6 +116,17 @@ export class WhatIf extends ReadingElement {
       this.emit("faults", error.faults);
     } finally {
       if (!signal.aborted) this.#busy = false;
+    }
+  }
+
+  /** @param {Api.Session} session @param {Api.PlanWish} wish @param {AbortSignal} signal */
+  async #readDepths(session, wish, signal) {
+    this.#depths.clear();
+    for (const cut of CUTS) {
+      const plan = await api.plan(session.id, { ...wish, max_tokens: tokensAt(session, cut) }, signal);
+      if (signal.aborted) return;
+      this.#depths.set(cut, plan.changed ?? 0);
+      this.requestUpdate();
     }
   }
 
@@ -101,6 +143,7 @@ export class WhatIf extends ReadingElement {
   /** @param {Api.Session} session */
   #comparison(session) {
     const [saved, tried] = [this.#saved, this.#tried];
+    const cut = this.#cut ?? aimShare(session);
     const choices = (this.#sessions ?? []).map(
       (s) => /** @type {const} */ ([s.id, `${titleOf(s)} (${percent(mainGauge(s).utilization)})`]),
     );
@@ -111,13 +154,30 @@ export class WhatIf extends ReadingElement {
         Counts as <b>${typeName(typeUnder(session, this.#settings))}</b>.
         ${typeReason(session, this.#settings)}
       </p>
+      <label class="small muted" for="what-if-cut">Cut to <b>${percentSet(cut)}</b> of its context,
+        ${this.#cut === null ? "the aim" : `${number(tokensAt(session, cut))} tokens`}</label>
+      <input id="what-if-cut" type="range" min="5" max="95" step="5" .value=${String(cut)}>
       <div class="plan-bars">
         ${saved && planBar("Now", session, saved.before, session.pruned.regions)}
         ${saved && planBar("Saved", session, saved.after, saved.regions_after)}
         ${tried && planBar("These", session, tried.after, tried.regions_after)}
       </div>
       <div role="status" class="what-if-words" data-busy=${this.#busy}>${this.#words()}</div>
+      ${tried && this.#depthWords()} ${saved && tried && differences(saved, tried)}
     </div>`;
+  }
+
+  /** How many fates change at each depth. */
+  #depthWords() {
+    /** @param {number} cut */
+    const count = (cut) => {
+      const known = this.#depths.get(cut);
+      return known === undefined ? "…" : number(known);
+    };
+    return html`<dl class="depths" aria-label="Messages that would change fate, by depth of the cut">
+      ${CUTS.map((cut) => html`<div><dt>${percentSet(cut)}</dt><dd>${count(cut)}</dd></div>`)}
+    </dl>
+    ${DEPTHS}`;
   }
 
   #words() {
@@ -139,6 +199,53 @@ export class WhatIf extends ReadingElement {
       </p>
       ${tried.over_budget && html`<p class="warned">${icon("warning")} ${tried.over_budget.message}</p>`}`;
   }
+}
+
+/** @param {Api.Plan} saved @param {Api.Plan} tried */
+function differences(saved, tried) {
+  const all = compared(saved, tried);
+  const swaps = swapped(all);
+  if (swaps.length === 0) return "";
+  const more = swaps.length - SHOWN_SWAPS;
+  return html`<table class="swaps" aria-label="Messages that change fate">
+      <thead><tr><th>Message</th><th class="num">Score</th><th>Fate</th></tr></thead>
+      <tbody>${swaps.slice(0, SHOWN_SWAPS).map(swap)}</tbody>
+    </table>
+    ${more > 0 && html`<p class="small muted">and ${counted(more, "more message")}</p>`}
+    <details class="ranks">
+      <summary>The ranked list before and after</summary>
+      <div class="ranks-pair">${rankList("Saved", all, 0)} ${rankList("These", all, 1)}</div>
+    </details>`;
+}
+
+/** @param {number | null} score */
+const points = (score) => (score === null ? "–" : number(Math.round(score)));
+
+/** @param {Compared} one */
+function swap({ number: n, text, role, tokens, scores, fates, reason }) {
+  const [before = null, after = null] = scores;
+  const [was = "", is = ""] = fates;
+  return html`<tr>
+    <td><span class="one-line"><span class="muted">#${number(n)} ${role}</span> ${text}</span>
+      <small class="muted">${compact(tokens)} tokens${reason && ` · ${plainReason(reason)}`}</small></td>
+    <td class="num">${points(before)} → ${points(after)}</td>
+    <td>${fateName(was)} → <b>${fateName(is)}</b></td>
+  </tr>`;
+}
+
+/** What goes, the lowest score first. @param {string} name @param {Compared[]} all @param {0 | 1} which */
+function rankList(name, all, which) {
+  const list = ranked(all, which);
+  const more = list.length - SHOWN_RANKS;
+  return html`<div>
+    <h3>${name}: ${number(list.length)} go</h3>
+    <ol>${list.slice(0, SHOWN_RANKS).map(
+      ({ number: n, text, scores, fates }) =>
+        html`<li data-swaps=${fates[0] !== fates[1]}><span class="num">${points(scores[which] ?? null)}</span>
+          <span class="one-line">#${number(n)} ${text}</span></li>`,
+    )}</ol>
+    ${more > 0 && html`<p class="small muted">and ${number(more)} more</p>`}
+  </div>`;
 }
 
 /** The settings for a session: a task type chosen for it comes first. @param {Api.Session} session

@@ -1,4 +1,5 @@
-// Keyboard shortcuts. Elements register keys while they are on a page; typing in a field never fires one.
+// Keyboard shortcuts. Elements register keys while they are on a page, one ("j") or two after each other
+// ("g o"); typing in a field never fires one.
 
 /** @typedef {{ key: string, label: string, run: (event: KeyboardEvent) => void }} Shortcut */
 
@@ -24,12 +25,35 @@ function isTyping(target) {
   return target.isContentEditable || (/^(input|textarea|select)$/.test(target.localName) && !pressed);
 }
 
+/** @param {EventTarget | null} target */
+const isEmptySearch = (target) =>
+  target instanceof HTMLInputElement && target.type === "search" && target.value === "";
+
+/** The first of two keys, until the second is pressed or too much time has passed. */
+let first = "";
+/** @type {ReturnType<typeof setTimeout> | undefined} */
+let forget;
+const SECOND_KEY_MS = 1500;
+
 /** @param {KeyboardEvent} event */
 function press(event) {
   if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
-  if (isTyping(event.target) && event.key !== "Escape") return;
+  if (isTyping(event.target) && event.key !== "Escape") {
+    if (event.key === "/" && isEmptySearch(event.target)) event.preventDefault(); // it is there already
+    return;
+  }
   if (document.querySelector("dialog[open]") && event.key !== "Escape") return;
-  const found = [...shortcuts].reverse().find((shortcut) => shortcut.key === event.key);
+  const key = first ? `${first} ${event.key}` : event.key;
+  const all = [...shortcuts].reverse();
+  first = "";
+  clearTimeout(forget);
+  const found = all.find((shortcut) => shortcut.key === key);
+  if (!found && all.some((shortcut) => shortcut.key.startsWith(`${key} `))) {
+    first = key;
+    forget = setTimeout(() => {
+      first = "";
+    }, SECOND_KEY_MS);
+  }
   if (!found) return;
   // Enter belongs to the control that has the focus.
   const control = event.target instanceof Element && event.target.closest(CONTROLS);

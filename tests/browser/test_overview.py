@@ -280,7 +280,7 @@ class TestAbove:
 
 
 class TestSavings:
-    """What prunes have saved, over all sessions."""
+    """The sum that prunes have saved, over all sessions."""
 
     def test_are_said_with_their_scope(self, page: Page, server: Server) -> None:
         """First what is out of the contexts; after a call with less, tokens, calls, sessions and money."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+from pathlib import Path
 
 from playwright.sync_api import Locator, Page, expect
 
@@ -122,6 +124,7 @@ class TestTheRest:
         saved: list[str] = []
         page.on("request", lambda r: saved.append(r.url) if r.method == "PUT" else None)
         page.goto(f"{server.url}/settings")
+        page.locator("details.unread > summary").filter(has_text="Keywords").click()
         page.get_by_role("button", name="Remove tool use").click()
         page.get_by_role("button", name="Add a group").click()
         expect(page.get_by_label("Words of new group")).to_be_visible()
@@ -191,6 +194,84 @@ class TestModels:
         page.locator(".model-edit").get_by_label("Window").fill("64000")
         page.get_by_role("button", name="Save", exact=True).click()
         expect(page.locator(".models").get_by_text("novel-1")).to_be_visible()
+
+
+class TestFinding:
+    """A setting among many."""
+
+    def test_shows_the_settings_that_have_the_words(self, page: Page, server: Server) -> None:
+        """In their names and helps, folded groups too; the words are part of the address."""
+        page.goto(f"{server.url}/settings")
+        page.get_by_label("Find a setting").fill("minimum gain")
+        expect(page.get_by_label("Minimum gain")).to_be_visible()
+        expect(page.get_by_role("heading", name="Target and aim")).to_be_hidden()
+        expect(page.get_by_role("slider", name=re.compile("^Recency"))).to_be_hidden()
+        page.reload()
+        expect(page.get_by_label("Find a setting")).to_have_value("minimum gain")
+        page.get_by_label("Find a setting").fill("rating of who speaks")
+        page.get_by_label("Find a setting").fill("roles")
+        expect(page.get_by_role("slider", name="User", exact=True)).to_be_visible()
+        page.get_by_label("Find a setting").fill("")
+        expect(page.get_by_role("heading", name="Target and aim")).to_be_visible()
+
+    def test_folds_what_the_chosen_strategy_does_not_read(self, page: Page, server: Server) -> None:
+        """Roles, keywords and lengths are closed under Foresight, and open under the scores."""
+        page.goto(f"{server.url}/settings")
+        expect(page.get_by_text("not read by Foresight")).to_have_count(3)
+        expect(page.get_by_role("slider", name="User", exact=True)).to_be_hidden()
+        page.get_by_role("button", name="Blueprint").click()
+        expect(page.get_by_role("slider", name="User", exact=True)).to_be_visible()
+
+
+class TestFiles:
+    """Settings that are exported and imported."""
+
+    def test_come_back_unsaved(self, page: Page, server: Server, tmp_path: Path) -> None:
+        """A file that was exported and edited elsewhere is shown as changes; Save takes them."""
+        page.goto(f"{server.url}/settings")
+        with page.expect_download() as download:
+            page.get_by_role("button", name="Export").click()
+        settings = json.loads(Path(download.value.path()).read_text("utf-8"))
+        assert settings["aim_percent"] == 60
+        file = tmp_path / "mine.json"
+        file.write_text(json.dumps({**settings, "aim_percent": 45, "from_another_version": 1}))
+        page.locator("coppice-settings > .page-head input[type=file]").set_input_files(file)
+        expect(page.get_by_label("Aim", exact=True)).to_have_value("45")
+        expect(page.get_by_text("Not saved: aim percent")).to_be_visible()
+        page.get_by_role("button", name="Save").click()
+        expect(page.get_by_text("Settings saved.")).to_be_visible()
+        assert server.app.settings.get().settings.aim_percent == 45
+
+    def test_that_hold_no_setting_are_refused(self, page: Page, server: Server, tmp_path: Path) -> None:
+        """The page stays as it was."""
+        file = tmp_path / "other.json"
+        file.write_text("[1, 2]")
+        page.goto(f"{server.url}/settings")
+        page.locator("coppice-settings > .page-head input[type=file]").set_input_files(file)
+        expect(page.get_by_role("alert")).to_contain_text("it holds no setting")
+
+
+class TestTrying:
+    """The effect of unsaved settings on a session."""
+
+    def test_shows_the_messages_that_swap_at_the_chosen_cut(self, page: Page, server: Server) -> None:  # X4
+        """Below its aim a session is tried at half; each swap has both scores, fates and a reason."""
+        managed(server, 40, tokens=900)
+        server.app.settings.put({"strategy": "score"})
+        page.goto(f"{server.url}/settings")
+        expect(page.get_by_text("Cut to 50")).to_be_visible()
+        page.get_by_role("slider", name=re.compile("^Keywords")).fill("100")
+        page.get_by_role("slider", name=re.compile("^Recency")).fill("0")
+        swaps = page.get_by_role("table", name="Messages that change fate")
+        expect(swaps.get_by_role("row").nth(1)).to_contain_text("→")
+        depths = page.locator(".depths dd")
+        expect(depths).to_have_count(4)
+        expect(depths.nth(3)).to_have_text(re.compile(r"^\d+$"))
+        page.get_by_text("The ranked list before and after").click()
+        expect(page.get_by_role("heading", name=re.compile(r"^Saved: \d+ go"))).to_be_visible()
+        expect(page.get_by_role("heading", name=re.compile(r"^These: \d+ go"))).to_be_visible()
+        page.get_by_role("slider", name=re.compile("Cut to")).fill("95")
+        expect(page.get_by_text(re.compile("Cut to 95"))).to_be_visible()
 
 
 class TestTaskTypes:

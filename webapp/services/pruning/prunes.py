@@ -80,7 +80,9 @@ class Prunes:
                 shorten=self._numbers(session, "shorten", wanted.shorten),
             )
             self._planning.remember(planned)
-            saved = self._planning.make(session) if wanted.compare else None
+            saved = None
+            if wanted.compare:  # for the same cut, where one was named
+                saved = self._planning.make(session, max_tokens=wanted.max_tokens)
             return self._answer(session, planned, saved)
 
     def _numbers(self, session: Session, field: str, mids: Sequence[str] | None) -> set[int]:

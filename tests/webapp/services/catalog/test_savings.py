@@ -23,7 +23,7 @@ class TestSavings:
     """Sums over all sessions."""
 
     def test_are_nothing_before_a_call_was_made_with_less(self, app: App, pruned: str) -> None:
-        """What is out of the context is said; it is not yet saved."""
+        """Tokens that are out of the context are named; they are not yet saved."""
         found = app.savings.all()
         assert (found.tokens, found.calls, found.sessions, found.amount) == (0, 0, 0, None)
         assert found.out > 1_000
@@ -39,7 +39,7 @@ class TestSavings:
         assert found.amount == pytest.approx(found.tokens * 0.3e-6, abs=1e-5)
 
     def test_end_with_an_undo(self, app: App, pruned: str) -> None:
-        """What came back is not saved."""
+        """Tokens that came back are not saved."""
         app.ingest.append_messages(pruned, [wire("assistant", "done")])
         app.operations.undo(pruned, None)
         assert app.savings.all().tokens == 0

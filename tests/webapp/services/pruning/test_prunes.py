@@ -72,7 +72,7 @@ class TestPlan:
         assert after.get("summary", 0) == 0 < after["user"]
 
     def test_says_how_many_fates_would_change(self, app: App) -> None:  # X4
-        """Against the plan of the saved settings."""
+        """Against the plan of the saved settings for the same cut."""
         followed(app, *conversation(12), user("end"))
         app.sessions.patch("s", settings={"cap_tokens": 1_000, "guarded_percent": 0})
         same = app.prunes.plan("s", PlanRequest(compare=True))
@@ -81,6 +81,8 @@ class TestPlan:
         )
         assert same.changed == 0
         assert other.changed > 0
+        deep = app.prunes.plan("s", PlanRequest(compare=True, max_tokens=500))
+        assert (deep.changed, deep.removed_count > same.removed_count) == (0, True)
 
     def test_says_that_the_protected_are_too_many(self, app: App) -> None:  # B7
         """With the numbers, and drops nothing silently."""

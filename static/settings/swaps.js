@@ -1,0 +1,67 @@
+// Two plans for the same cut compared: the messages whose fate differs, and the rank of those that go. Pure.
+
+/** The shares of a context, in percent, at which the number of changed fates is told. */
+export const CUTS = /** @type {const} */ ([80, 50, 25, 10]);
+
+/** A message in both plans. `text` is its first line; scores and fates are those of the two plans.
+ * @typedef {{ id: string, number: number, text: string, role: string, tokens: number,
+ * scores: (number | null)[], fates: string[], reason: string }} Compared */
+/** @typedef {Map<string, { fate: string, score: number | null, reason: string | null }>} Fates */
+
+/** @param {Api.Plan} plan */
+function fatesOf({ removed, shortened, kept }) {
+  /** @type {Fates} */
+  const fates = new Map(kept.map((one) => [one.id, { ...one, fate: "kept" }]));
+  for (const one of shortened) fates.set(one.id, { ...one, fate: "shortened" });
+  for (const one of removed) fates.set(one.id, { ...one, fate: "goes" });
+  return fates;
+}
+
+/** The messages that both plans show, those that either takes out or shortens. @param {Api.Plan} saved
+ * @param {Api.Plan} tried @returns {Compared[]} by their place in the session */
+export function compared(saved, tried) {
+  const [before, after] = [fatesOf(saved), fatesOf(tried)];
+  const shown = new Map(
+    [saved, tried]
+      .flatMap(({ removed, shortened }) => [...removed, ...shortened])
+      .map((one) => [one.id, one]),
+  );
+  return [...shown.values()]
+    .filter(({ id }) => before.has(id) && after.has(id))
+    .map((one) => {
+      const both = [before.get(one.id), after.get(one.id)];
+      return {
+        id: one.id,
+        number: one.number,
+        text: (one.text || (one.calls[0]?.summary ?? "")).split("\n", 1)[0] ?? "",
+        role: one.role,
+        tokens: one.tokens,
+        scores: both.map((place) => place?.score ?? null),
+        fates: both.map((place) => place?.fate ?? ""),
+        reason: both[1]?.reason ?? "",
+      };
+    })
+    .sort((a, b) => a.number - b.number);
+}
+
+/** Those whose fate differs, the largest first. @param {Compared[]} all */
+export const swapped = (all) =>
+  all.filter(({ fates: [a, b] }) => a !== b).sort((a, b) => b.tokens - a.tokens || a.number - b.number);
+
+/** The messages that go in one of the plans, the lowest score first. @param {Compared[]} all
+ * @param {0 | 1} which the saved plan or the tried one */
+export const ranked = (all, which) =>
+  all
+    .filter(({ fates }) => fates[which] === "goes")
+    .sort((a, b) => (a.scores[which] ?? 0) - (b.scores[which] ?? 0) || a.number - b.number);
+
+/** The aim as a share of a session's context, in percent. @param {Api.Session} session */
+export const aimShare = ({ pruned, aim_tokens }) =>
+  Math.min(95, Math.round((100 * aim_tokens) / Math.max(1, pruned.tokens)));
+
+/** The cut at which settings are first tried, in percent of the context: null for each plan's own aim, or
+ * half where a prune to the aim would choose nothing. @param {Api.Session} session */
+export const firstCut = (session) => (aimShare(session) <= 75 ? null : 50);
+
+/** Tokens of so many percent of a session's context. @param {Api.Session} session @param {number} percent */
+export const tokensAt = ({ pruned }, percent) => Math.max(1, Math.round((pruned.tokens * percent) / 100));

@@ -1,0 +1,50 @@
+// static/settings/swaps.js: two plans for the same cut, compared.
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { compared, firstCut, ranked, swapped, tokensAt } from "../../../static/settings/swaps.js";
+import { gauge, session } from "../builders.js";
+
+/** @param {string} id @param {number} score */
+const gone = (id, score) =>
+  /** @type {any} */ ({
+    ...{ id, number: Number(id), text: `text ${id}\nmore`, role: "tool", tokens: 10 * Number(id), score },
+    ...{ reason: "dropped: old", calls: [] },
+  });
+/** @param {string} id @param {number} score */
+const kept = (id, score) => ({
+  ...{ id, number: Number(id), fate: "kept", reason: "kept: new", tokens: 1, score },
+});
+const plan = (/** @type {any[]} */ removed, /** @type {any[]} */ stays) =>
+  /** @type {Api.Plan} */ (/** @type {unknown} */ ({ removed, shortened: [], kept: stays }));
+const saved = plan([gone("1", 5), gone("2", 3)], [kept("3", 40)]);
+const tried = plan([gone("1", 6), gone("3", 9)], [kept("2", 30)]);
+
+describe("two plans", () => {
+  it("differ in the messages that swap, with both scores, both fates and the reason", () => {
+    const [first, second, third] = swapped(compared(saved, tried));
+    assert.deepEqual(
+      [first?.id, first?.scores, first?.fates, first?.reason],
+      ["3", [40, 9], ["kept", "goes"], "dropped: old"],
+    );
+    assert.deepEqual([second?.id, second?.text, third], ["2", "text 2", undefined]);
+  });
+  it("each rank what goes, the lowest score first", () => {
+    const all = compared(saved, tried);
+    assert.deepEqual(
+      [ranked(all, 0), ranked(all, 1)].map((list) => list.map((one) => one.id)),
+      [
+        ["2", "1"],
+        ["1", "3"],
+      ],
+    );
+  });
+});
+
+describe("the cut at which settings are first tried", () => {
+  it("is the aim where a prune to it chooses, else half", () => {
+    const full = session({ pruned: gauge({ tokens: 200_000 }), aim_tokens: 120_000 });
+    const calm = session({ pruned: gauge({ tokens: 130_000 }), aim_tokens: 120_000 });
+    assert.deepEqual([firstCut(full), firstCut(calm)], [null, 50]);
+    assert.equal(tokensAt(calm, 25), 32_500);
+  });
+});
