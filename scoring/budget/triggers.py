@@ -20,7 +20,8 @@ class Fill:
     """A context as the triggers see it. Tokens, except `since_messages`.
 
     `since_*` count what came after the last summary (everything where there was none); `messages` is all that the
-    context holds besides tool definitions, `window` and `limit` are the model's.
+    context holds besides tool definitions, `window` and `limit` are the model's. `unseen`, part of `tools`, is what a
+    transcript does not contain.
     """
 
     since_messages: int
@@ -30,6 +31,7 @@ class Fill:
     window: int
     limit: int
     system: int = 0
+    unseen: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,8 +130,14 @@ def available(fill: Fill, settings: Settings) -> int:
     return max(0, fill.limit - settings.response_reserve - fill.system - fill.tools)
 
 
-def status_line(messages: int, tools: int, limit: int) -> str:
-    """Return the one-line status: `tokens: 45,000 msgs + 12,450 tools | context: 57,450 / 200,000 (28.7 %)`."""
-    total = messages + tools
-    percent = 100 * total / limit if limit > 0 else 0.0
-    return f"tokens: {messages:,} msgs + {tools:,} tools | context: {total:,} / {limit:,} ({percent:.1f} %)"
+def status_line(fill: Fill) -> str:
+    """Return the one-line status: `tokens: 45,000 msgs + 12,450 tools | context: 57,450 / 200,000 (28.7 %)`.
+
+    What is not in the transcript is called so; tools are named where there are any, or nothing else.
+    """
+    total, tools = fill.messages + fill.tools, fill.tools - fill.unseen
+    percent = 100 * total / fill.limit if fill.limit > 0 else 0.0
+    parts = [f"{fill.messages:,} msgs"]
+    parts += [f"{tools:,} tools"] if tools or not fill.unseen else []
+    parts += [f"{fill.unseen:,} not in the transcript"] if fill.unseen else []
+    return f"tokens: {' + '.join(parts)} | context: {total:,} / {fill.limit:,} ({percent:.1f} %)"

@@ -25,6 +25,8 @@ from webapp.services.session.answers import Gauge, Session
 from webapp.terminal import echo, out
 
 BAR_WIDTH = 20
+# Regions by their names on pages, where those are other.
+REGIONS = {"unseen": "not in the transcript", "tools": "tool definitions", "tool": "tool results"}
 
 
 @click.command()
@@ -117,6 +119,8 @@ def status_lines(stats: Stats) -> list[str]:
 def trigger_lines(stats: Stats) -> list[str]:
     """Return lines on tool definitions, the last summary, and the distance to the next one."""
     count = f" of {stats.tool_count} tools" if stats.tool_count is not None else ""
+    unseen = sum(region.tokens for region in stats.session.pruned.regions if region.name == "unseen")
+    hidden = f", {unseen:,} of them not in the transcript" if unseen else ""
     last = stats.last_summary
     said = f"{last.text}, {ago_text(last.at)}" if last else "none yet"
     since = "since the last summary" if last else "so far"
@@ -127,7 +131,7 @@ def trigger_lines(stats: Stats) -> list[str]:
         for one in stats.triggers
     ]
     return [
-        f"tools     {stats.tool_tokens:,} tokens{count}; {stats.available:,} available for messages",
+        f"tools     {stats.tool_tokens:,} tokens{count}{hidden}; {stats.available:,} available for messages",
         f"summary   {stats.made}; {said}",
         *bars,
     ]
@@ -138,7 +142,10 @@ def gauge_lines(name: str, gauge: Gauge, one: Session) -> list[str]:
     shown = [region for region in gauge.regions if region.tokens]
     return [
         f"{name:<9} {bar(gauge.utilization, one.target_percent)} {figures(gauge, one)}",
-        *(f"          {r.name:<10} {tokens_text(r.tokens, r.certainty):>12}" for r in shown),
+        *(
+            f"          {REGIONS.get(r.name, r.name):<21} {tokens_text(r.tokens, r.certainty):>12}"
+            for r in shown
+        ),
     ]
 
 

@@ -88,9 +88,15 @@ class TestStatus:
 
     def test_is_one_line(self) -> None:  # S7
         """Messages, tools, context and percent."""
-        assert status_line(45_000, 12_450, 200_000) == (
-            "tokens: 45,000 msgs + 12,450 tools | context: 57,450 / 200,000 (28.7 %)"
-        )
+        fill = replace(QUIET, messages=45_000, tools=12_450, limit=200_000)
+        assert status_line(fill) == "tokens: 45,000 msgs + 12,450 tools | context: 57,450 / 200,000 (28.7 %)"
+
+    def test_calls_what_is_not_in_the_transcript_as_the_bar_does(self) -> None:  # S7, X11
+        """It is no tool; tools are named beside it where there are any."""
+        fill = replace(QUIET, messages=45_000, tools=12_450, unseen=12_450, limit=200_000)
+        assert "45,000 msgs + 12,450 not in the transcript | context: 57,450" in status_line(fill)
+        both = replace(fill, tools=12_950)
+        assert "45,000 msgs + 500 tools + 12,450 not in the transcript | context: 57,950" in status_line(both)
 
     def test_tells_the_last_summary(self) -> None:  # S7
         """It has the counts of messages and tokens."""

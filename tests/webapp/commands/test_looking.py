@@ -55,7 +55,8 @@ class TestContext:
         assert done.code == 0
         assert re.search(r"user +~?[\d,]+", done.out)
         assert re.search(
-            r"tokens: [\d,]+ msgs \+ [\d,]+ tools \| context: [\d,]+ / [\d,]+ \([\d.]+ %\)", done.out
+            r"tokens: [\d,]+ msgs \+ [\d,]+ (tools|not in the transcript) \| context: [\d,]+ / [\d,]+ \([\d.]+ %\)",
+            done.out,
         )
 
     def test_shows_both_triggers_and_the_last_summary(self, fed: Any) -> None:  # S7

@@ -44,7 +44,7 @@ class Status:
             tool_tokens=fill.tools,
             tool_count=len(tools) if isinstance(tools, list) else None,
             available=available(fill, rules),
-            line=status_line(fill.messages, fill.tools, fill.limit),
+            line=status_line(fill),
             show_line=rules.status_line,
         )
 
@@ -55,7 +55,7 @@ class Status:
             return None
         with self._store.read():
             fill = fill_of(session)
-        return status_line(fill.messages, fill.tools, fill.limit)
+        return status_line(fill)
 
 
 def _made(settings: Settings, automatic: bool) -> str:

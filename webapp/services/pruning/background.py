@@ -180,9 +180,11 @@ def fill_of(session: Session) -> Fill:
     limits = session.limits
     whole = gauge_of(session, session.pruned, limits.limit)
     parts = {region.name: region.tokens for region in whole.regions}
-    tools = parts.get("tools", 0) + parts.get("unseen", 0)
+    unseen = parts.get("unseen", 0)
+    tools = parts.get("tools", 0) + unseen
     messages, tokens = session.environment.store.summaries.since(session.key)
     since = session.pruned.scale.part(tokens)
     return Fill(
-        messages, since, whole.tokens - tools, tools, limits.window, limits.limit, parts.get("system", 0)
-    )
+        messages, since, whole.tokens - tools, tools, limits.window, limits.limit, parts.get("system", 0),
+        unseen,
+    )  # fmt: skip
