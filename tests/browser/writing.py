@@ -20,17 +20,17 @@ class ClaudeFolder:
         self.root = root
         (root / "projects" / "-home-me-app").mkdir(parents=True)
 
-    def transcript(self, cwd: str = "/home/me/app") -> Transcript:
+    def transcript(self, cwd: str = "/home/me/app", model: str = MODEL) -> Transcript:
         """A new session's file, empty until something is written."""
         session = str(uuid.uuid4())
-        return Transcript(self.root / "projects" / "-home-me-app" / f"{session}.jsonl", session, cwd)
+        return Transcript(self.root / "projects" / "-home-me-app" / f"{session}.jsonl", session, cwd, model)
 
 
 class Transcript:
     """One session's file, which grows by whole lines."""
 
-    def __init__(self, path: Path, session: str, cwd: str) -> None:
-        self.path, self.session, self.cwd = path, session, cwd
+    def __init__(self, path: Path, session: str, cwd: str, model: str = MODEL) -> None:
+        self.path, self.session, self.cwd, self.model = path, session, cwd, model
         self._parent: str | None = None
 
     def _write(self, kind: str, message: dict[str, Any], **more: Any) -> None:
@@ -81,7 +81,7 @@ class Transcript:
     def _say(self, content: list[dict[str, Any]], tokens: int) -> None:
         usage = {"input_tokens": tokens, "output_tokens": 20} if tokens else None
         message = {
-            "id": f"msg_{uuid.uuid4().hex[:20]}", "type": "message", "role": "assistant", "model": MODEL,
+            "id": f"msg_{uuid.uuid4().hex[:20]}", "type": "message", "role": "assistant", "model": self.model,
             "content": content, **({"usage": usage} if usage else {}),
         }  # fmt: skip
         self._write("assistant", message, requestId=f"req_{uuid.uuid4().hex[:12]}")

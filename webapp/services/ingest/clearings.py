@@ -18,7 +18,7 @@ from webapp.agents.agent import Clears
 from webapp.services.ingest.append_batch import Clearing
 from webapp.services.session.measuring import region_of
 from webapp.services.session.operation import ContextChange
-from webapp.services.session.replacements import replacement
+from webapp.services.session.replacements import agents_replacement
 from webapp.services.session.session import Session
 from webapp.services.session.stored_messages import whole
 from webapp.store.context import MESSAGE
@@ -73,7 +73,7 @@ def _cleared(session: Session, message: MessageRow, habit: Clears) -> tuple[int,
     for call_id, text in results.items():
         said = said.with_result_text(call_id, text)
     tokens = estimate_message_tokens(said, session.counter)
-    return tokens, replacement(tokens, results)
+    return tokens, agents_replacement(tokens, results)
 
 
 def _replace(session: Session, view: int, taken: Sequence[tuple[MessageRow, int, str]]) -> None:

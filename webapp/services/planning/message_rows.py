@@ -11,10 +11,14 @@ import orjson
 from scoring.planning import PrunePlan, Why
 from webapp.services.planning.answers import Call, Fate, Message
 from webapp.services.planning.planning import SessionPlan
+from webapp.services.session.replacements import is_agents
 from webapp.services.session.session import Scale
 from webapp.services.session.times import iso
 from webapp.store.log import MessageRow
 from webapp.store.operations import Left
+
+SHORTENED = "its output was shortened by an earlier prune"
+CLEARED = "the agent probably cleared its output, without recording it"
 
 
 def message_answer(row: MessageRow, planned: SessionPlan | None, left: Left | None = None) -> Message:
@@ -58,14 +62,14 @@ def _planned(row: MessageRow, planned: SessionPlan, position: int) -> Message:
     plan, weights = planned.plan, planned.settings.weights
     signals = {name: round(column[position], 4) for name, column in plan.parts.items()}
     unit = planned.view.history.unit(position)
-    shortened = planned.view.nos[position] in planned.view.replacements
+    replaced = planned.view.replacements.get(planned.view.nos[position])
     cause, reason = why(plan, position)
-    if shortened and plan.fate(position) in ("kept", "protected"):
-        reason = "its output was shortened by an earlier prune"
+    if replaced is not None and plan.fate(position) in ("kept", "protected"):
+        reason = CLEARED if is_agents(replaced) else SHORTENED
     short = plan.shortenings.get(position)
     return Message(
         **_said(row),
-        shortened=shortened,
+        shortened=replaced is not None,
         tokens=planned.scale.part(planned.view.history.tokens[position]),
         tokens_after=planned.scale.part(short.tokens) if short else None,
         score=round(plan.scores[position], 2),

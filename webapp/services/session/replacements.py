@@ -1,7 +1,8 @@
 """Replacements: stored texts that replace a message's tool outputs, or all its parts, in the pruned view.
 
 A replacement is JSON: `tokens` is what the message costs with it, `results` are texts by call id; `parts`, where there
-are any, replace everything. None means that the message is sent as it is.
+are any, replace everything; `by` is "agent" where the agent itself sends them. None means that the message is sent
+unchanged.
 """
 
 from __future__ import annotations
@@ -23,6 +24,16 @@ def replacement(
     """Return the stored text that replaces a message's results, or all its parts."""
     stored: dict[str, Any] = {"tokens": tokens, "results": dict(results)}
     return orjson.dumps(stored if parts is None else {**stored, "parts": list(parts)}).decode()
+
+
+def agents_replacement(tokens: int, results: Mapping[str, str]) -> str:
+    """Return the stored text of results that the agent probably replaced itself."""
+    return orjson.dumps({"tokens": tokens, "results": dict(results), "by": "agent"}).decode()
+
+
+def is_agents(text: str) -> bool:
+    """Return whether the agent itself replaced what a stored text replaces."""
+    return bool(orjson.loads(text).get("by") == "agent")
 
 
 def cost(message: MessageRow, text: str | None) -> int:

@@ -95,3 +95,14 @@ class TestAClearing:
         """As `verify` has it."""
         session(app, working(20, 20_000, cleared_at=15, lost=6_000))
         assert list(app.verify()) == []
+
+
+class TestAClearedMessage:
+    """A message whose output the agent probably took."""
+
+    def test_says_that_the_agent_did_it(self, app: App) -> None:  # X24
+        """It was no prune of ours."""
+        session(app, working(20, 20_000, cleared_at=15, lost=6_000))
+        reasons = {m.number: m.reason for m in app.messages.page("s", limit=100).messages if m.shortened}
+        assert reasons
+        assert set(reasons.values()) == {"the agent probably cleared its output, without recording it"}

@@ -1,0 +1,83 @@
+"""What the page says of the window, and of what the agent took out without recording it."""
+
+from __future__ import annotations
+
+import re
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.test_session import open_session, row
+from tests.browser.writing import ClaudeFolder, managed, words
+from tests.servers import Server
+
+ASSUMED = "(window assumed)"
+
+
+class TestTheWindow:
+    """A model that runs with more than one."""
+
+    def test_is_said_to_be_assumed_until_it_is_chosen(
+        self, page: Page, server: Server, folder: ClaudeFolder
+    ) -> None:  # X10
+        """The menu sets it, and takes it back."""
+        transcript = folder.transcript(model="claude-opus-4-6")
+        transcript.user("Fix the login race")
+        transcript.assistant("Done.", tokens=60_000)
+        page.goto(server.url)
+        page.get_by_role("link", name="Fix the login race").click()
+        figures = page.locator(".bar-figures").first
+        expect(figures).to_contain_text(f"of 200,000 {ASSUMED}")
+        page.get_by_label("More", exact=True).click()
+        page.get_by_label("Window", exact=True).select_option(label="1,000,000 tokens")
+        expect(figures).to_contain_text("of 1,000,000")
+        expect(figures).not_to_contain_text(ASSUMED)
+        page.reload()
+        expect(figures).to_contain_text("of 1,000,000")
+        page.get_by_label("More", exact=True).click()
+        page.get_by_label("Window", exact=True).select_option("")
+        expect(figures).to_contain_text(f"of 200,000 {ASSUMED}")
+
+    def test_is_asked_for_where_a_call_took_more(self, page: Page, server: Server) -> None:  # X10
+        """No window is taken by itself; the answer ends the question."""
+        session = managed(server, 4, tokens=50, model="gpt-5")
+        answer = [{"role": "assistant", "content": "Done."}]
+        server.app.ingest.append_messages(session, answer, usage={"input_tokens": 300_000})
+        open_session(page, server, session)
+        asked = page.get_by_label("A call took 300,000 tokens, more than the 272,000 known for gpt-5")
+        expect(asked).to_be_visible()
+        expect(page.locator(".bar-figures").first).not_to_contain_text("1,000,000")
+        asked.select_option(label="400,000 tokens")
+        expect(asked).to_be_hidden()
+        expect(page.locator(".bar-figures").first).to_contain_text("of 400,000")
+
+
+class TestAClearing:
+    """Outputs that the agent took out without a row in its transcript."""
+
+    def test_has_its_mark_on_the_chart_and_in_the_history(
+        self, page: Page, server: Server, folder: ClaudeFolder
+    ) -> None:  # X24
+        """What was lost, what that probably was, and the messages themselves as shortened."""
+        transcript = folder.transcript()
+        transcript.user("Fix the login race")
+        for i in range(20):
+            transcript.call(
+                "Bash",
+                {"command": f"step {i}"},
+                words(900),
+                tokens=20_000 + 1_000 * i - (6_000 if i > 14 else 0),
+            )
+        transcript.assistant("Done.", tokens=34_000)
+        page.goto(server.url)
+        page.get_by_role("link", name="Fix the login race").click()
+        expect(page.locator("token-chart .legend")).to_contain_text("◇cleared by the agent, not recorded")
+        expect(page.locator("token-chart ul.sr li")).to_contain_text(re.compile("cleared", re.IGNORECASE))
+        page.get_by_role("tab", name="History").click()
+        entry = page.locator(".operations li").first
+        expect(entry.locator(".op-mark")).to_have_text("◇")
+        expect(entry).to_contain_text("Cleared by the agent, not recorded")
+        expect(entry).to_contain_text(
+            re.compile(r"the agent cleared about [\d,]+ tokens, not recorded; probably \d+ old")
+        )
+        expect(entry.get_by_role("button", name="Undo")).to_have_count(0)
+        expect(row(page, 3)).to_contain_text("the agent probably cleared its output, without recording it")
