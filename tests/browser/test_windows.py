@@ -1,4 +1,4 @@
-"""What the page says of the window, and of what the agent took out without recording it."""
+"""The window as the page says it, and the outputs that the agent took out without recording it."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class TestAClearing:
     def test_has_its_mark_on_the_chart_and_in_the_history(
         self, page: Page, server: Server, folder: ClaudeFolder
     ) -> None:  # X24
-        """What was lost, what that probably was, and the messages themselves as shortened."""
+        """With the tokens and the outputs that were lost, and the reason on each message."""
         transcript = folder.transcript()
         transcript.user("Fix the login race")
         for i in range(20):
