@@ -24,6 +24,18 @@ const REASONS = {
   reconnecting: "The connection is lost. The page catches up when it is back.",
 };
 
+const clock = new Intl.DateTimeFormat(undefined, {
+  hour: "2-digit",
+  minute: "2-digit",
+  second: "2-digit",
+  hourCycle: "h23",
+});
+
+/** The time that the figures on the page are of, where that is not now. @param {Date | null} asOf */
+const since = (asOf) =>
+  asOf &&
+  html`<span class="as-of">, showing <time datetime=${asOf.toISOString()}>${clock.format(asOf)}</time></span>`;
+
 export class CoppiceStatus extends CoppiceElement {
   start() {
     live.open();
@@ -62,7 +74,7 @@ export class CoppiceStatus extends CoppiceElement {
     const { state } = live;
     const theme = `Theme: ${this.#theme}`;
     return html`<span class="live" role="status" data-state=${state} title=${REASONS[state]}
-        ><i></i>${state}</span>
+        ><i></i>${state}${since(live.asOf)}</span>
       <span class="wide"><kbd>/</kbd> search</span>
       <button class="bare muted wide" data-act="keys" aria-label="Keyboard shortcuts"
         ><kbd>?</kbd> keys</button>

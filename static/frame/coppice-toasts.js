@@ -1,7 +1,8 @@
 // <coppice-toasts></coppice-toasts>
 //
-// Shows the messages of `toast()` and of the server (`toast:success` …), newest last, each for eight seconds
-// or until it is closed. None goes while the pointer or the focus is on one.
+// Shows the messages of `toast()` and of the server (`toast:success` …), one at a time: the newest, for eight
+// seconds, a minute where it has a button, or until it is closed. None goes while the pointer or the focus is
+// on it; the next one waits. An error that stays comes back after what was said meanwhile.
 import { api } from "../shared/api.js";
 import { CoppiceElement } from "../shared/element.js";
 import { sentence } from "../shared/format.js";
@@ -23,13 +24,16 @@ function undoOf({ session_id, prune_id }) {
 }
 
 const SHOWN_MS = 8000;
-const MOST = 3;
+/** An undo has to be found and reached, by whatever means. */
+const OFFERED_MS = 60_000;
 
 /** @typedef {import("../shared/toast.js").ToastOptions & { message: string, id: number }} Toast */
 
 export class CoppiceToasts extends CoppiceElement {
-  /** @type {Toast[]} */
-  #toasts = [];
+  /** The toast that is shown. @type {Toast | null} */
+  #shown = null;
+  /** Errors to show again, and what came while somebody was at the one that is shown. @type {Toast[]} */
+  #others = [];
   #count = 0;
 
   start() {
@@ -41,52 +45,67 @@ export class CoppiceToasts extends CoppiceElement {
         this.#add({ message: payload.message, kind, act: undoOf(payload) }),
       );
     this.actions({
-      "toast-act": (target) => this.#close(Number(target.dataset.id), true),
-      "toast-close": (target) => this.#close(Number(target.dataset.id), false),
+      "toast-act": () => this.#close(true),
+      "toast-close": () => this.#close(false),
     });
+  }
+
+  /** True while the pointer or the focus is on the toast. */
+  get #isHeld() {
+    return this.matches(":hover") || this.contains(document.activeElement);
   }
 
   /** @param {Omit<Toast, "id">} toast */
   #add(toast) {
-    const twin = this.#toasts.find((t) => t.message === toast.message);
+    const twin = [this.#shown, ...this.#others].find((one) => one?.message === toast.message);
     if (twin) {
       twin.act = toast.act ?? twin.act;
       return this.requestUpdate();
     }
-    const id = ++this.#count;
-    this.#toasts = [...this.#toasts, { ...toast, id }].slice(-MOST);
-    if (!toast.stay) this.#expire(id);
+    const next = { ...toast, id: ++this.#count };
+    if (this.#shown && this.#isHeld) this.#others.push(next);
+    else {
+      if (this.#shown?.stay) this.#others.push(this.#shown);
+      this.#show(next);
+    }
+  }
+
+  /** @param {Toast | null} toast */
+  #show(toast) {
+    this.#shown = toast;
+    if (toast && !toast.stay) this.#expire(toast);
     this.requestUpdate();
   }
 
-  /** @param {number} id */
-  #expire(id) {
+  /** @param {Toast} toast */
+  #expire(toast) {
+    const shown = toast.act ? OFFERED_MS : SHOWN_MS;
     setTimeout(() => {
-      if (this.matches(":hover") || this.contains(document.activeElement)) this.#expire(id);
-      else this.#close(id, false);
-    }, SHOWN_MS);
+      if (this.#shown?.id !== toast.id) return;
+      if (this.#isHeld) this.#expire(toast);
+      else this.#close(false);
+    }, shown);
   }
 
-  /** @param {number} id @param {boolean} act */
-  #close(id, act) {
-    const found = this.#toasts.find((t) => t.id === id);
-    this.#toasts = this.#toasts.filter((t) => t.id !== id);
-    this.requestUpdate();
-    if (act) found?.act?.run();
+  /** @param {boolean} act */
+  #close(act) {
+    const closed = this.#shown;
+    this.#show(this.#others.pop() ?? null);
+    if (act) closed?.act?.run();
   }
 
   view() {
-    return html`${keyed(this.#toasts, "id", one)}`;
+    return html`${keyed(this.#shown ? [this.#shown] : [], "id", one)}`;
   }
 }
 
 /** @param {Toast} toast */
-function one({ id, kind = "success", message, act }) {
+function one({ kind = "success", message, act }) {
   return html`<div class="toast" data-kind=${kind} role=${kind === "error" ? "alert" : "status"}>
     ${kind !== "success" && icon(kind)}
     <span>${message}</span>
-    ${act && html`<button class="act" data-act="toast-act" data-id=${id}>${act.label}</button>`}
-    <button class="iconic" data-act="toast-close" data-id=${id} aria-label="Close">${icon("close")}</button>
+    ${act && html`<button class="act" data-act="toast-act">${act.label}</button>`}
+    <button class="iconic" data-act="toast-close" aria-label="Close">${icon("close")}</button>
   </div>`;
 }
 

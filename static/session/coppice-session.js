@@ -42,6 +42,9 @@ const LATER = {
 
 const CALM_MS = 1000;
 const RETRY_MS = 3000;
+/** A verdict needs a plan, which takes long in a long session: reading it takes at most this share of the
+ * time. */
+const SHARE = 0.1;
 
 export class CoppiceSession extends CoppiceElement {
   /** @type {Api.Session | null} */
@@ -70,7 +73,11 @@ export class CoppiceSession extends CoppiceElement {
   #operated = false;
   #stats = new Reader((signal) => this.#readStats(signal));
   #timeline = new Reader((signal) => this.#readTimeline(signal), { retry: RETRY_MS });
-  #judge = new Reader((signal) => this.#readVerdict(signal), { calm: CALM_MS, retry: RETRY_MS });
+  #judge = new Reader((signal) => this.#readVerdict(signal), {
+    calm: CALM_MS,
+    retry: RETRY_MS,
+    share: SHARE,
+  });
   #panel = new Reader(async () => this.#refreshOpenPanel(), { calm: CALM_MS });
 
   get #id() {
@@ -108,6 +115,8 @@ export class CoppiceSession extends CoppiceElement {
       [
         { key: "p", label: "Plan a prune", run: () => this.#openTab("plan") },
         { key: "Enter", label: "Apply the plan, when it is open", run: () => this.#applyByKey() },
+        { key: "u", label: "Undo the last change of the context", run: () => this.#undoLast() },
+        { key: "e", label: "The heaviest of the context", run: () => this.#openTab("heaviest") },
         { key: "Escape", label: "Close what is open", run: () => this.#escape() },
       ],
       this.life,
@@ -376,6 +385,17 @@ export class CoppiceSession extends CoppiceElement {
     });
     this.update();
     this.#refocus();
+  }
+
+  async #undoLast() {
+    try {
+      const operations = await api.operations(this.#id);
+      const last = Math.max(...operations.filter((one) => one.undoable).map((one) => one.n));
+      if (last > 0) await this.#undo(last);
+      else toast("Nothing to undo.");
+    } catch (error) {
+      toastError(error, "Could not undo");
+    }
   }
 
   /** @param {number} n */

@@ -15,6 +15,8 @@ import { chosen, planBody, planTitle } from "./plan-view.js";
 
 const TYPING_MS = 250;
 const CALM_MS = 700;
+/** Planning again takes at most this share of the time. */
+const SHARE = 0.2;
 const STALE = "The session or its settings had changed, so nothing was pruned. This is a new plan.";
 
 export class PlanPanel extends CoppiceElement {
@@ -23,6 +25,8 @@ export class PlanPanel extends CoppiceElement {
   /** @type {Api.Plan | null} */
   #plan = null;
   #plannedMessages = 0;
+  /** Milliseconds until a plan that became stale is made again. */
+  #pause = CALM_MS;
   #choices = new Choices();
   /** @type {import("./plan.js").Wish} */
   #wish = {};
@@ -151,7 +155,7 @@ export class PlanPanel extends CoppiceElement {
     this.#follow = setTimeout(() => {
       this.#follow = undefined;
       if (this.#stale) this.plan(this.#note);
-    }, CALM_MS);
+    }, this.#pause);
   }
 
   /** Makes a plan for the session as it is now. @param {string | null} [note] */
@@ -162,6 +166,7 @@ export class PlanPanel extends CoppiceElement {
     this.#asking?.abort();
     const mine = new AbortController();
     this.#asking = mine;
+    const began = performance.now();
     this.#note = note;
     this.#held = this.#outdated = false;
     this.requestUpdate();
@@ -170,6 +175,7 @@ export class PlanPanel extends CoppiceElement {
       const plan = await api.plan(session.id, request, mine.signal);
       if (mine.signal.aborted) return;
       this.#plan = plan;
+      this.#pause = Math.max(CALM_MS, (performance.now() - began) / SHARE);
       this.#plannedMessages = session.messages;
       this.#error = null;
       this.emit("plan-changed", { plan });

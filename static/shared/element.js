@@ -4,6 +4,22 @@
 import { nothing, render } from "./html.js";
 import { shortcutsFor } from "./keys.js";
 
+const FOCUSABLE = ":is(button, a[href], input, select, textarea, summary, [tabindex]):not(:disabled)";
+
+/** The elements around one, up to `last`, the nearest first. @param {Element} inner @param {Element} last */
+function ancestors(inner, last) {
+  const found = [];
+  for (let at = inner.parentElement; at && at !== last.parentElement; at = at.parentElement) found.push(at);
+  return found;
+}
+
+/** Focuses what is nearest to where the focus was. @param {Element[]} around */
+function refocus(around) {
+  const place = around.find((one) => one.isConnected && one.querySelector(FOCUSABLE));
+  const next = place?.querySelector(FOCUSABLE);
+  if (next instanceof HTMLElement) next.focus({ preventScroll: true });
+}
+
 export class CoppiceElement extends HTMLElement {
   #asked = false;
   /** @type {Node | null} */
@@ -54,9 +70,12 @@ export class CoppiceElement extends HTMLElement {
   /** Cleans up; called whenever the element leaves a page. */
   stop() {}
 
-  /** Renders the element now. */
+  /** Renders the element now. A focus whose place has gone stays near: the page is not left without one. */
   update() {
+    const held = document.activeElement;
+    const around = held && held !== this && this.root.contains(held) ? ancestors(held, this) : [];
     render(this.view(), this.root);
+    if (around.length > 0 && document.activeElement === document.body) refocus(around);
   }
 
   /** Returns the template of the current state. @returns {import("./html.js").Html} */

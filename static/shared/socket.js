@@ -29,6 +29,8 @@ const EVENTS = [
 class Live extends EventTarget {
   /** @type {LiveState} */
   state = "connecting";
+  /** The moment up to which the page knows everything while it is not live. @type {Date | null} */
+  asOf = null;
   /** @type {import("socket.io-client").Socket | null} */
   #socket = null;
   /** @type {Map<string, number | null>} room -> last revision seen */
@@ -108,6 +110,8 @@ class Live extends EventTarget {
   /** @param {LiveState} state */
   #setState(state) {
     if (this.state === state) return;
+    if (this.state === "live") this.asOf = new Date();
+    if (state === "live") this.asOf = null;
     this.state = state;
     this.#fire("state", state);
   }

@@ -141,7 +141,6 @@ class TestChoosing:
         page.get_by_role("button", name="Reset").click()
         page.get_by_role("button", name="Prune 1 message ").click()
         toast = page.get_by_role("status").filter(has_text="1 message pruned")
-        toast.hover()  # it stays while the pointer is on it
         until(page, lambda: tokens_shown(page) < before)
         toast.get_by_role("button", name="Undo").click()
         expect(page.get_by_role("status").filter(has_text="1 message back")).to_be_visible()

@@ -53,7 +53,6 @@ class TestPruning:
         button.click()
         toast = page.get_by_role("status").filter(has_text=f"{going} messages pruned")
         expect(toast).to_contain_text("tokens freed")
-        toast.hover()  # it stays while the pointer is on it
         expect(page.locator(".verdict")).to_contain_text("Nothing needed")
         until(page, lambda: tokens_shown(page) <= 60_000)
         expect(page.get_by_role("button", name=f"Out {going}")).to_be_visible()

@@ -1,0 +1,81 @@
+"""The keys of a session's page, its focus, and its notices."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.test_session import open_session, row
+from tests.browser.writing import managed
+from tests.servers import Server
+from webapp.services.planning.requests import PruneRequest
+
+
+class TestKeys:
+    """Each is in the sheet that the key ? opens, and does what it says there."""
+
+    def test_are_all_in_the_sheet(self, page: Page, server: Server) -> None:
+        """With the words for what they do."""
+        open_session(page, server, managed(server, 6, tokens=50))
+        page.keyboard.press("?")
+        sheet = page.get_by_role("dialog", name="Keys")
+        for words in (
+            "Undo the last change",
+            "Pin or unpin",
+            "The heaviest",
+            "Earlier message of the user",
+            "Select",
+        ):
+            expect(sheet).to_contain_text(words)
+
+    def test_pin_undo_and_show_the_heaviest(self, page: Page, server: Server) -> None:  # X5, X2
+        """The keys x, u and e."""
+        session = managed(server, 12, tokens=50)
+        open_session(page, server, session)
+        page.keyboard.press("j")
+        page.keyboard.press("j")
+        page.keyboard.press("x")
+        expect(row(page, 11).get_by_role("img", name="pinned")).to_be_visible()
+        expect(page.locator(".msg:focus-within .m-number")).to_have_text("11")
+        page.keyboard.press("u")
+        expect(row(page, 11).get_by_role("img", name="pinned")).to_have_count(0)
+        page.keyboard.press("u")
+        expect(page.get_by_role("status").filter(has_text="Nothing to undo.")).to_be_visible()
+        page.get_by_role("tab", name="History").click()
+        page.locator("h1").click()
+        page.keyboard.press("e")
+        expect(page.get_by_role("tab", name="Heaviest")).to_have_attribute("aria-selected", "true")
+
+
+class TestFocus:
+    """The focus of a button that goes away."""
+
+    def test_stays_near_its_message(self, page: Page, server: Server) -> None:  # X5
+        """What dropped a message leads on to what brings it back."""
+        open_session(page, server, managed(server, 12, tokens=50))
+        row(page, 5).get_by_role("button").click()
+        drop = page.get_by_role("button", name="Drop now")
+        drop.focus()
+        page.keyboard.press("Enter")
+        expect(row(page, 5)).to_have_attribute("data-fate", "out")
+        expect(page.locator(".msg-detail").get_by_role("button", name="Restore")).to_be_focused()
+
+
+class TestNotices:
+    """The toasts at the foot of the page."""
+
+    def test_come_one_at_a_time(self, page: Page, server: Server) -> None:
+        """The newest takes the place of the one before; while somebody is at one, the next waits."""
+        session = managed(server, 60)
+        server.app.prunes.apply(session, PruneRequest())
+        open_session(page, server, session)
+        toasts = page.locator(".toast")
+        say = "text => document.dispatchEvent(new CustomEvent('coppice:toast', {detail: {message: text}}))"
+        page.evaluate(say, "one")
+        expect(toasts).to_have_text(["one"])
+        page.evaluate(say, "two")
+        expect(toasts).to_have_text(["two"])
+        toasts.hover()
+        page.evaluate(say, "three")
+        expect(toasts).to_have_text(["two"])
+        toasts.get_by_role("button", name="Close").click()
+        expect(toasts).to_have_text(["three"])
