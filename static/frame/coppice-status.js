@@ -34,7 +34,8 @@ const clock = new Intl.DateTimeFormat(undefined, {
 /** The time that the figures on the page are of, where that is not now. @param {Date | null} asOf */
 const since = (asOf) =>
   asOf &&
-  html`<span class="as-of">, showing <time datetime=${asOf.toISOString()}>${clock.format(asOf)}</time></span>`;
+  html`<span class="as-of">, showing
+    <time datetime=${asOf.toISOString()}>${clock.format(asOf)}</time></span>`;
 
 export class CoppiceStatus extends CoppiceElement {
   start() {

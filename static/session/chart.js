@@ -52,6 +52,32 @@ export function across(points, time) {
   });
 }
 
+/** The columns of a stack, the highest first: each is the sum of its region and those below it, so that one
+ * drawn later covers the lower part of one drawn before. @param {Point[]} points @param {number} regions how
+ * many each point has @returns {number[][]} */
+export function stacked(points, regions) {
+  /** @type {number[][]} */
+  const columns = [];
+  for (let count = regions; count > 0; count--)
+    columns.push(
+      points.map((point) => point.regions.slice(0, count).reduce((sum, tokens) => sum + tokens, 0)),
+    );
+  return columns;
+}
+
+/** A step is worth a name from this part of the largest size on. */
+const WORTH_NAMING = 0.02;
+
+/** The causes of the steepest steps, the largest first. @param {Point[]} points @param {number} count */
+export function steepest(points, count) {
+  const most = points.reduce((top, { agent, pruned }) => Math.max(top, agent ?? pruned), 1);
+  return points
+    .flatMap(({ cause }) => cause ?? [])
+    .filter(({ tokens }) => tokens >= most * WORTH_NAMING)
+    .sort((a, b) => b.tokens - a.tokens)
+    .slice(0, count);
+}
+
 const clock = new Intl.DateTimeFormat(undefined, { hour: "numeric", minute: "2-digit" });
 const seconds = new Intl.DateTimeFormat(undefined, { hour: "numeric", minute: "2-digit", second: "2-digit" });
 const day = new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric" });

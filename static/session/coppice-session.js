@@ -41,6 +41,8 @@ const LATER = {
 };
 
 const CALM_MS = 1000;
+/** The newest point of the chart comes with the figures; the causes of its steps may come later. */
+const CHART_CALM_MS = 5000;
 const RETRY_MS = 3000;
 /** A verdict needs a plan, which takes long in a long session: reading it takes at most this share of the
  * time. */
@@ -72,7 +74,11 @@ export class CoppiceSession extends CoppiceElement {
   /** True after an operation whose figures are still to come. */
   #operated = false;
   #stats = new Reader((signal) => this.#readStats(signal));
-  #timeline = new Reader((signal) => this.#readTimeline(signal), { retry: RETRY_MS });
+  #timeline = new Reader((signal) => this.#readTimeline(signal), {
+    calm: CHART_CALM_MS,
+    retry: RETRY_MS,
+    share: SHARE,
+  });
   #judge = new Reader((signal) => this.#readVerdict(signal), {
     calm: CALM_MS,
     retry: RETRY_MS,
@@ -126,7 +132,7 @@ export class CoppiceSession extends CoppiceElement {
   }
 
   stop() {
-    for (const reader of [this.#stats, this.#timeline, this.#panel]) reader.stop();
+    for (const reader of [this.#stats, this.#timeline, this.#judge, this.#panel]) reader.stop();
   }
 
   #hearServer() {
@@ -157,6 +163,9 @@ export class CoppiceSession extends CoppiceElement {
     on("undone", ({ undone }) => this.#undone(undone));
     on("message-act", ({ id, act }) => this.#after(actOn(this.#id, id, act, (n) => this.#undo(n))));
     on("resumed", () => this.#stats.ask());
+    on("chart-message", ({ number }) => this.#list?.reveal(number));
+    on("chart-range", ({ from, to }) => this.#list?.range(from, to));
+    on("narrow", (what) => this.#list?.narrow(what));
     on("chosen", ({ kind, messages }) => {
       this.#choices.put(kind, messages);
       this.#openTab("plan");
@@ -253,12 +262,7 @@ export class CoppiceSession extends CoppiceElement {
     this.#cost = cost;
     this.#parent = parent;
     this.#copies = { copy_of, copies };
-    this.#chart?.push({
-      at: session.last_activity,
-      number: session.messages,
-      agent: session.agent?.tokens ?? null,
-      pruned: session.pruned.tokens,
-    });
+    this.#chart?.push(session);
     if (before && before.version !== session.version)
       this.#changed(operated || before.messages === session.messages);
     else if (before && before.task_type.name !== session.task_type.name) this.#changed(true);
@@ -269,8 +273,11 @@ export class CoppiceSession extends CoppiceElement {
   #changed(deep) {
     this.#list?.refresh();
     this.#judge.ask();
-    if (!deep) return void this.#panel.ask();
-    this.#timeline.ask();
+    if (!deep) {
+      this.#timeline.ask();
+      return void this.#panel.ask();
+    }
+    this.#timeline.restart();
     this.#refreshOpenPanel();
   }
 

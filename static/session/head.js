@@ -1,6 +1,6 @@
 // The upper part of the session page as markup: the session, the verdict on it, and what fills its context.
 import { ApiError } from "../shared/api.js";
-import { counted, fileName, number, percent, percentSet, sentence, tokens } from "../shared/format.js";
+import { counted, fileName, money, number, percent, percentSet, sentence, tokens } from "../shared/format.js";
 import { regionStyle, reserveShare } from "../shared/gauge.js";
 import { html } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
@@ -8,7 +8,7 @@ import { problem } from "../shared/problem.js";
 import { root } from "../shared/root.js";
 import { gaugeOf, mainGauge, pageOf, titleOf } from "../shared/session-facts.js";
 import { estimated, options, stateIcon, tokenCount } from "../shared/session-parts.js";
-import { typeReason } from "../shared/task-types.js";
+import { typeName, typeReason } from "../shared/task-types.js";
 import {
   certaintyReason,
   choiceName,
@@ -177,16 +177,30 @@ const FOLLOWED = html`<p class="plain">
 /** @param {Api.Session} session @param {Api.Cost | null} [cost] */
 export function bars(session, cost = null) {
   const { agent, pruned } = session;
+  const differs = agent !== null && pruned.tokens !== agent.tokens;
   const costs = costSentence(cost);
   return html`<section class="panel bars" aria-label="What fills the context">
     ${agent && bar("Agent's context", "what the agent really sends", agent, session, true)}
-    ${agent && bar("Pruned view", prunedWords(agent, pruned), pruned, session, false)}
+    ${differs && bar("Pruned view", prunedWords(agent, pruned), pruned, session, false)}
     ${!agent && bar("Context", "what the next call sends", pruned, session, true)} ${legend(session)}
-    <div class="bar-notes small muted">
+    <details class="bar-notes small muted">
+      <summary>${noteWords(session, cost)}</summary>
       ${typeLine(session)} ${costs && html`<p class="plain cost">${costs}</p>`}
       ${agent && FOLLOWED}
-    </div>
+    </details>
   </section>`;
+}
+
+/** The task type and the price of a call in one line, which opens to all about them.
+ * @param {Api.Session} session @param {Api.Cost | null} cost */
+function noteWords({ task_type, agent }, cost) {
+  const least = cost?.at_least ? "at least " : "";
+  const words = [
+    `Counts as ${typeName(task_type.name)}`,
+    cost && cost.per_call > 0 && `next call ${least}${money(cost.per_call, cost.currency)}`,
+    agent && "prunes leave the agent's own context as it is",
+  ];
+  return words.filter(Boolean).join(" · ");
 }
 
 /** The session's task type, its reason, and the choice of another. @param {Api.Session} session */
@@ -205,7 +219,7 @@ function typeLine(session) {
 /** @param {Api.Gauge} agent @param {Api.Gauge} pruned */
 function prunedWords(agent, pruned) {
   const less = agent.tokens - pruned.tokens;
-  return less > 0 ? `${number(less)} tokens less` : "nothing pruned yet";
+  return less > 0 ? `${number(less)} tokens less` : `${number(-less)} tokens more`;
 }
 
 /** @param {string} name @param {string} what @param {Api.Gauge} gauge @param {Api.Session} session

@@ -1,17 +1,24 @@
 // <token-chart followed unseen="12400"></token-chart>
 //
-// Tokens over time, or over messages: the agent's context and the pruned view, the target as a dotted line,
-// prunes ▼ and compactions ◆ as marks. It begins where the total is known: at `unseen` tokens, which every
-// call sends. Property `value`: a Timeline; `push(point)` adds the newest, once there is a message. Drawn by
-// uPlot in the colours of the theme, with the same in words for screen readers.
+// Tokens over time, or over messages, stacked by region: of the agent's context where there is one, with the
+// pruned view as a line; the target as a dotted line, prunes ▼ and compactions ◆ as marks with names. It
+// begins where the total is known: at `unseen` tokens, which every call sends. Property `value`: a Timeline;
+// `push(point)` adds the newest, once there is a message. A click, a mark and a named step emit
+// `chart-message` {number}, a part that is dragged over `chart-range` {from, to}. Drawn by uPlot in the
+// colours of the theme, with the same in words for screen readers.
 import uPlot from "uplot";
 import { CoppiceElement } from "../shared/element.js";
 import { compact, number, timeOfDay } from "../shared/format.js";
 import { html } from "../shared/html.js";
 import { recall, remember } from "../shared/preferences.js";
-import { across, hasTime, known, prefersTime, timeLabels } from "./chart.js";
+import { mainGauge } from "../shared/session-facts.js";
+import { across, hasTime, known, prefersTime, stacked, steepest, timeLabels } from "./chart.js";
 
 const HEIGHT = 150;
+/** A part narrower than this was clicked, not dragged over. */
+const CLICK_PIXELS = 4;
+/** The steps that have a button of their own. */
+const NAMED_STEPS = 4;
 /** A context keeps its size until the next message, so the line goes in steps. */
 const STEPS = uPlot.paths.stepped?.({ align: 1 });
 /** @type {Record<string, string>} */
@@ -26,6 +33,8 @@ export class TokenChart extends CoppiceElement {
   #plot = null;
   #drawn = "";
   #axis = recall("chart-axis");
+  /** The places of the marks in the picture, in pixels from its left. @type {(number | null)[]} */
+  #places = [];
 
   /** @param {Api.Timeline | null} value */
   set value(value) {
@@ -33,11 +42,20 @@ export class TokenChart extends CoppiceElement {
     this.requestUpdate();
   }
 
-  /** @param {Api.Timeline["points"][number]} point */
-  push(point) {
-    if (!this.#value || point.number < 1) return;
-    const points = this.#value.points;
+  /** Adds the size of a session as it is now. @param {Api.Session} session */
+  push(session) {
+    if (!this.#value || session.messages < 1) return;
+    const { points, regions } = this.#value;
+    const now = new Map(mainGauge(session).regions.map(({ name, tokens }) => [name, tokens]));
     const last = points.at(-1);
+    const point = {
+      at: session.last_activity,
+      number: session.messages,
+      agent: session.agent?.tokens ?? null,
+      pruned: session.pruned.tokens,
+      regions: regions.map((name) => now.get(name) ?? 0),
+      cause: last?.number === session.messages ? last.cause : null,
+    };
     if (last && last.number === point.number && last.agent === point.agent && last.pruned === point.pruned)
       return;
     this.#value = {
@@ -59,6 +77,7 @@ export class TokenChart extends CoppiceElement {
         remember("chart-axis", this.#axis);
         this.requestUpdate();
       },
+      "chart-message": ({ dataset }) => this.emit("chart-message", { number: Number(dataset.number) }),
     });
     const resized = new ResizeObserver(() => this.#resize());
     resized.observe(this);
@@ -107,13 +126,37 @@ export class TokenChart extends CoppiceElement {
     return html`<figure class="chart">
       <div class="chart-area" role="img" aria-label=${this.#spoken(timeline)}
         ><div class="chart-canvas"></div></div>
+      ${this.#marks(timeline)}
       <figcaption class="chart-foot">
         ${this.#legend(timeline)}
         <span class="chart-at" aria-hidden="true"></span>
         <span class="segmented" role="group" aria-label="Across">${this.#axes(timeline)}</span>
       </figcaption>
-      <ul class="sr">${timeline.marks.map((mark) => html`<li>${markWords(mark)}</li>`)}</ul>
+      ${this.#steps(timeline)}
     </figure>`;
+  }
+
+  /** What was done to the context, at its place above the picture. @param {Api.Timeline} timeline */
+  #marks({ marks }) {
+    return html`<ul class="chart-marks">${marks.map((mark, i) => {
+      const at = this.#places[i];
+      const words = markWords(mark);
+      return html`<li .style=${at === null || at === undefined ? "" : `left:${at}px`}>
+        <button class="bare mark" data-act="chart-message" data-number=${mark.number ?? 1}
+          data-mark=${mark.kind} aria-label=${words} title=${words}>${MARKS[mark.kind] ?? "△"}</button>
+      </li>`;
+    })}</ul>`;
+  }
+
+  /** The largest steps by name, each leading to its message. @param {Api.Timeline} timeline */
+  #steps({ points }) {
+    const steps = steepest(points, NAMED_STEPS);
+    if (steps.length === 0) return "";
+    return html`<div class="chart-steps"><span class="muted">Largest steps</span>${steps.map(
+      ({ number: at, label, tokens }) =>
+        html`<button class="chip" data-act="chart-message" data-number=${at} title="Message ${number(at)}"
+          ><span class="mono">${label}</span><span class="num">+${compact(tokens)}</span></button>`,
+    )}</div>`;
   }
 
   /** @param {Api.Timeline} timeline */
@@ -128,8 +171,7 @@ export class TokenChart extends CoppiceElement {
       clearing: "cleared by the agent, not recorded",
     };
     return html`<ul class="legend">
-      ${followed && entry("agent", "agent's context")}
-      ${entry("pruned", followed ? "pruned view" : "context")}
+      ${followed && entry("pruned", "pruned view")}
       ${entry("target", `target ${compact(timeline.target)}${above}`)}
       ${Object.entries(names).map(
         ([kind, name]) =>
@@ -158,8 +200,8 @@ export class TokenChart extends CoppiceElement {
   /** @param {Api.Timeline} timeline @param {boolean} time @param {boolean} followed */
   #plotIt(timeline, time, followed) {
     const data = this.#data(timeline, time, followed);
-    const { points, marks, target, limit } = timeline;
-    const shape = JSON.stringify([points.length === 1, time, followed, target, limit, marks]);
+    const { points, marks, target, limit, regions } = timeline;
+    const shape = JSON.stringify([points.length === 1, time, followed, target, limit, marks, regions]);
     if (this.#plot && shape === this.#drawn) return this.#plot.setData(data);
     this.#plot?.destroy();
     const holder = /** @type {HTMLElement} */ (this.querySelector(".chart-canvas"));
@@ -170,10 +212,9 @@ export class TokenChart extends CoppiceElement {
 
   /** @param {Api.Timeline} timeline @param {boolean} time @param {boolean} followed
    * @returns {uPlot.AlignedData} */
-  #data({ points }, time, followed) {
-    const xs = across(points, time);
-    const pruned = points.map((p) => p.pruned);
-    return followed ? [xs, points.map((p) => p.agent), pruned] : [xs, pruned];
+  #data({ points, regions }, time, followed) {
+    const line = followed ? [points.map((p) => p.pruned)] : [];
+    return [across(points, time), ...stacked(points, regions.length), ...line];
   }
 
   /** @param {Api.Timeline} timeline @param {boolean} time @param {boolean} followed
@@ -182,12 +223,25 @@ export class TokenChart extends CoppiceElement {
     const style = getComputedStyle(this);
     /** @param {string} name */
     const colour = (name) => resolve(this, style.getPropertyValue(name));
-    const [muted, line, accent, agent] = ["--muted", "--line", "--accent", "--chart-agent"].map(colour);
+    const [muted, line, accent] = ["--muted", "--line", "--accent"].map(colour);
     const font = `11px ${style.fontFamily}`;
     const axis = { stroke: muted, font, ticks: { stroke: line, width: 1, size: 4 } };
-    const look = { paths: STEPS, points: { show: timeline.points.length === 1, size: 7 } };
-    const pruned = { stroke: accent, width: 1.75, fill: colour("--accent-soft"), ...look };
-    const series = [{}, ...(followed ? [{ stroke: agent, width: 1.5, ...look }] : []), pruned];
+    /** @param {string | undefined} fill */
+    const look = (fill) => ({
+      paths: STEPS,
+      points: { show: timeline.points.length === 1, size: 7, fill },
+    });
+    const regions = [...timeline.regions].reverse().map((name) => ({
+      stroke: colour(`--r-${name}-e`),
+      width: 1,
+      fill: colour(`--r-${name}`),
+      ...look(colour(`--r-${name}-e`)),
+    }));
+    const series = [
+      {},
+      ...regions,
+      ...(followed ? [{ stroke: accent, width: 2, dash: [6, 3], ...look(accent) }] : []),
+    ];
     const top = this.#top(timeline);
     const marks = { text: colour("--text"), warn: colour("--warn"), accent: accent ?? "" };
     /** @param {number} tick the number of a message */
@@ -197,7 +251,7 @@ export class TokenChart extends CoppiceElement {
       height: this.#height,
       padding: [14, 28, 0, 0],
       legend: { show: false },
-      cursor: { y: false, drag: { x: true, y: false }, points: { size: 6 } },
+      cursor: { y: false, drag: { x: true, y: false, setScale: false }, points: { show: false } },
       scales: { x: { time }, y: { range: (_, __, max) => [0, Math.max(top, max * 1.08)] } },
       series,
       axes: [
@@ -220,14 +274,34 @@ export class TokenChart extends CoppiceElement {
       hooks: {
         draw: [(plot) => this.#drawMarks(plot, timeline, time, marks)],
         setCursor: [(plot) => this.#tell(plot)],
+        setSelect: [(plot) => this.#chosen(plot)],
+        ready: [(plot) => this.listen(plot.over, "click", () => this.#clicked(plot))],
       },
     };
+  }
+
+  /** Tells of the part that was dragged over. @param {uPlot} plot */
+  #chosen(plot) {
+    const { left, width } = plot.select;
+    if (width < CLICK_PIXELS) return;
+    const points = this.#shown?.points ?? [];
+    const [first, last] = [plot.posToIdx(left), plot.posToIdx(left + width)].map((idx) => points[idx]);
+    plot.setSelect({ ...plot.select, width: 0 }, false);
+    if (first && last)
+      this.emit("chart-range", { from: Math.max(1, first.number), to: Math.max(1, last.number) });
+  }
+
+  /** Tells of the message at the cursor: the one that the step there came from. @param {uPlot} plot */
+  #clicked(plot) {
+    const point = this.#shown?.points[plot.cursor.idx ?? -1];
+    if (point && plot.select.width < CLICK_PIXELS)
+      this.emit("chart-message", { number: point.cause?.number ?? Math.max(1, point.number) });
   }
 
   /** The least height of the scale: it includes the target unless that would press the line to the ground.
    * @param {Api.Timeline} timeline */
   #top({ points, target }) {
-    const most = points.reduce((top, p) => Math.max(top, p.agent ?? 0, p.pruned ?? 0), 1);
+    const most = points.reduce((top, p) => Math.max(top, p.agent ?? 0, p.pruned), 1);
     return most > target * 0.35 ? target * 1.06 : most;
   }
 
@@ -248,19 +322,18 @@ export class TokenChart extends CoppiceElement {
     ctx.setLineDash([2 * ratio, 3 * ratio]);
     stroke(ctx, bbox.left, y, bbox.left + bbox.width, y);
     ctx.setLineDash([]);
-    ctx.textAlign = "center";
-    ctx.font = `${11 * ratio}px sans-serif`;
-    for (const mark of timeline.marks) {
+    const places = timeline.marks.map((mark) => {
       const at = time && mark.at ? Date.parse(mark.at) / 1000 : mark.number;
-      if (at === null) continue;
+      if (at === null) return null;
       const x = Math.round(plot.valToPos(at, "x", true));
-      ctx.strokeStyle = ctx.fillStyle = ["compaction", "clearing"].includes(mark.kind)
-        ? look.warn
-        : look.accent;
+      ctx.strokeStyle = ["compaction", "clearing"].includes(mark.kind) ? look.warn : look.accent;
       stroke(ctx, x, bbox.top, x, bbox.top + bbox.height);
-      ctx.fillText(MARKS[mark.kind] ?? "", x, bbox.top + 8 * ratio);
-    }
+      return Math.round(x / ratio);
+    });
     ctx.restore();
+    if (places.join() === this.#places.join()) return;
+    this.#places = places;
+    this.requestUpdate();
   }
 
   /** Writes the figures under the cursor. @param {uPlot} plot */
@@ -273,6 +346,7 @@ export class TokenChart extends CoppiceElement {
       ? [
           `#${number(point.number)}`,
           timeOfDay(point.at, Date.now()),
+          point.cause && `${point.cause.label} +${compact(point.cause.tokens)}`,
           followed && point.agent !== null && `agent ${number(point.agent)}`,
           point.pruned !== null && `${followed ? "pruned " : ""}${number(point.pruned)}`,
         ]

@@ -19,6 +19,7 @@ declare namespace Api {
     limit: number; needsPruning: boolean; state: "idle" | "active" | "warning";
   }
   interface Call { name: string; summary: string; }
+  interface Cause { number: number; label: string; tokens: number; }
   interface ChoiceText { name: string; label: string; meaning: string; }
   interface Context {
     messages: unknown; format: string; key: string; envelope: Record<string, unknown>; tokens: number;
@@ -155,7 +156,10 @@ declare namespace Api {
     messages: number; first: number; last: number; covered_tokens: number; most_tokens: number;
     absorbed_tokens: number; by_model: boolean;
   }
-  interface Point { at: string | null; number: number; agent: number | null; pruned: number; }
+  interface Point {
+    at: string | null; number: number; agent: number | null; pruned: number; regions: number[];
+    cause: Cause | null;
+  }
   interface Problem { type: string; message: string; details: Detail[]; }
   interface Proposal {
     text: string; session_id: string; session_title: string; message_id: string; number: number;
@@ -264,7 +268,7 @@ declare namespace Api {
   interface SummaryWish { wait?: boolean | null; }
   interface Taken { session_id: string | null; added: number; }
   interface TaskTypes { coding: Own; support: Own; research: Own; chat: Own; }
-  interface Timeline { points: Point[]; marks: Mark[]; limit: number; target: number; }
+  interface Timeline { points: Point[]; regions: string[]; marks: Mark[]; limit: number; target: number; }
   interface TooLarge { tokens: number; limit: number; message: string; }
   interface Trigger { name: string; value: number; limit: number; percent: number | null; text: string; }
   interface Undone { undone: number[]; restored_ids: string[]; session: Session; message: string; }

@@ -11,6 +11,27 @@ from tests.browser.writing import ClaudeFolder, feed, managed, words
 from tests.servers import Server
 from webapp.services.planning.requests import PruneRequest
 
+# Whether the chart has a pixel of a colour.
+PAINTED = """colour => {
+    const canvas = document.querySelector('token-chart canvas');
+    if (!canvas) return false;
+    const tone = document.createElement('span');
+    tone.style.color = colour;
+    document.body.append(tone);
+    const probe = document.createElement('canvas').getContext('2d');
+    probe.fillStyle = getComputedStyle(tone).color;
+    tone.remove();
+    probe.fillRect(0, 0, 1, 1);
+    const [pr, pg, pb] = probe.getImageData(0, 0, 1, 1).data;
+    const copy = Object.assign(document.createElement('canvas'), {width: canvas.width, height: canvas.height});
+    const drawn = copy.getContext('2d', {willReadFrequently: true});
+    drawn.drawImage(canvas, 0, 0);
+    const { data } = drawn.getImageData(0, 0, canvas.width, canvas.height);
+    for (let i = 0; i < data.length; i += 4)
+        if (data[i] === pr && data[i + 1] === pg && data[i + 2] === pb && data[i + 3] === 255) return true;
+    return false;
+}"""
+
 
 class TestTheChart:
     """Tokens over time."""
@@ -23,8 +44,58 @@ class TestTheChart:
         expect(
             page.get_by_role("img", name=re.compile(r"^Tokens over time, .* of 100,000, target 80,000$"))
         ).to_be_visible()
-        expect(page.locator("token-chart ul.sr li")).to_contain_text(re.compile(r"[\d,]+ to [\d,]+ tokens"))
+        mark = page.locator(".chart-marks button")
+        expect(mark).to_have_accessible_name(re.compile(r"[\d,]+ to [\d,]+ tokens$"))
         expect(page.locator("token-chart .legend")).to_contain_text("prune")
+
+    def test_leads_from_a_step_to_its_message(
+        self, page: Page, server: Server, folder: ClaudeFolder
+    ) -> None:  # X19
+        """Steps have the names of what caused them; a click on one, on a mark or on the picture opens the message."""
+        transcript = folder.transcript()
+        transcript.user("Look around")
+        transcript.call("Read", {"file_path": "docs/spec.md"}, words(3_000))
+        for n in range(6):
+            transcript.call("Bash", {"command": f"ls {n}"}, words(60))
+        page.goto(server.url)
+        page.get_by_role("link", name="Look around").click()
+        page.locator(".chart-steps").get_by_role("button", name="Read spec.md").click()
+        opened = page.locator(".msg[data-open=true]")
+        expect(opened.locator(".m-number")).to_have_text("3")
+        expect(opened.locator(".m-open")).to_be_focused()
+        page.get_by_role("group", name="Across").get_by_role("button", name="Messages").click()
+        over = page.locator("token-chart .u-over")
+        over.hover()
+        expect(page.locator(".chart-at")).to_contain_text("#")
+        place = over.bounding_box()
+        assert place is not None
+        over.click(position={"x": place["width"] - 2, "y": 20})
+        expect(page.locator(".msg[data-open=true]").first.locator(".m-number")).to_have_text("15")
+
+    def test_filters_the_list_by_a_part_that_is_dragged_over(self, page: Page, server: Server) -> None:  # X19
+        """The messages of that part, with a chip back to all."""
+        session = managed(server, 60, tokens=50)
+        page.goto(f"{server.url}/sessions/{session}")
+        over = page.locator("token-chart .u-over")
+        expect(over).to_be_visible()
+        place = over.bounding_box()
+        assert place is not None
+        page.mouse.move(place["x"] + place["width"] * 0.25, place["y"] + 40)
+        page.mouse.down()
+        page.mouse.move(place["x"] + place["width"] * 0.5, place["y"] + 40, steps=4)
+        page.mouse.up()
+        expect(page).to_have_url(re.compile(r"from=1[4-7]&to=(29|3[0-2])"))
+        expect(page.locator(".msg").first.locator(".m-number")).to_have_text(re.compile("^(29|3[0-2])$"))
+        expect(page.locator(".msg[data-open=true]")).to_have_count(0)
+        page.get_by_role("button", name=re.compile("show all again$")).click()
+        expect(page.locator(".msg")).to_have_count(60)
+
+    def test_is_stacked_by_region(self, page: Page, server: Server) -> None:  # X19
+        """Each region has its colour in the picture."""
+        page.goto(f"{server.url}/sessions/{managed(server, 20)}")
+        expect(page.locator("token-chart canvas")).to_be_visible()
+        for name in ("user", "assistant"):
+            page.wait_for_function(PAINTED, arg=f"var(--r-{name})")
 
     def test_turns_from_time_to_messages_and_remembers(
         self, page: Page, server: Server, folder: ClaudeFolder
@@ -55,19 +126,7 @@ class TestTheChart:
         """A line of one point cannot be seen: something is drawn where it stands."""
         page.goto(f"{server.url}/sessions/{managed(server, 1)}")
         expect(page.locator("token-chart canvas")).to_be_visible()
-        page.wait_for_function(
-            """() => {
-                const canvas = document.querySelector('token-chart canvas');
-                const probe = document.createElement('canvas').getContext('2d');
-                probe.fillStyle = getComputedStyle(document.querySelector('.line[data-line=pruned]')).borderTopColor;
-                probe.fillRect(0, 0, 1, 1);
-                const [pr, pg, pb] = probe.getImageData(0, 0, 1, 1).data;
-                const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
-                for (let i = 0; i < data.length; i += 4)
-                    if (data[i] === pr && data[i + 1] === pg && data[i + 2] === pb && data[i + 3] === 255) return true;
-                return false;
-            }"""
-        )
+        page.wait_for_function(PAINTED, arg="var(--r-user-e)")
 
     def test_of_nothing_is_a_sentence(self, page: Page, server: Server) -> None:
         """A session without messages has no invented axis."""

@@ -50,7 +50,7 @@ class TestFocus:
     """The focus of a button that goes away."""
 
     def test_stays_near_its_message(self, page: Page, server: Server) -> None:  # X5
-        """What dropped a message leads on to what brings it back."""
+        """The button that dropped a message leaves it on the one that restores it."""
         open_session(page, server, managed(server, 12, tokens=50))
         row(page, 5).get_by_role("button").click()
         drop = page.get_by_role("button", name="Drop now")

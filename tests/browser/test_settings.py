@@ -326,6 +326,7 @@ class TestTaskTypes:
         session = managed(server, 12)
         page.goto(f"{server.url}/sessions/{session}")
         line = page.locator(".type-line")
+        page.locator(".bar-notes summary", has_text="Counts as chat").click()
         expect(line).to_contain_text("Chat (by the settings)")
         expect(line).to_contain_text("No tool was used.")
         choice = page.get_by_label("Counts as", exact=True)
@@ -334,6 +335,7 @@ class TestTaskTypes:
         expect(line).to_contain_text("Chosen for this session. It looks like chat: no tool was used.")
         assert server.app.store.sessions.get(session).settings == {"task_type": "support"}
         page.reload()
+        page.locator(".bar-notes summary", has_text="Counts as support").click()
         expect(choice).to_have_value("support")
         choice.select_option("")
         expect(line).to_contain_text("Chat (by the settings)")

@@ -262,6 +262,11 @@ class Log:
         where, values = self._conditions(session, role, out, error)
         return int(self._db.value(f"SELECT count(*) FROM messages WHERE {where}", values))
 
+    def growth(self, session: int) -> list[tuple[int, int, str, str, int | None]]:
+        """Return (number, tokens, role, kind, operation that took it out) of every message in log order."""
+        sql = "SELECT key, tokens, role, kind, out_operation FROM messages WHERE key BETWEEN ? AND ? ORDER BY key"
+        return [(number(k), *rest) for k, *rest in self._db.rows(sql, bounds(session))]
+
     def of_tool(self, session: int, tool: str) -> list[int]:
         """Return the numbers of the calls and results of a tool, in log order."""
         sql = (

@@ -7,11 +7,20 @@ import {
   known,
   largestGap,
   prefersTime,
+  stacked,
+  steepest,
   timeLabels,
 } from "../../../static/session/chart.js";
 
 /** @param {number} number @param {string | null} at @param {number} [agent] */
-const point = (number, at, agent = 100) => ({ number, at, agent, pruned: agent });
+const point = (number, at, agent = 100) => ({
+  number,
+  at,
+  agent,
+  pruned: agent,
+  regions: [agent],
+  cause: /** @type {Api.Cause | null} */ (null),
+});
 const [noon, later, evening] = ["2026-01-01T12:00:00Z", "2026-01-01T12:00:10Z", "2026-01-01T12:00:40Z"];
 
 describe("a pause", () => {
@@ -86,5 +95,33 @@ describe("the words below a scale of time", () => {
     const labels = timeLabels([noon, noon + 6 * 3600, noon + 12 * 3600]);
     assert.match(String(labels[0]), /12/);
     assert.equal(labels[2], timeLabels([noon + 86_400 - 3600, noon + 2 * 86_400])[0]);
+  });
+});
+
+describe("the stack of regions", () => {
+  it("is drawn from its top: each column covers the lower part of the one before", () => {
+    // X19
+    const points = [point(1, noon), point(2, later)].map((one, i) => ({ ...one, regions: [10 * i, 5, 1] }));
+    assert.deepEqual(stacked(points, 3), [
+      [6, 16],
+      [5, 15],
+      [0, 10],
+    ]);
+  });
+});
+
+describe("the largest steps", () => {
+  it("have names, the largest first, without what hardly shows", () => {
+    // X19
+    const tokens = [300, 9_000, 10, 700];
+    const points = tokens.map((count, i) => ({
+      ...point(i + 1, noon, 10_000),
+      cause: { number: i + 1, label: `step ${i}`, tokens: count },
+    }));
+    assert.deepEqual(
+      steepest([...points, point(9, noon)], 2).map((step) => step.label),
+      ["step 1", "step 3"],
+    );
+    assert.equal(steepest(points, 9).length, 3);
   });
 });

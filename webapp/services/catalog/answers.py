@@ -176,6 +176,16 @@ class Stats(Figures, Status):
 
 
 @answer
+class Cause:
+    """The message that a step of the chart came from, the largest since the point before."""
+
+    number: int
+    label: str
+    """A few words: "Read spec.md", or its role."""
+    tokens: int
+
+
+@answer
 class Point:
     """The size of a session after one message."""
 
@@ -183,6 +193,10 @@ class Point:
     number: int
     agent: int | None
     pruned: int
+    regions: list[int]
+    """The tokens of each region of the agent's context, or of the only one, in the order of `Timeline.regions`."""
+    cause: Cause | None
+    """The largest message since the point before; null where none came."""
 
 
 @answer
@@ -202,6 +216,8 @@ class Timeline:
     """Tokens over time, and what happened to the context."""
 
     points: list[Point]
+    regions: list[str]
+    """The names of the regions that the points have, in the order in which they are stacked."""
     marks: list[Mark]
     limit: int
     target: int

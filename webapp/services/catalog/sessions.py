@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 import logging
 import secrets
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypedDict, Unpack
 
@@ -15,17 +15,30 @@ from scoring.messages import Message, Text
 from scoring.models import CURRENCY, CallTokens, Spent, context_cost, spent
 from scoring.settings import Settings
 from scoring.tokens import estimate_tool_tokens
+from scoring.tokens.calibration import split
 from webapp.agents.records import Entry
 from webapp.errors import Conflict, Invalid
 from webapp.events import SessionCreated, SessionDeleted, SessionUpdated
-from webapp.services.catalog.answers import Copy, Cost, Figures, Mark, Parent, Point, SubAgentCost, Timeline
+from webapp.services.catalog.answers import (
+    Cause,
+    Copy,
+    Cost,
+    Figures,
+    Mark,
+    Parent,
+    Point,
+    SubAgentCost,
+    Timeline,
+)
 from webapp.services.catalog.answers import Sessions as Page
+from webapp.services.catalog.growth import Grown, Step, label_of, regions_at, steps_at, to_name
 from webapp.services.ingest.append_batch import AppendBatch
 from webapp.services.ingest.message_lists import OWN_PROMPT
 from webapp.services.session.answers import Session as SessionAnswer
 from webapp.services.session.environment import Environment
-from webapp.services.session.gauges import session_answer, shown_title
+from webapp.services.session.gauges import REGIONS, session_answer, shown_title
 from webapp.services.session.histories import Histories
+from webapp.services.session.measuring import region_of
 from webapp.services.session.operation_answers import tokens_around
 from webapp.services.session.proxy import PROXY
 from webapp.services.session.session import Session, Totals
@@ -34,6 +47,7 @@ from webapp.store import Store
 from webapp.store.context import AGENT, PRUNED
 from webapp.store.copies import CopyRow
 from webapp.store.indexed_text import indexed
+from webapp.store.log import MessageRow
 from webapp.store.operations import OperationRow
 from webapp.store.sessions import SessionRow, Taught
 
@@ -348,23 +362,62 @@ class Sessions:
             session = Session.load(self._environment, session_id)
             samples = self._store.figures.samples(session.key, session.row.next_sample, points)
             operations = self._store.operations.all(session.key)
+            numbers = [sample.no for sample in samples]
+            grown = self._grown(session, operations)
+            steps = steps_at(grown, numbers)
+            messages = self._store.log.messages(
+                session.key, [one.no for one in steps if one] + to_name(steps)
+            )
         limits = session.limits
         shown = [o for o in operations if o.kind in MARKED]
+        before = [session.unseen_before(sample.n) for sample in samples]
+        sizes = [
+            (sample.view_tokens if sample.agent_tokens is None else sample.agent_tokens) + unseen
+            for sample, unseen in zip(samples, before, strict=True)
+        ]
+        parts = [
+            split(session.calibration, estimates, size)
+            for estimates, size in zip(regions_at(grown, numbers), sizes, strict=True)
+        ]
+        regions = [name for name in REGIONS if any(part.get(name) for part in parts)]
         return Timeline(
             points=[
                 Point(
                     at=iso(s.at),
                     number=s.no,
-                    pruned=s.view_tokens + session.unseen_before(s.n),
-                    agent=None if s.agent_tokens is None else s.agent_tokens + session.unseen_before(s.n),
+                    pruned=s.view_tokens + unseen,
+                    agent=None if s.agent_tokens is None else s.agent_tokens + unseen,
+                    regions=[part.get(name, 0) for name in regions],
+                    cause=_cause(step, messages, session),
                 )
-                for s in samples
+                for s, unseen, part, step in zip(samples, before, parts, steps, strict=True)
             ],
+            regions=regions,
             marks=[_mark(o) for o in reversed(shown)]
             + [_undo_mark(o) for o in shown if o.undone_at is not None],
             limit=limits.limit,
             target=limits.target_tokens,
         )
+
+    def _grown(self, session: Session, operations: Iterable[OperationRow]) -> Sequence[Grown]:
+        """Return the messages of the log, with the place at which each left the main context."""
+        by_agent_only = session.agent is not None
+        left = {
+            o.n: o.plan.get("number")
+            for o in operations
+            if o.undone_at is None and (o.actor == "agent" or not by_agent_only)
+        }
+        return [
+            Grown(no, tokens, region_of(role, kind), None if out is None else left.get(out))
+            for no, tokens, role, kind, out in self._store.log.growth(session.key)
+        ]
+
+
+def _cause(step: Step | None, messages: Mapping[int, MessageRow], session: Session) -> Cause | None:
+    if step is None or step.no not in messages:
+        return None
+    label = label_of(messages[step.no], messages)
+    return Cause(number=step.no, label=label, tokens=session.main.scale.part(step.tokens))
 
 
 def _switch(session: Session, *, prunes: bool) -> None:
