@@ -70,12 +70,12 @@ agents: setup  ## the real agents from npm, resumed from pruned copies against a
 	cd build/agents/node_modules/@anthropic-ai/claude-code && node install.cjs
 	COPPICE_AGENTS=build/agents $(PYTHON_IN) -m pytest tests/reach $(ARGS)
 
-kills: setup  ## kill a writing process so often (KILLS=1000), cut the power every fourth time, and check the store
+kills: setup  ## kill a writing process so often (KILLS=1000), cut the power a third as often, and check the store
 	$(PYTHON_IN) -m tests.kills $(or $(KILLS),1000)
 
-reliability: setup kills  ## the figures of docs/reliability.md: kills and power cuts, odd values, coverage-guided fuzzing
-	$(PYTHON_IN) -m tests.odd_values
-	$(MAKE) fuzz-decoders
+reliability: setup  ## write the figures of docs/reliability.md: kills, power cuts, odd values, fuzzing, load, attacks
+	.venv/bin/uv pip install --quiet --group fuzz
+	PYTHONPATH=. $(PYTHON_IN) scripts/reliability.py $(or $(KILLS),1000) $(or $(INPUTS),20000)
 
 audit: setup  ## look for known faults in what is installed; says what it could not look at
 	@said=$$(.venv/bin/uv tool run --quiet pip-audit --disable-pip --require-hashes -r requirements.lock 2>&1); status=$$?; \

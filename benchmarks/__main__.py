@@ -22,6 +22,7 @@ NAMES = (
     "ingest",
     "append",
     "load",
+    "attacks",
     "requests",
     "pixel",
     "delivery",

@@ -5,7 +5,7 @@ Every part is bounded in size. Stored as JSON in `sessions.state`, in the transa
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields, is_dataclass, replace
+from dataclasses import dataclass, field, is_dataclass, replace
 from typing import Any
 
 from scoring.history import Facts, Features
@@ -196,7 +196,9 @@ class SessionState:
 def _is_like(value: Any, sound: Any) -> bool:
     """Return whether a value that was read has the types of a sound one, to the fields of what it holds."""
     if is_dataclass(sound):
-        return all(_is_like(getattr(value, one.name), getattr(sound, one.name)) for one in fields(sound))
+        return all(
+            _is_like(getattr(value, name), getattr(sound, name)) for name in sound.__dataclass_fields__
+        )
     if isinstance(sound, int | float) and not isinstance(sound, bool):
         return isinstance(value, int | float)
     if isinstance(value, list | tuple) and isinstance(sound, list):
