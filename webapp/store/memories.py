@@ -77,6 +77,10 @@ class Memories:
         if not self._db.run("DELETE FROM memories WHERE id = ? AND kind = ?", (number, kind)):
             raise NotFound(kind, number)
 
+    def index_again(self) -> None:
+        """Make the index of words from the texts."""
+        self._db.run("INSERT INTO memory_words (memory_words) VALUES ('rebuild')")
+
     def all(self, kind: str, limit: int = 1_000) -> list[MemoryRow]:
         """Return all of a kind, the latest first."""
         sql = f"SELECT {_COLUMNS} FROM memories WHERE kind = ? ORDER BY updated_at DESC, id DESC LIMIT ?"

@@ -41,6 +41,7 @@ def faults_of_store(db: Connections) -> Iterator[str]:
     for part in PARTS:
         yield from _guarded(part.table, _sealed(db, part, names))
     yield from _guarded("the rows", _orphans(db, names))
+    yield from _guarded("the index of words of memories", _memory_words(db))
     sessions = Sessions(db)
     for session in names:
         row = sessions.by_key(session)
@@ -264,6 +265,17 @@ def _words(db: Connections, log: Log, row: SessionRow) -> Iterator[str]:
         yield f"session {row.id}: the index of words lacks {missing:,} entries; a search does not find them"
     if there:
         yield f"session {row.id}: the index of words has {len(there):,} entries that the log does not have"
+
+
+def _memory_words(db: Connections) -> Iterator[str]:
+    """Yield memories and learnings whose words are missing in their index, and words without a text."""
+    known = {key for (key,) in db.each("SELECT id FROM memories")}
+    there = {key for (key,) in db.each("SELECT id FROM memory_words_docsize")}
+    if known != there:
+        yield (
+            f"the index of words of memories lacks {len(known - there):,} and has {len(there - known):,} that do not "
+            "exist; a search does not find them"
+        )
 
 
 def _torn(log: Log, row: SessionRow, inside: set[int], calls: set[str], results: set[str]) -> Iterator[str]:

@@ -122,6 +122,7 @@ FROM_OUTSIDE = {
     "UPDATE settings SET value = 'broken'": "settings were changed",
     "DELETE FROM sessions WHERE key = 1": "which does not exist",
     "DELETE FROM entry_words_docsize WHERE id & 255 = 1": "the index of words lacks",
+    "DELETE FROM memory_words WHERE rowid = 1": "the index of words of memories lacks 1",
 }
 
 

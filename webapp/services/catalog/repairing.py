@@ -124,6 +124,7 @@ class Repairing:
 
     def _index(self) -> None:
         with self._store.write():
+            self._store.memories.index_again()
             self._store.words.clear()
             for row in self._store.sessions.all():
                 for start in range(0, row.next_seq, BATCH):

@@ -22,15 +22,17 @@ DERIVED = [
     "UPDATE context_items SET position = position + 100 WHERE ref = 15 AND kind = 0",
     "DELETE FROM context_items WHERE ref = 17 AND view = 1",
     "DELETE FROM entry_words_docsize",
+    "DELETE FROM memory_words",
 ]
 
 
 @pytest.fixture
 def used(app: App) -> Any:
-    """A session that was pruned and pinned."""
+    """A session that was pruned and pinned, and a memory."""
     followed(app, *conversation(4), user("more"))
     app.operations.pin("s", mid(app, "s", 5))
     app.prunes.apply("s", PruneRequest(max_tokens=300))
+    app.memory.add("memory", "Always test.")
     return app
 
 
@@ -42,6 +44,7 @@ def shown(app: App) -> Any:
         session.pruned,
         session.agent,
         [(m.text, m.tokens, m.pinned, m.in_context, m.turn) for m in page.messages],
+        app.store.memories.search("memory", ["test"]),
     )
 
 
