@@ -14,12 +14,13 @@ import socket
 import ssl
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Protocol
 
 from webapp.auth import is_every_address
 from webapp.config import Config
-from webapp.errors import Invalid
+from webapp.errors import Invalid, StoreError
 
 # Connections that wait in the system's queue while all threads are busy.
 BACKLOG = 128
@@ -37,6 +38,8 @@ class Running:
 
         self.app = build(config)
         self._measuring = self.app.environment.measure = MeasuringBeside()
+        with suppress(StoreError):  # /healthz says it; what can be read is shown
+            self.app.store.check()
         self.wsgi = create_app(config, app=self.app)
         self._lock = threading.Lock()
         self._state = "open"
