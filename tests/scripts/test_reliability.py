@@ -21,7 +21,7 @@ class TestThePage:
         assert all(check.what in own for check in checks(1_000, 20_000))
 
     def test_keeps_its_prose(self) -> None:
-        """What stands around the figures stays."""
+        """Only the figures are replaced."""
         page = f"before\n{BEGIN}old\n{END}after\n"
         assert filled(page, ["new"]) == f"before\n{BEGIN}\nnew\n\n{END}after\n"
 
