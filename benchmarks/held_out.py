@@ -8,7 +8,7 @@ quarter of its value or a third, a factor by a twentieth: the best of all moves 
 while the mean error of growth falls. Constants that fit noise show as a gap to the figures as shipped. The tables say
 it for all together, and by agent and version.
 
-It takes a minute or two, so that it is no part of `python -m benchmarks`.
+It takes some minutes, so that it is no part of `python -m benchmarks`.
 """
 
 from __future__ import annotations

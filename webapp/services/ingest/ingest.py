@@ -60,8 +60,8 @@ from webapp.store.sessions import SessionRow
 
 # The store does its upkeep at once after an append of more messages.
 SETTLE_FROM = 5 * BATCH_RECORDS
-# The page names at most so many kinds of rows that were not read.
-KINDS_TOLD = 6
+# The page names at most so many kinds of rows that were not read, each by so many characters.
+KINDS_TOLD, KIND_CHARS = 6, 60
 # An event names at most so many messages.
 NUMBERS_TOLD = 200
 # A batch is prepared again at most so often where other writers come first.
@@ -505,7 +505,7 @@ class Ingest:
             else:
                 row.malformed, row.unknown = row.malformed + tally.malformed, row.unknown + unknown
             told = [f"{file}: {text}" if file else text for text in tally.problems]
-            kinds = [f"not read: {kind}" for kind in sorted(tally.unknown)[:KINDS_TOLD]]
+            kinds = [f"not read: {kind[:KIND_CHARS]}" for kind in sorted(tally.unknown)[:KINDS_TOLD]]
             notes = list(dict.fromkeys([*row.notes, *told, *kinds]))[-NOTES_KEPT:]
             self._store.sessions.update(row.key, malformed=row.malformed, unknown=row.unknown, notes=notes)
         self._environment.bus.publish(*(ProblemReported(session_id, text) for text in told[:3]))
