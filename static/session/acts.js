@@ -34,6 +34,11 @@ const OWN = {
     patch: ({ checked }) => ({ automatic: checked }),
     said: ({ automatic }) => `Automatic pruning is ${automatic ? "on" : "off"} for this session.`,
   },
+  proxy_prunes: {
+    what: "switch the proxy",
+    patch: ({ checked }) => ({ proxy_prunes: checked }),
+    said: ({ proxy }) => `The proxy sends this session ${proxy?.prunes ? "pruned" : "as it comes"}.`,
+  },
   own_strategy: {
     what: "choose the strategy",
     patch: ({ value }) => ({ settings: { strategy: value || null } }),

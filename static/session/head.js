@@ -33,12 +33,30 @@ export function header(session, parent = null, copies = {}, verdict = session.ve
       </div>
       <div class="session-acts">
         ${exportMenu(session)} ${moreMenu(session)}
-        ${session.kind === "followed" && html`<button data-act="resume">Resume from this…</button>`}
+        ${session.kind === "followed" && !session.proxy && html`<button data-act="resume">Resume from this…</button>`}
         <button class="primary" data-act="see-plan">Prune… <kbd>p</kbd></button>
       </div>
     </header>
-    ${verdictLine(verdict)} ${copyLines(copies)} ${notes(session)}`;
+    ${verdictLine(verdict)} ${copyLines(copies)} ${proxyLine(session.proxy)} ${notes(session)}`;
 }
+
+/** How the proxy sends a session that is switched on, and what that has saved. @param {Api.Proxied | null} proxy */
+function proxyLine(proxy) {
+  if (!proxy?.prunes) return false;
+  const { applied, reason, pruned_calls: calls, paid, unpruned } = proxy;
+  const waits = applied ? "The last call was sent pruned." : "Calls are sent pruned from the next prune on.";
+  const sent = reason
+    ? `The last call was sent ${applied ? "with the prune before" : "as it came"}: ${reason}`
+    : waits;
+  const cost = paid !== null && unpruned !== null && calls > 0;
+  const bill =
+    cost &&
+    `${counted(calls, "pruned call")} cost ${dollars(paid)}; unpruned ${dollars(unpruned)}, at list price.`;
+  return html`<ul class="session-copies"><li>${sentence(sent)} ${bill}</li></ul>`;
+}
+
+/** @param {number} amount */
+const dollars = (amount) => money(amount, "USD");
 
 /** The session that this one was copied from, and the copies made of it. @param {Copies} copies */
 function copyLines({ copy_of: own = null, copies = [] }) {
@@ -77,13 +95,14 @@ function facts(session, parent) {
     html`<span class="nowrap">${counted(session.messages, "message")}</span>`,
     html`<span class="nowrap">${counted(session.turns, "turn")}</span>`,
     session.automatic && html`<b>prunes by itself</b>`,
+    session.proxy?.prunes && html`<b>sent pruned</b>`,
   ];
   return known.filter(Boolean).map((one, i) => html`${i > 0 && " · "}${one}`);
 }
 
 /** @param {Api.Session} session */
 function moreMenu(session) {
-  const { automatic, target_percent, aim_percent, strategy } = session;
+  const { automatic, proxy, target_percent, aim_percent, strategy } = session;
   const byDefault = `As in the settings: ${strategyName(strategy.setting)}`;
   return html`<details class="menu more">
     <summary class="button iconic" aria-label="More" title="More">${icon("more")}</summary>
@@ -94,6 +113,7 @@ function moreMenu(session) {
         Above ${percentSet(target_percent)}, prune to ${percentSet(aim_percent)} as soon as a message arrives.
         Each prune can be undone.
       </p>
+      ${proxy && proxySwitch(proxy)}
       <div class="field">
         <label for="own-strategy">Strategy</label>
         <select id="own-strategy" name="own_strategy">
@@ -108,6 +128,17 @@ function moreMenu(session) {
       <button class="danger" data-act="ask-delete">Delete this session…</button>
     </div>
   </details>`;
+}
+
+/** @param {Api.Proxied} proxy */
+function proxySwitch({ prunes, subscription }) {
+  const why = "Its key is a subscription's: the proxy passes its calls on and never changes them.";
+  const does =
+    "The proxy leaves out of each call what you prune here. Takes effect with the next prune or call.";
+  return html`<label class="switch"
+      ><input type="checkbox" role="switch" name="proxy_prunes" .checked=${prunes} ?disabled=${subscription && !prunes}>Send
+      pruned</label>
+    <p class="note">${subscription ? why : does}</p>`;
 }
 
 const WINDOWS = [128_000, 200_000, 256_000, 400_000, 1_000_000, 2_000_000];
@@ -169,6 +200,10 @@ function notes(session) {
   return html`<ul class="session-notes">${lines.map((line) => html`<li>${line}</li>`)}</ul>`;
 }
 
+const OBSERVED = html`<p class="plain">
+  A prune changes the pruned view only, until a call is sent pruned: <i>Send pruned</i> under More switches that on.
+</p>`;
+
 const FOLLOWED = html`<p class="plain">
   A prune changes the pruned view only, not the agent's own context. To use it, resume the agent from a pruned
   copy.
@@ -186,7 +221,7 @@ export function bars(session, cost = null) {
     <details class="bar-notes small muted">
       <summary>${noteWords(session, cost)}</summary>
       ${typeLine(session)} ${costs && html`<p class="plain cost">${costs}</p>`}
-      ${agent && FOLLOWED}
+      ${agent && (session.proxy ? OBSERVED : FOLLOWED)}
     </details>
   </section>`;
 }
@@ -281,7 +316,7 @@ export function deleteDialog(session) {
         Its log of ${counted(session.messages, "message")} and all operations are deleted from Coppice.
         This cannot be undone.
       </p>
-      ${session.kind === "followed" && UNTOUCHED}
+      ${session.kind === "followed" && !session.proxy && UNTOUCHED}
     </div>
     <div class="foot">
       <button data-act="close-delete" autofocus>Keep it</button>

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
 from scoring.settings import STRATEGY_NAMES
 from tests.browser.waiting import until
-from tests.browser.writing import ClaudeFolder, feed, managed, words
+from tests.browser.writing import ClaudeFolder, feed, managed, proxied, words
 from tests.servers import Server
 from webapp.services.planning.requests import PlanRequest, PruneRequest
 
@@ -136,6 +137,21 @@ class TestPruning:
         feed(server, session, 1, start=60)
         expect(page.get_by_role("status").filter(has_text="Context pruned")).to_be_visible()
         expect(page.locator(".verdict")).to_contain_text("Nothing needed")
+
+    def test_of_the_proxy_can_be_sent_pruned(
+        self, page: Page, server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:  # X13
+        """The switch in the menu tells the proxy; the page says what becomes of it."""
+        monkeypatch.setenv("COPPICE_HINTS", str(tmp_path / "hints"))
+        session = proxied(server, 12)
+        open_session(page, server, session)
+        page.get_by_label("More", exact=True).click()
+        page.get_by_role("switch", name="Send pruned").check()
+        expect(page.get_by_text("Calls are sent pruned from the next prune on.")).to_be_visible()
+        assert server.app.sessions.get(session).proxy.prunes
+        page.get_by_role("switch", name="Send pruned").uncheck()
+        expect(page.get_by_text("Calls are sent pruned from the next prune on.")).to_be_hidden()
+        assert not server.app.sessions.get(session).proxy.prunes
 
     def test_can_have_a_strategy_of_its_own(self, page: Page, server: Server) -> None:  # S4, B18
         """Chosen in the menu among all there are; its plans follow, and it can be given back."""

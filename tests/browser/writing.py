@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from tests.servers import Server
+from webapp.services.proxied.calls import Call
+from webapp.services.session.times import now_ms
 
 MODEL = "claude-sonnet-4-5"
 
@@ -115,3 +117,22 @@ def feed(server: Server, session: str, messages: int, tokens: int = 1_500, start
         for i in range(start, start + messages)
     ]
     server.app.ingest.append_messages(session, rows)
+
+
+def proxied(server: Server, messages: int) -> str:
+    """Make a session of calls that went through the proxy; return its id."""
+    said: list[Any] = []
+    for number in range(messages // 2):
+        said.append({"role": "user", "content": f"Question {number}. {words(60)}"})
+        answer = {"role": "assistant", "content": f"Answer {number}. {words(90)}"}
+        document = {"choices": [{"message": answer, "finish_reason": "stop"}], "model": "gpt-5.1"}
+        usage = {"prompt_tokens": 2_000 + 400 * number, "completion_tokens": 150}
+        call = Call(
+            provider="openai", path="/v1/chat/completions", session="proxy-shop", parent=None, status=200,
+            request=json.dumps({"model": "gpt-5.1", "messages": said}),
+            answer=json.dumps({**document, "usage": usage, "id": f"c{number}"}), whole=True,
+            at=now_ms(), applied="", reason="", subscription=False,
+        )  # fmt: skip
+        server.app.calls.take(call)
+        said.append(answer)
+    return "proxy-shop"

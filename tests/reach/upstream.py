@@ -12,7 +12,7 @@ import hashlib
 import json
 import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -32,6 +32,7 @@ class Upstream:
     requests: list[tuple[str, dict[str, str], Any]] = field(default_factory=list)
     bytes: list[bytes] = field(default_factory=list)
     refused: list[tuple[str, str]] = field(default_factory=list)
+    refuses: Callable[[Any], str | None] | None = None  # a reason to refuse a request, besides the rules
     signatures: dict[str, str] = field(default_factory=dict)
     cache: set[str] = field(default_factory=set)
     usages: list[tuple[int, int, int]] = field(
@@ -117,7 +118,7 @@ class _Handler(BaseHTTPRequestHandler):
         if speak is None:
             self._json(404, {"error": {"type": "not_found_error", "message": self.path}})
             return
-        events = speak(self.state, body)
+        events = (self.state.refuses and self.state.refuses(body)) or speak(self.state, body)
         if isinstance(events, str):
             self.state.refused.append((self.path, events))
             error = {"type": "invalid_request_error", "message": events}

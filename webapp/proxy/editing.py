@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from webapp.proxy.text import Place, array, members, spliced, value_at, written
+from webapp.proxy.text import Place, members, spliced, value_at, written
 from webapp.services.proxied.keys import Protocol, answer_kind, is_thought, keys_of
 
 Edits = Mapping[str, Mapping[str, Any]]
@@ -213,7 +213,7 @@ def _message(
     if not kept:
         return "", mark
     content = fields["content"]
-    return spliced(text[item.start : item.end], [_within(item, content, array(kept))]), mark
+    return spliced(text[item.start : item.end], [_within(item, content, f"[{','.join(kept)}]")]), mark
 
 
 def _within(item: Place, part: Place, new: str) -> tuple[int, int, str]:

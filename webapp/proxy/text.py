@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 _SPACE = re.compile(r"[ \t\n\r]*")
@@ -87,11 +87,6 @@ def spliced(text: str, changes: Iterable[tuple[int, int, str]]) -> str:
         pieces += (text[at:start], new)
         at = end
     return "".join([*pieces, text[at:]])
-
-
-def array(pieces: Sequence[str]) -> str:
-    """Return an array of values that are already written."""
-    return f"[{','.join(pieces)}]"
 
 
 def written(value: Any) -> str:

@@ -18,6 +18,40 @@ const pruned = gauge({
   regions: [{ name: "tool", tokens: 100_000, certainty: "exact" }],
 });
 
+describe("a session of the proxy", () => {
+  const proxy = {
+    prunes: true,
+    applied: true,
+    reason: "",
+    subscription: false,
+    calls: 9,
+    pruned_calls: 4,
+    paid: 0.5,
+    unpruned: 2,
+  };
+  /** @param {Partial<Api.Proxied>} given */
+  const shown = (given) => markup(header(session({ kind: "followed", proxy: { ...proxy, ...given } })));
+  it("says that it is sent pruned, and what that has cost", () => {
+    // X13
+    assert.match(shown({}), /The last call was sent pruned\. 4 pruned calls cost \$0\.50; unpruned \$2\.00/);
+  });
+  it("says why a call went as it came", () => {
+    // X13
+    const text = shown({ applied: false, reason: "its body is compressed", paid: null, unpruned: null });
+    assert.match(text, /The last call was sent as it came: its body is compressed\./);
+  });
+  it("has a switch, which a subscription cannot use", () => {
+    // X13
+    assert.match(shown({ prunes: false }), /name="proxy_prunes"/);
+    assert.match(shown({ prunes: false, subscription: true }), /disabled/);
+    assert.doesNotMatch(shown({ prunes: false }), /sent pruned\./);
+  });
+  it("cannot be resumed by an agent", () => {
+    // X13
+    assert.doesNotMatch(shown({}), /data-act="resume"/);
+  });
+});
+
 describe("the verdict", () => {
   /** @param {Partial<Api.Verdict>} given */
   const shown = (given) => markup(header(session(), null, {}, verdict(given)));

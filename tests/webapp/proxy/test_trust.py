@@ -1,0 +1,190 @@
+"""What holds when something is wrong: a dead server, a provider that refuses, a subscription, the kill switch."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.reach.upstream import Upstream, _digest, strict_upstream
+from tests.webapp.proxy.conftest import running_proxy
+from webapp.agents.beside import hints
+from webapp.commands.proxying import switch_pruning
+from webapp.services.proxied.keys import keys_of
+
+DEAD = "http://127.0.0.1:9"
+
+
+def user(text: str) -> Any:
+    """Return a message of the user."""
+    return {"role": "user", "content": text}
+
+
+LONG = [
+    user("a"),
+    {"role": "assistant", "content": "b"},
+    user("c" * 500),
+    {"role": "assistant", "content": "d"},
+]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A folder of scripts for this module alone."""
+    made = tmp_path_factory.mktemp("trust")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("COPPICE_HINTS", str(made / "hints"))
+        Path(hints.proxy_folder()).mkdir()
+        yield made
+
+
+@pytest.fixture(scope="module")
+def provider() -> Iterator[Upstream]:
+    """A strict provider."""
+    with strict_upstream() as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def url(provider: Upstream, folder: Path) -> Iterator[str]:
+    """A proxy whose server is dead."""
+    with running_proxy(provider.url, DEAD, folder) as made:
+        yield made
+
+
+def script(name: str, messages: list[Any], *dropped: int, prunes: bool = True, version: str = "1") -> None:
+    """Write an edit script that drops messages."""
+    keys = keys_of(messages)
+    edits = {keys[i]: {"drop": True} for i in dropped}
+    said = {
+        "version": version,
+        "edits": edits,
+        "prunes": prunes,
+        "session": f"proxy-{name}",
+        "tail": keys[-1],
+    }
+    hints.write(f"proxy-{name}", hints.EDITS, said, hints.proxy_folder())
+
+
+def call(url: str, name: str, messages: list[Any], key: str = "sk-x", **fields: Any) -> httpx.Response:
+    """Make a call of chat completions; "" names no session."""
+    headers = {"authorization": f"Bearer {key}", **({"x-coppice-session": name} if name else {})}
+    body = {"model": "gpt-5.1", "messages": messages, **fields}
+    return httpx.post(f"{url}/openai/v1/chat/completions", json=body, headers=headers, timeout=60)
+
+
+def sent(provider: Upstream) -> Any:
+    """Return the messages of the last request."""
+    return provider.requests[-1][2]["messages"]
+
+
+class TestADeadServer:
+    """The script is a file, and nothing waits."""
+
+    def test_changes_nothing_of_what_is_sent(self, url: str, provider: Upstream) -> None:  # X13
+        """The pruned request goes out, and the next begins as it did."""
+        script("dead", LONG, 1, 2)
+        for more in ([user("e")], [user("e"), {"role": "assistant", "content": "f"}, user("g")]):
+            assert call(url, "dead", [*LONG, *more]).status_code == 200
+            assert sent(provider) == [LONG[0], LONG[3], *more]
+
+    def test_finds_a_session_without_a_name(self, url: str, provider: Upstream) -> None:  # X13
+        """The last message that the server knew is in the request, so it is that session."""
+        messages = [user("nameless"), *LONG[1:]]
+        script("nameless", messages, 1, 2)
+        call(url, "", [*messages, user("e")])
+        assert sent(provider) == [messages[0], messages[3], user("e")]
+
+    def test_leaves_an_edited_history_alone(self, url: str, provider: Upstream) -> None:  # X13
+        """A script holds for the history that it was made for."""
+        script("edited", LONG, 1, 2)
+        edited = [user("another beginning"), *LONG[1:], user("e")]
+        call(url, "edited", edited)
+        assert sent(provider) == edited
+
+    def test_and_a_proxy_that_starts_again_send_the_same(
+        self, provider: Upstream, folder: Path
+    ) -> None:  # X13
+        """A script that has begun to hold holds after a restart, while the next one waits."""
+        thought = {"type": "thinking", "thinking": "x", "signature": "s"}
+        tool = {"type": "tool_use", "id": "t", "name": "Bash", "input": {}}
+        loop = [user("e"), {"role": "assistant", "content": [thought, tool]}]
+        loop.append(
+            {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t", "content": "o"}]}
+        )
+        headers = {"x-api-key": "k", "x-coppice-session": "again"}
+
+        def ask(messages: list[Any]) -> Any:
+            with running_proxy(provider.url, DEAD, folder) as one:
+                body = {"model": "claude-x", "max_tokens": 9, "messages": messages}
+                httpx.post(f"{one}/anthropic/v1/messages", json=body, headers=headers, timeout=60)
+            return sent(provider)
+
+        script("again", LONG, 1, 2)
+        assert ask([*LONG, user("e")]) == [LONG[0], LONG[3], user("e")]
+        script("again", LONG, 1, version="2")
+        provider.signatures["s"] = _digest([LONG[0], LONG[3], user("e")])  # what the model was shown
+        assert ask([*LONG, *loop])[:2] == [LONG[0], LONG[3]]
+
+
+class TestAProviderThatRefuses:
+    """400 on a pruned request."""
+
+    def test_gets_the_request_as_it_came(self, url: str, provider: Upstream) -> None:  # X13
+        """A fault of ours costs a round trip; the session is sent as it comes until its next prune."""
+        script("refused", LONG, 1)
+        provider.refuses = lambda body: "no" if len(body["messages"]) == 4 else None
+        messages = [*LONG, user("e")]
+        assert call(url, "refused", messages).status_code == 200
+        provider.clear()
+        assert call(url, "refused", messages).status_code == 200
+        assert [len(body["messages"]) for body in provider.bodies("/chat")] == [5]
+        script("refused", LONG, 1, 2, version="2")
+        call(url, "refused", messages)
+        provider.refuses = None
+        assert len(sent(provider)) == 3
+
+
+class TestWhatIsNeverChanged:
+    """Requests that pass as they are, switched on or not."""
+
+    def test_are_those_of_subscriptions(self, url: str, provider: Upstream) -> None:  # X13
+        """A login's token passes, and its request with it, byte for byte."""
+        script("login", LONG, 1, 2)
+        messages = [*LONG, user("e")]
+        call(url, "login", messages, key="eyJhbGciOiJSUzI1NiJ9.x.y")
+        assert sent(provider) == messages
+        assert provider.requests[-1][1]["authorization"].startswith("Bearer eyJ")
+
+    def test_are_all_once_pruning_is_stopped(self, url: str, provider: Upstream) -> None:  # X13
+        """The kill switch holds from the next request, in a proxy that runs, with no server."""
+        script("killed", LONG, 1, 2)
+        messages = [*LONG, user("e")]
+        switch_pruning(on=False)
+        try:
+            call(url, "killed", messages)
+            assert sent(provider) == messages
+        finally:
+            switch_pruning(on=True)
+        call(url, "killed", messages)
+        assert len(sent(provider)) == 3
+
+    def test_are_those_with_a_script_that_cannot_be_read(self, url: str, provider: Upstream) -> None:  # X13
+        """A broken file costs nothing but the prune."""
+        for text in ("", "{", "[]", '{"version": 1}', '{"version":"1","prunes":true,"edits":[1]}'):
+            Path(hints.path("proxy-broken", hints.EDITS, hints.proxy_folder())).write_text(text)
+            messages = [*LONG, user("e")]
+            assert call(url, "broken", messages).status_code == 200
+            assert sent(provider) == messages
+
+    def test_are_half_characters_and_odd_numbers(self, url: str, provider: Upstream) -> None:  # X13
+        """A text that JSON allows and UTF-8 does not goes as it came."""
+        script("odd", LONG, 1, 2)
+        body = json.dumps({"model": "m", "messages": [*LONG, user("\ud83d")]}).encode()
+        headers = {"authorization": "Bearer sk-x", "x-coppice-session": "odd"}
+        httpx.post(f"{url}/openai/v1/chat/completions", content=body, headers=headers)
+        assert provider.bytes[-1] == body
