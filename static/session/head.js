@@ -33,14 +33,17 @@ export function header(session, parent = null, copies = {}, verdict = session.ve
       </div>
       <div class="session-acts">
         ${exportMenu(session)} ${moreMenu(session)}
-        ${session.kind === "followed" && !session.proxy && html`<button data-act="resume">Resume from this…</button>`}
+        ${session.kind === "followed" && !session.proxy && RESUME}
         <button class="primary" data-act="see-plan">Prune… <kbd>p</kbd></button>
       </div>
     </header>
     ${verdictLine(verdict)} ${copyLines(copies)} ${proxyLine(session.proxy)} ${notes(session)}`;
 }
 
-/** How the proxy sends a session that is switched on, and what that has saved. @param {Api.Proxied | null} proxy */
+const RESUME = html`<button data-act="resume">Resume from this…</button>`;
+
+/** How the proxy sends a session that is switched on, and what that has saved.
+ * @param {Api.Proxied | null} proxy */
 function proxyLine(proxy) {
   if (!proxy?.prunes) return false;
   const { applied, reason, pruned_calls: calls, paid, unpruned } = proxy;
@@ -136,8 +139,12 @@ function proxySwitch({ prunes, subscription }) {
   const does =
     "The proxy leaves out of each call what you prune here. Takes effect with the next prune or call.";
   return html`<label class="switch"
-      ><input type="checkbox" role="switch" name="proxy_prunes" .checked=${prunes} ?disabled=${subscription && !prunes}>Send
-      pruned</label>
+      ><input
+        type="checkbox"
+        role="switch"
+        name="proxy_prunes"
+        .checked=${prunes}
+        ?disabled=${subscription && !prunes}>Send pruned</label>
     <p class="note">${subscription ? why : does}</p>`;
 }
 
@@ -201,7 +208,8 @@ function notes(session) {
 }
 
 const OBSERVED = html`<p class="plain">
-  A prune changes the pruned view only, until a call is sent pruned: <i>Send pruned</i> under More switches that on.
+  A prune changes the pruned view only, until a call is sent pruned: <i>Send pruned</i> under More switches that
+  on.
 </p>`;
 
 const FOLLOWED = html`<p class="plain">
