@@ -208,8 +208,8 @@ function notes(session) {
 }
 
 const OBSERVED = html`<p class="plain">
-  A prune changes the pruned view only, until a call is sent pruned: <i>Send pruned</i> under More switches that
-  on.
+  A prune changes the pruned view only, until a call is sent pruned. <i>Send pruned</i>, in the menu More,
+  switches that on.
 </p>`;
 
 const FOLLOWED = html`<p class="plain">

@@ -1,4 +1,4 @@
-"""What holds when something is wrong: a dead server, a provider that refuses, a subscription, the kill switch."""
+"""Faults around the proxy: a dead server, a provider that refuses, a subscription, the kill switch."""
 
 from __future__ import annotations
 
