@@ -7,6 +7,7 @@ not checked: `scoring.formats` reads their many formats.
 from __future__ import annotations
 
 import re
+from datetime import date
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, RootModel, ValidationError
@@ -337,10 +338,18 @@ class OperationsQuery(Query):
 
 
 class SearchQuery(Query):
-    """A search text, and the only session to search."""
+    """A search text, and what the messages have to be. `after` is the `next` of the page before."""
 
     q: Words = ""
     session: Name | None = None
+    role: Literal["system", "user", "assistant", "tool"] | None = None
+    tool: Name | None = None
+    """The name of a tool that the message calls or answers for."""
+    since: date | None = None
+    """The first day, in UTC."""
+    until: date | None = None
+    """The last day, in UTC."""
+    after: Annotated[int, Field(ge=0, le=1_000_000)] | None = None
 
 
 class ProposalText(Body):

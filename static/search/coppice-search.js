@@ -1,58 +1,127 @@
-// <coppice-search q="…"></coppice-search>
+// <coppice-search></coppice-search>
 //
-// Search over every message of every session, pruned or not. The query is part of the address.
+// Search over every message of every session, pruned or not, limited to a session, a role, a tool and days.
+// Query and limits are part of the address.
+import * as address from "../shared/address.js";
 import { api } from "../shared/api.js";
 import { counted, number } from "../shared/format.js";
 import { marked } from "../shared/highlight.js";
 import { html } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
 import { ReadingElement } from "../shared/reading-element.js";
-import { pageOf } from "../shared/session-facts.js";
+import { pageOf, titleOf } from "../shared/session-facts.js";
+import { options } from "../shared/session-parts.js";
 import { agoTime } from "../shared/times.js";
+import { toastError } from "../shared/toast.js";
 
 const NONE = html`<p class="nothing">No message has these words.</p>`;
 const HELP = html`<p class="muted">Type a word, a file name or an error. Pruned messages are found too.</p>`;
+const BEGINNING = { q: "", session: "", role: "", tool: "", since: "", until: "" };
+const SHOWN_SESSIONS = 200;
+/** @type {[string, string][]} */
+const ROLES = [
+  ["", "Any role"],
+  ...["user", "assistant", "tool", "system"].map((role) => /** @type {[string, string]} */ ([role, role])),
+];
 
 export class CoppiceSearch extends ReadingElement {
-  #q = this.getAttribute("q") ?? "";
+  #asked = address.read(location.search, BEGINNING);
   /** @type {Api.Hit[] | null} */
   #hits = null;
+  /** @type {number | null} */
+  #next = null;
+  /** @type {Api.Session[]} */
+  #sessions = [];
   /** The query of the hits. */
   #found = "";
 
   start() {
     this.readAsTyped((text) => {
-      this.#q = text;
+      this.#asked.q = text;
     });
+    this.listen(this, "change", ({ target }) => {
+      if (!(target instanceof HTMLInputElement || target instanceof HTMLSelectElement)) return;
+      if (!(target.name in BEGINNING)) return;
+      this.#asked = { ...this.#asked, [target.name]: target.value };
+      this.reader.restart();
+    });
+    this.actions({ more: () => this.#more() });
     this.stepKeys(".hit a", "result");
     this.update();
     this.querySelector("input")?.focus();
     super.start();
+    this.#readSessions();
+  }
+
+  async #readSessions() {
+    try {
+      this.#sessions = (await api.sessions({ limit: SHOWN_SESSIONS }, this.life)).sessions;
+      this.requestUpdate();
+    } catch {
+      // The search itself says what is wrong.
+    }
+  }
+
+  get #query() {
+    return { ...this.#asked, q: this.#asked.q.trim() };
   }
 
   /** @param {AbortSignal} signal */
   async read(signal) {
-    const q = this.#q.trim();
-    history.replaceState(null, "", q ? `/search?q=${encodeURIComponent(q)}` : "/search");
-    this.#hits = q ? await api.search(q, signal) : null;
-    this.#found = q;
+    const query = this.#query;
+    address.write(query, BEGINNING);
+    const page = query.q ? await api.search(query, signal) : null;
+    if (signal.aborted) return;
+    this.#hits = page?.results ?? null;
+    this.#next = page?.next ?? null;
+    this.#found = query.q;
+  }
+
+  async #more() {
+    const { signal } = this.reader;
+    try {
+      const page = await api.search({ ...this.#query, after: this.#next }, signal);
+      if (signal.aborted) return;
+      const known = new Set(this.#hits?.map((hit) => hit.message_id));
+      const fresh = page.results.filter((hit) => !known.has(hit.message_id));
+      const first = this.#hits?.length ?? 0;
+      this.#hits = [...(this.#hits ?? []), ...fresh];
+      this.#next = page.next;
+      this.update();
+      /** @type {HTMLElement | undefined} */ (this.querySelectorAll(".hit a")[first])?.focus();
+    } catch (error) {
+      if (!signal.aborted) toastError(error, "Could not read more");
+    }
   }
 
   view() {
     const hits = this.#hits ?? [];
-    const more = hits.length >= 100 ? ", the best of more" : "";
+    const more = this.#next !== null ? ", the best of more" : "";
+    const { q, session, role, tool, since, until } = this.#asked;
+    /** @type {[string, string][]} */
+    const sessions = [["", "All sessions"], ...this.#sessions.map(named)];
+    if (session && !sessions.some(([id]) => id === session)) sessions.push([session, session]);
     return html`<div class="page-head">
         <h1>Search</h1>
         <span class="muted">all messages of all sessions, pruned or not</span>
       </div>
       <div class="toolbar">
-        <input class="search-field" type="search" .value=${this.#q} placeholder="Words to find"
+        <input class="search-field" type="search" .value=${q} placeholder="Words to find"
           aria-label="Search all messages" autocomplete="off" spellcheck="false">
         <span class="muted" role="status">${this.#hits && `${counted(hits.length, "message")}${more}`}</span>
       </div>
+      <div class="toolbar search-limits" role="group" aria-label="Limit the search">
+        <select name="session" aria-label="Session">${options(sessions, session)}</select>
+        <select name="role" aria-label="Role">${options(ROLES, role)}</select>
+        <input type="text" name="tool" .value=${tool} placeholder="Any tool" aria-label="Tool"
+          spellcheck="false" autocomplete="off">
+        <label class="muted small">from <input type="date" name="since" .value=${since}></label>
+        <label class="muted small">to <input type="date" name="until" .value=${until}></label>
+      </div>
       ${this.problem("Could not search")}
       ${!this.error && hits.length === 0 && (this.#hits ? NONE : HELP)}
-      ${hits.length > 0 && html`<ol class="panel hits">${hits.map((hit) => this.#hit(hit))}</ol>`}`;
+      ${hits.length > 0 && html`<ol class="panel hits">${hits.map((hit) => this.#hit(hit))}</ol>`}
+      ${this.#next !== null && html`<p><button data-act="more">Show more</button></p>`}`;
   }
 
   /** @param {Api.Hit} hit */
@@ -66,5 +135,8 @@ export class CoppiceSearch extends ReadingElement {
       <span class="snippet ${role === "tool" ? "mono" : ""}">${marked(snippet, this.#found)}</span></a></li>`;
   }
 }
+
+/** @param {Api.Session} session @returns {[string, string]} */
+const named = (session) => [session.id, titleOf(session)];
 
 customElements.define("coppice-search", CoppiceSearch);

@@ -123,8 +123,9 @@ export function apiAt(base = root) {
     rewrite: (kind, id, text) => change("PATCH", `/${kind}/${id}`, { text }),
     /** @param {KeptKind} kind @param {number} id */
     forget: (kind, id) => change("DELETE", `/${kind}/${id}`),
-    /** @param {string} q @param {AbortSignal} [signal] @returns {Promise<Api.Hit[]>} */
-    search: async (q, signal) => (await get(`/search${queryOf({ q })}`, signal)).results,
+    /** @param {{ q: string, session?: string, role?: string, tool?: string, since?: string, until?: string,
+     * after?: number | null }} query @param {AbortSignal} [signal] @returns {Promise<Api.Results>} */
+    search: (query, signal) => get(`/search${queryOf(query)}`, signal),
     /** @param {string} id @param {Api.ResumeAsked} wish @returns {Promise<Api.Resumed>} */
     resume: (id, wish) => post(`${at(id)}/resume`, wish),
     /** @returns {Promise<Api.SettingsDoc>} */

@@ -184,7 +184,7 @@ declare namespace Api {
   interface Range { min: number; max: number; step: number; }
   interface Region { name: string; tokens: number; certainty: "exact" | "calibrated" | "estimated"; }
   interface Relieved extends Applied { emergency: Emergency; }
-  interface Results { results: Hit[]; total: number; }
+  interface Results { results: Hit[]; total: number; next: number | null; }
   interface ResumeAsked { prune?: boolean; max_tokens?: number | null; }
   interface Resumed {
     session_id: string; title: string; path: string; cwd: string; command: string[]; line: string;

@@ -39,3 +39,31 @@ class TestSearching:
         """No hit is said plainly; the query comes from the address."""
         page.goto(f"{server.url}/search?q=nothing+of+the+kind")
         expect(page.get_by_text("No message has these words.")).to_be_visible()
+
+    def test_limits_what_is_found(self, page: Page, server: Server) -> None:
+        """To a session, a role, a tool and days; the limits are part of the address."""
+        managed(server, 2, tokens=20, id="one", title="One")
+        managed(server, 2, tokens=20, id="two", title="Two")
+        page.goto(f"{server.url}/search?q=message")
+        hits = page.locator(".hit")
+        expect(hits).to_have_count(4)
+        page.get_by_label("Session").select_option("Two")
+        expect(hits).to_have_count(2)
+        page.get_by_label("Role").select_option("user")
+        expect(hits).to_have_count(1)
+        page.reload()
+        expect(hits).to_have_count(1)
+        expect(page.get_by_label("Role")).to_have_value("user")
+        page.get_by_label("Tool").fill("Bash")
+        page.keyboard.press("Enter")
+        expect(page.get_by_text("No message has these words.")).to_be_visible()
+
+    def test_shows_more_on_request(self, page: Page, server: Server) -> None:
+        """The next page follows the first, and the focus goes on to it."""
+        managed(server, 130, tokens=5)
+        page.goto(f"{server.url}/search?q=message")
+        expect(page.locator(".hit")).to_have_count(100)
+        page.get_by_role("button", name="Show more").click()
+        expect(page.locator(".hit")).to_have_count(130)
+        expect(page.locator(".hit a").nth(100)).to_be_focused()
+        expect(page.get_by_role("button", name="Show more")).to_have_count(0)

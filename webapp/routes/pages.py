@@ -38,7 +38,7 @@ def settings() -> str:
 
 def search() -> str:
     """Return the page of the search."""
-    return render_template("search.html", page="search", q=request.args.get("q", ""))
+    return render_template("search.html", page="search")
 
 
 def memory() -> str:

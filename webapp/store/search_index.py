@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from typing import Any, NamedTuple
 
 from webapp.store.connection import Connections
 from webapp.store.indexed_text import INDEXED_CHARS
-from webapp.store.keys import SHIFT, bounds, key, number
+from webapp.store.keys import MASK, SHIFT, bounds, key, number
 
 # About a millisecond of work with the write lock held.
 MERGE_PAGES = 24
@@ -33,6 +34,30 @@ def match_expression(q: str) -> str | None:
 def _clean(q: str) -> str:
     """Return the text without NUL and half surrogates, which SQLite does not take, cut to 500 characters."""
     return q[:500].replace("\0", " ").encode("utf-8", "replace").decode()
+
+
+class Within(NamedTuple):
+    """The messages that a search is limited to; times are in milliseconds, `until` is not included."""
+
+    session: int | None = None
+    role: str | None = None
+    tool: str | None = None
+    since: int | None = None
+    until: int | None = None
+
+    def condition(self) -> tuple[str, list[Any]]:
+        """Return the SQL condition on `w` and `m`, and its values."""
+        low, high = bounds(self.session) if self.session is not None else (None, None)
+        called = "EXISTS (SELECT 1 FROM json_each(m.card, '$.calls') c WHERE c.value ->> 'name' = ?)"
+        parts: list[tuple[str, list[Any]]] = [
+            ("w.rowid BETWEEN ? AND ?", [low, high]),
+            ("m.role = ?", [self.role]),
+            (f"(m.card ->> 'tool' = ? OR {called})", [self.tool, self.tool]),
+            ("m.at >= ?", [self.since]),
+            ("m.at < ?", [self.until]),
+        ]
+        asked = [(sql, values) for sql, values in parts if values[0] is not None]
+        return "".join(f"AND {sql} " for sql, _ in asked), [one for _, values in asked for one in values]
 
 
 class Words:
@@ -72,17 +97,16 @@ class Words:
         )
         return [no for (no,) in self._db.rows(sql, (expression, *bounds(session)))]
 
-    def everywhere(self, q: str, session: int | None, limit: int) -> list[tuple[int, int, int]]:
-        """Return (session, seq, message number) of the best matching entries, best first."""
+    def everywhere(self, q: str, within: Within, limit: int, offset: int = 0) -> list[tuple[int, int, int]]:
+        """Return (session, seq, message number) of the best matching entries, best first, from the `offset`-th on."""
         expression = match_expression(q)
         if expression is None:
             return []
-        where, values = "", []
-        if session is not None:
-            where, values = "AND w.rowid BETWEEN ? AND ?", list(bounds(session))
+        where, values = within.condition()
         sql = (
             "SELECT w.rowid, e.message_no FROM entry_words w JOIN entries e ON e.key = w.rowid "
-            f"WHERE entry_words MATCH ? {where} ORDER BY bm25(entry_words), w.rowid DESC LIMIT ?"
+            f"LEFT JOIN messages m ON m.key = (w.rowid & ~{MASK}) | e.message_no "
+            f"WHERE entry_words MATCH ? {where} ORDER BY bm25(entry_words), w.rowid DESC LIMIT ? OFFSET ?"
         )
-        rows = self._db.rows(sql, (expression, *values, limit))
+        rows = self._db.rows(sql, (expression, *values, limit, offset))
         return [(k >> SHIFT, number(k), no) for k, no in rows]

@@ -17,6 +17,7 @@ from webapp.store import Store
 from webapp.store.copies import CopyRow
 from webapp.store.log import EntryRow, MessageRow
 from webapp.store.operations import ItemRow, OperationRow
+from webapp.store.search_index import Within
 from webapp.store.sessions import SessionRow
 from webapp.store.summaries import SummaryRow
 from webapp.store.usage import CallRow, Sample
@@ -104,6 +105,7 @@ READING: dict[str, Callable[[Store, SessionRow], Any]] = {
     "log.count": lambda s, r: s.log.count(r.key),
     "log.ours": lambda s, r: s.log.ours(r.key, MESSAGE._replace(out_operation=1)),
     "log.all_tokens": lambda s, r: s.log.all_tokens(r.key),
+    "log.of_tool": lambda s, r: s.log.of_tool(r.key, "Bash"),
     "contexts.items": lambda s, r: s.contexts.items(r.key, 1),
     "contexts.at": lambda s, r: s.contexts.at(r.key, 1, [0]),
     "contexts.gather": lambda s, r: s.contexts.gather(r.key, 1),
@@ -135,7 +137,7 @@ READING: dict[str, Callable[[Store, SessionRow], Any]] = {
     "copies.of": lambda s, r: s.copies.of(r.id),
     "figures.samples": lambda s, r: s.figures.samples(r.key, 0, 9),
     "words.in_session": lambda s, r: s.words.in_session(r.key, "word"),
-    "words.everywhere": lambda s, r: s.words.everywhere("word", None, 9),
+    "words.everywhere": lambda s, r: s.words.everywhere("word", Within(), 9),
     "small.setting": lambda s, _: s.small.setting("x"),
     "small.fields": lambda s, _: s.small.fields("x"),
     "small.damaged": lambda s, _: s.small.damaged(),

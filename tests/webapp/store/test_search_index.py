@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from webapp.store import Store
 from webapp.store.log import EntryRow
-from webapp.store.search_index import match_expression
+from webapp.store.search_index import Within, match_expression
 from webapp.store.sessions import SessionRow
 
 ENTRY = EntryRow(0, b"i" * 16, 1, None, None, None, "message", "user", "", "[]", None, None, None, None, None)
@@ -66,10 +66,10 @@ class TestWords:
         """A deleted session is not found."""
         with indexed.write():
             indexed.words.remove(row.key, [(0, "the parser fails on naïve input")])
-        assert indexed.words.everywhere("parser", None, 9) == []
+        assert indexed.words.everywhere("parser", Within(), 9) == []
 
     def test_finds_the_same_after_a_merge(self, indexed: Store, row: SessionRow) -> None:
         """Upkeep changes nothing that can be seen."""
         with indexed.write():
             indexed.words.merge()
-        assert indexed.words.everywhere("pricing", row.key, 9) == [(row.key, 1, 2)]
+        assert indexed.words.everywhere("pricing", Within(row.key), 9) == [(row.key, 1, 2)]

@@ -131,7 +131,7 @@ def disposition(filename: str) -> str:
 @table.get("/search", errors=(404,))
 def search_everywhere(app: App, query: SearchQuery) -> Results:
     """Search every message of every session, pruned or not, with snippets."""
-    return app.search.everywhere(query.q, query.session)
+    return app.search.everywhere(**query.given())
 
 
 @table.post("/demo", answers=Session, status=201)

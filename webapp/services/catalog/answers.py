@@ -245,4 +245,6 @@ class Results:
 
     results: list[Hit]
     total: int
-    """At most 100 are returned."""
+    """The messages of this page, at most 100."""
+    next: int | None
+    """The `after` of the next page; null on the last one."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from datetime import date
+from typing import TypedDict, Unpack
 
 from webapp.services.catalog.answers import Hit, Results
 from webapp.services.planning.answers import Archive
@@ -11,10 +13,20 @@ from webapp.services.session.environment import Environment
 from webapp.services.session.gauges import shown_title
 from webapp.services.session.times import iso
 from webapp.store.indexed_text import indexed
+from webapp.store.search_index import Within
 
 ARCHIVE_ROWS = 500
 HITS = 100
 SNIPPET_CHARS = 240
+
+
+class Asked(TypedDict, total=False):
+    """The messages that a search is limited to; days are in UTC and included."""
+
+    role: str | None
+    tool: str | None
+    since: date | None
+    until: date | None
 
 
 class Search:
@@ -37,24 +49,43 @@ class Search:
                 nos = [no for no in nos if no in found]
             return Archive(messages=self._messages.rows(row.key, None, nos[:ARCHIVE_ROWS]))
 
-    def everywhere(self, q: str | None, session: str | None = None) -> Results:
-        """Return the best matching messages of all sessions, or of one, each once and with a snippet.
+    def everywhere(
+        self,
+        q: str | None = None,
+        session: str | None = None,
+        *,
+        after: int | None = None,
+        **within: Unpack[Asked],
+    ) -> Results:
+        """Return a page of the best matching messages of all sessions, or of one, each once and with a snippet.
 
         Raises:
             NotFound: there is no such session.
         """
         if not q or not q.strip():
-            return Results(results=[], total=0)
+            return Results(results=[], total=0, next=None)
         with self._store.read():
             key = self._store.sessions.get(session).key if session else None
-            hits = self._store.words.everywhere(q, key, HITS * 3)
+            limits = Within(
+                key,
+                within.get("role"),
+                within.get("tool"),
+                _midnight(within.get("since"), 0),
+                _midnight(within.get("until"), 1),
+            )
+            begin = after or 0
+            rows = self._store.words.everywhere(q, limits, HITS * 3, begin)
             results: dict[tuple[int, int], Hit] = {}
-            for owner, seq, no in hits:
-                if (owner, no) not in results and len(results) < HITS:
-                    hit = self._hit(owner, seq, no, q)
-                    if hit is not None:
-                        results[owner, no] = hit
-        return Results(results=list(results.values()), total=len(results))
+            read = 0
+            for owner, seq, no in rows:
+                if len(results) == HITS:
+                    break
+                read += 1
+                if (owner, no) not in results and (hit := self._hit(owner, seq, no, q)) is not None:
+                    results[owner, no] = hit
+        more = read < len(rows) or len(rows) == HITS * 3
+        found = list(results.values())
+        return Results(results=found, total=len(found), next=begin + read if more else None)
 
     def _hit(self, owner: int, seq: int, no: int, q: str) -> Hit | None:
         row = self._store.sessions.by_key(owner)
@@ -71,6 +102,13 @@ class Search:
             at=iso(message.at),
             in_context=message.out_operation is None,
         )
+
+
+def _midnight(day: date | None, later: int) -> int | None:
+    """Return the beginning of the day so many days `later`, in milliseconds; None for no day."""
+    if day is None:
+        return None
+    return 86_400_000 * (day.toordinal() + later - date(1970, 1, 1).toordinal())
 
 
 def snippet(text: str, q: str) -> str:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
+from typing import Any
+
 import pytest
 
-from tests.webapp.building import call, conversation, followed, mid, result, user
+from tests.webapp.building import call, conversation, followed, managed, mid, result, user, wire
 from webapp.app import App
 from webapp.errors import NotFound
 from webapp.services.catalog.search import SNIPPET_CHARS, snippet
@@ -54,6 +57,38 @@ class TestEverywhere:
         [found] = app.search.everywhere("plums").results
         assert found.snippet == 'Write jar "of" plums a.md'
         assert app.search.everywhere("content").results == []
+
+    def test_is_limited_to_a_role_a_tool_and_days(self, app: App) -> None:
+        """Each limit alone, both days included."""
+        followed(app, user("plums"), call("c", "Write", '{"path": "plums.md"}'))
+
+        def roles(**within: Any) -> list[str]:
+            return sorted(hit.role for hit in app.search.everywhere("plums", **within).results)
+
+        assert roles() == ["assistant", "user"]
+        assert roles(role="user") == ["user"]
+        assert roles(tool="Write") == ["assistant"]
+        assert roles(tool="Read") == []
+        at = app.search.everywhere("plums", role="user").results[0].at
+        day = datetime.fromisoformat(at).date() if at else None
+        if day is not None:
+            assert "user" in roles(since=day, until=day)
+            assert "user" not in roles(since=day + timedelta(days=1))
+            assert "user" not in roles(until=day - timedelta(days=1))
+
+    def test_comes_in_pages_that_hold_each_message_once(
+        self, app: App, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """The last page names no next one."""
+        monkeypatch.setattr("webapp.services.catalog.search.HITS", 2)
+        managed(app, *[wire("user", f"plums {n}") for n in range(5)], id="five")
+        found, after, pages = [], None, 0
+        while pages == 0 or after is not None:
+            page = app.search.everywhere("plums", after=after)
+            found += [hit.number for hit in page.results]
+            after, pages = page.next, pages + 1
+        assert sorted(found) == [1, 2, 3, 4, 5]
+        assert pages == 3
 
     def test_says_nothing_to_nothing(self, app: App) -> None:
         """And refuses a session that is not there."""
