@@ -13,7 +13,7 @@ from functools import lru_cache
 from hashlib import blake2b
 from typing import Any
 
-from ahocorasick_rs import BytesAhoCorasick
+from ahocorasick_rs import BytesAhoCorasick, MatchKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,15 +42,23 @@ class KeywordGroup:
 class Lexicon:
     """Keyword groups, compiled. Make one with `lexicon_of`, which compiles each list once."""
 
-    __slots__ = ("_finder", "_group_of", "_groups", "_longest", "_shares", "digest")
+    __slots__ = ("_finder", "_groups", "_groups_of", "_longest", "_overlap", "_shares", "digest")
 
     def __init__(self, groups: Sequence[KeywordGroup]) -> None:
-        words = [(n, _spelled(w.strip())) for n, group in enumerate(groups) for w in group.words if w.strip()]
         self._groups = tuple(groups)
+        groups_of: dict[str, list[int]] = {}
+        for n, group in enumerate(groups):
+            for word in group.words:
+                if word.strip():
+                    groups_of.setdefault(word.strip().lower(), []).append(n)
+        words = [_spelled(word) for word in groups_of]
         self._shares = [group.share for group in groups]
-        self._group_of = [n for n, _ in words]
-        self._longest = max([len(word) for _, word in words], default=0)
-        self._finder = BytesAhoCorasick([word for _, word in words])
+        self._groups_of = list(groups_of.values())
+        self._longest = max(map(len, words), default=0)
+        self._overlap = _may_hide(list(groups_of))
+        # Where no word can hide another, only the longest at each place is looked for, in a third of the time.
+        kind = MatchKind.Standard if self._overlap else MatchKind.LeftmostLongest
+        self._finder = BytesAhoCorasick(words, matchkind=kind)
         named = repr([(g.name, g.share, g.words) for g in groups])
         self.digest = blake2b(named.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
@@ -67,13 +75,29 @@ class Lexicon:
         """Return the groups of which a word stands whole in what is said."""
         found: set[int] = set()
         for start in range(0, len(said), SLICE_BYTES):
-            piece = said[start : start + SLICE_BYTES + self._longest]
-            for word, begin, end in self._finder.find_matches_as_indexes(piece, overlapping=True):
-                group = self._group_of[word]
-                if group in found or _goes_on(said, start + begin) or _goes_on(said, start + end):
+            piece = said if len(said) <= SLICE_BYTES else said[start : start + SLICE_BYTES + self._longest]
+            for word, begin, end in self._finder.find_matches_as_indexes(piece, overlapping=self._overlap):
+                groups = self._groups_of[word]
+                if found.issuperset(groups) or _goes_on(said, start + begin) or _goes_on(said, start + end):
                     continue
-                found.add(group)
+                found.update(groups)
         return found
+
+
+def _may_hide(words: Sequence[str]) -> bool:
+    """Return whether a place where one of the words is found may hide another one that stands whole there.
+
+    A word stands whole from one edge between a sign and a letter to another. So only a word with such an edge inside
+    can hide one: one that ends at the edge, or one that begins there and goes on as this word does.
+    """
+    for word in words:
+        for at in range(1, len(word)):
+            if _is_of_word(word[at - 1]) and _is_of_word(word[at]):
+                continue
+            rest = word[at:]
+            if word[:at] in words or any(rest.startswith(one) or one.startswith(rest) for one in words):
+                return True
+    return False
 
 
 # Each find is an object, and a text may hold nothing but keywords: no more of it at a time than this, and a word over

@@ -102,6 +102,13 @@ class TestAnyText:
         rated = Lexicon([KeywordGroup("any", 0.5, tuple(words))]).rate(text)
         assert rated == (0.5 if any(stands) else 0.0)
 
+    @given(text=said(40), words=st.lists(said(4).filter(str.strip), min_size=1, max_size=5))
+    def test_is_searched_for_all_words_as_for_each_alone(self, text: str, words: list[str]) -> None:
+        """Words searched together hide nothing of each other, and a word of two groups counts in both."""
+        together = Lexicon([KeywordGroup(word, 2.0**-n, (word,)) for n, word in enumerate(words, 1)])
+        alone = [Lexicon([KeywordGroup(word, 2.0**-n, (word,))]) for n, word in enumerate(words, 1)]
+        assert together.rate(text) == sum(one.rate(text) for one in alone)
+
     def test_may_hold_words_within_words(self) -> None:
         """A longer word does not hide a shorter one, nor a phrase the next that begins inside it."""
         groups = [KeywordGroup(w, 0.25, (w,)) for w in ("roll back", "back", "back end", "error", "errors")]
