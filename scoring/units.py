@@ -97,6 +97,19 @@ class Units:
         out._last, out._anchored, out._open = self._last, self._anchored, self._open
         return out
 
+    def extend(self, items: Iterable[Linked]) -> list[int]:
+        """Take the next messages; answers the heads of units that were merged into an older one, in order."""
+        merged: list[int] = []
+        head = self.head
+        for item in items:
+            if item.calls or item.results or item.role == "assistant":
+                merged += self.append(item)
+            else:  # it stands alone
+                head.append(len(head))
+                self._anchored = self._open = False
+                self._last = item
+        return merged
+
     def append(self, item: Linked) -> Sequence[int]:
         """Take the next message; answers the heads of units that were merged into an older one (mostly none)."""
         position = len(self.head)

@@ -17,7 +17,7 @@ from scoring.formats.base import Decoded, Format, gathered_sources, place_system
 from scoring.formats.numbering import numbered, plain
 from scoring.formats.reading import DEPTH_LIMIT, ROLE_NAMES, Place, json_text, kind_of
 from scoring.formats.repairs import OPENING, opening, repair
-from scoring.messages import Message, Text, Wire
+from scoring.messages import Message, Role, Text, Wire
 
 FORMATS: dict[str, Format] = {
     f.name: f for f in (openai.FORMAT, responses.FORMAT, anthropic.FORMAT, gemini.FORMAT, langchain.FORMAT)
@@ -116,8 +116,30 @@ def decode(value: Any, format: str | None = None) -> Decoded:
         MalformedMessage: a message of the list cannot be read; says which, and what was expected.
     """
     opened = _opened(value, format)
-    read = [opened.read(n, item) for n, item in enumerate(opened.items)]
-    return Decoded(tuple(numbered(read)), opened.format.name, opened.envelope)
+    name, read = opened.format.name, opened.format.read
+    if opened.mixed:
+        said = [opened.read(n, item) for n, item in enumerate(opened.items)]
+    else:
+        said = [read(Place(n, Wire(name, item)), item) for n, item in enumerate(opened.items)]
+    return Decoded(tuple(numbered(said)), name, opened.envelope)
+
+
+def flat_texts(items: list[Any], format: str | None = None) -> list[tuple[Role, str]] | None:
+    """Return who says what in a list of OpenAI's format that holds nothing but flat texts; None for any other.
+
+    Such a list needs no messages to be read: `decode` gives the same roles and texts.
+
+    Raises:
+        UnknownFormat: as `decode`.
+    """
+    said: list[tuple[Role, str]] = []
+    for item in items:
+        text = openai.flat_text(item)
+        if text is None:
+            return None
+        said.append(text)
+    opened = _opened(items, format)
+    return None if opened.mixed or opened.format.name != openai.FORMAT.name else said
 
 
 def decode_readable(value: Any, format: str | None = None) -> tuple[Decoded, list[MalformedMessage]]:
@@ -315,6 +337,7 @@ __all__ = [
     "decode",
     "decode_readable",
     "encode",
+    "flat_texts",
     "gathered_sources",
     "is_sure",
     "json_text",

@@ -7,7 +7,6 @@ round belongs to the latest open call, as everywhere.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
@@ -57,20 +56,19 @@ def _unnumbered(call_id: str) -> str:
 
 def numbered(messages: Iterable[Message]) -> Iterator[Message]:
     """Yield the messages with made-up ids counted over whole rounds; those that came with ids stay the same objects."""
-    speaker = ""
-    counts: Counter[tuple[type, str]] = Counter()
+    model = False
+    counts: dict[tuple[type, str], int] = {}
     for message in messages:
-        now = "assistant" if message.role == "assistant" else "other"
-        if now != speaker:
-            speaker, counts = now, Counter()
+        if (message.role == "assistant") is not model:
+            model, counts = not model, {}
         yield replace(message, parts=_parts(message, counts)) if _has_made_up(message.parts) else message
 
 
-def _parts(message: Message, counts: Counter[tuple[type, str]]) -> tuple[Part, ...]:
+def _parts(message: Message, counts: dict[tuple[type, str], int]) -> tuple[Part, ...]:
     return tuple(_counted(part, plain(part), counts) for part in message.parts)
 
 
-def _counted(part: Part, bare: Part, counts: Counter[tuple[type, str]]) -> Part:
+def _counted(part: Part, bare: Part, counts: dict[tuple[type, str], int]) -> Part:
     """Return the part with its number in this round, if its id is made up."""
     if bare is part:
         return part
@@ -81,6 +79,6 @@ def _counted(part: Part, bare: Part, counts: Counter[tuple[type, str]]) -> Part:
     return part
 
 
-def _next(counts: Counter[tuple[type, str]], key: tuple[type, str]) -> int:
-    counts[key] += 1
-    return counts[key] - 1
+def _next(counts: dict[tuple[type, str], int], key: tuple[type, str]) -> int:
+    counts[key] = counts.get(key, -1) + 1
+    return counts[key]

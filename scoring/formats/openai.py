@@ -24,7 +24,7 @@ from scoring.formats.media import Source, data_url, placeholder
 from scoring.formats.numbering import made_up_id
 from scoring.formats.reading import OBJECT, ROLE_NAMES, Place, string, surest
 from scoring.formats.weave import weave
-from scoring.messages import FileReference, Media, Message, Part, Reasoning, Text, ToolCall, ToolResult
+from scoring.messages import FileReference, Media, Message, Part, Reasoning, Role, Text, ToolCall, ToolResult
 
 _OWN_FIELDS = frozenset({"tool_calls", "tool_call_id", "function_call", "refusal", "reasoning_content"})
 _OWN_BLOCKS = ("image_url", "input_audio", "file", "refusal")
@@ -62,12 +62,22 @@ def _mark(item: Any) -> float:
     return 0.6 if item["role"] in ("system", "developer") else 0.5
 
 
+def flat_text(item: Any) -> tuple[Role, str] | None:
+    """Return who says what in an object that has a role, a text and nothing else; None for any other."""
+    if type(item) is dict and len(item) == 2 and type(text := item.get("content")) is str:
+        name = item.get("role")
+        role = ROLE_NAMES.get(name) if type(name) is str else None
+        if role is not None and role != "tool":
+            return role, text
+    return None
+
+
 def read(place: Place, item: Any) -> Message:
     """Return one message."""
+    if (flat := flat_text(item)) is not None:  # the commonest message
+        return Message(flat[0], (Text(flat[1]),) if flat[1] else (), "", place.wire)
     item = place.object(item, "a message")
     role, content = place.role(item.get("role")), item.get("content")
-    if len(item) == 2 and type(content) is str and role != "tool":  # the commonest message has nothing else
-        return Message(role, (Text(content),) if content else (), "", place.wire)
     name = place.tool_name(item.get("name"), "name")
     if role == "tool":
         text, media = text_and_media(place, content)
@@ -79,7 +89,7 @@ def read(place: Place, item: Any) -> Message:
         parts.insert(0, Reasoning(thought))
     if item.get("refusal"):
         parts.append(Text(place.text(item["refusal"], "refusal")))
-    if isinstance(item.get("audio"), Mapping):
+    if "audio" in item and isinstance(item["audio"], Mapping):
         parts.append(Media("audio"))
     if item.get("tool_calls") is not None:
         parts += [_call(place, call) for call in place.items(item["tool_calls"], "tool_calls")]

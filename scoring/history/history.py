@@ -10,14 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from copy import copy
+from itertools import compress
 
-from scoring.history.features import Features, analyse, needs_rating, rated_again
+from scoring.history.features import Features, analyse, analyse_text, needs_rating, rated_again
 from scoring.history.mentions import Mentions
 from scoring.history.task_recognition import Facts, settings_for
 from scoring.messages import Message
 from scoring.settings import AUTO, FORESIGHT, Settings, lexicon_of
 from scoring.signals import SIGNALS
-from scoring.tokens import FOUR_CHARACTERS, TokenCounter, estimate_message_tokens
+from scoring.tokens import FOUR_CHARACTERS, TokenCounter, estimate_message_tokens, estimate_text_tokens
 from scoring.units import Units
 
 
@@ -113,6 +114,22 @@ class History:
         return history
 
     @classmethod
+    def of_texts(
+        cls,
+        said: Sequence[tuple[str, str]],
+        counter: TokenCounter | None = None,
+        settings: Settings = FORESIGHT,
+    ) -> History:
+        """Return what `of` returns for messages that say one text each, given as roles and texts.
+
+        Good for settings that read no content: their keywords are never rated again.
+        """
+        counter, lexicon = counter_of(settings, counter), lexicon_of(settings.keywords)
+        return cls.of_features(
+            analyse_text(role, text, estimate_text_tokens(text, counter), lexicon) for role, text in said
+        )
+
+    @classmethod
     def of_features(cls, features: Iterable[Features]) -> History:
         """Return the history of messages that were analysed before."""
         history = cls()
@@ -155,21 +172,22 @@ class History:
         if self.frozen:
             raise ValueError("a snapshot does not grow: append to the history that it was made of")
         first = len(self.roles)
+        if not features:
+            return
+        roles, tokens, chars, keywords, _, _, _, own_words, _, contents, *_ = zip(*features, strict=True)
         self.features += features
-        self.roles += [one.role for one in features]
-        self.tokens += [one.tokens for one in features]
-        self.chars += [one.chars for one in features]
-        self.keywords += [one.keywords for one in features]
-        self.unit_tokens += [one.tokens for one in features]
-        self.systems += [n for n, one in enumerate(features, first) if one.role == "system"]
-        self.own_words += [n for n, one in enumerate(features, first) if one.own_words]
-        join, note, count = self.units.append, self.mentions.append, self.facts.add
-        for one in features:
-            note(one.content, one.role)
-            count(one)
-            for gone in join(one):
-                self.unit_tokens[self.units.head[gone]] += self.unit_tokens[gone]
-                self.unit_tokens[gone] = 0
+        self.roles += roles
+        self.tokens += tokens
+        self.chars += chars
+        self.keywords += keywords
+        self.unit_tokens += tokens
+        self.systems += [n for n, role in enumerate(roles, first) if role == "system"]
+        self.own_words += compress(range(first, len(self.roles)), own_words)
+        self.mentions.extend(contents, roles)
+        self.facts.extend(features)
+        for gone in self.units.extend(features):
+            self.unit_tokens[self.units.head[gone]] += self.unit_tokens[gone]
+            self.unit_tokens[gone] = 0
 
     def number(self, position: int) -> int:
         """Return what a message is called in a reason."""

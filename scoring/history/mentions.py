@@ -7,7 +7,7 @@ time for its own mentions alone.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from copy import copy
 
 from scoring.history.content import Content
@@ -41,14 +41,24 @@ class Mentions:
         self.flags = bytearray()
         self.held: list[array[int]] = []
 
+    def extend(self, contents: Sequence[Content | None], roles: Sequence[str]) -> None:
+        """Take the mentions of the next messages."""
+        if any(contents):
+            for content, role in zip(contents, roles, strict=True):
+                self.append(content, role)
+            return
+        opening = roles[: roles.index("assistant")] if "assistant" in roles else roles
+        if not self._answered and "user" in opening:
+            self._ask(array("I"))
+        self._answered = self._answered or len(opening) < len(roles)
+        self.held += [array("I")] * len(roles)
+
     def append(self, content: Content | None, role: str) -> None:
         """Take the mentions of the next message, said by `role`."""
         who = _SPEAKERS.get(role, USER)
         self._answered = self._answered or role == "assistant"
         if role == "user" and not self._answered:
             who = USER | TASK
-            for number in self._task:
-                self.flags[number] &= _NOT_TASK
         held = array("I")
         if content is not None:
             known, alike = len(self.flags), content.alike if who == TOOL else None
@@ -59,8 +69,14 @@ class Mentions:
             if alike:
                 self._tell_apart(held, frozenset(alike), known)
         if who & TASK:
-            self._task = held
+            self._ask(held)
         self.held.append(held)
+
+    def _ask(self, held: array[int]) -> None:
+        """Take the mentions of one message for those of the task, in place of an older one's."""
+        for number in frozenset(self._task).difference(held):
+            self.flags[number] &= _NOT_TASK
+        self._task = held
 
     def snapshot(self) -> Mentions:
         """Return a copy that stays as it is while messages are appended; it shares `spelled`, which only grows."""

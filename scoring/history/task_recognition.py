@@ -9,7 +9,7 @@ rules for serving customers. `settings_for` is the one place where a type become
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -81,6 +81,17 @@ class Facts:
     rules: int = 0
     others: int = 0
     tools: dict[str, int] = field(default_factory=dict)
+
+    def extend(self, features: Iterable[Features]) -> None:
+        """Count messages."""
+        talk = 0
+        for one in features:
+            if one.calls or one.results or one.content is not None:
+                self.add(one)
+            elif one.role != "system":
+                talk += 1
+        self.messages += talk
+        self.talk += talk
 
     def add(self, features: Features, sign: int = 1) -> None:
         """Count a message; with `sign` -1 take it back, because it will be counted again."""

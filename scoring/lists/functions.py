@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from scoring.budget import targets
-from scoring.formats import decode
-from scoring.history import History, counter_of, settings_for
+from scoring.formats import decode, flat_texts
+from scoring.history import History, counter_of, reads_content, settings_for
 from scoring.lists.pruning import prune
-from scoring.messages import Message
+from scoring.messages import Message, Role, message
 from scoring.models import find_model
 from scoring.planning import OverBudget
 from scoring.planning.score import score
@@ -199,12 +199,30 @@ class _Read(NamedTuple):
     counter: TokenCounter | None = None
 
 
+class _Texts(Sequence[Message]):
+    """Messages of one text each, made when they are asked for."""
+
+    def __init__(self, said: list[tuple[Role, str]]) -> None:
+        self._said = said
+
+    def __len__(self) -> int:
+        return len(self._said)
+
+    def __getitem__(self, position: int) -> Message:  # type: ignore[override]
+        role, text = self._said[position]
+        return message(role, text)
+
+
 def _read(
     history: Sequence[Any], settings: Settings, counter: TokenCounter | None, name: str | None
 ) -> _Read:
     if not history:  # an empty list is in any format
         return _Read(History(), (), "")
-    decoded = decode(list(history), name)
+    items = list(history)
+    if not reads_content(settings) and (said := flat_texts(items, name)) is not None:
+        columns = History.of_texts(said, counter, settings)
+        return _Read(columns, _Texts(said), "openai", counter_of(settings, counter))
+    decoded = decode(items, name)
     columns = History.of(decoded.messages, counter, settings)
     return _Read(columns, decoded.messages, decoded.format, counter_of(settings, counter))
 
@@ -215,7 +233,7 @@ def _prune(history: list[Any], read: _Read, settings: Settings, max_tokens: int)
     )
     plan, kept = done.plan, done.fitted.kept
     removed = [history[i] for i in plan.removed]
-    pruned = done.wire(read.messages, read.format) if removed or done.fitted.replaced else history
+    pruned = done.wire(read.messages, read.format, history) if removed or done.fitted.replaced else history
     stats = _stats(plan.tokens_before, done.tokens, len(removed), len(kept))
     summary = done.summary.summary.as_message().text if done.summary is not None else ""
     return PruneResult(pruned, removed, stats, done.over_budget, plan.problems, summary)

@@ -38,16 +38,21 @@ class Pruning:
     tokens: int
     over_budget: OverBudget | None
 
-    def wire(self, messages: Sequence[Message], wire_format: str) -> list[Any]:
+    def wire(
+        self, messages: Sequence[Message], wire_format: str, objects: Sequence[Any] | None = None
+    ) -> list[Any]:
         """Return what stays of the messages it was made from, in their format: the very objects, except those
         shortened.
 
         A summary stands at the place of the first message it covers, the line that has to open the list before all
-        but system messages.
+        but system messages. `objects` are those that all the messages came from, for a caller who has them in a list.
         """
         replaced, kept = self.fitted.replaced, self.fitted.kept
         made = {p: encode([message], wire_format)[0] for p, message in replaced.items()}
-        out = [made[p] if p in made else _object(messages[p], wire_format) for p in kept]
+        if objects is None:
+            out = [made[p] if p in made else _object(messages[p], wire_format) for p in kept]
+        else:
+            out = [made[p] if p in made else objects[p] for p in kept]
         if self.summary is not None and self.plan.summary is not None:
             place = bisect_left(kept, self.plan.summary.covers[0])
             out[place:place] = encode([self.summary.summary.as_message()], wire_format)

@@ -68,20 +68,22 @@ class Lexicon:
 
     def rate(self, text: str) -> float:
         """Return the keyword rating of a text, 0...1: the shares of the groups found, at most 1 in all."""
-        found = self._found(_spelled(text))
+        said = _spelled(text)
+        found: set[int] = set()
+        if len(said) <= SLICE_BYTES:
+            self._note(found, said, 0, said)
+        else:
+            for start in range(0, len(said), SLICE_BYTES):
+                self._note(found, said, start, said[start : start + SLICE_BYTES + self._longest])
         return min(1.0, sum([self._shares[group] for group in sorted(found)])) if found else 0.0
 
-    def _found(self, said: bytes) -> set[int]:
-        """Return the groups of which a word stands whole in what is said."""
-        found: set[int] = set()
-        for start in range(0, len(said), SLICE_BYTES):
-            piece = said if len(said) <= SLICE_BYTES else said[start : start + SLICE_BYTES + self._longest]
-            for word, begin, end in self._finder.find_matches_as_indexes(piece, overlapping=self._overlap):
-                groups = self._groups_of[word]
-                if found.issuperset(groups) or _goes_on(said, start + begin) or _goes_on(said, start + end):
-                    continue
-                found.update(groups)
-        return found
+    def _note(self, found: set[int], said: bytes, start: int, piece: bytes) -> None:
+        """Add the groups of which a word stands whole in a piece of what is said, which begins at `start`."""
+        for word, begin, end in self._finder.find_matches_as_indexes(piece, overlapping=self._overlap):
+            groups = self._groups_of[word]
+            if found.issuperset(groups) or _goes_on(said, start + begin) or _goes_on(said, start + end):
+                continue
+            found.update(groups)
 
 
 def _may_hide(words: Sequence[str]) -> bool:

@@ -107,6 +107,13 @@ def estimate_tokens(text: str, counter: TokenCounter | None = None) -> int:
     return (counter or ESTIMATOR).count(text)
 
 
+def estimate_text_tokens(text: str, counter: TokenCounter | None = None) -> int:
+    """Return the tokens of a message that says one text and nothing else."""
+    counter = counter or ESTIMATOR
+    overhead: int = getattr(counter, "message_overhead", MESSAGE_OVERHEAD)
+    return overhead + (counter.count(text) if text else 0)
+
+
 def estimate_message_tokens(message: Message, counter: TokenCounter | None = None) -> int:
     """Return the tokens a message takes in a context: its parts, and what is added for each message.
 
@@ -120,7 +127,7 @@ def estimate_message_tokens(message: Message, counter: TokenCounter | None = Non
     if message.name:
         total += counter.count(message.name)
     for part in message.parts:
-        total += part_tokens(part, counter)
+        total += counter.count(part.text) if type(part) is Text else part_tokens(part, counter)
     return total
 
 

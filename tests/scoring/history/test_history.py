@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
+from scoring.formats import decode, flat_texts
 from scoring.history.history import History
 from scoring.messages import Message
-from scoring.settings import BLUEPRINT, FORESIGHT
+from scoring.settings import BLUEPRINT, FORESIGHT, Settings
+from scoring.tokens import ESTIMATOR, TokenCounter
 from scoring.tokens.counting import MESSAGE_OVERHEAD
 from scoring.units import units_of
 from tests.scoring.builders import BALANCED, any_messages, calls, history_of, results, system, user
@@ -53,6 +56,60 @@ class TestHistory:
             history.tokens,
             history.units.head,
             history.systems,
+        )
+
+
+COLUMNS = ("features", "roles", "tokens", "chars", "keywords", "unit_tokens", "systems", "own_words", "facts")
+
+
+def columns(history: History) -> list[object]:
+    """Everything that a plan reads of a history."""
+    units, mentions = history.units, history.mentions
+    found = [getattr(history, name) for name in COLUMNS]
+    return [
+        *(*found, units.head, units.members),
+        *(mentions.spelled, mentions.last, mentions.count, mentions.flags, mentions.held),
+    ]
+
+
+class TestExtending:
+    """Messages that are taken in together."""
+
+    @pytest.mark.parametrize("settings", [BLUEPRINT, FORESIGHT], ids=["bare", "with contents"])
+    @given(messages=any_messages)
+    def test_gives_the_columns_of_one_append_after_the_other(
+        self, settings: Settings, messages: list[Message]
+    ) -> None:
+        """How many messages come at once decides nothing."""
+        together, alone = history_of(messages, settings), History()
+        for one in together.features:
+            alone.append(one)
+        assert columns(together) == columns(alone)
+
+    @given(
+        said=st.lists(
+            st.fixed_dictionaries(
+                {
+                    "role": st.sampled_from(["system", "developer", "user", "assistant", "function"]),
+                    "content": st.sampled_from(["", "an error", "create: 失败", "x" * 99])
+                    | st.text(max_size=40),
+                }
+            ),
+            min_size=1,
+        )
+    )
+    @pytest.mark.parametrize("counter", [None, ESTIMATOR], ids=["four characters", "given"])
+    def test_of_texts_gives_the_columns_of_messages(
+        self, counter: TokenCounter | None, said: list[dict[str, str]]
+    ) -> None:
+        """A list of flat texts, which is read without a message for each, ranks as its messages do."""
+        flat = flat_texts(said)
+        if flat is None:
+            assert any(one["role"] == "function" for one in said)
+            return
+        messages = decode(said).messages
+        assert columns(History.of_texts(flat, counter, BLUEPRINT)) == columns(
+            History.of(messages, counter, BLUEPRINT)
         )
 
 
