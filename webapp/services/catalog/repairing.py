@@ -16,7 +16,7 @@ from webapp.services.session.environment import Environment
 from webapp.services.session.histories import Histories
 from webapp.services.session.measuring import measure
 from webapp.services.session.session import Session
-from webapp.services.session.stored_messages import whole
+from webapp.services.session.stored_messages import features_text, whole
 from webapp.store.context import MESSAGE, PRUNED
 from webapp.store.indexed_text import indexed
 from webapp.store.log import EntryRow, MessageRow
@@ -97,7 +97,7 @@ class Repairing:
         names.update({call.id: call.name for call in message.calls})
         old, features = self._store.log.message(session.key, no), measured.features
         tokens = old.tokens if old is not None and _counted(old) == old.tokens else features.tokens
-        text = orjson.dumps(features._replace(tokens=tokens).to_dict()).decode()
+        text = features_text(features._replace(tokens=tokens))
         return MessageRow(
             no, first.role, first.kind, tokens, features.chars, text, measured.card, int(measured.is_error),
             old.pinned if old else 0, old.drop_first if old else 0, old.turn if old else session.row.turns,

@@ -11,13 +11,14 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from scoring.history import Features, History, needs_content, with_content
-from webapp.errors import StalePlan
+from webapp.errors import StalePlan, StoreError
 from webapp.services.session.replacements import features_with
 from webapp.services.session.session import Session
-from webapp.services.session.stored_messages import read_features, whole
+from webapp.services.session.stored_messages import features_text, read_features, whole
 from webapp.store import Store
 from webapp.store.context import PRUNED
 
@@ -26,8 +27,13 @@ MESSAGES_KEPT = 60_000
 # Keyword ratings by other lists than the stored ones are kept for so many sessions, through prunes and undos.
 RATED_KEPT = 8
 
+# Contents are found for so many messages at a time: what is read of the log together, and stored together.
+FOUND_TOGETHER = 200
+
 # Lexicon -> (message number, its characters) -> rating. A message whose words have changed has other characters.
 Ratings = dict[str, dict[tuple[int, int], float]]
+# Message numbers with their stored features, and those that are to take their place.
+Found = list[tuple[int, str, Features]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,6 +65,7 @@ class _Growing:
     """
 
     __slots__ = (
+        "_facts",
         "_index",
         "_nos",
         "_ratings",
@@ -68,6 +75,7 @@ class _Growing:
         "lock",
         "session",
         "version",
+        "waiting",
     )
 
     def __init__(
@@ -83,13 +91,16 @@ class _Growing:
         self._nos, self._replacements, self._ratings = nos, replacements, ratings
         self._index = {no: i for i, no in enumerate(nos)}
         self._shown: SessionHistory | None = None
+        self._facts = history.facts
+        self.waiting: dict[int, Features] = {}  # appended since, with contents still to be found
 
     def __len__(self) -> int:
-        return len(self._nos)
+        return len(self._nos) + len(self.waiting)
 
     def snapshot(self) -> SessionHistory:
-        """Return the history as it is now."""
+        """Return the history as it is now, nothing waiting."""
         if self._shown is None:
+            self.history.facts = self._facts
             history = self.history.snapshot()
             self._shown = SessionHistory(
                 self.session, self.version, history, history.numbers, self._index.copy(), self._replacements,
@@ -99,11 +110,15 @@ class _Growing:
 
     def grow(self, session: Session, fresh: Iterable[tuple[int, Features]]) -> None:
         """Add messages, which bring the history to the session's version."""
-        for no, features in fresh:
-            self._index[no] = self.history.append(features)
-            self._nos.append(no)
-        self.history.facts = session.state.facts.copy()
-        self.version, self._shown = session.version, None
+        self.waiting.update(fresh)
+        self._facts, self.version, self._shown = session.state.facts.copy(), session.version, None
+
+    def take_in(self, found: Iterable[tuple[int, Features]]) -> None:
+        """Take in what waits, with its contents; what another thread has taken in is passed over."""
+        for no, features in found:
+            if self.waiting.pop(no, None) is not None:
+                self._index[no] = self.history.append(features)
+                self._nos.append(no)
 
 
 class Histories:
@@ -114,7 +129,7 @@ class Histories:
         self._histories: OrderedDict[int, _Growing] = OrderedDict()
         self._ratings: OrderedDict[int, Ratings] = OrderedDict()
         self._lock = threading.Lock()
-        self._gathering = threading.Lock()
+        self._gathering: dict[int, threading.Lock] = {}
 
     def of(self, session: Session) -> SessionHistory:
         """Return the history of a session at its version.
@@ -124,23 +139,51 @@ class Histories:
         """
         if (known := self.known(session)) is not None:
             return known
-        with self._gathering:  # a thread that waits here mostly waits for the same history
-            if (known := self.known(session)) is not None:
-                return known
-            gathered = self._gather(session)
-            found = gathered.snapshot()
-            self._put(gathered)
+        with self._lock:
+            gathering = self._gathering.setdefault(session.key, threading.Lock())
+        stored: Found = []
+        try:
+            with gathering:  # a thread that waits here mostly waits for the same history
+                found = self._completed(session, stored)
+                if found is None:
+                    gathered = self._gather(session, stored)
+                    found = gathered.snapshot()
+                    self._put(gathered)
+        finally:
+            self._store_contents(session.key, stored)
         return found
 
     def known(self, session: Session) -> SessionHistory | None:
-        """Return the history of a session at its version if it is in memory."""
+        """Return the history of a session at its version if it is in memory with all contents."""
+        growing = self._growing(session)
+        if growing is None:
+            return None
+        with growing.lock:
+            ready = growing.version == session.version and not growing.waiting
+            return growing.snapshot() if ready else None
+
+    def _growing(self, session: Session) -> _Growing | None:
         with self._lock:
             found = self._histories.get(session.key)
-            if found is None:
+            if found is not None:
+                self._histories.move_to_end(session.key)
+        return found
+
+    def _completed(self, session: Session, stored: Found) -> SessionHistory | None:
+        """Return what `known` does once the contents of what waits are found; found without the lock, which appends
+        want.
+        """
+        growing = self._growing(session)
+        if growing is None:
+            return None
+        with growing.lock:
+            if growing.version != session.version:
                 return None
-            self._histories.move_to_end(session.key)
-        with found.lock:
-            return found.snapshot() if found.version == session.version else None
+            nos, features = list(growing.waiting), list(growing.waiting.values())
+        self._complete(session, nos, list(map(features_text, features)), features, stored)
+        with growing.lock:
+            growing.take_in(zip(nos, features, strict=True))
+        return self.known(session)
 
     def advance(
         self, session: Session, base_version: int, fresh: Iterable[tuple[int, Features]], *, changed: bool
@@ -169,6 +212,7 @@ class Histories:
         with self._lock:
             self._histories.pop(session, None)
             self._ratings.pop(session, None)
+            self._gathering.pop(session, None)
 
     def _put(self, made: _Growing) -> None:
         with self._lock:
@@ -183,19 +227,20 @@ class Histories:
                 _, gone = self._histories.popitem(last=False)
                 total -= len(gone)
 
-    def _gather(self, session: Session) -> _Growing:
+    def _gather(self, session: Session, stored: Found) -> _Growing:
         contexts, key = self._store.contexts, session.key
         with self._store.read():
-            if self._store.sessions.version(key) != session.version:
-                raise StalePlan("the session has changed meanwhile; look at it again")
+            self._require_version(session)
             gathered = contexts.gather(key, PRUNED)
-            features = list(read_features(gathered.features))
-            replacements: dict[int, str] = {}
-            for i, text in gathered.stand_ins.items():
-                features[i] = features_with(features[i], text)
-                replacements[gathered.nos[i]] = text
-            self._complete(key, gathered.nos, features)
-            history = History.of_features(features)
+        features = list(read_features(gathered.features))
+        self._complete(session, gathered.nos, gathered.features, features, stored)
+        replacements: dict[int, str] = {}
+        for i, text in gathered.stand_ins.items():
+            features[i] = features_with(features[i], text)
+            replacements[gathered.nos[i]] = text
+        history = History.of_features(features)
+        with self._store.read():
+            self._require_version(session)
             if session.pruned.totals.get("summary", (0, 0))[1]:
                 history.summarised = contexts.before_summary(key, PRUNED)
                 history.summary_tokens = contexts.summary_tokens(key, PRUNED)
@@ -214,11 +259,36 @@ class Histories:
                 self._ratings.popitem(last=False)
             return found
 
-    def _complete(self, session: int, nos: list[int], features: list[Features]) -> None:
-        """Compute the contents of messages that were stored without one, or by another version."""
+    def _require_version(self, session: Session) -> None:
+        """Raise StalePlan where the session has changed since it was loaded."""
+        if self._store.sessions.version(session.key) != session.version:
+            raise StalePlan("the session has changed meanwhile; look at it again")
+
+    def _complete(
+        self,
+        session: Session,
+        nos: list[int],
+        texts: list[str],
+        features: list[Features],
+        stored: Found,
+    ) -> None:
+        """Find the contents of messages that were stored without one, or by another version.
+
+        `texts` are the features as they are stored; what is to be stored in their place is added to `stored`.
+        """
         missing = [i for i, one in enumerate(features) if needs_content(one)]
-        for start in range(0, len(missing), 200):
-            some = missing[start : start + 200]
-            found = self._store.log.rows_of(session, [nos[i] for i in some])
+        for start in range(0, len(missing), FOUND_TOGETHER):
+            some = missing[start : start + FOUND_TOGETHER]
+            with self._store.read():
+                self._require_version(session)
+                found = self._store.log.rows_of(session.key, [nos[i] for i in some])
             for i in some:
                 features[i] = with_content(features[i], whole(features[i].role, found[nos[i]]))
+                stored.append((nos[i], texts[i], features[i]))
+
+    def _store_contents(self, session: int, stored: Found) -> None:
+        """Store what was found, so that nobody looks for it again; where that cannot be, the next one will."""
+        for start in range(0, len(stored), FOUND_TOGETHER):
+            some = [(no, old, features_text(new)) for no, old, new in stored[start : start + FOUND_TOGETHER]]
+            with suppress(StoreError), self._store.write():
+                self._store.log.put_features(session, some)

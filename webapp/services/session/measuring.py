@@ -6,14 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-import orjson
-
 from scoring.history import Features, analyse
 from scoring.messages import Message
 from scoring.settings import Lexicon
 from scoring.tokens import TokenCounter, estimate_message_tokens
 from webapp.agents.records import REMINDER
 from webapp.services.session.cards import card_of, is_error
+from webapp.services.session.stored_messages import features_text
 
 TITLE_CHARS = 80
 
@@ -48,13 +47,16 @@ class Measures(Protocol):
 def measure(
     message: Message, counter: TokenCounter, lexicon: Lexicon, tool_names: Mapping[str, str]
 ) -> Measured:
-    """Return the facts of a message; `tool_names` maps call ids to tools."""
+    """Return the facts of a message; `tool_names` maps call ids to tools.
+
+    The contents of calls and outputs, most of what a session says, are found when a plan first asks for them
+    (`webapp.services.session.histories`); those of talk tell the session's task type.
+    """
     tokens = estimate_message_tokens(message, counter)
-    features = analyse(message, tokens, lexicon, content=True)
+    features = analyse(message, tokens, lexicon, content=not (message.calls or message.results))
     if message.name == REMINDER and features.own_words:
         features = features._replace(own_words=False)
-    text = orjson.dumps(features.to_dict()).decode()
-    return Measured(features, text, card_of(message, tool_names), is_error(message))
+    return Measured(features, features_text(features), card_of(message, tool_names), is_error(message))
 
 
 def starts_turn(message: Message, kind: str) -> bool:

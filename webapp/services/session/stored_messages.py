@@ -6,14 +6,14 @@ from collections.abc import Iterable, Sequence
 
 import orjson
 
-from scoring.history import Content, Features
+from scoring.history import Content, Cues, Features
 from scoring.messages import Message
 from webapp.store.log import EntryRow
 
 # What a stored message mostly has; anything else goes the long way.
 _KNOWN = frozenset(
     {"role", "tokens", "chars", "keywords", "lexicon", "own_words", "reasoning_only"}
-    | {"calls", "results", "content", "tool", "traces"}
+    | {"calls", "results", "content", "tool", "traces", "cues"}
 )
 
 
@@ -28,7 +28,14 @@ def read_features(texts: list[str]) -> Iterable[Features]:
                 data[name] = tuple(data[name])
         if "content" in data:
             data["content"] = Content.from_dict(data["content"])
+        if "cues" in data:
+            data["cues"] = Cues.from_list(data["cues"])
         yield Features(**data)
+
+
+def features_text(features: Features) -> str:
+    """Return features as they are stored."""
+    return orjson.dumps(features.to_dict()).decode()
 
 
 def whole(role: str, entries: Sequence[EntryRow]) -> Message:

@@ -4,19 +4,32 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from itertools import count
+from pathlib import Path
 from threading import Thread
 from typing import Any
 
+import orjson
 import pytest
+from hypothesis import HealthCheck, given, settings
 
+from scoring.errors import ScoringError
+from scoring.history import Facts, Features, analyse
+from scoring.messages import Message
+from tests.scoring.builders import any_messages
+from tests.shared import shared_files
 from tests.webapp.building import call, conversation, entries, entry, followed, mid, result, said, user
 from webapp.agents.records import Compaction
 from webapp.app import App
-from webapp.errors import Conflict, StalePlan
+from webapp.errors import BusyStore, Conflict, CoppiceError, StalePlan
 from webapp.services.planning.planning import Planning
 from webapp.services.planning.requests import PlanRequest, PruneRequest
 from webapp.services.session.histories import Histories, SessionHistory
 from webapp.services.session.session import Session
+from webapp.services.session.stored_messages import whole
+from webapp.store.log import Log
+
+NUMBERS = count()
 
 
 def same(app: App, session: str = "s") -> bool:
@@ -130,6 +143,79 @@ class TestViews:
                 row.key, 1, [(message.first_seq, replacement(7, {"call-0": "cut"}))]
             )
         assert Histories(app.store).of(Session.of(app.environment, row)).history.tokens[2] == 7
+
+
+def in_full(app: App, session: str) -> list[Features]:
+    """The features of a session's messages, each analysed in full when it comes, from the log."""
+    loaded = Session.load(app.environment, session)
+    rows = app.store.log.rows_of(loaded.key, range(1, loaded.row.next_no))
+    made = []
+    for no, row in sorted(app.store.log.messages(loaded.key, list(rows)).items()):
+        full = analyse(whole(row.role, rows[no]), row.tokens, loaded.lexicon, content=True)
+        stored = Features.from_dict(orjson.loads(row.features))  # rated by the lists of the task type of then
+        rated = full._replace(keywords=stored.keywords, lexicon=stored.lexicon)
+        made.append(rated._replace(own_words=stored.own_words))
+    return made
+
+
+class TestContents:
+    """Contents of calls and outputs, which nobody looks for before a plan does."""
+
+    @pytest.mark.parametrize("path", shared_files("transcripts/*/**/*.jsonl"), ids=lambda path: path.name)
+    def test_are_those_that_an_append_would_have_found(self, app: App, path: Path) -> None:
+        """On real transcripts, to the last mention, with what was counted for the task type."""
+        with suppress(CoppiceError, ScoringError):
+            app.importing.import_file(path.name, path.read_bytes())
+        for row in app.store.sessions.all():
+            loaded = Session.of(app.environment, row)
+            view, full = app.histories.of(loaded), in_full(app, row.id)
+            assert view.history.features == [full[no - 1] for no in view.nos]
+            facts = Facts()
+            facts.extend(full)
+            assert loaded.state.facts == facts
+        assert not list(app.verify())
+
+    @settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
+    @given(before=any_messages, after=any_messages)
+    def test_are_found_for_any_messages(self, app: App, before: list[Message], after: list[Message]) -> None:
+        """Those that came before a plan, and those that came after it."""
+        session = f"s{next(NUMBERS)}"
+        followed(app, *before, session_id=session)
+        app.histories.of(Session.load(app.environment, session))
+        app.ingest.append_records(session, entries(*after, start=500))
+        view = app.histories.of(Session.load(app.environment, session))
+        full = in_full(app, session)
+        assert view.history.features == [full[no - 1] for no in view.nos]
+        assert same(app, session)
+
+    def test_are_stored_once_they_are_found(self, app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+        """The next process reads them, and the seals hold."""
+        followed(app, *conversation(3))
+        session = Session.load(app.environment, "s")
+        found = app.histories.of(session).history.features
+        monkeypatch.setattr(Log, "rows_of", lambda *_: pytest.fail("the log was read again"))
+        assert Histories(app.store).of(session).history.features == found
+        assert not list(app.verify())
+
+    def test_need_no_store_that_takes_them(self, app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Where they cannot be stored they are found all the same."""
+        followed(app, *conversation(3))
+
+        def refuse(*_: object) -> None:
+            raise BusyStore("another process is writing")
+
+        monkeypatch.setattr(Log, "put_features", refuse)
+        assert app.histories.of(Session.load(app.environment, "s")).history.features == in_full(app, "s")
+
+    def test_of_messages_that_grew_meanwhile_are_not_stored(self, app: App) -> None:
+        """What was found for a message as it was does not take the place of what it has become."""
+        followed(app, call("a"))
+        key = app.store.sessions.get("s").key
+        with app.store.write():
+            app.store.log.put_features(key, [(1, "as it was", "found")])
+        row = app.store.log.message(key, 1)
+        assert row is not None
+        assert row.features != "found"
 
 
 class TestSnapshots:
