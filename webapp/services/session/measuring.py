@@ -45,15 +45,21 @@ class Measures(Protocol):
 
 
 def measure(
-    message: Message, counter: TokenCounter, lexicon: Lexicon, tool_names: Mapping[str, str]
+    message: Message,
+    counter: TokenCounter,
+    lexicon: Lexicon,
+    tool_names: Mapping[str, str],
+    *,
+    in_full: bool = False,
 ) -> Measured:
     """Return the facts of a message; `tool_names` maps call ids to tools.
 
     The contents of calls and outputs, most of what a session says, are found when a plan first asks for them
-    (`webapp.services.session.histories`); those of talk tell the session's task type.
+    (`webapp.services.session.histories`), or here where it is to be `in_full`; those of talk tell the session's task
+    type.
     """
     tokens = estimate_message_tokens(message, counter)
-    features = analyse(message, tokens, lexicon, content=not (message.calls or message.results))
+    features = analyse(message, tokens, lexicon, content=in_full or not (message.calls or message.results))
     if message.name == REMINDER and features.own_words:
         features = features._replace(own_words=False)
     return Measured(features, features_text(features), card_of(message, tool_names), is_error(message))

@@ -107,7 +107,8 @@ def answer() -> None:
             message, counter, lexicon, tool_names = pickle.load(asked)  # noqa: S301  # the server wrote it
         except EOFError:
             return
-        measured = measure(message, counter, lexicon, tool_names)
+        # Here nobody waits for the contents, too.
+        measured = measure(message, counter, lexicon, tool_names, in_full=True)
         pickle.dump(measured, answers, pickle.HIGHEST_PROTOCOL)
         answers.flush()
 
