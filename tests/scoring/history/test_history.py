@@ -80,7 +80,7 @@ class TestExtending:
     def test_gives_the_columns_of_one_append_after_the_other(
         self, settings: Settings, messages: list[Message]
     ) -> None:
-        """How many messages come at once decides nothing."""
+        """Nothing depends on the number of messages that come at once."""
         together, alone = history_of(messages, settings), History()
         for one in together.features:
             alone.append(one)

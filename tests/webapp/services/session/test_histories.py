@@ -198,7 +198,7 @@ class TestContents:
         assert not list(app.verify())
 
     def test_need_no_store_that_takes_them(self, app: App, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Where they cannot be stored they are found all the same."""
+        """They are found all the same if they cannot be stored."""
         followed(app, *conversation(3))
 
         def refuse(*_: object) -> None:
@@ -208,7 +208,7 @@ class TestContents:
         assert app.histories.of(Session.load(app.environment, "s")).history.features == in_full(app, "s")
 
     def test_of_messages_that_grew_meanwhile_are_not_stored(self, app: App) -> None:
-        """What was found for a message as it was does not take the place of what it has become."""
+        """Contents of an earlier form do not replace what a message has become."""
         followed(app, call("a"))
         key = app.store.sessions.get("s").key
         with app.store.write():
