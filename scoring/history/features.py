@@ -98,11 +98,18 @@ class Features(NamedTuple):
 
 
 def analyse(
-    message: Message, tokens: int, lexicon: Lexicon, *, content: bool = False, traces: bool | None = None
+    message: Message,
+    tokens: int,
+    lexicon: Lexicon,
+    *,
+    content: bool = False,
+    traces: bool | None = None,
+    words: bool = True,
 ) -> Features:
     """Return the features of a message that costs `tokens`.
 
-    Its content is looked for only where `content` asks for it, its traces where `traces` does, by default together.
+    Its content is looked for only where `content` asks for it, in it its words where `words` does, and its traces
+    where `traces` does, by default with the content.
     """
     wanted = content if traces is None else traces  # of a message without tools they are known to be none
     pieces: list[str] = []
@@ -128,19 +135,19 @@ def analyse(
             thought = True
         elif kind is Media:
             said = True
-    words = _joined(pieces)
+    text = _joined(pieces)
     role = message.role
     return Features(
         role,
         tokens,
-        len(words),
-        lexicon.rate(words),
+        len(text),
+        lexicon.rate(text),
         lexicon.digest,
         tuple(calls),
         tuple(results),
         role == "user" and (said or not results),
         thought and role == "assistant" and not said and not calls,
-        content_of(words, outputs_of(message)) if content else None,
+        content_of(text, outputs_of(message), words=words) if content else None,
         _named(names + answered) if calls or results else "",
         "" if not (calls or results) else traces_of(message) if wanted else None,
         _cues(message) if content else NO_CUES,
@@ -180,6 +187,13 @@ def with_content(features: Features, message: Message) -> Features:
     """Return the same features with the content of the message, its traces and its cues."""
     content = content_of(text_of(message), outputs_of(message))
     return features._replace(content=content, traces=traces_of(message), cues=_cues(message))
+
+
+def with_words(features: Features, message: Message) -> Features:
+    """Return the same features with the words of the message, which nobody looked for before."""
+    if features.content is None:
+        return features
+    return features._replace(content=features.content.with_words(text_of(message)))
 
 
 def traces_of(message: Message) -> str:

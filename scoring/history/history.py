@@ -10,14 +10,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from copy import copy
+from functools import partial
 from itertools import compress
 
-from scoring.history.features import Features, analyse, analyse_text, needs_rating, rated_again
+from scoring.history.content.words import words_of
+from scoring.history.features import Features, analyse, analyse_text, needs_rating, rated_again, text_of
 from scoring.history.mentions import Mentions
+from scoring.history.remembered import REMEMBERED
 from scoring.history.task_recognition import Facts, settings_for
 from scoring.messages import Message
 from scoring.settings import AUTO, FORESIGHT, Settings, lexicon_of
 from scoring.signals import SIGNALS
+from scoring.signals.relevance import QUESTION_WORDS
 from scoring.tokens import FOUR_CHARACTERS, TokenCounter, estimate_message_tokens, estimate_text_tokens
 from scoring.units import Units
 
@@ -38,6 +42,12 @@ def reads_traces(settings: Settings) -> bool:
 def counter_of(settings: Settings, counter: TokenCounter | None) -> TokenCounter | None:
     """Return what counts bare messages: the counter that is given, or what the settings ask for; None for the usual."""
     return FOUR_CHARACTERS if counter is None and settings.counting == "four_characters" else counter
+
+
+def ends_with_question(messages: Sequence[Message]) -> bool:
+    """Return whether the last message is a short one of a user's: the only one that relevance is reckoned for."""
+    last = messages[-1] if messages else None
+    return last is not None and last.role == "user" and 0 < words_of(text_of(last)).total <= QUESTION_WORDS
 
 
 def reads_keywords(settings: Settings, strategy: str | None = None) -> bool:
@@ -103,13 +113,26 @@ class History:
         settings: Settings = FORESIGHT,
     ) -> History:
         """Return the history of bare messages: counted by `counter`, or as the settings say, and analysed."""
-        counter = counter_of(settings, counter)
-        lexicon = lexicon_of(settings.keywords)
+        counter, lexicon = counter_of(settings, counter), lexicon_of(settings.keywords)
         content, traces = reads_content(settings), reads_traces(settings)
-        history = cls.of_features(
-            analyse(m, estimate_message_tokens(m, counter), lexicon, content=content, traces=traces)
-            for m in messages
-        )
+        asked = content and ends_with_question(messages)
+        # A counter of the caller's own may change, and is asked each time.
+        given = counter is not None and counter is not FOUR_CHARACTERS
+        how = None if given else counter, given, lexicon.digest, traces
+
+        def analysed(message: Message) -> Features:
+            if not content:
+                tokens = estimate_message_tokens(message, counter)
+                return analyse(message, tokens, lexicon, traces=traces)
+            words = asked or message.role == "system"  # by their words rules are told from other prompts
+            found = REMEMBERED.of(message, how, words, partial(find, words))
+            return found._replace(tokens=estimate_message_tokens(message, counter)) if given else found
+
+        def find(words: bool, message: Message) -> Features:
+            tokens = 0 if given else estimate_message_tokens(message, counter)
+            return analyse(message, tokens, lexicon, content=True, traces=traces, words=words)
+
+        history = cls.of_features(map(analysed, messages))
         history.rate(messages, settings)
         return history
 

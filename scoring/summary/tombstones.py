@@ -58,7 +58,7 @@ def cleared_result(
     part: ToolResult, tool: str = "", at: str = "", counter: TokenCounter = ESTIMATOR, why: str = ""
 ) -> ToolResult:
     """Return one output replaced by a line, unless the line would be no shorter."""
-    text = cleared_text(tool, at, counter.count(part.text), why)
+    text = cleared_text(tool, at, 0 if why else counter.count(part.text), why)
     if len(text) >= len(part.text) and not part.media:
         return part
     return replace(part, text=text, media=())

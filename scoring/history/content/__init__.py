@@ -117,6 +117,16 @@ class Content:
             return _columns(self._packed, 1, "I")[0] if self._packed else array("I")
         return self._alike
 
+    def with_words(self, text: str) -> Content:
+        """Return a content that was found without its words, with those of the text that it was found of."""
+        counted: dict[int, int] = {}
+        words = words_of(clipped(text))
+        for word, count in words.stems.items():
+            code = crc32(word.encode("utf-8", "replace"))
+            counted[code] = min(255, counted.get(code, 0) + count)
+        stems = Stems(array("I", counted), bytes(counted.values()))
+        return Content(self.names, self.lines, words.total, words.asks, stems, self.rows, alike=self.alike)
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Content) and self.to_dict() == other.to_dict()
 
@@ -154,14 +164,14 @@ class Content:
 EMPTY = Content()
 
 
-def content_of(text: str, outputs: Sequence[str] = ()) -> Content:
-    """Return the content of what a message says.
+def content_of(text: str, outputs: Sequence[str] = (), *, words: bool = True) -> Content:
+    """Return the content of what a message says, its words only where `words` asks for them.
 
     `outputs` are its tool outputs, which may be shortened; where there are any, they are the whole text. Of a text
     longer than `READ_CHARS` beginning and end are read, and it has no rows: its words would take ten times its room.
     """
     if len(text) > READ_CHARS:
-        text, outputs = f"{text[: READ_CHARS // 2]}\n{text[-READ_CHARS // 2 :]}", ()
+        text, outputs = clipped(text), ()
     by_line = _names_by_line(outputs)
     names = sorted(set().union(*by_line)) if outputs else sorted(identifiers(text))
     places: dict[str | int, int] = {}
@@ -170,15 +180,15 @@ def content_of(text: str, outputs: Sequence[str] = ()) -> Content:
     for line in text.splitlines():
         if said := text_line(line):
             places.setdefault(line_hash(said), len(places))
-    counted: dict[int, int] = {}
-    words = words_of(text)
-    for word, count in words.stems.items():
-        code = crc32(word.encode("utf-8", "replace"))
-        counted[code] = min(255, counted.get(code, 0) + count)
     lines = array("Q", (place for place in places if isinstance(place, int)))
     rows, alike = _rows(outputs, by_line, places) if outputs else (NO_ROWS, array("I"))
-    found = Stems(array("I", counted), bytes(counted.values()))
-    return Content("\n".join(names), lines, words.total, words.asks, found, rows, alike=alike)
+    found = Content("\n".join(names), lines, rows=rows, alike=alike)
+    return found.with_words(text) if words else found
+
+
+def clipped(text: str) -> str:
+    """Return what is read of a text: beginning and end of one that is too long."""
+    return text if len(text) <= READ_CHARS else f"{text[: READ_CHARS // 2]}\n{text[-READ_CHARS // 2 :]}"
 
 
 def _names_by_line(outputs: Sequence[str]) -> list[set[str]]:

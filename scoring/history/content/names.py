@@ -40,12 +40,21 @@ _PRODUCTS = frozenset(
 def identifiers(text: str) -> set[str]:
     """Return the names in a text; the number before a line of a file is none."""
     found: set[str] = set()
-    text = _LINE_NUMBER.sub("", text)
+    # No name holds a blank: words that come again, and common words, need no second look.
+    words = [word for word in set(_LINE_NUMBER.sub("", text).split()) if not _is_common(word)]
+    if not words:
+        return found
+    text = " ".join(words)
     _take(text, found)
     if is_unspaced(text):  # no blank parts a name from the words around it
         found = {name for name in found if not _UNSPACED.search(name) or not identifiers(_parted(name))}
         _take(_parted(text), found)
     return found
+
+
+def _is_common(word: str) -> bool:
+    """Return whether a word is of letters alone and spelled as any word is, so that there is no name in it."""
+    return word.isalpha() and (word.islower() or word.istitle())
 
 
 def _parted(text: str) -> str:
@@ -83,11 +92,19 @@ def _whole(name: str, found: set[str]) -> str:
 
 def _path(path: str, found: set[str]) -> str:
     """Take a path; what is left of it to look at is its last component."""
+    name, last = _name_of_path(path)
+    if name:
+        found.add(name)
+    return f" {last} "
+
+
+@lru_cache(maxsize=1 << 12)
+def _name_of_path(path: str) -> tuple[str, str]:
+    """Return the name that a path is known by, "" for none, and its last component."""
     parts = [p for p in path.strip("./~").split("/") if p not in ("", ".", "..")]
     whole = "/".join(parts[-2:])
-    if (len(parts) > 2 or _TELLING.search(whole)) and len(whole) >= 5 and _LETTER.search(whole):
-        found.add(whole[:_LONGEST])
-    return " " + (parts[-1] if parts else "") + " "
+    named = (len(parts) > 2 or _TELLING.search(whole)) and len(whole) >= 5 and _LETTER.search(whole)
+    return whole[:_LONGEST] if named else "", parts[-1] if parts else ""
 
 
 @lru_cache(maxsize=1 << 16)
