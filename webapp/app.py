@@ -18,6 +18,7 @@ from webapp.services.catalog.status import Status
 from webapp.services.context.assembling import Context
 from webapp.services.context.memory import MemoryService
 from webapp.services.ingest.ingest import Ingest
+from webapp.services.planning.heaviest import Heavy
 from webapp.services.planning.message_pages import Messages
 from webapp.services.planning.verdicts import Verdicts
 from webapp.services.proxied.calls import Calls
@@ -52,6 +53,7 @@ class App:
     histories: Histories
     ingest: Ingest
     sessions: Sessions
+    heavy: Heavy
     messages: Messages
     prunes: Prunes
     operations: Operations

@@ -24,6 +24,7 @@ from webapp.services.context.assembling import Context
 from webapp.services.context.memory import MemoryService
 from webapp.services.ingest.following import Following
 from webapp.services.ingest.ingest import Ingest
+from webapp.services.planning.heaviest import Heavy
 from webapp.services.planning.message_pages import Messages
 from webapp.services.planning.planning import Planning
 from webapp.services.planning.verdicts import Verdicts
@@ -95,6 +96,7 @@ def build(config: Config) -> App:
         ingest=ingest,
         sessions=sessions,
         messages=messages,
+        heavy=Heavy(environment, histories),
         prunes=prunes,
         operations=Operations(environment, histories, messages),
         settings=SettingsService(environment),

@@ -19,7 +19,7 @@ import { reasonOf } from "../shared/problem.js";
 import { prunedSentence } from "../shared/prune-words.js";
 import { Reader } from "../shared/reader.js";
 import { root } from "../shared/root.js";
-import { isAboveTarget, mainGauge, titleOf, unseenOf } from "../shared/session-facts.js";
+import { isAboveTarget, titleOf, unseenOf } from "../shared/session-facts.js";
 import { live } from "../shared/socket.js";
 import { refreshTimes } from "../shared/times.js";
 import { toast, toastError } from "../shared/toast.js";
@@ -475,8 +475,6 @@ export class CoppiceSession extends CoppiceElement {
       panel.choices = this.#choices;
       panel.session = session;
     }
-    const heavy = this.querySelector("heavy-panel");
-    if (heavy) heavy.total = mainGauge(session).tokens;
   }
 }
 

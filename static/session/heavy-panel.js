@@ -1,100 +1,139 @@
 // <heavy-panel session-id="…"></heavy-panel>
 //
-// The heaviest messages, by group and one by one, from the 200 with the most tokens. Each can be dropped, or
+// The heaviest of the context: by file with its reads, by tool with calls and results, repeated outputs, and
+// the messages one by one. Bars and shares are of the context that the list shows. Each can be dropped, or
 // shortened where that gains something: emits `chosen` {kind: "drop" | "shorten", messages}, which opens a
-// plan. Property `total`: tokens of the context.
+// plan; a name emits `narrow` {tool} or {q}, which filters the list.
 import { api } from "../shared/api.js";
-import { counted, number, percent } from "../shared/format.js";
+import { counted, fileName, number, percent } from "../shared/format.js";
 import { html } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
 import { ReadingElement } from "../shared/reading-element.js";
 import { panelText } from "./message-row.js";
-import { canDrop, canShorten, heaviest } from "./rows.js";
+import { canDrop, canShorten } from "./rows.js";
 
 /** @typedef {"drop" | "shorten"} Kind */
 
-const READ = 200;
-const SHOWN_GROUPS = 8;
+const SHOWN_GROUPS = 6;
 const SHOWN_MESSAGES = 10;
+const CALM_MS = 1000;
+/** @type {[Api.HeavyGroup["kind"], string][]} */
+const KINDS = [
+  ["file", "By file"],
+  ["tool", "By tool, calls with their results"],
+  ["repeated", "Said again later"],
+];
 
 export class HeavyPanel extends ReadingElement {
-  /** Messages in the context. @type {Api.Message[] | null} */
+  /** @type {Api.Message[] | null} */
   #messages = null;
-  #all = 0;
-  #total = 0;
+  /** @type {Api.Heaviest | null} */
+  #heaviest = null;
 
-  /** @param {number} tokens */
-  set total(tokens) {
-    this.#total = tokens;
-    this.requestUpdate();
+  constructor() {
+    super(CALM_MS);
   }
 
   start() {
     this.actions({
-      "choose-group": ({ dataset: { kind, name } }) =>
-        this.#choose(kind, heaviest(this.#messages ?? []).find((group) => group.name === name)?.messages),
+      "choose-group": ({ dataset: { kind, of, name } }) =>
+        this.#choose(
+          kind,
+          this.#heaviest?.groups.find((one) => one.kind === of && one.name === name)?.members,
+        ),
       "choose-one": ({ dataset: { kind, id } }) => {
         const one = this.#messages?.find((message) => message.id === id);
         this.#choose(kind, one && [one]);
       },
+      narrow: ({ dataset: { of, name = "" } }) =>
+        this.emit("narrow", of === "tool" ? narrowed(name) : { q: fileName(name) }),
     });
     super.start();
   }
 
-  /** @param {string | undefined} kind drop or shorten @param {Api.Message[]} [messages] */
+  /** @param {string | undefined} kind drop or shorten @param {{ id: string, number: number }[]} [messages] */
   #choose(kind, messages = []) {
-    const able = messages.filter(kind === "drop" ? canDrop : canShorten);
-    this.emit("chosen", { kind, messages: able.map(({ id, number }) => ({ id, number })) });
+    this.emit("chosen", { kind, messages: messages.map(({ id, number }) => ({ id, number })) });
   }
 
   /** @param {AbortSignal} signal */
   async read(signal) {
-    const query = { sort: "tokens", limit: READ, brief: true };
-    const page = await api.messages(this.getAttribute("session-id") ?? "", query, signal);
-    this.#messages = page.messages.filter((message) => message.in_context);
-    this.#all = page.total;
+    const session = this.getAttribute("session-id") ?? "";
+    const query = { sort: "tokens", fate: "in", limit: SHOWN_MESSAGES, brief: true };
+    const [heaviest, page] = await Promise.all([
+      api.heaviest(session, signal),
+      api.messages(session, query, signal),
+    ]);
+    this.#heaviest = heaviest;
+    this.#messages = page.messages;
   }
 
   view() {
-    const messages = this.#messages ?? [];
+    const [messages, heaviest] = [this.#messages, this.#heaviest];
     return html`<div class="panel-body">
       ${this.problem("Could not read the messages")}
-      ${!this.error && !this.#messages && html`<p class="muted pad">Reading…</p>`}
-      ${this.#messages?.length === 0 && html`<p class="muted pad">Nothing is in the context yet.</p>`}
-      ${messages.length > 0 && this.#lists(messages)}
+      ${!this.error && !messages && html`<p class="muted pad">Reading…</p>`}
+      ${messages?.length === 0 && html`<p class="muted pad">Nothing is in the context yet.</p>`}
+      ${messages && messages.length > 0 && heaviest && this.#lists(messages, heaviest)}
     </div>`;
   }
 
-  /** @param {Api.Message[]} messages */
-  #lists(messages) {
-    const groups = heaviest(messages).slice(0, SHOWN_GROUPS);
-    const most = Math.max(1, ...groups.map((g) => g.tokens));
-    const top = `among the ${number(READ)} messages with the most tokens`;
-    const scope = this.#all > READ ? top : "all messages in the context";
-    return html`<p class="pad small muted scope">By kind, ${scope}.</p>
-      <ul class="heavy">${groups.map((group) => this.#group(group, most))}</ul>
-      <p class="pad small muted scope">One by one.</p>
-      <ul class="group-rows heavy-rows">${messages.slice(0, SHOWN_MESSAGES).map(one)}</ul>`;
+  /** @param {Api.Message[]} messages @param {Api.Heaviest} heaviest */
+  #lists(messages, { groups, tokens }) {
+    const scope = `Shares are of the ${number(tokens)} tokens in the context.`;
+    return html`<p class="pad small muted scope">${scope}</p>
+      ${KINDS.map(([kind, title]) => {
+        const some = groups.filter((one) => one.kind === kind).slice(0, SHOWN_GROUPS);
+        return (
+          some.length > 0 &&
+          html`<h3 class="pad scope">${title}</h3>
+          <ul class="heavy">${some.map((group) => heavyGroup(group, tokens))}</ul>`
+        );
+      })}
+      <h3 class="pad scope">One by one</h3>
+      <ul class="group-rows heavy-rows">${messages.map(one)}</ul>`;
   }
+}
 
-  /** @param {import("./rows.js").Group} group @param {number} most tokens of the heaviest */
-  #group({ name, mono, tokens, count, going, messages }, most) {
-    const share = this.#total > 0 ? percent((tokens / this.#total) * 100) : "";
-    /** @param {Kind} kind @param {string} word @param {string} label */
-    const button = (kind, word, label) =>
-      html`<button class="small" data-act="choose-group" data-kind=${kind} data-name=${name}
-        aria-label=${label}>${word}</button>`;
-    return html`<li>
-      <span class="heavy-name ${mono ? "mono" : ""}" title=${name}>${name}</span>
-      <span class="num">${number(tokens)}</span><span class="num muted">${share}</span>
-      <small>${counted(count, "message")}${going > 0 && `, ${number(going)} in the plan`}</small>
-      <span class="heavy-bar" aria-hidden="true"><i .style="--w:${(tokens / most) * 100}%"></i></span>
-      <span class="heavy-acts">
-        ${messages.some(canShorten) && button("shorten", "Shorten…", `Shorten the outputs of ${name}…`)}
-        ${messages.some(canDrop) && button("drop", "Drop…", `Drop ${name}…`)}
-      </span>
-    </li>`;
-  }
+const ROLES = ["system", "user", "assistant"];
+
+/** The filter of a list for a group by tool; some of them are roles. @param {string} name */
+const narrowed = (name) => (ROLES.includes(name) ? { role: name } : { tool: name });
+
+/** "read 14 ×, 9 superseded", or how many messages there are. @param {Api.HeavyGroup} group */
+export function groupWords({ kind, reads, writes, superseded, messages }) {
+  if (kind !== "file") return counted(messages, kind === "repeated" ? "output" : "message");
+  const words = [reads > 0 && `read ${number(reads)} ×`, writes > 0 && `written ${number(writes)} ×`];
+  return [...words, superseded > 0 && `${number(superseded)} superseded`].filter(Boolean).join(", ");
+}
+
+/** @param {Api.HeavyGroup} group @param {number} all tokens of the context */
+function heavyGroup(group, all) {
+  const { kind, name, tokens, superseded_tokens, members } = group;
+  const shown = kind === "repeated" ? "repeated outputs" : kind === "file" ? fileName(name) : name;
+  /** @param {Kind} act @param {string} word */
+  const button = (act, word) =>
+    html`<button class="small" data-act="choose-group" data-kind=${act} data-of=${kind} data-name=${name}
+      aria-label="${word} ${act === "shorten" ? "the outputs of " : ""}${shown}…">${word}…</button>`;
+  const [part, stale] = [tokens, superseded_tokens].map((count) =>
+    Math.min(100, (count / Math.max(1, all)) * 100),
+  );
+  const outputs = kind !== "tool" || !ROLES.includes(name);
+  return html`<li>
+    <span class="heavy-name mono" title=${name || shown}>${
+      kind === "repeated"
+        ? shown
+        : html`<button class="bare" data-act="narrow" data-of=${kind} data-name=${name}>${shown}</button>`
+    }</span>
+    <span class="num">${number(tokens)}</span><span class="num muted">${percent(part ?? 0)}</span>
+    <small>${groupWords(group)}</small>
+    <span class="heavy-bar" aria-hidden="true"><i .style="--w:${part}%"></i
+      >${superseded_tokens > 0 && html`<i data-stale .style="--w:${stale}%"></i>`}</span>
+    <span class="heavy-acts">
+      ${members.length > 0 && outputs && button("shorten", "Shorten")}
+      ${members.length > 0 && button("drop", "Drop")}
+    </span>
+  </li>`;
 }
 
 /** @param {Api.Message} message */

@@ -48,27 +48,3 @@ export function withFates(shown, fresh) {
     return { ...now, fate, reason, cause, tokens_after };
   });
 }
-
-/** @typedef {{ name: string, mono: boolean, count: number, tokens: number, going: number, messages:
- * Api.Message[] }} Group */
-
-/** The heaviest groups of messages: by tool where there is one, else by role. @param {Api.Message[]} messages
- * @returns {Group[]} */
-export function heaviest(messages) {
-  /** @type {Map<string, Group>} */
-  const groups = new Map();
-  for (const message of messages) {
-    if (!message.in_context) continue;
-    const tool = message.tool ?? (message.role === "tool" ? "tool results" : null);
-    const call = message.calls?.[0]?.name;
-    const name = tool ?? (call && message.role === "assistant" ? `calls of ${call}` : roleOf(message));
-    const none = { name, mono: message.tool !== null, count: 0, tokens: 0, going: 0, messages: [] };
-    const group = groups.get(name) ?? none;
-    group.count += 1;
-    group.tokens += message.tokens;
-    group.going += message.fate === "goes" || message.fate === "shortened" ? 1 : 0;
-    group.messages.push(message);
-    groups.set(name, group);
-  }
-  return [...groups.values()].sort((a, b) => b.tokens - a.tokens);
-}

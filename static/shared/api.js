@@ -77,6 +77,8 @@ export function apiAt(base = root) {
     /** @param {string} id @param {PageQuery} query @param {AbortSignal} [signal]
      * @returns {Promise<Api.Page>} */
     messages: (id, query, signal) => get(`${at(id)}/messages${queryOf(query)}`, signal),
+    /** @param {string} id @param {AbortSignal} [signal] @returns {Promise<Api.Heaviest>} */
+    heaviest: (id, signal) => get(`${at(id)}/heaviest`, signal),
     /** @param {string} id @param {string} message @returns {Promise<Api.MessageFull>} */
     message: (id, message) => get(messageAt(id, message)),
     /** Does one of pin, unpin, drop, drop-first and restore. @param {string} id @param {string} message

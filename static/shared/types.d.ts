@@ -63,6 +63,12 @@ declare namespace Api {
     tokens: number; utilization: number; certainty: "exact" | "calibrated" | "estimated"; messages: number;
     regions: Region[];
   }
+  interface GroupMember { id: string; number: number; }
+  interface Heaviest { tokens: number; groups: HeavyGroup[]; }
+  interface HeavyGroup {
+    kind: "file" | "tool" | "repeated"; name: string; tokens: number; messages: number; reads: number;
+    writes: number; superseded: number; superseded_tokens: number; members: GroupMember[];
+  }
   interface Hit {
     session_id: string; session_title: string; message_id: string; number: number;
     role: "system" | "user" | "assistant" | "tool"; snippet: string; at: string | null; in_context: boolean;

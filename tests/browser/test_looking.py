@@ -7,6 +7,7 @@ import re
 from playwright.sync_api import Page, expect
 
 from tests.browser.test_session import row
+from tests.browser.test_verdict import reading
 from tests.browser.writing import ClaudeFolder, feed, managed, words
 from tests.servers import Server
 from webapp.services.planning.requests import PruneRequest
@@ -153,12 +154,24 @@ class TestTheHeaviest:
         transcript.call("Bash", {"command": "ls"}, "a.py")
         page.goto(server.url)
         page.get_by_role("link", name="Look around").click()
-        first = page.locator(".heavy li").first
-        expect(first).to_contain_text("Read")
-        expect(first).to_contain_text("3 messages")
-        expect(page.get_by_text("By kind, all messages in the context.")).to_be_visible()
+        read = page.locator(".heavy li").filter(has=page.get_by_role("button", name="Read", exact=True))
+        expect(read).to_contain_text("6 messages")
+        expect(
+            page.get_by_text(re.compile(r"^Shares are of the [\d,]+ tokens in the context"))
+        ).to_be_visible()
         page.locator("heavy-panel .group-rows button").first.click()
         expect(page.locator(".msg-detail .part[data-part=result]")).to_be_visible()
+
+    def test_are_told_by_file_with_their_reads(self, page: Page, server: Server) -> None:  # X19
+        """A file says how often it was read and how much of that is superseded; its name filters the list."""
+        server.app.sessions.create(id="reader", title="Read the spec", model="claude-sonnet-4-5")
+        reading(server, 4)
+        page.goto(f"{server.url}/sessions/reader?panel=heaviest")
+        spec = page.locator(".heavy li").filter(has=page.get_by_role("button", name="spec.md", exact=True))
+        expect(spec).to_contain_text("read 4 ×, 3 superseded")
+        spec.get_by_role("button", name="spec.md", exact=True).click()
+        expect(page.get_by_label("Find in messages")).to_have_value("spec.md")
+        expect(page.locator(".msg").first).to_contain_text("spec.md")
 
 
 class TestOneMessageAmongMany:

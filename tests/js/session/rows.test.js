@@ -1,7 +1,7 @@
 // static/session/rows.js: what the message list does with its rows.
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { bracketOf, canDrop, canShorten, heaviest, newer, withFates } from "../../../static/session/rows.js";
+import { bracketOf, canDrop, canShorten, newer, withFates } from "../../../static/session/rows.js";
 import { message } from "../builders.js";
 
 /** @param {number[]} numbers */
@@ -20,34 +20,6 @@ describe("the bracket of a unit", () => {
   });
   it("is not drawn around one row whose unit is elsewhere", () =>
     assert.equal(bracketOf(undefined, message({ number: 2, unit: 2, unit_size: 3 }), undefined), "none"));
-});
-
-describe("the heaviest groups", () => {
-  it("count the agent's summary as a summary, not as the user's words", () => {
-    const list = [message({ number: 1, kind: "compaction_summary", tokens: 90 }), message({ number: 2 })];
-    assert.deepEqual(
-      heaviest(list).map((g) => [g.name, g.count]),
-      [
-        ["summary", 1],
-        ["user", 1],
-      ],
-    );
-  });
-  it("sum up by tool, most tokens first, without what is out of the context", () => {
-    const list = [
-      message({ number: 1, role: "tool", tool: "Read", tokens: 30 }),
-      message({ number: 2, role: "tool", tool: "Read", tokens: 30, fate: "goes" }),
-      message({ number: 3, tokens: 50 }),
-      message({ number: 4, tokens: 900, in_context: false }),
-    ];
-    assert.deepEqual(
-      heaviest(list).map((g) => [g.name, g.count, g.tokens, g.going]),
-      [
-        ["Read", 2, 60, 1],
-        ["user", 1, 50, 0],
-      ],
-    );
-  });
 });
 
 describe("rows that were just appended", () => {

@@ -8,7 +8,7 @@ from webapp.app import App
 from webapp.bodies import Append, ArchiveQuery, MessagesQuery, Nothing
 from webapp.routes.api.routing import Table
 from webapp.services.ingest.answers import Appended
-from webapp.services.planning.answers import Archive, Message, MessageFull, Page
+from webapp.services.planning.answers import Archive, Heaviest, Message, MessageFull, Page
 from webapp.services.session.answers import Applied
 
 table = Table("messages")
@@ -93,6 +93,12 @@ def drop_message(app: App, session_id: str, message_id: str, body: Nothing) -> A
 def drop_message_first(app: App, session_id: str, message_id: str, body: Nothing) -> Applied:
     """Mark a message with its unit as the first to go at the next prune."""
     return app.operations.drop_first(session_id, message_id)
+
+
+@table.get("/sessions/<session_id>/heaviest", errors=(404,))
+def heaviest(app: App, session_id: str) -> Heaviest:
+    """Return what takes the most of the context: by file with its reads, by tool with its results, repeated outputs."""
+    return app.heavy.of(session_id)
 
 
 @table.get("/sessions/<session_id>/archive", errors=(404,))

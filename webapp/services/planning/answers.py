@@ -110,6 +110,45 @@ class Page:
     """The tools whose calls are in the context, the most used first; empty while pending."""
 
 
+HeavyKind = Literal["file", "tool", "repeated"]
+
+
+@answer
+class GroupMember:
+    """A message of a group that a plan may take."""
+
+    id: str
+    number: int
+
+
+@answer
+class HeavyGroup:
+    """Messages in the context that belong together."""
+
+    kind: HeavyKind
+    """A file, a tool or role, or outputs whose text comes again later."""
+    name: str
+    """The path as the agent wrote it, the tool, or the role; empty for repeated outputs."""
+    tokens: int
+    messages: int
+    reads: int
+    writes: int
+    superseded: int
+    """The reads that a later read or write of the file makes redundant."""
+    superseded_tokens: int
+    members: list[GroupMember]
+    """The heaviest 500 of its messages that are not pinned, by number."""
+
+
+@answer
+class Heaviest:
+    """The heaviest files, tools and repeated outputs in the context, each kind by tokens."""
+
+    tokens: int
+    """The size of the context that the groups are parts of; a message may be in several."""
+    groups: list[HeavyGroup]
+
+
 @answer
 class Archive:
     """Messages that are not in the context, newest first."""

@@ -1,0 +1,146 @@
+"""The heaviest of a context in groups: by file with its reads, by tool with its results, repeated outputs (X19).
+
+A read is superseded where a later read or write of the same file says all that it says; an output is a duplicate where
+the same text comes again later.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from scoring.history import Features, History
+from scoring.history.tool_traces import READ, Touch
+from webapp.services.planning.answers import GroupMember, Heaviest, HeavyGroup, HeavyKind
+from webapp.services.session.environment import Environment
+from webapp.services.session.histories import Histories, SessionHistory
+from webapp.services.session.session import Scale, Session
+
+SHOWN = 12
+MEMBERS = 500
+
+
+@dataclass(slots=True)
+class Group:
+    """Messages by position with their estimated tokens, the files they touch, and which say nothing of their own."""
+
+    tokens: dict[int, int] = field(default_factory=dict)
+    touches: list[tuple[int, Touch]] = field(default_factory=list)
+    redundant: set[int] = field(default_factory=set)
+
+    @property
+    def size(self) -> int:
+        """Return the tokens of all messages."""
+        return sum(self.tokens.values())
+
+    def superseded(self) -> set[int]:
+        """Return the positions of the reads that a later touch of the file covers."""
+        return {
+            position
+            for n, (position, touch) in enumerate(self.touches)
+            if touch.kind == READ and any(later.covers(touch) for _, later in self.touches[n + 1 :])
+        }
+
+
+Groups = dict[str, Group]
+
+
+class Grouping:
+    """The groups of a history: files by path, tools and roles by name, and the repeated outputs."""
+
+    def __init__(self, history: History) -> None:
+        self.files: Groups = defaultdict(Group)
+        self.tools: Groups = defaultdict(Group)
+        self.repeated = Group()
+        self._tokens = history.tokens
+        self._called: dict[str, tuple[str, tuple[Touch, ...]]] = {}
+        self._last_with: dict[str, int] = {}
+        for position, features in enumerate(history.features):
+            if features.calls:
+                self._add_calls(position, features)
+            elif features.results:
+                self._add_results(position, features)
+            else:
+                self.tools[features.role].tokens[position] = features.tokens
+        for group in self.files.values():
+            group.redundant = group.superseded()
+
+    def _add_calls(self, position: int, features: Features) -> None:
+        names = features.names[0]
+        for call, name, touches in zip(features.calls, names, features.traced.touches, strict=False):
+            self._called[call] = name, touches
+            self._touch(position, [touch for touch in touches if touch.kind != READ])
+        self.tools[names[0] or "calls"].tokens[position] = self._tokens[position]
+
+    def _add_results(self, position: int, features: Features) -> None:
+        for result, output in zip(features.results, features.traced.outputs, strict=False):
+            touches = self._called.get(result, ("", ()))[1]
+            self._touch(position, [touch for touch in touches if touch.kind == READ])
+            if not output.digest:
+                continue
+            if (before := self._last_with.get(output.digest)) is not None:
+                self.repeated.tokens[before] = self._tokens[before]
+            self._last_with[output.digest] = position
+        name = self._called.get(features.results[0], ("", ()))[0]
+        self.tools[name or "tool results"].tokens[position] = self._tokens[position]
+
+    def _touch(self, position: int, touches: Iterable[Touch]) -> None:
+        for touch in touches:
+            group = self.files[touch.path]
+            group.touches.append((position, touch))
+            group.tokens[position] = self._tokens[position]
+
+
+class Heavy:
+    """The heaviest groups of a session's pruned view."""
+
+    def __init__(self, environment: Environment, histories: Histories) -> None:
+        self._environment, self._store, self._histories = environment, environment.store, histories
+
+    def of(self, session_id: str) -> Heaviest:
+        """Return the heaviest files, tools and roles of the context that our operations leave.
+
+        Raises:
+            NotFound: there is no such session.
+        """
+        with self._store.read():
+            session = Session.load(self._environment, session_id)
+            view = self._histories.of(session)
+            made = Grouping(view.history)
+            found = [*_largest("file", made.files), *_largest("tool", made.tools)]
+            if made.repeated.tokens:
+                found.append(("repeated", "", made.repeated))
+            nos = {view.nos[i] for _, _, group in found for i in _members(view, group)}
+            ids = {no: row.mid for no, row in self._store.log.messages(session.key, sorted(nos)).items()}
+        scale = session.pruned.scale
+        groups = [_answer(kind, name, group, view, ids, scale) for kind, name, group in found]
+        return Heaviest(tokens=scale.tokens, groups=groups)
+
+
+def _largest(kind: HeavyKind, groups: Groups) -> list[tuple[HeavyKind, str, Group]]:
+    ranked = sorted(groups.items(), key=lambda one: (-one[1].size, one[0]))
+    return [(kind, name, group) for name, group in ranked[:SHOWN]]
+
+
+def _members(view: SessionHistory, group: Group) -> list[int]:
+    """Return the heaviest positions of a group that a plan may take."""
+    free = [i for i in group.tokens if i not in view.history.pinned and view.history.roles[i] != "system"]
+    return sorted(free, key=lambda i: -group.tokens[i])[:MEMBERS]
+
+
+def _answer(
+    kind: HeavyKind, name: str, group: Group, view: SessionHistory, ids: Mapping[int, str], scale: Scale
+) -> HeavyGroup:
+    members = sorted(view.nos[i] for i in _members(view, group))
+    return HeavyGroup(
+        kind=kind,
+        name=name,
+        tokens=scale.part(group.size),
+        messages=len(group.tokens),
+        reads=sum(touch.kind == READ for _, touch in group.touches),
+        writes=sum(touch.kind != READ for _, touch in group.touches),
+        superseded=len(group.redundant),
+        superseded_tokens=scale.part(sum(group.tokens[i] for i in group.redundant)),
+        members=[GroupMember(id=ids[no], number=no) for no in members if no in ids],
+    )
