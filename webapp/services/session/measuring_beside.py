@@ -32,10 +32,15 @@ _RUN = "import sys; sys.path.insert(0, {!r}); from {} import answer; answer()"
 
 
 class MeasuringBeside:
-    """Measures as `measure` does; large messages in the process beside, one after the other."""
+    """Measures as `measure` does; large messages in the process beside, one after the other.
+
+    Here one thread measures at a time. Several would only take the interpreter from each other, and from the one that
+    tells pages what is new: under 200 sessions that append, half as much was taken in, and pages heard of it four
+    times as late.
+    """
 
     def __init__(self) -> None:
-        self._turn = threading.Lock()
+        self._turn, self._here = threading.Lock(), threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
         self._closed = False
 
@@ -56,7 +61,8 @@ class MeasuringBeside:
                         return self._ask((message, counter, lexicon, dict(tool_names)))
                     except (OSError, EOFError, pickle.UnpicklingError):
                         self._end()
-        return measure(message, counter, lexicon, tool_names)
+        with self._here:
+            return measure(message, counter, lexicon, tool_names)
 
     def _ask(self, asked: tuple[Message, TokenCounter, Lexicon, dict[str, str]]) -> Measured:
         process = self._process or self._start()

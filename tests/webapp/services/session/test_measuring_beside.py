@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import pickle
 import subprocess
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 
@@ -14,6 +17,7 @@ from scoring.tokens import ModelCounter, TokenCounter, estimate_message_tokens, 
 from scoring.tokens.families import FAMILIES
 from tests.scoring.builders import BALANCED
 from webapp.errors import ClosedStore
+from webapp.services.session import measuring_beside
 from webapp.services.session.measuring import Measured, measure
 from webapp.services.session.measuring_beside import LARGE_CHARS, MeasuringBeside
 from webapp.tokenizers import Tokenizers
@@ -71,6 +75,25 @@ class TestMeasuringBeside:
         beside = MeasuringBeside()
         assert beside(Message("user", (Text("hello"),)), counter, LEXICON, {}).features.tokens > 0
         assert process_of(beside) is None
+
+    def test_measures_short_messages_one_at_a_time(
+        self, counter: TokenCounter, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """However many requests come at once."""
+        beside, at_once, most = MeasuringBeside(), [0], [0]
+
+        def noted(*asked: Any) -> Measured:
+            at_once[0] += 1
+            most[0] = max(most[0], at_once[0])
+            time.sleep(0.001)  # others get their turn
+            at_once[0] -= 1
+            return measure(*asked)
+
+        monkeypatch.setattr(measuring_beside, "measure", noted)
+        short = Message("user", (Text("hello"),))
+        with ThreadPoolExecutor(4) as pool:
+            list(pool.map(lambda _: beside(short, counter, LEXICON, {}), range(20)))
+        assert most == [1]
 
     def test_gives_the_same_facts(
         self, beside: MeasuringBeside, counter: TokenCounter, expected: Measured
