@@ -2,8 +2,8 @@
 
 `python -m benchmarks.proxy delay` streams answers of 60 events, 15 ms apart, for bodies of 650 KB, directly and through
 `coppice proxy`, while a server takes its copies and plans: one stream at a time, and twenty that begin one after the
-other. `python -m benchmarks.proxy turns [300]` runs an agent on each protocol against a strict provider with a prompt
-cache, with pruning and without. Nothing leaves this machine.
+other. `python -m benchmarks.proxy turns [300 [messages chat items]]` runs an agent on each protocol against a strict
+provider with a prompt cache, with pruning and without. Nothing leaves this machine.
 """
 
 from __future__ import annotations
@@ -233,7 +233,7 @@ def show(
 # -- many turns
 
 
-def turns(count: int) -> None:
+def turns(count: int, kinds: Sequence[str]) -> None:
     """Print what many turns were refused and billed, with pruning and without."""
     from tests.reach.upstream import strict_upstream
     from tests.webapp.proxy.conftest import Way
@@ -243,8 +243,8 @@ def turns(count: int) -> None:
     print(
         f"{'':22}{'calls':>7}{'400s':>6}{'tokens in':>13}{'from cache':>12}{'last call':>11}{'pruned calls':>14}"
     )
-    for kind in AGENTS:
-        for prunes in (False, True):
+    for kind in kinds or AGENTS:
+        for prunes in (True, False):
             with tempfile.TemporaryDirectory() as name:
                 folder = Path(name)
                 os.environ["COPPICE_HINTS"] = str(folder / "hints")
@@ -277,6 +277,6 @@ def turns(count: int) -> None:
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["turns"]:
-        turns(int(sys.argv[2]) if len(sys.argv) > 2 else 300)
+        turns(int(sys.argv[2]) if len(sys.argv) > 2 else 300, sys.argv[3:])
     else:
         delay()

@@ -95,7 +95,7 @@ def edited(body: Body, edits: Edits, ended: str) -> str:
         changed |= raw != came or bool(new)
         sent += ((words, value_at(words, 0).value) for words in new)
         if raw:
-            sent.append((raw, item.value if raw == came else value_at(raw, 0).value))
+            sent.append((raw, item.value))  # an edit changes no id
         if mark and sent:
             sent[-1] = (_marked(sent[-1][0], mark), sent[-1][1])
     if not changed:
@@ -149,19 +149,19 @@ def _opening(items: Sequence[Any], gone: set[int]) -> set[int]:
 
 def calls_of(item: Any) -> list[str]:
     """Return the ids of the calls in a message, in any of the formats."""
-    if not isinstance(item, Mapping):
+    if not isinstance(item, dict):
         return []
     kind = answer_kind(item)
     if isinstance(item.get("call_id"), str) and kind is not None:
         return [item["call_id"]]
-    named = [one.get("id") for one in item.get("tool_calls") or () if isinstance(one, Mapping)]
+    named = [one.get("id") for one in item.get("tool_calls") or () if isinstance(one, dict)]
     used = [b.get("id") for b in _blocks(item) if b.get("type") == "tool_use"]
     return [str(name) for name in (*named, *used)]
 
 
 def results_of(item: Any) -> list[str]:
     """Return the ids of the calls whose results are in a message."""
-    if not isinstance(item, Mapping):
+    if not isinstance(item, dict):
         return []
     if isinstance(item.get("call_id"), str) and answer_kind(item) is None:
         return [item["call_id"]]
@@ -172,16 +172,16 @@ def results_of(item: Any) -> list[str]:
 
 def _blocks(item: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     content = item.get("content")
-    return [b for b in content if isinstance(b, Mapping)] if isinstance(content, list) else []
+    return [b for b in content if isinstance(b, dict)] if isinstance(content, list) else []
 
 
 def _is_asking(item: Any) -> bool:
     """Return whether a message is the user's own words, not results of tools."""
-    return isinstance(item, Mapping) and item.get("role") == "user" and not results_of(item)
+    return isinstance(item, dict) and item.get("role") == "user" and not results_of(item)
 
 
 def _has_thoughts(item: Any) -> bool:
-    return isinstance(item, Mapping) and any(is_thought(b) for b in _blocks(item))
+    return isinstance(item, dict) and any(is_thought(b) for b in _blocks(item))
 
 
 # -- what a message becomes
@@ -192,12 +192,14 @@ def _message(
 ) -> tuple[str, str]:
     """Return a message as it is sent, "" where it goes, and a mark of the cache that has lost its block."""
     text, value = body.text, item.value
-    if not isinstance(value, Mapping):
+    if not isinstance(value, dict):
         return item.raw(text), ""
     outputs: Mapping[str, str] = edit.get("outputs") or {}
     strips = thoughtless and _has_thoughts(value)
     if not gone and not outputs and not strips:
         return item.raw(text), ""
+    if gone and _MARK not in item.raw(text):
+        return "", ""
     fields, blocks = members(text, item.start, "content")
     if gone:
         marks = [_mark_of(text, block) for block in blocks]
@@ -290,7 +292,7 @@ def _fault(items: Sequence[Any], wire_format: str) -> str | None:
     if not items:
         return "nothing would be left of it"
     if wire_format == "anthropic":
-        first = next((one for one in items if isinstance(one, Mapping) and one.get("role") != "system"), None)
+        first = next((one for one in items if isinstance(one, dict) and one.get("role") != "system"), None)
         if not _is_asking(first):
             return "it would not begin with the user"
     open_calls: set[str] = set()

@@ -8,7 +8,7 @@ by the message that it answers, because a client may write an answer back in oth
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -64,7 +64,7 @@ def keys_of(items: Sequence[Any]) -> list[str]:
 
 def answer_kind(item: Any) -> str | None:
     """Return the kind of a message that a model said, None for one that it was sent."""
-    if not isinstance(item, Mapping):
+    if not isinstance(item, dict):
         return None
     role, kind = item.get("role"), item.get("type")
     if role is not None:
@@ -76,7 +76,7 @@ def answer_kind(item: Any) -> str | None:
 
 def _essence(item: Any) -> Any:
     """Return what identifies a message."""
-    if not isinstance(item, Mapping):
+    if not isinstance(item, dict):
         return item
     said = {name: value for name, value in item.items() if name != _MARK}
     if "type" in said and answer_kind(item) is not None:
