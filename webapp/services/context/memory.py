@@ -7,6 +7,7 @@ A dismissed text is not proposed again in any session. Nothing here changes a se
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterator
 
 from scoring.assembly import learnings_for, words_for_search
@@ -26,6 +27,13 @@ FOUND = 40  # memories for one message
 PROPOSED = 3
 # A decision counts where it is a refusal or has its reason; whatever a user asks for weighs two already.
 AGENT_WEIGHT, USER_WEIGHT = 2.0, 4.0  # least weights of what is proposed; `decision_weight` has the scale
+FEWEST_WORDS = 5  # fewer say nothing outside their session: "Do not push."
+# An agent that says what it does next decides nothing that is worth knowing in another session.
+_NEXT_STEP = re.compile(
+    r"(?:(?:ok|okay|now|next|first|then|great|good|perfect|alright|also|so|actually|wait)\b[\s,.:!–—-]*)*"
+    r"(?:let me|let['’]s|let us|i['’]ll|i will|i['’]m going to|i am going to|i need to|i should|looking at)\b",
+    re.IGNORECASE,
+)
 TURN_REACH = 400  # messages looked back for the beginning of the last turn
 SESSIONS_ASKED = 12  # the latest, for what is proposed across sessions
 DISMISSED = "dismissed proposals"  # the setting that holds their digests, the newest last
@@ -156,13 +164,20 @@ class MemoryService:
         known = self._found.get(row.id)
         if known is not None and known[0] == row.version:
             return known[1]
-        turn = list(self._last_turn(row))
+        # A sub-agent's user is the agent above it: its orders hold for one task.
+        is_sub_agent = row.parent_id is not None and row.agent_type != "fork"
+        turn = [] if is_sub_agent else list(self._last_turn(row))
         found: list[tuple[float, str, MessageRow]] = []
         if any(message.calls for _, message in turn):
             for one, message in turn:
                 least = USER_WEIGHT if message.role == "user" else AGENT_WEIGHT
                 said = [(w, text.partition(": ")[2]) for w, text in decisions([message]) if w >= least]
-                found += [(weight, text[:LONGEST], one) for weight, text in said]
+                found += [
+                    (weight, text[:LONGEST], one)
+                    for weight, text in said
+                    if len(text.split()) >= FEWEST_WORDS
+                    and (message.role == "user" or not _NEXT_STEP.match(text))
+                ]
         best = sorted(found, key=lambda one: -one[0])[:PROPOSED]
         proposals = [
             Proposal(

@@ -103,6 +103,26 @@ class TestProposals:
         followed(app, user(why), call("c1"), result("c1", "ok"), session_id="t")
         assert [one.text for one in app.memory.proposals("t")] == [why]
 
+    @pytest.mark.parametrize(
+        "words",
+        [
+            "Let me also check whether the parser never fails because of the linter.",
+            "OK, now I'll use tabs instead of spaces because the linter breaks.",
+            "Do not push.",
+        ],
+    )
+    def test_are_no_next_steps_and_no_bare_orders(self, app: App, words: str) -> None:  # M8
+        """Only what is worth knowing in another session is proposed."""
+        followed(app, user("go"), call("c1"), result("c1", "ok"), said(words))
+        assert app.memory.proposals("s") == []
+
+    def test_come_of_no_sub_agent(self, app: App) -> None:  # M8
+        """The orders that an agent gives to another hold for one task."""
+        why = "Never use spaces in the parser because the linter breaks."
+        followed(app, user(why), call("c1"), result("c1", "ok"))
+        app.store.sessions.update(app.store.sessions.get("s").key, parent_id="above")
+        assert app.memory.proposals("s") == []
+
     def test_that_are_kept_or_dismissed_are_not_made_again(self, app: App) -> None:  # M8
         """Until a dismissal is taken back."""
         followed(app, user("go"), call("c1"), result("c1", "ok"), said(DECIDED))
