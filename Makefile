@@ -22,7 +22,7 @@ WORKERS ?= 3
 # The programs of the agents, as npm names them.
 AGENTS = @anthropic-ai/claude-code @openai/codex @google/gemini-cli @mariozechner/pi-coding-agent opencode-ai
 
-.PHONY: agents help run test setup setup-run lint types js pytest fuzz fuzz-decoders kills reliability audit format bench bench-retention bench-harms lock docs screenshots wheel client clean
+.PHONY: agents turns help run test setup setup-run lint types js pytest fuzz fuzz-decoders kills reliability audit format bench bench-retention bench-harms lock docs screenshots wheel client clean
 
 help:  ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -69,6 +69,9 @@ agents: setup  ## the real agents from npm, resumed from pruned copies against a
 	npm install --prefix build/agents --no-fund --no-audit --loglevel=error $(AGENTS)
 	cd build/agents/node_modules/@anthropic-ai/claude-code && node install.cjs
 	COPPICE_AGENTS=build/agents $(PYTHON_IN) -m pytest tests/reach $(ARGS)
+
+turns: setup  ## long loops through the real SDKs, pruned and not, against a strict provider: refusals and cached share (TURNS=300)
+	$(PYTHON_IN) -W ignore -m tests.reach.turns $(or $(TURNS),300)
 
 kills: setup  ## kill a writing process so often (KILLS=1000), cut the power a third as often, and check the store
 	$(PYTHON_IN) -m tests.kills $(or $(KILLS),1000)

@@ -145,6 +145,23 @@ class Coppice:
                 raise
         return self._call("GET", f"/sessions/{self._quoted}")
 
+    def session_row(self) -> Json:
+        """Return the session as the overview shows it: model, limits, gauges, state."""
+        return self._call("GET", f"/sessions/{self._quoted}")
+
+    def change(self, **fields: Any) -> Json:
+        """Change the session: `title`, `model`, `automatic`, `window`, `settings`."""
+        return self._call("PATCH", f"/sessions/{self._quoted}", fields)
+
+    def delete(self) -> Json:
+        """Delete the session with its log; nothing brings it back."""
+        return self._call("DELETE", f"/sessions/{self._quoted}", query={"confirm": self.session})
+
+    def sessions(self, **query: str) -> list[Json]:
+        """Return all sessions of the server. `query`: state, source, q, sort."""
+        found: list[Json] = self._call("GET", "/sessions", query=query)["sessions"]
+        return found
+
     def context(self, format: str | None = None) -> Context:
         """Return the messages for the next call, pruned, in `format`, the client's own, or the one they came in."""
         name = format or self.format
@@ -153,6 +170,18 @@ class Coppice:
     def stats(self) -> Json:
         """Return how full the context is, by region."""
         return self._get("stats")
+
+    def verdict(self) -> Json:
+        """Return what to do about the session in one sentence, with its price."""
+        return self._get("verdict")
+
+    def timeline(self) -> Json:
+        """Return the sizes of the context over time, and what changed it."""
+        return self._get("timeline")
+
+    def status(self) -> Json:
+        """Return what triggers the next summary, and how near it is."""
+        return self._get("status")
 
     def plan(self, max_tokens: int | None = None, **wishes: Any) -> Json:
         """Return what a prune would do, and why; stores nothing. `wishes`: strategy, settings, spare, drop."""
@@ -194,6 +223,10 @@ class Coppice:
         """Take a message with its unit out of the context; the log keeps it."""
         return self._post(f"messages/{quote(message_id, safe='')}/drop", {})
 
+    def drop_first(self, message_id: str) -> Json:
+        """Mark a message with its unit as the first to go at the next prune."""
+        return self._post(f"messages/{quote(message_id, safe='')}/drop-first", {})
+
     def restore(self, message_id: str) -> Json:
         """Put a message with its unit back into the context."""
         return self._post(f"messages/{quote(message_id, safe='')}/restore", {})
@@ -214,6 +247,14 @@ class Coppice:
         found: list[Json] = self._get("operations")["operations"]
         return found
 
+    def operation(self, n: int) -> Json:
+        """Return one operation with each message that it changed, and why."""
+        return self._get(f"operations/{n}")
+
+    def archive(self, q: str = "") -> Json:
+        """Return what is out of the context: all, or what holds the words."""
+        return self._get("archive", {"q": q} if q else None)
+
     def overflow(self) -> Json:
         """Cut the context until the model takes it, after the provider refused it as too long."""
         return self._post("overflow", {})
@@ -226,6 +267,14 @@ class Coppice:
         """Return all summaries of the session, newest first."""
         found: list[Json] = self._get("summaries")["summaries"]
         return found
+
+    def summary(self, n: int) -> Json:
+        """Return one summary with what it covers."""
+        return self._get(f"summaries/{n}")
+
+    def cancel_summary(self) -> Json:
+        """Give up the summary that is being written."""
+        return self._post("summarize/cancel", {})
 
     def expand(self, n: int) -> Json:
         """Put what summary `n` covers back in its place."""
@@ -247,6 +296,38 @@ class Coppice:
     def forget(self, memory_id: int) -> None:
         """Delete a memory."""
         self._call("DELETE", f"/memories/{memory_id}")
+
+    def learnings(self, q: str = "") -> list[Json]:
+        """Return what was learned across sessions: all, or what holds any of the words."""
+        found: list[Json] = self._call("GET", "/learnings", query={"q": q} if q else None)["learnings"]
+        return found
+
+    def learn(self, text: str) -> Json:
+        """Keep a learning; contexts carry those that fit."""
+        return self._call("POST", "/learnings", {"text": text})
+
+    def proposals(self) -> list[Json]:
+        """Return learnings that the session's last turns suggest."""
+        found: list[Json] = self._get("proposals")["proposals"]
+        return found
+
+    def export(self, format: str | None = None) -> bytes:
+        """Return the session as a file in `format`, its own complete one by default."""
+        path = f"/sessions/{self._quoted}/export"
+        return self._answer("GET", path, query={"format": format} if format else None).content
+
+    def resume(self, **wishes: Any) -> Json:
+        """Write a pruned copy where the session's agent finds it; return the command that resumes from it.
+
+        `wishes`: prune, max_tokens, cwd.
+        """
+        return self._post("resume", wishes)
+
+    def call(
+        self, method: str, path: str, body: Json | None = None, query: Mapping[str, str | int] | None = None
+    ) -> Json:
+        """Return the answer of any other route, by its `path` below /api: settings, models, webhooks."""
+        return self._call(method, path, body, query)
 
     def close(self) -> None:
         """Close the connections."""
@@ -280,6 +361,23 @@ class Coppice:
         seconds: float | None = None,
         once: bool | None = None,
     ) -> Json:
+        """Return the server's answer as JSON; `once` as for `_answer`."""
+        answer = self._answer(method, path, body, query, seconds=seconds, once=once)
+        if not answer.headers.get("Content-Type", "").startswith("application/json"):
+            raise failure(answer)
+        data: Json = answer.json()
+        return data
+
+    def _answer(
+        self,
+        method: str,
+        path: str,
+        body: Json | None = None,
+        query: Mapping[str, str | int] | None = None,
+        *,
+        seconds: float | None = None,
+        once: bool | None = None,
+    ) -> httpx.Response:
         """Return the server's answer; `once` says that the request would do its work again if it were sent again."""
         once = method != "GET" if once is None else once
         headers, content = dict(self._headers), None
@@ -307,9 +405,8 @@ class Coppice:
                     break
                 wait = _asked_to_wait(answer, wait)  # noqa: PLW2901 - what the server asks for goes first
             time.sleep(wait)
-        if answer.is_success and answer.headers.get("Content-Type", "").startswith("application/json"):
-            data: Json = answer.json()
-            return data
+        if answer.is_success:
+            return answer
         raise failure(answer)
 
 

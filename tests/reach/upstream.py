@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-# In a prompt: the command that the agent is to run before it answers.
+# In a prompt: a command that the agent is to run before it answers; several are run at once.
 RUN = re.compile(r"RUN\(([^)]*)\)")
 
 Call = tuple[str, str, dict[str, Any]]  # id, tool, arguments
@@ -171,10 +171,10 @@ def _whole(events: list[dict[str, Any]]) -> dict[str, Any]:
     return {**message, "content": blocks}
 
 
-def _wanted(text: str) -> str | None:
-    """Return the command that the last prompt in a text asks to run."""
-    found = RUN.findall(text)
-    return found[-1] if found else None
+def _wanted(text: str, tools: list[Any]) -> list[tuple[str, dict[str, Any]]]:
+    """Return the calls of the agent's own shell tool that a text asks for, each command once."""
+    calls = (_shell(tools, command) for command in dict.fromkeys(RUN.findall(text)))
+    return [call for call in calls if call is not None]
 
 
 def _shell(tools: list[Any], command: str) -> tuple[str, dict[str, Any]] | None:
@@ -200,17 +200,16 @@ def _anthropic(state: Upstream, body: dict[str, Any]) -> list[dict[str, Any]] | 
     blocks = [{"type": "text", "text": last}] if isinstance(last, str) else last
     text = "\n".join(b.get("text", "") for b in blocks if b["type"] == "text")
     answered = any(b["type"] == "tool_result" for b in blocks)
-    command = None if answered else _wanted(text)
-    call = _shell(body.get("tools", []), command) if command else None
+    calls = [] if answered else _wanted(text, body.get("tools", []))
     content: list[dict[str, Any]] = []
-    if body.get("thinking", {}).get("type") in ("enabled", "adaptive") and call:
+    if body.get("thinking", {}).get("type") in ("enabled", "adaptive") and calls:
         signature = hashlib.sha256(f"{len(state.signatures)}".encode()).hexdigest()
         state.signatures[signature] = _digest(messages)
         content.append({"type": "thinking", "thinking": "I should run it.", "signature": signature})
-    if call:
-        number = hashlib.sha256(json.dumps(messages).encode()).hexdigest()[:12]
-        content.append({"type": "tool_use", "id": f"toolu_{number}", "name": call[0], "input": call[1]})
-    else:
+    number = hashlib.sha256(json.dumps(messages).encode()).hexdigest()[:12]
+    for n, (name, arguments) in enumerate(calls):
+        content.append({"type": "tool_use", "id": f"toolu_{number}{n}", "name": name, "input": arguments})
+    if not calls:
         content.append({"type": "text", "text": "The output was read."})
     marked = max((n for n, m in enumerate(body["messages"]) if "cache_control" in json.dumps(m)), default=-1)
     begins = [body.get("system"), body.get("tools"), body["model"]]
@@ -326,11 +325,10 @@ def _responses(state: Upstream, body: dict[str, Any]) -> list[dict[str, Any]] | 
             return f"item {n} of type reasoning was provided without its required following item"
     last = items[-1]
     text = json.dumps(last.get("content", "")) if last.get("role") == "user" else ""
-    command = _wanted(text)
-    call = _shell(body.get("tools", []), command) if command else None
+    calls_made = _wanted(text, body.get("tools", []))
     number = _digest(items)[:12]
     made: list[dict[str, Any]] = []
-    if call:
+    if calls_made:
         made.append(
             {
                 "type": "reasoning",
@@ -339,10 +337,10 @@ def _responses(state: Upstream, body: dict[str, Any]) -> list[dict[str, Any]] | 
                 "encrypted_content": f"secret {number}",
             }
         )
-        arguments = json.dumps(call[1])
-        made.append({"type": "function_call", "id": f"fc_{number}", "call_id": f"call_{number}", "name": call[0],
-                     "arguments": arguments})  # fmt: skip
-    else:
+    for n, (name, arguments) in enumerate(calls_made):
+        made.append({"type": "function_call", "id": f"fc_{number}{n}", "call_id": f"call_{number}{n}", "name": name,
+                     "arguments": json.dumps(arguments)})  # fmt: skip
+    if not calls_made:
         said = [{"type": "output_text", "text": "The output was read.", "annotations": []}]
         made.append({"type": "message", "id": f"msg_{number}", "role": "assistant", "content": said})
     tokens, read, _ = state.bill([body.get("instructions"), body.get("tools"), body["model"]], items, None)
@@ -383,25 +381,36 @@ def _chat(state: Upstream, body: dict[str, Any]) -> list[dict[str, Any]] | str:
     if open_calls:
         return f"tool_call_ids did not have response messages: {open_calls}"
     last = messages[-1]
-    command = _wanted(json.dumps(last.get("content"))) if last["role"] == "user" else None
-    call = _shell(body.get("tools", []), command) if command else None
+    tools = [one.get("function", one) for one in body.get("tools", [])]
+    wanted = _wanted(json.dumps(last.get("content")), tools) if last["role"] == "user" else []
     number = _digest(messages)[:12]
     said: dict[str, Any] = {"role": "assistant", "content": "The output was read."}
-    if call:
-        function = {"name": call[0], "arguments": json.dumps(call[1])}
-        calls = [{"id": f"call_{number}", "type": "function", "function": function}]
+    calls: list[dict[str, Any]] = [
+        {
+            "id": f"call_{number}{n}",
+            "type": "function",
+            "function": {"name": name, "arguments": json.dumps(arguments)},
+        }
+        for n, (name, arguments) in enumerate(wanted)
+    ]
+    if calls:
         said = {"role": "assistant", "content": None, "tool_calls": calls}
     tokens, read, _ = state.bill([body.get("tools"), body["model"]], messages, None)
     usage = {"prompt_tokens": tokens, "completion_tokens": 20, "total_tokens": tokens + 20,
              "prompt_tokens_details": {"cached_tokens": read}}  # fmt: skip
     head = {"id": f"chatcmpl-{number}", "model": body["model"], "created": 0}
-    reason = "tool_calls" if call else "stop"
+    reason = "tool_calls" if calls else "stop"
     parts = [{"role": "assistant", "content": said["content"]}]
-    if call:
-        whole = said["tool_calls"][0]
-        named = {**whole, "index": 0, "function": {"name": call[0], "arguments": ""}}
-        rest = {"index": 0, "function": {"arguments": whole["function"]["arguments"]}}
-        parts = [{"role": "assistant", "tool_calls": [named]}, {"tool_calls": [rest]}]
+    if calls:
+        named = [
+            {**one, "index": n, "function": {**one["function"], "arguments": ""}}
+            for n, one in enumerate(calls)
+        ]
+        rest = [
+            {"index": n, "function": {"arguments": one["function"]["arguments"]}}
+            for n, one in enumerate(calls)
+        ]
+        parts = [{"role": "assistant", "tool_calls": named}, {"tool_calls": rest}]
     chunk = {**head, "object": "chat.completion.chunk"}
     chosen = [{**chunk, "choices": [{"index": 0, "delta": d, "finish_reason": None}]} for d in parts]
     choices = [{"index": 0, "message": said, "finish_reason": reason, "logprobs": None}]
@@ -430,18 +439,19 @@ def _gemini(_: Upstream, body: dict[str, Any]) -> list[dict[str, Any]] | str:
             return f"contents.{n}: function response without its call"
     last = contents[-1]
     answered = any("functionResponse" in p for p in last["parts"])
-    command = None if answered else _wanted("\n".join(p.get("text", "") for p in last["parts"]))
     tools = [one for group in body.get("tools", []) for one in group.get("functionDeclarations", [])]
-    call = _shell(tools, command) if command else None
-    part: dict[str, Any] = {"text": "The output was read."}
-    if call:
-        part = {"functionCall": {"name": call[0], "args": call[1]}, "thoughtSignature": "c2lnbmVk"}
+    text = "\n".join(p.get("text", "") for p in last["parts"])
+    calls = [] if answered else _wanted(text, tools)
+    parts: list[dict[str, Any]] = [
+        {"functionCall": {"name": name, "args": arguments}, "thoughtSignature": "c2lnbmVk"}
+        for name, arguments in calls
+    ] or [{"text": "The output was read."}]
     usage = {
         "promptTokenCount": _tokens(body),
         "candidatesTokenCount": 20,
         "totalTokenCount": _tokens(body) + 20,
     }
-    candidate = {"content": {"role": "model", "parts": [part]}, "finishReason": "STOP", "index": 0}
+    candidate = {"content": {"role": "model", "parts": parts}, "finishReason": "STOP", "index": 0}
     return [{"candidates": [candidate], "usageMetadata": usage, "modelVersion": "gemini-2.5-pro"}]
 
 

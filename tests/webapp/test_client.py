@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -14,6 +16,8 @@ import pytest
 from tests.servers import Server, running_server
 from tests.shared import ROOT
 from webapp.client import WRITING_SECONDS, ApiError, Coppice, plain
+from webapp.routes.api import routes
+from webapp.routes.api.documents import build_document
 
 TALK = [{"role": "user" if n % 2 == 0 else "assistant", "content": f"{n} " * 300} for n in range(60)]
 
@@ -339,3 +343,44 @@ class TestEverything:
             assert "parcel" in str(coppice.search("orange"))
             coppice.forget(kept["id"])
             assert coppice.memories() == []
+
+
+class TestReach:
+    """The client against the document of the API."""
+
+    def test_has_a_method_for_every_route_of_a_session_and_call_for_the_rest(self) -> None:  # X13
+        """Each request that a method makes is one of the document's."""
+        document = build_document(routes())
+        asked: set[tuple[str, str]] = set()
+
+        def answer(request: httpx.Request) -> httpx.Response:
+            asked.add((request.method, template(document, request.method, request.url.path)))
+            listed = ("sessions", "operations", "summaries", "memories", "learnings", "proposals")
+            lists: dict[str, Any] = {name: [] for name in listed}
+            context = {"messages": [], "envelope": {}, "key": "messages"}
+            return httpx.Response(200, json={**lists, **context})
+
+        with Coppice(
+            "http://server", session="s", http=httpx.Client(transport=httpx.MockTransport(answer))
+        ) as coppice:
+            given = {"message_id": "m1", "n": 1, "q": "words", "text": "text", "memory_id": 1, "messages": []}
+            for name, method in inspect.getmembers(coppice, inspect.ismethod):
+                if name.startswith("_") or name in ("call", "close"):
+                    continue
+                needs = inspect.signature(method).parameters.values()
+                method(**{one.name: given[one.name] for one in needs if one.name in given})
+            every = {(verb.upper(), path) for path, verbs in document["paths"].items() for verb in verbs}
+            of_sessions = {one for one in every if one[1].startswith("/api/sessions")}
+            assert of_sessions <= asked
+            for verb, path in every - asked:
+                coppice.call(verb, re.sub(r"{\w+}", "1", path.removeprefix("/api")))
+        assert asked == every
+
+
+def template(document: dict[str, Any], method: str, path: str) -> str:
+    """Return the path of the document that a request is for."""
+    for known, verbs in sorted(document["paths"].items(), key=lambda item: item[0].count("{")):
+        pattern = re.sub(r"{\w+}", "[^/]+", known)
+        if re.fullmatch(pattern, path) and method.lower() in verbs:
+            return str(known)
+    raise AssertionError(f"no such route: {method} {path}")
