@@ -17,7 +17,7 @@ from tests.webapp.proxy.conftest import Way
 from tests.webapp.proxy.test_observing import FUNCTIONS, RESPONSE_TOOLS, TOOLS
 
 OUTPUT = "\n".join(f"line {n}: " + "words of an output " * 4 for n in range(30))
-# A test of the suite makes few turns; the same loop ran 300 for docs/proxy.md (`python -m benchmarks.proxy turns`).
+# A test of the suite makes few turns; `python -m benchmarks.proxy turns` makes many with the same agents.
 TURNS, EVERY = 12, 4
 
 
