@@ -27,6 +27,7 @@ NAMES = (
     "pixel",
     "delivery",
     "overview",
+    "beside",
     "memory",
     "counting",
     "prediction",
