@@ -75,6 +75,7 @@ class SessionRow:
 class Taught(NamedTuple):
     """The overheads of an agent as a session's real calls showed them, in tokens of the session's model."""
 
+    key: int
     child: bool
     agent_type: str | None
     cwd: str | None
@@ -190,13 +191,13 @@ class Sessions:
     def taught(self, source: str) -> list[Taught]:
         """Return the overheads that the newest sessions of an agent showed, newest first."""
         sql = (
-            f"SELECT parent_id IS NOT NULL, agent_type, cwd, model, {_TAUGHT} FROM "
+            f"SELECT key, parent_id IS NOT NULL, agent_type, cwd, model, {_TAUGHT} FROM "
             "(SELECT * FROM sessions WHERE source = ? AND deleted_at IS NULL "
             "ORDER BY last_activity_at DESC, id LIMIT ?) "
             "WHERE CASE WHEN json_valid(state) THEN json_extract(state, '$.calibration.known') END "
             "ORDER BY last_activity_at DESC, id"
         )
-        return [Taught(bool(child), *rest) for child, *rest in self._db.rows(sql, (source, TAUGHT))]
+        return [Taught(key, bool(child), *rest) for key, child, *rest in self._db.rows(sql, (source, TAUGHT))]
 
     def with_first(self, source_id: str) -> list[SessionRow]:
         """Return the sessions whose log has an entry with this source id."""

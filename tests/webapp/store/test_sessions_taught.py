@@ -39,8 +39,21 @@ class TestTaught:
             agent_type="Explore",
         )
         assert store.sessions.taught("claude-code") == [
-            Taught(True, "Explore", None, None, 4_000, 0, 0, 1, 0, "Warmup", "2.0.44"),
-            Taught(False, None, "/x", "m", 20_000, 50, 7, 9, 1, "", ""),
+            Taught(
+                store.sessions.get("b").key,
+                True,
+                "Explore",
+                None,
+                None,
+                4_000,
+                0,
+                0,
+                1,
+                0,
+                "Warmup",
+                "2.0.44",
+            ),
+            Taught(store.sessions.get("a").key, False, None, "/x", "m", 20_000, 50, 7, 9, 1, "", ""),
         ]
 
     def test_leaves_out_other_agents_deleted_sessions_and_those_without_a_call(self, store: Store) -> None:

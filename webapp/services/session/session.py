@@ -364,7 +364,7 @@ class Session:
         like = Traits(
             row.source, child, row.agent_type, row.cwd, model, factor, state.opening, state.agent_version
         )
-        return expected(like, [self._overheads(one) for one in taught])
+        return expected(like, [self._overheads(one) for one in taught if one.key != row.key])
 
     def _overheads(self, taught: Taught) -> tuple[Traits, Overheads]:
         factor = find_model(taught.model, self.environment.overrides()).token_factor

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from statistics import median
 from typing import Any
 
 from scoring.models import ModelLimits
@@ -12,6 +13,7 @@ from webapp.agents.records import Meta
 from webapp.app import App
 from webapp.services.session.answers import Gauge
 from webapp.services.session.limits import Window, limits_of
+from webapp.services.session.session import Session
 from webapp.store.sessions import SessionRow
 
 OPUS = "claude-opus-4-5"
@@ -60,6 +62,20 @@ class TestANewSession:
         assert (gauge(app, "b").tokens, gauge(app, "b").certainty) == (30_008, "exact")
         calls = app.store.figures.calls(row(app, "b").key)
         assert abs((calls[0].estimated or 0) - 20_010) < 60
+
+    def test_learns_nothing_from_itself(self, app: App) -> None:  # X11
+        """Else it would say something else read row by row than read at once."""
+        app.ingest.ensure("parent", "claude-code", model=OPUS)
+        for n in range(6):
+            name = f"{'abcdef'[n]} child"
+            app.ingest.ensure(name, "claude-code", model=OPUS, parent_id="parent")
+            first, second = usage(9_000, 8), usage(9_100 + 100 * n, 8)
+            at = 1 if n else 11  # the one with a single call was worked on last
+            rows = [entry(at, user("hi")), entry(at + 1, said("hello"), usage=first, call_key=f"{n} 1")]
+            rows += [entry(3, user("go on")), entry(4, said("done"), usage=second, call_key=f"{n} 2")]
+            app.ingest.append_records(name, rows if n else rows[:2])
+        others = [app.store.sessions.get(f"{name} child").state["calibration"]["second"] for name in "bcdef"]
+        assert Session.load(app.environment, "a child").informed.second == median(others)
 
     def test_carries_nothing_where_there_was_no_other(self, app: App) -> None:  # X11
         """Without another session nothing is assumed."""
