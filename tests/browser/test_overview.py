@@ -8,6 +8,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.writing import ClaudeFolder, feed, managed, words
@@ -227,9 +228,10 @@ class TestTheTable:
         expect(page.get_by_text("2 sessions · 2 active")).to_be_visible()
         expect(page.get_by_role("button", name="Active 2")).to_be_visible()
 
-    def test_becomes_cards_on_a_narrow_screen(self, page: Page, server: Server) -> None:
-        """At 390 px nothing sticks out to the right, and the essentials are there."""
-        page.set_viewport_size({"width": 390, "height": 844})
+    @pytest.mark.parametrize("width", [360, 390])
+    def test_becomes_cards_on_a_narrow_screen(self, page: Page, server: Server, width: int) -> None:
+        """Nothing sticks out to the right, and the essentials are there."""
+        page.set_viewport_size({"width": width, "height": 844})
         managed(server, 60, title="A very long title " * 8)
         page.goto(server.url)
         expect(page.locator("tr.session-row .c-tokens")).to_be_visible()
