@@ -25,6 +25,7 @@ NAMES = (
     "attacks",
     "requests",
     "pixel",
+    "busy",
     "delivery",
     "overview",
     "beside",

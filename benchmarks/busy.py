@@ -129,8 +129,6 @@ def _busy(page: Page, port: int) -> list[Row]:
     tasks, shifts, clicks, seen = page.evaluate("[window.tasks, window.shifts, window.clicks, window.seen]")
     waits = [seen[str(n)] - at for n, at in written.items() if str(n) in seen]
     moved = [shift for shift in shifts if not shift["recent"]]
-    for shift in sorted(moved, key=lambda one: -one["value"])[:6]:
-        print(shift)
     return [
         Row("long tasks, p95", percentile(tasks, 95) if tasks else 0, "ms", 50),
         Row("long tasks, number", len(tasks), ""),

@@ -9,6 +9,7 @@ import { ApiError, api } from "../shared/api.js";
 import { CoppiceElement } from "../shared/element.js";
 import { html, nothing } from "../shared/html.js";
 import { problem, reasonOf } from "../shared/problem.js";
+import { live } from "../shared/socket.js";
 import { Choices } from "./choices.js";
 import { doesSomething, planRequest, planVerb, sinceSentence } from "./plan.js";
 import { chosen, planBody, planTitle } from "./plan-view.js";
@@ -103,6 +104,8 @@ export class PlanPanel extends CoppiceElement {
     this.listen(this, "input", (/** @type {Event} */ event) =>
       this.#wishes(/** @type {HTMLInputElement} */ (event.target)),
     );
+    // A plan that failed for want of a server is made once there is one.
+    this.hear(live, ["state"], (state) => state === "live" && this.#error && this.plan(this.#note));
     for (const name of ["pointerleave", "focusout"]) this.listen(this, name, () => this.#followChanges());
   }
 

@@ -3,7 +3,7 @@
 import { counted, money, number, percentSet, sentence } from "../shared/format.js";
 import { html } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
-import { options, planBar } from "../shared/session-parts.js";
+import { options, planBar, tokenCount } from "../shared/session-parts.js";
 import { choiceOptions } from "../shared/words.js";
 import { KINDS } from "./choices.js";
 import { panelText, shortenedTo } from "./message-row.js";
@@ -27,13 +27,17 @@ export function planTitle(plan, session, alone) {
 /** @param {PlanView} view */
 export function planBody(view) {
   const { plan, session } = view;
-  return html`<div class="plan-bars">
-      ${planBar("Now", session, plan.before, session.pruned.regions)}
-      ${planBar("After", session, plan.after, plan.regions_after)}
+  const full = Math.max(plan.before.tokens, plan.after.tokens);
+  return html`<div class="plan-top">
+      <div class="plan-bars">
+        ${planBar("Now", session, plan.before, session.pruned.regions, full)}
+        ${planBar("After", session, plan.after, plan.regions_after, full)}
+      </div>
+      ${whatIf(view)}
     </div>
     ${plan.over_budget && overBudget(plan.over_budget)}
     ${plan.nothing_to_do && html`<p class="note-box" role="status">${sentence(plan.nothing_to_do)}</p>`}
-    ${chosen(view)} ${groups(view)} ${bill(plan)} ${whatIf(view)}`;
+    ${chosen(view)} ${groups(view)} ${bill(plan)}`;
 }
 
 /** @param {NonNullable<Api.Plan["over_budget"]>} over */
@@ -79,7 +83,7 @@ function chips(kind, messages) {
 }
 
 /** @param {PlanView} view */
-function groups({ plan, open, all }) {
+function groups({ plan, session, open, all }) {
   if (plan.groups.length === 0) return "";
   const rows = rowsByCause(plan);
   return html`<div class="groups">
@@ -90,7 +94,7 @@ function groups({ plan, open, all }) {
     ${plan.summary && summaryRows(plan.summary)}
     <p class="total">
       <span>Freed${plan.summary && html` <span class="muted small">at least</span>`}</span>
-      <b class="num">−${number(plan.freed)}</b>
+      <b class="num">−${tokenCount(plan.freed, session.pruned.certainty)}</b>
     </p>
   </div>`;
 }

@@ -4,14 +4,16 @@
 /** @typedef {{ name: string, tokens: number, width: number }} Segment */
 /** @typedef {{ track: number, segments: Segment[], reserve: number, target: number, over: { at: number,
  * width: number } | null }} GaugeLayout */
-/** @typedef {{ limit: number, window: number, output_reserve: number, target_tokens: number }} Limits */
+/** The limits of a gauge; `full` are the tokens of the largest gauge that has the same scale.
+ * @typedef {{ limit: number, window: number, output_reserve: number, target_tokens: number, full?: number
+ * }} Limits */
 
 /** @param {{ tokens: number, regions: { name: string, tokens: number }[] }} gauge @param {Limits} limits
  * @returns {GaugeLayout} `reserve` is in percent of the track, all else of the element */
 export function layOut(gauge, limits) {
   const limit = Math.max(1, limits.limit);
   const filled = gauge.tokens / limit;
-  const scale = 100 / Math.max(1, filled);
+  const scale = 100 / Math.max(1, filled, (limits.full ?? 0) / limit);
   const segments = gauge.regions
     .filter((region) => region.tokens > 0)
     .map((region) => ({ ...region, width: (region.tokens / limit) * scale }));
@@ -20,7 +22,7 @@ export function layOut(gauge, limits) {
     segments,
     reserve: reserveShare(limits) * 100,
     target: (limits.target_tokens / limit) * scale,
-    over: filled > 1 ? { at: scale, width: 100 - scale } : null,
+    over: filled > 1 ? { at: scale, width: (filled - 1) * scale } : null,
   };
 }
 

@@ -23,12 +23,14 @@ export function stateIcon(session) {
 }
 
 /** A context before or after a prune, in one line of a grid of four. @param {string} label
- * @param {Api.Session} session @param {Api.Fill} amount @param {Api.Region[]} regions */
-export function planBar(label, session, { tokens, utilization }, regions) {
-  const gauge = { tokens, utilization, certainty: session.pruned.certainty, messages: 0, regions };
+ * @param {Api.Session} session @param {Api.Fill} amount @param {Api.Region[]} regions
+ * @param {number} [full] tokens of the largest bar beside it, which has the same scale */
+export function planBar(label, session, { tokens: count, utilization }, regions, full = 0) {
+  const { certainty } = session.pruned;
+  const { gauge, limits } = gaugeOf(session, { tokens: count, utilization, certainty, messages: 0, regions });
   return html`<span class="muted">${label}</span>
-    <context-gauge label=${label} .value=${gaugeOf(session, gauge)}></context-gauge>
-    <span class="num">${number(tokens)}</span><b class="num">${percent(utilization)}</b>`;
+    <context-gauge label=${label} .value=${{ gauge, limits: { ...limits, full } }}></context-gauge>
+    <span class="num">${tokenCount(count, certainty)}</span><b class="num">${percent(utilization)}</b>`;
 }
 
 /** The colour of a signal. @param {number} i its index among the signals */

@@ -7,6 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser.test_live import cable_to
 from tests.browser.test_session import open_session, row, tokens_shown
 from tests.browser.waiting import until
 from tests.browser.writing import ClaudeFolder, Transcript, feed, managed
@@ -270,6 +271,44 @@ class TestGrowing:
         with page.expect_response("**/plan"):
             page.mouse.move(300, 300)
         expect(page.locator(".note-box")).to_have_count(0)
+
+    def test_is_asked_again_once_the_server_is_back(self, page: Page, server: Server) -> None:
+        """A plan that failed while the connection was lost needs no click."""
+        with cable_to(server) as cable:
+            page.goto(f"{cable.url}/sessions/{managed(server, 60)}?panel=history")
+            expect(page.locator(".live")).to_have_text("live")
+            expect(page.locator(".msg").first).to_be_visible()
+            cable.cut()
+            page.keyboard.press("p")
+            expect(page.locator("plan-panel").get_by_role("alert")).to_contain_text("does not answer")
+            cable.mend()
+            expect(page.get_by_role("button", name=APPLY)).to_be_visible()
+            expect(page.locator("plan-panel").get_by_role("alert")).to_have_count(0)
+
+
+class TestSight:
+    """The parts of the plan while its reasons scroll."""
+
+    def test_has_bars_slider_and_button_always(self, page: Page, server: Server) -> None:  # X1, X4
+        """At the end of a long list of reasons all three are still seen."""
+        open_session(page, server, managed(server, 120))
+        page.get_by_role("button", name="See the plan").click()
+        page.locator("button.group").first.click()
+        page.locator("plan-panel .panel-body").evaluate("body => body.scrollTo(0, body.scrollHeight)")
+        for selector in (".plan-bars", "#plan-aim", ".panel-foot button"):
+            expect_in_view(page, selector)
+
+    def test_has_one_scale_above_the_limit(self, page: Page, server: Server) -> None:  # X1
+        """Above the limit the target stands at the same place before and after."""
+        open_session(page, server, managed(server, 120))
+        page.get_by_role("button", name="See the plan").click()
+        targets = page.locator(".plan-bars .gauge-target")
+        expect(targets).to_have_count(2)
+        now, after = (target.bounding_box() for target in targets.all())
+        assert now is not None
+        assert after is not None
+        assert abs(now["x"] - after["x"]) < 1
+        expect(page.locator(".plan-bars .num").first).to_contain_text("~")
 
 
 class TestSubAgents:
