@@ -122,7 +122,7 @@ class TestTheSwitch:
         """The script names the messages by the keys of the proxy; a deleted session leaves none."""
         take(client, [user("a")])
         client.patch("/api/sessions/proxy-s", json={"proxy_prunes": True})
-        mid = client.get("/api/sessions/proxy-s/messages?sort=oldest").get_json()["messages"][0]["id"]
+        mid = client.get("/api/sessions/proxy-s/messages?sort=oldest").get_json()["messages"][1]["id"]
         take(client, [user("a"), said("Yes."), user("b")])
         client.post(f"/api/sessions/proxy-s/messages/{mid}/drop", json={})
         assert app.proxy_scripts.drained(30)
