@@ -331,15 +331,17 @@ export class CoppiceSession extends CoppiceElement {
   #closeSheet() {
     const was = this.#sheet && this.#isSheet;
     this.#sheet = false;
-    this.update();
-    if (was) this.#refocus();
+    if (was) this.#updateAndLeave();
+    else this.update();
     return was;
   }
 
-  /** Returns the focus to the element that opened a panel, if the focused element is gone. */
-  #refocus() {
-    const lost = document.activeElement === document.body || this.#isSheet;
-    if (lost && this.#opener instanceof HTMLElement && this.#opener.isConnected)
+  /** Renders, and returns a focus that was in the panels, or nowhere, to the element that opened them. */
+  #updateAndLeave() {
+    const held = document.activeElement;
+    const within = held === document.body || held?.closest(".side") || this.#isSheet;
+    this.update();
+    if (within && this.#opener instanceof HTMLElement && this.#opener.isConnected)
       this.#opener.focus({ preventScroll: true });
   }
 
@@ -373,8 +375,7 @@ export class CoppiceSession extends CoppiceElement {
       this.#tab = "heaviest";
       this.#plan = null;
       address.write({ panel: "" }, { panel: "" });
-      this.update();
-      this.#refocus();
+      this.#updateAndLeave();
     }
   }
 
@@ -390,8 +391,7 @@ export class CoppiceSession extends CoppiceElement {
     toast(prunedSentence(applied.operation), {
       act: { label: "Undo", run: () => this.#undo(applied.operation.n) },
     });
-    this.update();
-    this.#refocus();
+    this.#updateAndLeave();
   }
 
   async #undoLast() {

@@ -39,7 +39,7 @@ class TestALostConnection:
             wholes: list[str] = []
             page.on("request", lambda r: wholes.append(r.url) if r.url.endswith("/stats") else None)
             cable.cut()
-            expect(state).to_have_text(re.compile(r"^reconnecting, showing \d\d:\d\d:\d\d$"))
+            expect(state).to_have_text(re.compile(r"^reconnecting, showing\s+\d\d:\d\d:\d\d\s*$"))
             feed(server, session, 3, tokens=50, start=4)
             expect(page.locator(".msg")).to_have_count(4)
             cable.mend()
