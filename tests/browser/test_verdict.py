@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import re
 
-from playwright.sync_api import Page, expect
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.browser.writing import managed, words
 from tests.servers import Server
@@ -56,3 +57,74 @@ def test_orders_the_overview(page: Page, server: Server) -> None:  # X18
     expect(rows.nth(0).get_by_role("link", name="Prune Full")).to_be_visible()
     expect(rows.nth(1)).to_contain_text("Nothing needed")
     expect(rows.nth(1).locator(".c-act a")).to_have_count(0)
+
+
+def is_whole(sentence: Locator) -> bool:
+    """Return whether all of a sentence is visible, no line of it cut off."""
+    return bool(
+        sentence.evaluate("e => e.scrollHeight <= e.clientHeight && e.scrollWidth <= e.clientWidth + 1")
+    )
+
+
+def lines(sentence: Locator) -> int:
+    """Return the number of lines that a sentence takes."""
+    return int(
+        sentence.evaluate("e => Math.round(e.clientHeight / parseFloat(getComputedStyle(e).lineHeight))")
+    )
+
+
+# A reader's own spacing of letters, at which two lines of a narrow table are too few for a sentence.
+SPACE = "e => { e.style.letterSpacing = '0.4em'; }"
+
+
+class TestReadingTheSentence:
+    """It can be read whole: with a mouse, with the keyboard, with a finger."""
+
+    @pytest.mark.parametrize("width", [390, 1280, 1920])
+    def test_wraps_instead_of_being_cut_off(self, page: Page, server: Server, width: int) -> None:  # X18
+        """The overview shows it in at most two lines, and so does the session's page from 1280 px."""
+        session = managed(server, 60, title="Full")
+        page.set_viewport_size({"width": width, "height": 800})
+        page.goto(server.url)
+        said = page.locator("tr.session-row .said")
+        expect(said).to_contain_text("Prune now: ")
+        assert is_whole(said)
+        assert lines(said) <= (4 if width == 390 else 2)
+        page.goto(f"{server.url}/sessions/{session}")
+        expect(page.locator(".verdict .said")).to_contain_text("Prune now: ")
+        assert is_whole(page.locator(".verdict p"))
+        if width >= 1280:
+            assert lines(page.locator(".verdict p")) <= 2
+
+    def test_opens_in_the_row_with_the_focus_where_two_lines_are_too_few(
+        self, page: Page, server: Server
+    ) -> None:  # X18
+        """Wide letters in a narrow table need a third line: the keyboard's focus shows it."""
+        managed(server, 60, title="Full")
+        page.set_viewport_size({"width": 720, "height": 800})
+        page.goto(server.url)
+        said = page.locator("tr.session-row .said")
+        expect(said).to_contain_text("Prune now: ")
+        said.evaluate(SPACE)
+        assert (lines(said), is_whole(said)) == (2, False)
+        for _ in range(40):
+            page.keyboard.press("Tab")
+            if page.locator("tr.session-row a.title:focus").count():
+                break
+        expect(page.locator("tr.session-row a.title")).to_be_focused()
+        assert is_whole(said)
+
+    def test_is_whole_where_a_finger_points(self, browser: Browser, server: Server) -> None:  # X18
+        """A touch screen has no hover: it shows the whole sentence at once."""
+        managed(server, 60, title="Full")
+        context = browser.new_context(has_touch=True, viewport={"width": 720, "height": 800})
+        try:
+            page = context.new_page()
+            page.goto(server.url)
+            said = page.locator("tr.session-row .said")
+            expect(said).to_contain_text("Prune now: ")
+            said.evaluate(SPACE)
+            assert lines(said) > 2
+            assert is_whole(said)
+        finally:
+            context.close()
