@@ -175,6 +175,10 @@ class Coppice:
         """Return what to do about the session in one sentence, with its price."""
         return self._get("verdict")
 
+    def heaviest(self) -> Json:
+        """Return what takes the most of the context: by file, by tool, and what is repeated."""
+        return self._get("heaviest")
+
     def timeline(self) -> Json:
         """Return the sizes of the context over time, and what changed it."""
         return self._get("timeline")

@@ -22,6 +22,14 @@ def long_session(server: Server) -> str:
     return session
 
 
+def scrolled(page: Page, to: str) -> str:
+    """Scroll to a place and return the number of the row in the middle of the view, once the rows there are drawn."""
+    page.evaluate(f"scrollTo(0, {to})")
+    middle = "document.elementFromPoint(300, innerHeight / 2).closest('.msg')?.querySelector('.m-number')?.textContent"
+    until(page, lambda: page.evaluate(middle) and page.locator(".msg[data-coming]").count() == 0)
+    return str(page.evaluate(middle)).strip().replace(",", "")
+
+
 class TestWindowing:
     """Only the rows in view and some around them are in the page."""
 
@@ -32,20 +40,15 @@ class TestWindowing:
             page.keyboard.press(key)
             expect(row(page, number)).to_be_in_viewport()
             assert page.locator(".msg").count() < 200
-        page.evaluate("scrollTo(0, document.documentElement.scrollHeight / 2)")
-        until(page, lambda: page.locator(".msg[data-coming]").count() == 0)
-        middle = page.evaluate(
-            "document.elementFromPoint(300, innerHeight / 2).closest('.msg').querySelector('.m-number').textContent"
-        )
-        assert 400 < int(middle.strip().replace(",", "")) < 1_300
+        middle = scrolled(page, "document.documentElement.scrollHeight / 2")
+        assert 400 < int(middle) < 1_300
         expect(page.get_by_role("table", name="Messages")).to_have_attribute("aria-rowcount", f"{LONG + 202}")
 
     def test_keeps_the_place_of_its_reader(self, page: Page, server: Server) -> None:
         """New rows wait; no row that is read moves by a pixel."""
         session = long_session(server)
         open_session(page, server, session)
-        page.evaluate("scrollTo(0, 20000)")
-        until(page, lambda: page.locator(".msg[data-coming]").count() == 0)
+        scrolled(page, "20000")
         seen = page.locator(".msg").nth(60)
         number, before = seen.locator(".m-number").inner_text(), seen.bounding_box()
         feed(server, session, 3, tokens=5, start=LONG + 201)

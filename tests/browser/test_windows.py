@@ -71,7 +71,8 @@ class TestAClearing:
         page.goto(server.url)
         page.get_by_role("link", name="Fix the login race").click()
         expect(page.locator("token-chart .legend")).to_contain_text("◇cleared by the agent, not recorded")
-        expect(page.locator("token-chart ul.sr li")).to_contain_text(re.compile("cleared", re.IGNORECASE))
+        mark = page.locator("token-chart .chart-marks [data-mark=clearing]")
+        expect(mark).to_have_attribute("aria-label", re.compile("cleared", re.IGNORECASE))
         page.get_by_role("tab", name="History").click()
         entry = page.locator(".operations li").first
         expect(entry.locator(".op-mark")).to_have_text("◇")

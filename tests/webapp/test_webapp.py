@@ -21,7 +21,11 @@ class TestCreateApp:
     def test_builds_its_own_services(self, config: Config) -> None:
         """From the configuration alone."""
         flask_app = create_app(config)
-        assert flask_app.test_client().get("/api/sessions").json == {"sessions": []}
+        assert flask_app.test_client().get("/api/sessions").json == {
+            "sessions": [],
+            "total": 0,
+            "next": None,
+        }
         flask_app.extensions["coppice.live"].close()
         flask_app.extensions["coppice"].close()
 

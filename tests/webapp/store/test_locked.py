@@ -106,6 +106,7 @@ READING: dict[str, Callable[[Store, SessionRow], Any]] = {
     "log.count": lambda s, r: s.log.count(r.key),
     "log.ours": lambda s, r: s.log.ours(r.key, MESSAGE._replace(out_operation=1)),
     "log.all_tokens": lambda s, r: s.log.all_tokens(r.key),
+    "log.growth": lambda s, r: s.log.growth(r.key),
     "log.of_tool": lambda s, r: s.log.of_tool(r.key, "Bash"),
     "contexts.items": lambda s, r: s.contexts.items(r.key, 1),
     "contexts.at": lambda s, r: s.contexts.at(r.key, 1, [0]),

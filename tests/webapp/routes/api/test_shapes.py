@@ -34,6 +34,7 @@ def fed(client: Client) -> tuple[Client, str]:
     client.post("/api/sessions/a/summarize", json={})
     client.post("/api/memories", json={"text": "the login race is in auth.py"})
     client.post("/api/learnings", json={"text": "login tests are slow"})
+    client.post("/api/webhooks", json={"url": "http://127.0.0.1:9/"})
     return client, ids[-1]
 
 
@@ -110,6 +111,7 @@ def fill(path: str, message_id: str) -> str:
         ("<session_id>", "a"),
         ("<message_id>", message_id),
         ("<memory_id>", "2" if path.startswith("/learnings") else "1"),
+        ("<webhook_id>", "1"),
         ("<int(max=2147483647):n>", "1"),
     ):
         path = path.replace(parameter, value)
