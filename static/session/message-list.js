@@ -244,6 +244,7 @@ export class MessageList extends CoppiceElement {
       await this.#fetch({ offset: from, limit, last, at_once: atOnce || undefined }),
     );
     if (signal.aborted || !page) return;
+    if (this.#followsPlan && !page.pending && page.total === 0) return void this.#change(EVERYTHING);
     const newest = page.counts.all ?? head;
     if (held) this.#waiting = await this.#late(page, newest - head);
     if (signal.aborted) return;

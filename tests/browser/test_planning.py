@@ -121,6 +121,16 @@ class TestTheListUnderAPlan:
         page.get_by_role("tab", name="Heaviest").click()
         expect(page.locator(".msg").first).to_be_visible()
 
+    def test_stays_whole_where_nothing_changes(self, page: Page, server: Server) -> None:  # X1
+        """A plan for a context within its aim leaves the list as it is."""
+        open_session(page, server, managed(server, 6))
+        page.get_by_role("button", name="Prune…").click()
+        expect(page.get_by_role("button", name="Nothing to prune")).to_be_visible()
+        expect(page.get_by_role("button", name=re.compile(r"^All \d+"))).to_have_attribute(
+            "aria-pressed", "true"
+        )
+        expect(page.locator(".msg")).to_have_count(6)
+
 
 class TestChoosing:
     """The heaviest messages can be taken out in place."""
