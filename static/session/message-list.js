@@ -416,10 +416,11 @@ export class MessageList extends CoppiceElement {
     if (messages.length > 0) this.emit("chosen", { kind, messages });
   }
 
-  /** Moves the focus by so many rows; from nowhere it goes to the first row in view. @param {number} by */
+  /** Moves the focus by so many rows, from where it is or is about to be; from nowhere it goes to the first row
+   * in view. @param {number} by */
   #step(by) {
     if (this.#total === 0) return;
-    const here = this.#here;
+    const here = this.#focusAt ?? this.#here;
     const first = Math.ceil(Math.max(0, this.#scrolled) / this.#heights.height);
     this.#goTo(here < 0 ? first : Math.min(this.#total - 1, Math.max(0, here + by)));
   }

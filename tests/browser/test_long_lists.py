@@ -7,7 +7,7 @@ import re
 from playwright.sync_api import Page, expect
 
 from tests.browser.test_session import open_session, row
-from tests.browser.waiting import until
+from tests.browser.waiting import hold, until
 from tests.browser.writing import feed, managed
 from tests.servers import Server
 
@@ -69,6 +69,18 @@ class TestWindowing:
         page.keyboard.press("k")
         expect(focused.locator(".m-number")).to_have_text(f"{LONG + 201 - 128:,}")
         expect(focused).to_be_in_viewport()
+
+    def test_counts_every_key_while_rows_are_read(self, page: Page, server: Server) -> None:
+        """A row that is still to come is stepped over like any other."""
+        open_session(page, server, long_session(server))
+
+        def walk() -> None:
+            for _ in range(260):
+                page.keyboard.press("j")
+
+        hold(page, "**/messages?*", walk)
+        page.unroute("**/messages?*")
+        expect(page.locator(".msg:focus-within .m-number")).to_have_text(f"{LONG + 201 - 259:,}")
 
     def test_goes_from_one_message_of_the_user_to_the_next(self, page: Page, server: Server) -> None:
         """Any number of answers may be between them."""
