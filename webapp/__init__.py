@@ -35,7 +35,13 @@ def create_app(config: Config | None = None, *, app: App | None = None) -> Flask
     app = app or build(config)
     flask_app = Flask(__name__, static_folder=None, template_folder=str(TEMPLATES))
     hosts = hosts_of(config.host, config.allowed_hosts)
-    gate = Gate(hosts=hosts, keys=app.keys, closed=config.is_reachable, needs=needed_by(flask_app))
+    gate = Gate(
+        hosts=hosts,
+        origins=frozenset(config.allowed_origins),
+        keys=app.keys,
+        closed=config.is_reachable,
+        needs=needed_by(flask_app),
+    )
     install(flask_app, app, gate)
     flask_app.extensions["coppice.live"] = Gateway(app, flask_app, gate)
     wsgi_app: WsgiApp = Guarded(flask_app.wsgi_app, gate)

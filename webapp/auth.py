@@ -91,6 +91,11 @@ class Gate:
         own = {f"http://{host}", f"https://{host}"}  # https: behind a proxy that ends TLS
         return origin.lower() in own | self.origins
 
+    def is_shared_with(self, environ: Environ) -> bool:
+        """Return whether a page of a configured origin may read the answer; Socket.IO answers for itself."""
+        origin = environ.get("HTTP_ORIGIN", "").lower()
+        return origin in self.origins and not is_socket(environ) and self._host_refusal(environ) is None
+
     def is_asked(self) -> bool:
         """Return whether a token is needed. Raises StoreError."""
         return self.closed or self.keys.is_asked()
@@ -278,7 +283,11 @@ class Guarded:
         self.gate = gate
 
     def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
-        """Answer a request directly if the gate refuses it, or if it only brings a token."""
+        """Answer a request directly if the gate refuses it, or if it only asks what is allowed or brings a token."""
+        if self.gate.is_shared_with(environ):
+            if asks_beforehand(environ):
+                return allow_beforehand(environ, start_response)
+            start_response = shared(environ["HTTP_ORIGIN"], start_response)
         try:
             stopped = self.gate.refusal(environ) or self.gate.begin(environ)
         except StoreError as error:
@@ -288,6 +297,38 @@ class Guarded:
         if stopped is not None:
             return keep_session(stopped, environ, start_response)
         return self.application(environ, start_response)
+
+
+def asks_beforehand(environ: Environ) -> bool:
+    """Return whether a browser asks if a page of another origin may send a request."""
+    return environ["REQUEST_METHOD"] == "OPTIONS" and "HTTP_ACCESS_CONTROL_REQUEST_METHOD" in environ
+
+
+def allow_beforehand(environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
+    """Allow what the widget sends: it reads and prunes. The request itself is checked when it comes."""
+    headers = [
+        ("Access-Control-Allow-Methods", "GET, POST"),
+        ("Access-Control-Allow-Headers", "authorization, content-type, x-coppice"),
+        ("Access-Control-Max-Age", "600"),
+        ("Content-Length", "0"),
+    ]
+    shared(environ["HTTP_ORIGIN"], start_response)("204 No Content", headers)
+    return []
+
+
+def shared(origin: str, start_response: StartResponse) -> StartResponse:
+    """Return `start_response` with the header that lets pages of `origin` read the answer, a refusal too.
+
+    No cookie goes with such a request: where tokens are in use, the page names one.
+    """
+
+    def start(status: str, headers: list[tuple[str, str]], *rest: Any) -> Any:
+        kept = [one for one in headers if one[0].lower() != "access-control-allow-origin"]
+        return start_response(
+            status, [*kept, ("Access-Control-Allow-Origin", origin), ("Vary", "Origin")], *rest
+        )
+
+    return start
 
 
 def keep_session(secret: str, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:

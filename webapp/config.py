@@ -9,7 +9,7 @@ import ipaddress
 import os
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
@@ -35,6 +35,7 @@ FROM_ENVIRONMENT = (
     "proxies",
     *SIZES,
 )
+ORIGIN = re.compile(r"https?://(\[[0-9a-f:.]+\]|[^:/?#@\s\[\]*]+)(:\d+)?")
 PREFIX = re.compile(r"(/[\w.~-]+)*")
 
 
@@ -62,6 +63,7 @@ class Config:
     `busy_seconds` is how long a write waits for another process; `durable` trades speed for surviving a power cut
     with the very last append (SQLite `synchronous=FULL`). `token`, where set, is asked of every program, and of
     every page for its data, besides those that `coppice token` makes. `tls_cert` and `tls_key` are PEM files;
+    `allowed_origins` are the origins, like "https://wiki.example", whose pages may embed the widget: read, and prune.
     `prefix` is the path below which a proxy serves, "" or like "/coppice"; `proxies` is how many proxies in front say
     whom they serve, and are believed.
     """
@@ -76,6 +78,7 @@ class Config:
     durable: bool = False
     busy_seconds: float = BUSY_SECONDS
     allowed_hosts: tuple[str, ...] = ()
+    allowed_origins: tuple[str, ...] = ()
     token: str | None = None
     tls_cert: Path | None = None
     tls_key: Path | None = None
@@ -156,6 +159,7 @@ _EXPECTED = {
     "port": "a whole number from 0 to 65535",
     "watch": "a list of folders",
     "allowed_hosts": "a list of names",
+    "allowed_origins": "a list of origins like https://wiki.example, without a path",
     "busy_seconds": "a number of seconds, 0 or more",
     **dict.fromkeys(SIZES, "a number of MiB, 0 or more"),
     "token": "a string",
@@ -174,14 +178,27 @@ def _convert(name: str, value: Any) -> Any:
         raise Invalid(f"bad value for {name}; expected {expected}, got {value!r}", name) from error
 
 
+def _origin(text: str | Path) -> str:
+    origin = str(text).lower()
+    return str(_if(origin, ORIGIN.fullmatch(origin) is not None))
+
+
+# The settings that are lists, and what reads one of their values.
+LISTS: dict[str, Callable[[str | Path], str | Path]] = {
+    "watch": lambda folder: Path(folder).expanduser().absolute(),
+    "allowed_hosts": str,
+    "allowed_origins": _origin,
+}
+
+
 def _read(name: str, value: Any) -> Any:
     """Return a value in the type of its field; raises TypeError or ValueError if it is invalid."""
     if name in ("db", "tls_cert", "tls_key"):
         return Path(value).expanduser().absolute()
-    if name in ("watch", "allowed_hosts"):
+    if name in LISTS:
         if isinstance(value, str) or not all(isinstance(one, str | Path) for one in value):
             raise TypeError
-        return tuple(Path(one).expanduser().absolute() if name == "watch" else str(one) for one in value)
+        return tuple(LISTS[name](one) for one in value)
     if name in ("host", "token"):
         return _if(value, isinstance(value, str))
     if name in ("port", "proxies"):  # from the environment they come as text

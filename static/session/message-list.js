@@ -416,8 +416,8 @@ export class MessageList extends CoppiceElement {
     if (messages.length > 0) this.emit("chosen", { kind, messages });
   }
 
-  /** Moves the focus by so many rows, from where it is or is about to be; from nowhere it goes to the first row
-   * in view. @param {number} by */
+  /** Moves the focus by so many rows, from where it is or is about to be; from nowhere, to the first row in
+   * view. @param {number} by */
   #step(by) {
     if (this.#total === 0) return;
     const here = this.#focusAt ?? this.#here;

@@ -13,24 +13,35 @@ export class ApiError extends Error {
 }
 
 /** @param {string} address @param {string} method @param {unknown} [body] @param {AbortSignal} [signal]
- * @returns {Promise<any>} */
-async function request(address, method, body, signal) {
+ * @param {string} [token] @returns {Promise<any>} */
+async function request(address, method, body, signal, token) {
   const isForm = body instanceof FormData;
   /** @type {Record<string, string>} */
   const headers = { Accept: "application/json" };
   if (body !== undefined && !isForm) headers["Content-Type"] = "application/json";
   if (method !== "GET") headers["X-Coppice"] = "1"; // a form on a foreign page cannot send it
+  if (token) headers.Authorization = `Bearer ${token}`;
   let answer;
   try {
     answer = await fetch(address, { method, signal, headers, body: isForm ? body : JSON.stringify(body) });
   } catch (cause) {
     if (signal?.aborted) throw cause;
-    throw new ApiError(0, "the server does not answer; is coppice still running?");
+    throw new ApiError(0, silence(address));
   }
   const data = await answer.json().catch(() => null);
   if (answer.ok) return data;
   const message = data?.error?.message ?? `the server answered ${answer.status} ${answer.statusText}`;
   throw new ApiError(answer.status, message, data?.error?.details);
+}
+
+/** Returns why a request got no answer. A browser hides that from a page of another site: both causes are
+ * named. @param {string} address */
+function silence(address) {
+  const here = globalThis.location?.origin;
+  if (!here || new URL(address, here).origin === here)
+    return "the server does not answer; is coppice still running?";
+  const server = new URL(address).origin;
+  return `${server} does not answer pages of ${here}. Is coppice running, with --allow-origin ${here}?`;
 }
 
 /** @param {object} query */
@@ -49,14 +60,15 @@ const messageAt = (id, message) => `${at(id)}/messages/${encodeURIComponent(mess
  * */
 /** @typedef {"memories" | "learnings"} KeptKind */
 
-/** The API of the server at `base`, by default the one that the page came from. @param {string} [base] */
-export function apiAt(base = root) {
+/** The API of the server at `base`, by default the one that the page came from. @param {string} [base]
+ * @param {string} [token] for a page that has no session with that server */
+export function apiAt(base = root, token = "") {
   /** @param {string} path @param {AbortSignal} [signal] */
-  const get = (path, signal) => request(`${base}/api${path}`, "GET", undefined, signal);
+  const get = (path, signal) => request(`${base}/api${path}`, "GET", undefined, signal, token);
   /** @param {string} path @param {unknown} [body] @param {AbortSignal} [signal] */
-  const post = (path, body, signal) => request(`${base}/api${path}`, "POST", body, signal);
+  const post = (path, body, signal) => request(`${base}/api${path}`, "POST", body, signal, token);
   /** @param {string} method @param {string} path @param {unknown} [body] */
-  const change = (method, path, body) => request(`${base}/api${path}`, method, body);
+  const change = (method, path, body) => request(`${base}/api${path}`, method, body, undefined, token);
   return {
     /** One page of the sessions. @param {{ limit: number, after?: string | null, sort?: string }} query
      * @param {AbortSignal} [signal] @returns {Promise<Api.Sessions>} */

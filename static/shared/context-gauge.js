@@ -18,7 +18,7 @@ export class ContextGauge extends CoppiceElement {
   /** @type {GaugeValue | null} */
   #value = null;
 
-  /** @param {GaugeValue} value */
+  /** @param {GaugeValue | null} value */
   set value(value) {
     this.#value = value;
     this.requestUpdate();
@@ -61,4 +61,5 @@ function spoken({ gauge, limits }) {
   return `${used}, ${gauge.certainty}; target ${percentSet(limits.target_percent)}. ${parts}`;
 }
 
-customElements.define("context-gauge", ContextGauge);
+// The script of the widget brings a gauge too.
+if (!customElements.get("context-gauge")) customElements.define("context-gauge", ContextGauge);

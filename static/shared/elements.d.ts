@@ -1,6 +1,7 @@
 // The classes of our elements by tag: querySelector("plan-panel") is a PlanPanel. No browser loads this file.
 
 interface HTMLElementTagNameMap {
+  "context-manager-widget": import("../widget/context-manager-widget.js").ContextManagerWidget;
   "file-drop": import("../overview/file-drop.js").FileDrop;
   "heavy-panel": import("../session/heavy-panel.js").HeavyPanel;
   "learning-proposals": import("./learning-proposals.js").LearningProposals;

@@ -9,6 +9,7 @@ const shortcuts = new Set();
 
 /** Registers shortcuts until `signal` aborts. @param {Shortcut[]} list @param {AbortSignal} signal */
 export function shortcutsFor(list, signal) {
+  document.addEventListener("keydown", press); // once, however often; a page without shortcuts keeps its keys
   for (const shortcut of list) shortcuts.add(shortcut);
   signal.addEventListener("abort", () => {
     for (const shortcut of list) shortcuts.delete(shortcut);
@@ -61,5 +62,3 @@ function press(event) {
   if (event.key !== "Escape") event.preventDefault();
   found.run(event);
 }
-
-document.addEventListener("keydown", press);

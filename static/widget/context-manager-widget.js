@@ -1,11 +1,15 @@
-// <context-manager-widget session-id="…" base-url=""></context-manager-widget>
+// <context-manager-widget session="…" server="" token="" data-theme=""></context-manager-widget>
 //
-// The utilization of one session and the button that prunes it, for any page of ours; in a shadow root so
-// that it looks the same everywhere. Attributes, which may change: `session-id`, and `base-url`, the address
-// of the server, by default that of the page. Refreshes live, at most once a second and at least every three.
-// `getStatus()` returns what it shows. Emits `context:pruned` with the result of a prune.
+// The utilization of one session and the button that prunes it, in a shadow root so that it looks the same
+// everywhere. Attributes, which may change: `session`; `server`, its address, by default that of our own
+// page; `token`, where the server asks for one; `data-theme`, light or dark, by default that of the page.
+// Our own pages import this module; other sites load it with all it imports as one script, which the server
+// joins (`/static/context-manager-widget.js`). Refreshes at least every three seconds, on our own pages live
+// and at most once a second. `getStatus()` returns what it shows. Emits `context:pruned` with the result of a
+// prune.
 
 import { apiAt } from "../shared/api.js";
+import "../shared/context-gauge.js";
 import { CoppiceElement } from "../shared/element.js";
 import { number, percent } from "../shared/format.js";
 import { html } from "../shared/html.js";
@@ -14,13 +18,23 @@ import { reasonOf } from "../shared/problem.js";
 import { prunedItems } from "../shared/prune-words.js";
 import { Reader } from "../shared/reader.js";
 import { root } from "../shared/root.js";
-import { live } from "../shared/socket.js";
-import { WIDGET_STYLE } from "./style.js";
+import { gaugeOf } from "../shared/session-facts.js";
+import { SHEET } from "./sheet.js";
 
 /** @typedef {{ label: string, value: string }} Metric */
 /** @typedef {{ state: "idle" | "active" | "warning", primaryMetric: Metric, secondaryMetric: Metric,
  * lastActivity: string | null, message: string }} WidgetStatus */
 
+const EVENTS = [
+  "context:stats",
+  "messages:appended",
+  "context:pruned",
+  "context:restored",
+  "settings:changed",
+  "models:changed",
+];
+/** True on a page of ours, which has the live connection. */
+const isOurs = document.querySelector("script#choices") !== null;
 const REFRESH_MS = 3000;
 const CALM_MS = 1000;
 const TOAST_MS = 6000;
@@ -28,7 +42,7 @@ const AUTOMATIC = "Automatic management is on: the context is pruned when it cro
 const MANUAL = "Automatic management is off: the context is pruned when you say so.";
 
 export class ContextManagerWidget extends CoppiceElement {
-  static observedAttributes = ["session-id", "base-url"];
+  static observedAttributes = ["session", "server", "token"];
 
   /** @type {Api.Stats | null} */
   #stats = null;
@@ -37,6 +51,8 @@ export class ContextManagerWidget extends CoppiceElement {
   /** @type {string | null} */
   #toast = null;
   #pruning = false;
+  /** @type {typeof import("../shared/socket.js").live | null} */
+  #live = null;
   #reader = new Reader((signal) => this.#read(signal), { calm: CALM_MS });
 
   /** @returns {ShadowRoot} */
@@ -45,11 +61,12 @@ export class ContextManagerWidget extends CoppiceElement {
   }
 
   get #session() {
-    return this.getAttribute("session-id") ?? "";
+    return this.getAttribute("session") ?? "";
   }
 
   get #api() {
-    return apiAt((this.getAttribute("base-url") ?? root).replace(/\/$/, ""));
+    const server = (this.getAttribute("server") || root).replace(/\/$/, "");
+    return apiAt(server, this.getAttribute("token") ?? "");
   }
 
   attributeChangedCallback() {
@@ -63,33 +80,39 @@ export class ContextManagerWidget extends CoppiceElement {
 
   start() {
     const sheet = new CSSStyleSheet();
-    sheet.replaceSync(WIDGET_STYLE);
+    sheet.replaceSync(SHEET);
     this.root.adoptedStyleSheets = [sheet];
     this.actions({ prune: () => this.prune() });
-    this.hear(
-      live,
-      [
-        "context:stats",
-        "messages:appended",
-        "context:pruned",
-        "context:restored",
-        "settings:changed",
-        "models:changed",
-      ],
-      ({ session_id = this.#session }) => this.#isHere && session_id === this.#session && this.refresh(),
-    );
+    if (isOurs) this.#listenLive();
     this.every(REFRESH_MS, () => this.refresh());
     this.#follow();
   }
 
+  async #listenLive() {
+    const { life } = this;
+    const { live } = await import("../shared/socket.js");
+    if (life.aborted) return;
+    this.#live = live;
+    this.hear(
+      live,
+      EVENTS,
+      ({ session_id = this.#session }) => this.#isHere && session_id === this.#session && this.refresh(),
+    );
+    this.#join();
+  }
+
   /** True when the session is on the page's own server, whose events arrive here. */
   get #isHere() {
-    return !this.getAttribute("base-url");
+    return !this.getAttribute("server");
+  }
+
+  #join() {
+    if (this.#isHere && this.#session) this.#live?.join(`session:${this.#session}`);
   }
 
   /** Follows the session that the attributes name. */
   #follow() {
-    if (this.#isHere && this.#session) live.join(`session:${this.#session}`);
+    this.#join();
     this.#reader.restart();
   }
 
@@ -103,8 +126,8 @@ export class ContextManagerWidget extends CoppiceElement {
 
   /** @param {AbortSignal} signal aborted once another session is shown */
   async #read(signal) {
-    if (!this.#session) return;
     try {
+      if (!this.#session) throw new Error("The attribute session is missing");
       const stats = await this.#api.stats(this.#session, signal);
       if (signal.aborted) return;
       this.#stats = stats;
@@ -177,7 +200,6 @@ export class ContextManagerWidget extends CoppiceElement {
   view() {
     const stats = this.#stats;
     const used = stats?.utilizationPercent ?? 0;
-    const shown = Math.min(100, used);
     const of = stats && html`${number(stats.tokens)} <span class="of">of ${number(stats.limit)}</span>`;
     /** @param {string} name @param {import("../shared/html.js").Html} value */
     const figure = (name, value) => html`<div><dt>${name}</dt><dd>${value ?? "–"}</dd></div>`;
@@ -188,9 +210,8 @@ export class ContextManagerWidget extends CoppiceElement {
         ${figure("Messages", stats && number(stats.items))} ${figure("Tokens", of)}
         ${figure("Utilization", stats && percent(used))}
       </dl>
-      <div class="track" role="progressbar" aria-label="Utilization" aria-valuemin="0" aria-valuemax="100"
-        aria-valuenow=${Math.round(shown)} aria-valuetext=${percent(used)}
-        ><i .style="--w:${shown}%"></i></div>
+      <context-gauge label="Utilization" .value=${stats && gaugeOf(stats.session, stats.session.pruned)}>
+      </context-gauge>
       <div class="foot">
         <button data-act="prune" ?disabled=${this.#pruning || !stats}>Prune Context Now</button>
         <p class="info">${stats?.session.automatic ? AUTOMATIC : MANUAL}</p>
@@ -200,4 +221,5 @@ export class ContextManagerWidget extends CoppiceElement {
   }
 }
 
-customElements.define("context-manager-widget", ContextManagerWidget);
+if (!customElements.get("context-manager-widget"))
+  customElements.define("context-manager-widget", ContextManagerWidget);

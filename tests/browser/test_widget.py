@@ -13,10 +13,10 @@ from tests.servers import Server
 
 PUT = """session => {
   const widget = document.createElement("context-manager-widget");
-  widget.setAttribute("session-id", session);
+  widget.setAttribute("session", session);
   document.querySelector("main").prepend(widget);
 }"""
-TURN = "session => document.querySelector('context-manager-widget').setAttribute('session-id', session)"
+TURN = "session => document.querySelector('context-manager-widget').setAttribute('session', session)"
 COUNT = """() => {
   const own = window.fetch;
   window.asked = 0;
@@ -43,7 +43,7 @@ class TestTheWidget:
         page.evaluate(PUT, session)
         widget = page.locator("context-manager-widget")
         expect(widget).to_contain_text(re.compile(r"[\d,]+ of 100,000"))
-        expect(widget.get_by_role("progressbar", name="Utilization")).to_be_visible()
+        expect(widget.get_by_role("meter", name="Utilization")).to_be_visible()
         expect(widget.get_by_text("Context exceeds 80% capacity - pruning recommended")).to_be_visible()
         expect(widget).to_contain_text("Automatic management is off")
         assert page.evaluate(STATUS)["state"] == "warning"

@@ -16,11 +16,14 @@ class TestConfig:
     def test_lets_the_nearer_source_win(self, tmp_path: Path) -> None:
         """The command line before the environment before the file before the defaults."""
         file = tmp_path / "c.toml"
-        file.write_text('host = "::1"\nport = 1\nallowed_hosts = ["box"]\n')
+        file.write_text(
+            'host = "::1"\nport = 1\nallowed_hosts = ["box"]\nallowed_origins = ["HTTPS://Wiki.example:8443"]\n'
+        )
         config = Config.load(file, {"COPPICE_PORT": "2", "COPPICE_DB": "/x/y.db"}, db=None)
         assert (config.host, config.port, config.database) == ("::1", 2, Path("/x/y.db"))
         assert Config.load(file, {"COPPICE_PORT": "2"}, port=3).port == 3
         assert config.allowed_hosts == ("box",)
+        assert config.allowed_origins == ("https://wiki.example:8443",)
         assert Config.load(None, {}).host == "127.0.0.1"
 
     def test_makes_paths_absolute(self) -> None:
@@ -40,6 +43,9 @@ class TestConfig:
             'watch = "folder"',
             'allowed_hosts = "box"',
             "allowed_hosts = [1]",
+            'allowed_origins = "https://wiki.example"',
+            'allowed_origins = ["*"]',
+            'allowed_origins = ["https://wiki.example/page"]',
             "watch = [1]",
             "port = true",
             "busy_seconds = -1",

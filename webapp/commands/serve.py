@@ -68,6 +68,13 @@ def serving_options(command: Command) -> Command:
             help="Answer requests for this host name too; can be repeated.",
         ),
         click.option(
+            "--allow-origin",
+            "allowed_origins",
+            multiple=True,
+            metavar="ORIGIN",
+            help="Let pages of this origin embed the widget, like https://wiki.example; can be repeated.",
+        ),
+        click.option(
             "--tls-cert",
             type=click.Path(path_type=Path, dir_okay=False),
             metavar="FILE",
@@ -138,6 +145,7 @@ def run_server(
     no_watch: bool,
     watch: tuple[Path, ...],
     allowed_hosts: tuple[str, ...],
+    allowed_origins: tuple[str, ...],
     proxy_port: int | None,
     **given: Any,
 ) -> None:
@@ -148,6 +156,7 @@ def run_server(
         **given,
         watch=watch or None,
         allowed_hosts=allowed_hosts or None,
+        allowed_origins=allowed_origins or None,
         follow=False if no_watch else None,
         demo=demo or None,
     )

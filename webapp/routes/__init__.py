@@ -26,7 +26,7 @@ def install(flask_app: Flask, app: App, gate: Gate) -> None:
 
 # Endpoints that answer without a token: the pages, which are empty shells, their files, and the check of health. The
 # page of a session would tell whether it exists, and its title: it asks `Gate.admits` first.
-OPEN = frozenset({"overview", "session", "settings", "search", "memory", "static", "healthz"})
+OPEN = frozenset({"overview", "session", "settings", "search", "memory", "widget", "static", "healthz"})
 # Endpoints that are posted to and change nothing.
 LOOKING = frozenset({"api.plan_prune", "api.suggest_settings"})
 # Endpoints that only an operator reads: the address of a webhook may be a secret by itself.

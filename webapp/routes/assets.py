@@ -22,6 +22,7 @@ from flask import Flask, Response, abort, request, url_for
 from werkzeug.security import safe_join
 
 from webapp.routes.compression import compress, is_text, takes_gzip
+from webapp.routes.one_file import join
 
 _PACKAGE = Path(__file__).resolve().parent.parent
 ROOT = _PACKAGE if (_PACKAGE / "static").is_dir() else _PACKAGE.parent
@@ -59,6 +60,12 @@ SHEETS = (
     "styles/settings.css",
     "styles/pages.css",
 )
+# The sheets of the widget in its shadow root, as a module that exports their text; the page's own are not seen there.
+WIDGET_SHEET = "widget/sheet.js"
+WIDGET_SHEETS = ("styles/tokens.css", "styles/gauge.css", "widget/widget.css")
+# The widget with all it imports in one script, and the module that it is made of.
+WIDGET = "context-manager-widget.js"
+WIDGET_ENTRY = "widget/context-manager-widget.js"
 # Not every system's table of types knows these, and a module with the wrong type is not run.
 TYPES = {
     ".js": "text/javascript",
@@ -74,6 +81,7 @@ _IMPORT = re.compile(
 )
 # What a module loads later, when it is needed; an import of types in a comment looks the same and does no harm.
 _LATER = re.compile(r"""\bimport\(["']([^"']+)["']\)""")
+_ROOT = re.compile(r":root(\[[^\]]*\])?")
 # A file's name with a hash in it: what is before it, the hash, the suffix.
 _LASTING = re.compile(rf"(.+)\.([0-9a-f]{{{2 * HASH_BYTES}}})(\.\w+)")
 
@@ -116,9 +124,16 @@ class Asset:
 
 
 def asset(name: str) -> Asset | None:
-    """Return the file `name` below `static/` as it is now, or None if there is none; `SHEET` is all sheets in one."""
+    """Return the file `name` below `static/` as it is now, or None if there is none.
+
+    `SHEET` is all sheets in one, `WIDGET_SHEET` those of the widget as a module, `WIDGET` the widget in one script.
+    """
     if name == SHEET:
         return _joined(tuple(sheet for sheet in map(asset, SHEETS) if sheet))
+    if name == WIDGET_SHEET:
+        return _as_module(tuple(sheet for sheet in map(asset, WIDGET_SHEETS) if sheet))
+    if name == WIDGET:
+        return _one_script(tuple((one, found) for one in modules(WIDGET_ENTRY) if (found := asset(one))))
     path = safe_join(str(STATIC), name)
     if path is None or not Path(path).is_file():
         return None
@@ -134,6 +149,21 @@ def _read(path: str, _size: int, _mtime_ns: int) -> Asset:
 @lru_cache(maxsize=2)
 def _joined(sheets: tuple[Asset, ...]) -> Asset:
     return Asset(b"\n".join(sheet.content for sheet in sheets), TYPES[".css"])
+
+
+@lru_cache(maxsize=2)
+def _as_module(sheets: tuple[Asset, ...]) -> Asset:
+    """Return sheets as a module for a shadow root: `:root` becomes the host, which keeps its colour scheme."""
+    text = "\n".join(sheet.content.decode() for sheet in sheets)
+    text = _ROOT.sub(lambda found: f":host({found[1]})" if found[1] else ":host", text)
+    text = text.replace(":host {\n  color-scheme: light dark;\n", ":host {\n")
+    return Asset(f"export const SHEET = {json.dumps(text)};\n".encode(), TYPES[".js"])
+
+
+@lru_cache(maxsize=2)
+def _one_script(parts: tuple[tuple[str, Asset], ...]) -> Asset:
+    texts = {name: part.content.decode() for name, part in parts}
+    return Asset(join(WIDGET_ENTRY, texts.__getitem__, imported).encode(), TYPES[".js"])
 
 
 def lasting_name(name: str) -> str:
@@ -200,6 +230,9 @@ def static_file(filename: str) -> Response:
         response.cache_control.no_cache = True
     length = len(packed or found.content)
     response.make_conditional(request, accept_ranges=True, complete_length=length)
+    if filename == WIDGET:  # other origins may load it: it holds nothing of this server's
+        response.headers["Cross-Origin-Resource-Policy"] = "cross-origin"
+        response.headers["Access-Control-Allow-Origin"] = "*"
     del response.headers["Date"]  # set by that; the server sets its own
     return response
 

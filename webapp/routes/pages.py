@@ -46,6 +46,11 @@ def memory() -> str:
     return render_template("memory.html", page="memory")
 
 
+def widget() -> str:
+    """Return the page that shows the widget and how it is embedded."""
+    return render_template("widget.html", page="widget")
+
+
 def nonce() -> str:
     """Return the nonce of this answer, always the same one."""
     if "csp_nonce" not in g:
@@ -62,7 +67,8 @@ def protect(response: Response) -> Response:
     """Add the security headers; a page also gets its policy, and is not cached."""
     is_page = response.mimetype == "text/html"
     policy = content_policy(nonce(), request.host) if is_page else NO_PAGE_POLICY
-    response.headers.update(SECURITY_HEADERS | {"Content-Security-Policy": policy})
+    for name, value in (SECURITY_HEADERS | {"Content-Security-Policy": policy}).items():
+        response.headers.setdefault(name, value)
     if is_page:
         response.headers.update(PAGE_HEADERS)
     return response
@@ -77,3 +83,4 @@ def install(flask_app: Flask) -> None:
     flask_app.add_url_rule("/settings", "settings", settings)
     flask_app.add_url_rule("/search", "search", search)
     flask_app.add_url_rule("/memory", "memory", memory)
+    flask_app.add_url_rule("/widget", "widget", widget)

@@ -1,0 +1,85 @@
+// <widget-page></widget-page>
+//
+// Shows the widget for a session of the reader's choice, and what another site needs to embed it.
+import { read, write } from "../shared/address.js";
+import { api } from "../shared/api.js";
+import { copyText } from "../shared/copy.js";
+import { html } from "../shared/html.js";
+import { ReadingElement } from "../shared/reading-element.js";
+import { root } from "../shared/root.js";
+import { titleOf } from "../shared/session-facts.js";
+import { options } from "../shared/session-parts.js";
+
+const SHOWN_SESSIONS = 200;
+const ALLOWING = "coppice serve --allow-origin https://wiki.example";
+const server = globalThis.location.origin + root;
+const script = `${server}/static/context-manager-widget.js`;
+const POLICY = `default-src 'none'; script-src ${script}; connect-src ${server}/api/`;
+
+const BEGINNING = { session: "" };
+
+/** @param {string} session */
+const embedding = (session) => `<script src="${script}" defer></script>
+<context-manager-widget server="${server}" session="${session}" token="…"></context-manager-widget>`;
+
+export class WidgetPage extends ReadingElement {
+  /** @type {Api.Session[] | null} */
+  #sessions = null;
+  #chosen = read(location.search, BEGINNING).session;
+
+  start() {
+    super.start();
+    this.actions({ copy: copyText });
+    this.listen(this, "change", ({ target }) => {
+      if (!(target instanceof HTMLSelectElement)) return;
+      this.#chosen = target.value;
+      write({ session: this.#chosen }, BEGINNING);
+      this.requestUpdate();
+    });
+  }
+
+  /** @param {AbortSignal} signal */
+  async read(signal) {
+    const { sessions } = await api.sessions({ limit: SHOWN_SESSIONS }, signal);
+    this.#sessions = sessions;
+    this.#chosen ||= sessions[0]?.id ?? "";
+  }
+
+  view() {
+    return html`<div class="page-head">
+        <h1>Widget</h1>
+        <span class="muted">one session's context, on a page of another site</span>
+      </div>
+      ${this.problem("Could not read the sessions")}
+      ${this.#sessions && (this.#sessions.length > 0 ? this.#shown(this.#sessions) : NONE)}`;
+  }
+
+  /** @param {Api.Session[]} sessions */
+  #shown(sessions) {
+    /** @type {[string, string][]} */
+    const choices = sessions.map((session) => [session.id, titleOf(session)]);
+    return html`<div class="toolbar">
+        <select aria-label="Session">${options(choices, this.#chosen)}</select>
+      </div>
+      <context-manager-widget session=${this.#chosen}></context-manager-widget>
+      <h2>On another site</h2>
+      <ol>
+        ${step(ALLOW, ALLOWING)} ${step(EMBED, embedding(this.#chosen))} ${step(RESTRICT, POLICY)}
+      </ol>`;
+  }
+}
+
+const ALLOW = "Let pages of that site read this server and prune. No other site may.";
+const EMBED = html`Put script and element into the page. A token is needed where this server asks for one.
+  Everybody who can open the page can read it: a viewer’s token shows the context and does not prune.`;
+const RESTRICT = "A page with a strict Content-Security-Policy needs no more than this.";
+const NONE = html`<p class="nothing">There is no session yet to show in the widget.</p>`;
+
+/** @param {import("../shared/html.js").Html} what @param {string} text */
+const step = (what, text) => html`<li>
+  <p>${what}</p>
+  <pre>${text}</pre>
+  <button class="small" data-act="copy" data-text=${text}>Copy</button>
+</li>`;
+
+customElements.define("widget-page", WidgetPage);

@@ -1,0 +1,188 @@
+"""The widget as one script, on a page of another origin under a strict policy."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, Request, expect
+
+from tests.browser.writing import feed, managed
+from tests.servers import Server, running_server
+
+TOKEN = "a-token-of-the-test"
+SCRIPT = "/static/context-manager-widget.js"
+
+
+class Site:
+    """A site of another origin with one page: the widget, under a policy that allows nothing but it."""
+
+    def __init__(self) -> None:
+        site = self
+
+        class Handler(BaseHTTPRequestHandler):
+            """Answers every request with the page."""
+
+            def do_GET(self) -> None:
+                """Send the page with its policy."""
+                self.send_response(200)
+                self.send_header("Content-Type", "text/html; charset=utf-8")
+                self.send_header("Content-Security-Policy", site.policy)
+                self.end_headers()
+                self.wfile.write(site.text.encode())
+
+            def log_message(self, *_: object) -> None:
+                """Say nothing."""
+
+        self.policy = self.text = ""
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.origin = f"http://127.0.0.1:{self.server.server_port}"
+
+    def embed(self, server: str, session: str, token: str = "") -> None:
+        """Put the widget on the page."""
+        self.policy = f"default-src 'none'; script-src {server}{SCRIPT}; connect-src {server}/api/"
+        self.text = (
+            '<!doctype html><html lang="en"><title>Wiki</title>'
+            f'<script src="{server}{SCRIPT}" defer></script><main><h1>Wiki</h1>'
+            f'<context-manager-widget server="{server}" session="{session}" token="{token}">'
+            "</context-manager-widget></main></html>"
+        )
+
+
+@contextmanager
+def running_site() -> Iterator[Site]:
+    """Serve the site until the block ends."""
+    site = Site()
+    thread = threading.Thread(target=site.server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield site
+    finally:
+        site.server.shutdown()
+        site.server.server_close()
+        thread.join()
+
+
+@pytest.fixture
+def site() -> Iterator[Site]:
+    """A site of another origin."""
+    with running_site() as running:
+        yield running
+
+
+@pytest.fixture
+def server(tmp_path: Path, site: Site) -> Iterator[Server]:
+    """A server that asks for a token and lets the site in."""
+    with running_server(tmp_path, token=TOKEN, allowed_origins=(site.origin,)) as running:
+        yield running
+
+
+class TestElsewhere:
+    """One script, three attributes, no inline style."""
+
+    def test_shows_the_gauge_follows_and_prunes(self, page: Page, server: Server, site: Site) -> None:  # B17
+        """The page loads one script and asks the server alone; the gauge has the regions of our own pages."""
+        session = managed(server, 60)
+        site.embed(server.url, session, TOKEN)
+        asked: list[Request] = []
+        page.on("request", lambda one: asked.extend([one]))
+        blocked: list[str] = []
+        page.on("console", lambda one: blocked.append(one.text) if one.type == "error" else None)
+        page.goto(site.origin)
+        widget = page.locator("context-manager-widget")
+        expect(widget.locator("dd").first).to_have_text("60")
+        gauge = widget.get_by_role("meter", name="Utilization")
+        expect(gauge.locator(".gauge-part").first).to_have_css("position", "static")
+        assert gauge.locator(".gauge-part").evaluate_all("parts => parts.every(part => part.clientWidth > 0)")
+        expect(widget.locator(".widget")).to_have_css("border-radius", "6px")
+        feed(server, session, 1, tokens=50, start=60)
+        expect(widget.locator("dd").first).to_have_text("61")
+        widget.get_by_role("button", name="Prune Context Now").click()
+        expect(widget.get_by_text(re.compile(r"^Context pruned: \d+ items removed$"))).to_be_visible()
+        scripts = [one.url for one in asked if one.resource_type == "script"]
+        assert scripts == [server.url + SCRIPT]
+        assert {one.url.partition("/api/")[0] for one in asked if "/api/" in one.url} == {server.url}
+        assert [one for one in blocked if "Content Security Policy" in one] == []
+
+    def test_says_that_a_token_is_wrong(self, page: Page, server: Server, site: Site) -> None:
+        """A refusal can be read there too."""
+        site.embed(server.url, managed(server, 2, tokens=50), "wrong")
+        page.goto(site.origin)
+        expect(page.locator("context-manager-widget").get_by_role("alert")).to_contain_text("token")
+
+    def test_says_that_its_origin_is_not_let_in(
+        self, page: Page, tmp_path: Path, site: Site, complaints: list[str]
+    ) -> None:
+        """The browser hides the refusal from the page; the widget names the origin and the option that lets it in."""
+        with running_server(tmp_path) as server:
+            site.embed(server.url, managed(server, 2, tokens=50))
+            page.goto(site.origin)
+            alert = page.locator("context-manager-widget").get_by_role("alert")
+            expect(alert).to_contain_text(f"{server.url} does not answer pages of {site.origin}")
+            expect(alert).to_contain_text(f"--allow-origin {site.origin}")
+            page.close()
+        assert all("blocked by CORS policy" in one for one in complaints)
+        complaints.clear()
+
+    def test_says_that_no_session_is_named(self, page: Page, server: Server, site: Site) -> None:
+        """A forgotten attribute is named, rather than a widget shown that stays empty."""
+        site.embed(server.url, "", TOKEN)
+        page.goto(site.origin)
+        alert = page.locator("context-manager-widget").get_by_role("alert")
+        expect(alert).to_contain_text("The attribute session is missing")
+
+    def test_keeps_the_keys_of_the_page(self, page: Page, server: Server, site: Site) -> None:
+        """A key that our own pages take is typed on a page of another site."""
+        site.embed(server.url, managed(server, 2, tokens=50), TOKEN)
+        site.text = site.text.replace("<h1>", '<input type="search" aria-label="Find"><h1>')
+        page.goto(site.origin)
+        expect(page.locator("context-manager-widget dd").first).to_have_text("2")
+        field = page.get_by_label("Find")
+        field.press("/")
+        expect(field).to_have_value("/")
+
+
+class TestTheSettings:
+    """The origins that are let in."""
+
+    def test_let_no_other_origin_in(self, server: Server) -> None:
+        """Another origin gets neither an answer nor permission to ask."""
+        client = server.flask.test_client()
+        ask = {"Access-Control-Request-Method": "GET", "Host": "127.0.0.1"}
+        sent = {"Authorization": f"Bearer {TOKEN}", "Host": "127.0.0.1", "Origin": "https://other.example"}
+        assert client.get("/api/sessions", headers=sent).status_code == 403
+        refused = client.options("/api/sessions", headers={**ask, "Origin": "https://other.example"})
+        assert "Access-Control-Allow-Origin" not in refused.headers
+        assert refused.status_code == 403
+
+    def test_allow_reading_and_pruning(self, server: Server, site: Site) -> None:
+        """An allowed origin is named in the answer, and no method but those of the widget."""
+        ask = {"Access-Control-Request-Method": "DELETE", "Host": "127.0.0.1", "Origin": site.origin}
+        answer = server.flask.test_client().options("/api/sessions", headers=ask)
+        assert answer.status_code == 204
+        assert answer.headers["Access-Control-Allow-Origin"] == site.origin
+        assert answer.headers["Access-Control-Allow-Methods"] == "GET, POST"
+        assert "Origin" in answer.headers["Vary"]
+
+
+class TestItsPage:
+    """The page that shows the widget."""
+
+    def test_shows_it_and_how_to_embed_it(self, page: Page, tmp_path: Path) -> None:
+        """The widget of the chosen session, and script, origin and policy to copy."""
+        with running_server(tmp_path) as server:
+            first, second = managed(server, 2, tokens=50), managed(server, 5, tokens=50)
+            page.goto(f"{server.url}/sessions/{first}")
+            page.locator("details.export summary").click()
+            page.get_by_role("link", name="Widget").click()
+            expect(page.locator("context-manager-widget dd").first).to_have_text("2")
+            expect(page.locator("pre").nth(1)).to_contain_text(f'session="{first}"')
+            page.get_by_label("Session").select_option(second)
+            expect(page).to_have_url(f"{server.url}/widget?session={second}")
+            expect(page.locator("context-manager-widget dd").first).to_have_text("5")
+            expect(page.locator("pre").nth(1)).to_contain_text(f'src="{server.url}{SCRIPT}"')
