@@ -1,1 +1,1 @@
-"""Context: the message list the model is sent next, with memories and learnings."""
+"""Context: the message list that is sent to the model next, with memories and learnings."""

@@ -1,8 +1,7 @@
-"""The context as the model is sent it: the pruned view within what is usable, in a wire format, valid for that format.
-
-What arrived in the same format goes out as the very same objects. What is broken (a call without its result) is
-repaired on the way out and reported; the log is not touched. A list that cannot be made valid is refused. The same
-state gives the same bytes; asking changes nothing.
+"""The context as it is sent to the model: the pruned view within the usable tokens, in a wire format, valid
+for that format. Messages that arrived in the same format go out as the same objects. Faults (a call without
+its result) are repaired in the output and reported; the log is not touched. A list that cannot be made valid
+is refused. The same state gives the same bytes; reading changes nothing.
 """
 
 from __future__ import annotations
@@ -136,31 +135,37 @@ class Context:
 
 
 def _format_of(row: SessionRow) -> str:
-    """Return the format of a session's messages: the first that could only be one, else its agent's or model's own."""
+    """Return the format of a session's messages: the first that is unambiguous, else that of its agent or
+    model.
+    """
     known = AGENTS[row.source].wire_format if row.source in AGENTS else native_format(row.model)
     return row.wire_format or known or "openai"
 
 
 def _take_flat_texts(items: Sequence[ViewItem], name: str) -> None:
-    """Let flat texts that came before the format was known pass for objects of it, so that they go out as they came."""
+    """Treat flat texts that came before the format was known as objects of it, so that they go out
+    unchanged.
+    """
     for one in items:
         if isinstance(one.item, Item) and (taken := taken_as(one.item.message, name)) is not one.item.message:
             one.item = replace(one.item, message=taken)
 
 
 def _envelope(row: SessionRow, name: str) -> dict[str, Any]:
-    """Return the other fields of the body that the session's list came in, for a list of its own format."""
+    """Return the other fields of the body that the session's list came in, if the output has the same
+    format.
+    """
     return dict(row.envelope or {}) if name == row.wire_format or not row.wire_format else {}
 
 
 def _into(row: SessionRow, name: str, envelope: dict[str, Any]) -> dict[str, Any] | None:
-    """Return the envelope that takes the system messages, or None where they stay in the list."""
+    """Return the envelope that takes the system messages, or None if they stay in the list."""
     bare = row.wire_format in (None, name) and not envelope
     return None if bare and name == "openai" else envelope
 
 
 def _encoded_again(messages: Sequence[Message], name: str) -> tuple[list[Message], list[str]]:
-    """Return the messages, with those rewritten that the format refuses as they came, and a note for each.
+    """Return the messages; those that are invalid in the format are rewritten, with a note for each.
 
     A server may answer with objects that it would not accept: an empty list of calls, content that is null.
     """
@@ -179,7 +184,9 @@ def _encoded_again(messages: Sequence[Message], name: str) -> tuple[list[Message
 
 
 def _as_they_came(messages: Sequence[Message], items: Sequence[ViewItem], name: str) -> list[Any] | None:
-    """Return the objects that came in, or None unless every message is unchanged and came in this format."""
+    """Return the objects as they arrived, or None unless every message is unchanged and arrived in this
+    format.
+    """
     untouched = {id(s.message) for s in items if s.untouched}
     out: list[Any] = []
     for message in messages:
@@ -196,7 +203,9 @@ def _as_read(messages: Sequence[Message], items: Sequence[ViewItem]) -> bool:
 
 
 def _prompt(items: Sequence[ViewItem]) -> tuple[str, Sequence[ViewItem]]:
-    """Return the system prompt at the beginning, and the rest; "" and all items where there is no text prompt."""
+    """Return the system prompt at the beginning, and the rest; "" and all items if there is no text
+    prompt.
+    """
     if not items or items[0].message.role != "system":
         return "", items
     parts = items[0].message.parts
@@ -218,7 +227,9 @@ def _over(tokens: int, limit: int, built: BuiltContext, scale: Scale) -> TooLarg
 
 
 def _rated(items: Sequence[ViewItem], settings: Settings) -> list[Item | Summary]:
-    """Return the view's items, with keyword ratings by the settings' lists where the stored ones are by others."""
+    """Return the view's items, with keyword ratings by the settings' lists if the stored ones used other
+    lists.
+    """
     lexicon = lexicon_of(settings.keywords)
 
     def rated(item: Item) -> Item:

@@ -1,7 +1,7 @@
-"""Memories and learnings: kept, edited, searched, and found for the next message of a session.
+"""Memories and learnings: stored, edited, searched, and selected for the next message of a session.
 
-A learning can be recorded from any message. After a turn that used tools some are proposed, and kept only on a click.
-A dismissed text is not proposed again in any session. Nothing here changes a session.
+A learning can be recorded from any message. After a turn that used tools some are proposed; a proposal is
+stored only on a click. A dismissed text is not proposed again in any session. Nothing here changes a session.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from webapp.store.sessions import SessionRow
 LONGEST = 4_000  # characters of one text
 FOUND = 40  # memories for one message
 PROPOSED = 3
-# A decision counts where it is a refusal or has its reason; whatever a user asks for weighs two already.
+# A decision counts if it is a refusal or gives a reason; every request of a user already weighs two.
 AGENT_WEIGHT, USER_WEIGHT = 2.0, 4.0  # least weights of what is proposed; `decision_weight` has the scale
-FEWEST_WORDS = 5  # fewer say nothing outside their session: "Do not push."
-# An agent that says what it does next decides nothing that is worth knowing in another session.
+FEWEST_WORDS = 5  # fewer are meaningless outside their session: "Do not push."
+# An agent that announces its next step decides nothing worth knowing in another session.
 _NEXT_STEP = re.compile(
     r"(?:(?:ok|okay|now|next|first|then|great|good|perfect|alright|also|so|actually|wait)\b[\s,.:!–—-]*)*"
     r"(?:let me|let['’]s|let us|i['’]ll|i will|i['’]m going to|i am going to|i need to|i should|looking at)\b",
@@ -48,7 +48,9 @@ class MemoryService:
         self._found: dict[str, tuple[int, list[Proposal]]] = {}  # by session, at a version of it
 
     def listed(self, kind: str, q: str = "") -> list[Memory]:
-        """Return all of a kind, the latest first; with `q` those that contain any of its words, best match first."""
+        """Return all of a kind, the latest first; with `q` only those that contain any of its words, best
+        match first.
+        """
         rows = self._store.memories.search(kind, [q]) if q.strip() else self._store.memories.all(kind)
         return [_memory(row) for row in rows]
 
@@ -67,11 +69,11 @@ class MemoryService:
         session_id: str | None = None,
         message_id: str | None = None,
     ) -> Memory:
-        """Keep a text, or without one the words of a message; `session_id` says where it was recorded.
+        """Store a text, or without one the text of a message; `session_id` is where it was recorded.
 
         Raises:
             NotFound: there is no such session or message.
-            Invalid: there is no text, or it is too long; or a message is named without its session.
+            Invalid: there is no text, it is too long, or a message is named without its session.
         """
         if message_id is not None:
             if session_id is None:
@@ -106,7 +108,7 @@ class MemoryService:
             self._store.memories.remove(kind, number)
 
     def relevant(self, message: Message | None, most_learnings: int) -> tuple[list[str], list[str]]:
-        """Return the texts that enrich the prompt of a message, each once, what matters most first.
+        """Return the texts to add to the prompt of a message, each once, the most relevant first.
 
         Memories share a word with the message. Learnings that share a stem with it come first, then the newest others,
         up to `most_learnings` in all.
@@ -152,7 +154,7 @@ class MemoryService:
             self._store.small.put_setting(DISMISSED, {"digests": digests[-DISMISSED_KEPT:]})
 
     def _open(self, proposals: list[Proposal]) -> list[Proposal]:
-        """Return those that are neither kept nor dismissed yet."""
+        """Return those that are neither stored nor dismissed yet."""
         if not proposals:
             return []
         kept = {row.text for row in self._store.memories.all(LEARNING)}
@@ -164,7 +166,7 @@ class MemoryService:
         known = self._found.get(row.id)
         if known is not None and known[0] == row.version:
             return known[1]
-        # A sub-agent's user is the agent above it: its orders hold for one task.
+        # A sub-agent's user is its parent agent: its orders apply to one task only.
         is_sub_agent = row.parent_id is not None and row.agent_type != "fork"
         turn = [] if is_sub_agent else list(self._last_turn(row))
         found: list[tuple[float, str, MessageRow]] = []

@@ -26,7 +26,7 @@ from webapp.store.log import EntryRow, MessageRow
 from webapp.store.summaries import SummaryRow
 
 BATCH = 500
-# About as many bytes, and what an object takes besides its text.
+# The approximate size in bytes, and the overhead of an object besides its text.
 CHARS_KEPT, FRAME_CHARS = 50_000_000, 600
 
 
@@ -37,7 +37,7 @@ class ViewItem:
     item: ScoringItem | Summary
     row: MessageRow | SummaryRow
     untouched: bool = False  # the message as the log has it, with no replacement
-    as_read: bool = False  # untouched, and its wire object reads as it says
+    as_read: bool = False  # unchanged, and its wire object decodes to the same message
 
     @property
     def message(self) -> Message:
@@ -51,7 +51,7 @@ class ViewItem:
 
 
 class MessageCache:
-    """A cache of decoded messages. A message is read again once it has a new last entry."""
+    """A cache of decoded messages. A message is read again when it has a new last entry."""
 
     def __init__(self, chars_kept: int = CHARS_KEPT) -> None:
         self._kept = chars_kept
@@ -136,7 +136,9 @@ def summary_value(row: SummaryRow) -> Summary:
 
 
 def message_of(entries: Sequence[EntryRow]) -> Message:
-    """Return the message that entries form. One alone keeps its wire object; rows of transcripts lend their media."""
+    """Return the message that entries form. A single entry keeps its wire object; media come from rows of
+    transcripts.
+    """
     said = [entry.message for entry in entries]
     first = said[0]
     parts = tuple(part for message in said for part in message.parts)

@@ -18,7 +18,7 @@ class Call:
 
     name: str
     summary: str
-    """The argument that says most."""
+    """The most telling argument."""
 
 
 @answer
@@ -30,7 +30,7 @@ class Message:
     """Its number in the session, from 1."""
     role: Role
     kind: str
-    """"message", or what else the agent wrote, as "compaction_summary"."""
+    """"message", or another kind of entry that the agent wrote, for example "compaction_summary"."""
     text: str
     """The beginning of its text."""
     chars: int
@@ -222,9 +222,8 @@ class Kept:
 
 @answer
 class Plan:
-    """A prune that is not applied yet: its effect and its reasons.
-
-    It is kept in memory, and stale once the session, its settings or its limits change.
+    """A prune that is not applied yet: its effect and its reasons. It is kept in memory and becomes stale
+    when the session, its settings or its limits change.
     """
 
     plan_id: str

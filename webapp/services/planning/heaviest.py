@@ -1,7 +1,6 @@
-"""The heaviest of a context in groups: by file with its reads, by tool with its results, repeated outputs (X19).
-
-A read is superseded where a later read or write of the same file says all that it says; an output is a duplicate where
-the same text comes again later.
+"""The heaviest parts of a context in groups: by file with its reads, by tool with its results, repeated
+outputs (X19). A read is superseded if a later read or write of the same file contains all of it; an output is
+a duplicate if the same text comes again later.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ MEMBERS = 500
 
 @dataclass(slots=True)
 class Group:
-    """Messages by position with their estimated tokens, the files they touch, and which say nothing of their own."""
+    """Messages by position with their estimated tokens, the files they touch, and which are redundant."""
 
     tokens: dict[int, int] = field(default_factory=dict)
     touches: list[tuple[int, Touch]] = field(default_factory=list)

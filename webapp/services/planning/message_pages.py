@@ -29,7 +29,7 @@ LONGEST_PAGE = 1_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageRequest:
-    """The page that is wanted: which messages, in which order, from where.
+    """A request for a page: which messages, in which order, from where.
 
     `after` is the `next` of the page before, `offset` the rows before the page instead of it. `first` and `last` are
     message numbers, both included; `tool` names the tool of calls and results. `plan_id` takes fates from a shown plan.
@@ -51,7 +51,7 @@ class PageRequest:
     plan_id: str | None = None
 
     def __post_init__(self) -> None:
-        """Refuse what no page has."""
+        """Raise Invalid if no page can match."""
         if self.sort not in SORTS:
             expected = ", ".join(SORTS)
             raise Invalid(f"bad value for sort; expected one of {expected}, got {self.sort}", "sort")
@@ -79,7 +79,7 @@ class PageRequest:
 
     @property
     def needs_plan(self) -> bool:
-        """Return whether filter or order depend on a plan."""
+        """Return whether filter or order depends on a plan."""
         return bool(self.fate or self.plan_id) or self.sort not in ("newest", "oldest")
 
 
@@ -133,7 +133,7 @@ class Messages:
         return self.page(session_id, **by)
 
     def _pending(self, session: Session, asked: PageRequest) -> Page:
-        """Return a page of what the log alone gives."""
+        """Return a page of the fields that the log alone gives."""
         wanted = self._matching(session, None, asked)
         nos, cursor = self._in_log_order(session, wanted, asked)
         errors = self._store.log.count(session.key, error=True)
@@ -168,8 +168,8 @@ class Messages:
     def by_number(self, session_id: str, nos: Sequence[int], *, at_once: bool = False) -> list[MessageAnswer]:
         """Return these messages, with the fates of the plan that would be made now.
 
-        With `at_once` they are returned without scores and fates where no plan is ready: what an agent just wrote is on
-        a page before anything is planned with it.
+        With `at_once` they are returned without scores and fates where no plan is ready: what an agent just
+        wrote is shown before a plan includes it.
 
         Raises:
             NotFound: there is no such session.
@@ -220,7 +220,9 @@ class Messages:
     def _matching(
         self, session: Session, planned: SessionPlan | None, asked: PageRequest
     ) -> list[int] | None:
-        """Return the numbers that meet the conditions, ascending; None for all. A fate needs the plan that gives it."""
+        """Return the numbers that meet the conditions, ascending; None for all. A filter by fate needs the
+        plan.
+        """
         sets: list[set[int]] = []
         log, fate = self._store.log, asked.fate
         if asked.q and asked.q.strip():

@@ -22,7 +22,9 @@ CLEARED = "the agent probably cleared its output, without recording it"
 
 
 def message_answer(row: MessageRow, planned: SessionPlan | None, left: Left | None = None) -> Message:
-    """Return a message. `planned` is the plan that gives its fate, `left` how it left the context, if it did."""
+    """Return a message. `planned` is the plan that gives its fate; `left` is how it left the context, if it
+    did.
+    """
     position = planned.view.index.get(row.no) if planned is not None else None
     if planned is not None and position is not None:
         return _planned(row, planned, position)
@@ -86,7 +88,7 @@ def _planned(row: MessageRow, planned: SessionPlan, position: int) -> Message:
 
 
 def why(plan: PrunePlan, position: int) -> Why:
-    """Return why a message has its fate; a shortened one says so even where it is protected."""
+    """Return why a message has its fate; for a shortened one that is the reason even if it is protected."""
     short = plan.shortenings.get(position)
     if short is not None and short.why is not None:
         return short.why()

@@ -1,4 +1,4 @@
-"""Planning: plans over a session's pruned view: gathers, lets `scoring` decide, remembers the answer.
+"""Planning: plans over a session's pruned view: reads the data, lets `scoring` decide, remembers the answer.
 
 People see the tokens of the gauge, `scoring` plans in estimated tokens; `SessionPlan.scale` converts. The plan with
 the saved settings gives the fates in lists; it is made at most once a version.
@@ -33,11 +33,11 @@ PLANS_KEPT = 64
 class SessionPlan:
     """A plan and what it was made from.
 
-    `settings` are those in force, with the weights of the task type; `preset` is the preset they come from.
-    `max_tokens` is in tokens as shown; `size` is the number of messages in the view. `base` is the plan without
-    outputs shortened by hand; `chosen` says that somebody chose what goes. `cold` and
-    `cached_for_hour` tell of the provider's cache. The plan is stale once the session's
-    `version`, the settings in force with those `tried` on top (`asked`), or the `limits` differ.
+    `settings` are the current ones, with the weights of the task type; `preset` is the preset they come from.
+    `max_tokens` is in tokens as shown; `size` is the number of messages in the view. `base` is the plan
+    without outputs shortened by hand; `chosen` says that somebody chose what goes. `cold` and
+    `cached_for_hour` describe the provider's cache. The plan is stale once the session's `version`, the
+    current settings with those `tried` on top (`asked`), or the `limits` differ.
     """
 
     id: str
@@ -124,7 +124,7 @@ class Planning:
         )  # fmt: skip
 
     def history(self, session: Session) -> History:
-        """Return the messages of the session's pruned view; in a transaction, as `make` wants it."""
+        """Return the messages of the session's pruned view; call it in a transaction, as `make` needs."""
         return self._histories.of(session).history
 
     def is_ready(self, session: Session) -> bool:
@@ -136,7 +136,7 @@ class Planning:
         return (session.settings, budget, None) in view.memo
 
     def _budget(self, session: Session, scale: Scale, shown: int) -> int:
-        """Return what the messages alone may take, in estimated tokens."""
+        """Return the budget of the messages alone, in estimated tokens."""
         others = session.pruned.beside + self._store.contexts.summary_tokens(session.key, PRUNED)
         return max(0, scale.estimated(shown) - others)
 
@@ -155,7 +155,7 @@ class Planning:
         return chosen
 
     def remember(self, planned: SessionPlan) -> SessionPlan:
-        """Keep a plan that was shown, so that exactly it can be applied."""
+        """Keep a plan that was shown, so that exactly that plan can be applied."""
         with self._lock:
             self._plans[planned.id] = planned
             while len(self._plans) > PLANS_KEPT:
@@ -179,7 +179,7 @@ class Planning:
         return planned
 
     def holding(self, plan_id: str, session: Session) -> SessionPlan | None:
-        """Return the plan that was shown under this id, where it still applies to the session."""
+        """Return the plan that was shown under this id if it still applies to the session."""
         try:
             return self.recall(plan_id, session)
         except StalePlan:
@@ -214,7 +214,7 @@ def _asked(session: Session, tried: Mapping[str, Any] | None) -> Settings:
 
 
 def _decided_alike(planned: SessionPlan, session: Session) -> bool:
-    """Return whether settings and limits are those that the plan was made with."""
+    """Return whether settings and limits still equal those of the plan."""
     try:
         settings = _asked(session, planned.tried)
     except InvalidSettings:  # what was tried conflicts with what was saved since
@@ -223,7 +223,7 @@ def _decided_alike(planned: SessionPlan, session: Session) -> bool:
 
 
 def _refuse_pinned(view: SessionHistory, drop: Collection[int], spare: Collection[int]) -> None:
-    """Refuse to drop a pinned message, as dropping it directly is refused.
+    """Refuse to drop a pinned message, just as dropping it directly is refused.
 
     Raises:
         Conflict: a unit that is to be dropped, and not spared, is pinned.

@@ -9,7 +9,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanRequest:
-    """The plan that is wanted. `settings` are tried on top of the session's; `compare` adds what they change.
+    """A request for a plan. `settings` are tried on top of the session's; `compare` adds what they change.
 
     `spare`, `drop` and `shorten` are message ids. `max_tokens` is in tokens as shown; None takes the session's aim.
     """
@@ -25,7 +25,7 @@ class PlanRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PruneRequest:
-    """The prune that is wanted: the plan shown under `plan_id`, or one made now."""
+    """A request for a prune: the plan shown under `plan_id`, or one made now."""
 
     plan_id: str | None = None
     max_tokens: int | None = None

@@ -1,4 +1,6 @@
-"""Verdicts with their price: the verdict on one session, from the plan that its action would show (X18)."""
+"""Verdicts with their price: the verdict on one session, computed from the plan that its action would show
+(X18).
+"""
 
 from __future__ import annotations
 
@@ -16,13 +18,13 @@ from webapp.services.session.verdicts import verdict_answer
 
 
 class Verdicts:
-    """Judges one session with the prices of plans, which a list of sessions does without."""
+    """Judges one session with the prices of plans, which a list of sessions leaves out."""
 
     def __init__(self, environment: Environment, planning: Planning) -> None:
         self._environment, self._store, self._planning = environment, environment.store, planning
 
     def of(self, session_id: str) -> Verdict:
-        """Return the verdict on a session; a plan is made where the verdict depends on one.
+        """Return the verdict on a session; a plan is made if the verdict depends on one.
 
         Raises:
             NotFound: there is no such session.
@@ -37,7 +39,7 @@ class Verdicts:
         return verdict_answer(verdict_of(figures), session.version)
 
     def _clearing(self, session: Session, figures: SessionFigures) -> Clearing | None:
-        """Return the plan that clears redundant outputs and nothing else; None where there is none worth it."""
+        """Return the plan that clears only redundant outputs; None if it is not worth it."""
         settings = session.task_settings
         if not (settings.stage_duplicates or settings.stage_superseded):
             return None

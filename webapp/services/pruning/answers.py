@@ -42,7 +42,7 @@ class Undone:
 
 @answer
 class Emergency:
-    """The changes that the emergency path made so that a context fits."""
+    """The changes that the emergency path made so that the context fits."""
 
     dropped: int
     """Messages taken out."""

@@ -1,10 +1,11 @@
-"""Automatic pruning: changes that nobody asks for, in the transaction of the append that makes them necessary.
+"""Automatic pruning: changes made without a request, in the transaction of the append that makes them
+necessary.
 
-Above the target, or above what is usable where a small window makes that less, a plan cuts to the aim: once a crossing
-and only for a gain worth it. Protected messages stay even where they exceed the aim or the target. Where the context
-then still exceeds what is usable, the model would soon refuse it: the emergency path cuts below that by a margin, so
-that the next message does not call for it again. Where it can gain nothing it says so once and waits until the context
-has grown.
+Above the target, or above the usable tokens if a small window makes those fewer, a plan cuts to the aim: once
+per crossing, and only if the gain is worth it. Protected messages stay even where they exceed the aim or the
+target. Where the context then still exceeds what is usable, the model would soon refuse it. The emergency
+path then cuts below that by a margin, so that the next message does not trigger it again. If it can gain
+nothing it reports this once and waits until the context has grown.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from webapp.services.summaries.plan_summary import Covering, Prepared
 log = logging.getLogger(__name__)
 # After an attempt that gained too little, the context has to grow by this share before the next one.
 BACK_OFF = 1.05
-# An emergency ends below what is usable by this share of it at least.
+# An emergency ends at least this share below the usable tokens.
 MARGIN = 0.1
 SUMMARISE = "summarise"
 
@@ -90,13 +91,15 @@ class Automatic:
         return self._planning.make(session, max_tokens=planned.max_tokens, strategy="score"), None
 
     def _plan(self, session: Session, engages: int) -> SessionPlan:
-        """Return the plan for the aim, which is never above where pruning engages."""
+        """Return the plan for the aim, which is never above the size at which pruning starts."""
         return self._planning.make(
             session, max_tokens=engages if engages < session.limits.aim_tokens else None
         )
 
     def _waits_for_a_model(self, session: Session, planned: SessionPlan) -> bool:
-        """Return whether a model writes the plan's summary: it takes time, which there is while the context fits."""
+        """Return whether a model writes the plan's summary: that takes time, which is available while the
+        context fits.
+        """
         if planned.plan.summary is None or not self._covering.has_model:
             return False
         return planned.scale.estimate <= session.usable_estimate
@@ -109,10 +112,11 @@ class Automatic:
         return tokens > _engages(session) and not state.fired and tokens >= state.backed_off
 
     def summarise(self, session_id: str, cancelled: threading.Event | None = None) -> None:
-        """Prune a session above its target by a summary that a model writes, or the built-in one where that fails.
+        """Prune a session above its target by a summary that a model writes, or by the built-in one if that
+        fails.
 
         Raises:
-            Conflict: it was cancelled, or more than new messages has changed meanwhile.
+            Conflict: it was cancelled, or something other than new messages has changed meanwhile.
         """
         with self._environment.lock(session_id), self._store.read():
             session = Session.load(self._environment, session_id)
@@ -148,7 +152,8 @@ class Automatic:
         reason = f"{scale.tokens:,} tokens, {scale.shown(usable):,} are usable"
         done = self._overflow.within(session, overflow=False, goal=goal, reason=reason)
         if session.pruned.estimate > usable * (1 - MARGIN / 2):
-            # Hardly any room was gained because the system prompt takes nearly all: do not repeat it at each message.
+            # Little was gained because the system prompt takes nearly everything: do not repeat it at each
+            # message.
             session.state.relieved = int(scale.shown(usable) * BACK_OFF)
             session.save()
         self._histories.drop(session.key)
@@ -156,9 +161,8 @@ class Automatic:
 
 
 def _engages(session: Session) -> int:
-    """Return the size above which a context is pruned: its target, or what is usable where that is less.
-
-    Where nothing is usable no size is: a plan would take all it may and gain nothing.
+    """Return the size above which a context is pruned: its target, or the usable tokens if those are fewer.
+    If nothing is usable, no context is pruned: a plan would take out everything and still not fit.
     """
     usable = session.usable_estimate
     if not usable:

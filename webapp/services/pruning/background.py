@@ -1,4 +1,4 @@
-"""Summaries made off the calling thread: those that are due, and those that a model writes.
+"""Summaries made on another thread: those that are due, and those that a model writes.
 
 A session has one job at a time; a request while one runs changes nothing. A cancelled job leaves the session as it was.
 A failure is published as an event and never reaches the caller of the append.
@@ -30,7 +30,7 @@ PRUNE = "prune"
 
 @dataclass(slots=True)
 class Job:
-    """One summary in the making."""
+    """A summary that is being made."""
 
     thread: threading.Thread
     cancelled: threading.Event = field(default_factory=threading.Event)
@@ -150,7 +150,7 @@ class Background:
 
     @contextmanager
     def _alone(self, session_id: str) -> Iterator[Job]:
-        """Keep other jobs of the session away while its summary is made on the calling thread.
+        """Block other jobs of the session while its summary is made on the calling thread.
 
         Raises:
             Conflict: a job is running.
@@ -172,10 +172,10 @@ def due(session: Session) -> Due:
 
 
 def fill_of(session: Session) -> Fill:
-    """Return a session's context as the triggers see it, in tokens as shown.
+    """Return a session's context as the triggers need it, in tokens as shown.
 
-    The parts are those of the gauge. What a transcript does not contain, the agent's prompt and tools, counts among
-    the tools.
+    The parts are those of the gauge. The agent's prompt and tools, which a transcript does not contain, count
+    as tools.
     """
     limits = session.limits
     whole = gauge_of(session, session.pruned, limits.limit)

@@ -1,7 +1,8 @@
 """Operations on single messages, the history of operations, and undo.
 
-Undo of operation n takes back n and every live one after it, newest first, so that the context is the one before n plus
-all that was appended since. An agent's own operation cannot be undone, and neither can those before it.
+Undo of operation n undoes n and every later one that is not undone, newest first. The context is then the one
+before n plus everything appended since. An agent's own operation cannot be undone, and neither can those
+before it.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ KINDS = (
     "clearing",
     "rewind",
 )
-# A unit's messages lie at most so far apart in the log.
+# The largest distance in the log between the messages of a unit.
 UNIT_REACH = 256
 OPPOSITE = {
     "pinned": "unpinned",
@@ -62,7 +63,7 @@ class Operations:
         )
 
     def list(self, session_id: str, kind: str | None = None) -> list[Operation]:
-        """Return the operations of a session, newest first; only those of one `kind` where it is given.
+        """Return the operations of a session, newest first; only those of one `kind` if it is given.
 
         Raises:
             Invalid: there is no such kind.
@@ -104,7 +105,7 @@ class Operations:
 
         Raises:
             NotFound: there is no such operation.
-            Conflict: it was undone already, or the agent's own compaction or rewind stands in between.
+            Conflict: it was undone already, or a compaction or rewind by the agent came after it.
         """
         with self._environment.lock(session_id), self._store.write():
             session = Session.load(self._environment, session_id)
@@ -175,7 +176,7 @@ class Operations:
             change.summaries_in(went)
 
     def _restored(self, change: ContextChange) -> Sequence[str]:
-        """Return the ids of the messages that the undo brought back into the context."""
+        """Return the ids of the messages that the undo put back into the context."""
         back = {i.no for i in change.items if i.change == "in"}
         rows = self._store.log.messages(change.session.key, sorted(back))
         return [rows[no].mid for no in sorted(rows) if rows[no].out_operation is None]
@@ -202,7 +203,7 @@ class Operations:
         return self._act(session_id, mid, "unpin", act)
 
     def drop_first(self, session_id: str, mid: str) -> Applied:
-        """Mark a message with its unit as the first to go, or remove that mark."""
+        """Flag a message with its unit as the first to go, or remove the flag."""
 
         def act(change: ContextChange, unit: Sequence[MessageRow]) -> str:
             if all(m.drop_first for m in unit):
@@ -217,9 +218,8 @@ class Operations:
     def drop(self, session_id: str, mid: str) -> Applied:
         """Take a message with its unit out of the context.
 
-        Raises:
-            Conflict: it is out already, is pinned, waits for a result, or may never go: a system message or the last
-                unit.
+        Raises: Conflict: it is out already, is pinned, waits for a result, or can never be dropped (a system
+        message or the last unit).
         """
 
         def act(change: ContextChange, unit: Sequence[MessageRow]) -> str:
@@ -234,7 +234,7 @@ class Operations:
             if any(m.no in last for m in unit):
                 raise Conflict("the last message is never dropped")
             if waiting(read_features([m.features for m in unit])):
-                raise Conflict("it waits for the result of a call, which would come without the call")
+                raise Conflict("it waits for the result of a call, which would then arrive without its call")
             detail = {"fate": "goes", "reason": "dropped by hand", "cause": "dropped"}
             change.take_out(standing, {m.no: detail for m in standing})
             return "dropped"

@@ -1,8 +1,7 @@
-"""The emergency path of a session: called when a provider says that the context is too long, or when nothing else
-helps. It ends within the budget, as an operation that can be taken back.
-
-What is dropped is covered by a summary that carries the note; what was cut stands in the context as it was cut, whole
-in the log.
+"""The emergency path of a session: used when a provider reports that the context is too long, or when nothing
+else helps. It ends within the budget, as an operation that can be undone. Dropped messages are covered by a
+summary that carries the note. Shortened messages stay in the context in their short form; the log keeps them
+whole.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ LEAST_BESIDE = 256
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """The outcome of the emergency path: its operation, its event, and the figures to show."""
+    """The outcome of the emergency path: its operation, its event, and the numbers to show."""
 
     operation: OperationRow
     event: ContextPruned
@@ -56,7 +55,7 @@ class Overflow:
         self._histories, self._summarising = histories, summarising
 
     def relieve(self, session_id: str, overflow: bool = True, actor: str = "emergency") -> Relieved:
-        """Bring the context within what is usable; with `overflow` half of the turns goes in any case.
+        """Bring the context within what is usable; with `overflow` at least half of the turns are taken out.
 
         Raises:
             NotFound: there is no such session.
@@ -79,8 +78,8 @@ class Overflow:
         goal: int | None = None,
         reason: str = "",
     ) -> Done:
-        """Do it inside the caller's transaction: to at most what is usable, or to `goal` estimated tokens where
-        that leaves room beside the system prompt.
+        """Bring it, inside the caller's transaction, to at most the usable tokens, or to `goal` estimated
+        tokens if that leaves room beside the system prompt.
 
         Raises:
             Conflict: as `relieve`.
@@ -129,7 +128,7 @@ class Overflow:
         return Done(operation, event, shown)
 
     def _no_room(self, session: Session) -> str:
-        """Return why nothing can be gained: all usable tokens go to what is no message, the prompt and the tools."""
+        """Return why nothing can be gained: the prompt and the tools take all usable tokens."""
         alone, usable = session.pruned.scale.shown(session.pruned.beside), session.usable_shown
         if not usable:
             window = session.limits.window

@@ -1,8 +1,8 @@
 """Pruning: the plan that is shown, and the plan that is applied.
 
-Gathers through `planning`, lets `scoring` decide, applies in one transaction, publishes after it. Where a plan asks for
-a summary, it is written first: a model may take minutes, and nothing is locked meanwhile. What came in since is no
-reason to throw it away; anything else that changed is.
+Gathers through `planning`, lets `scoring` decide, applies in one transaction, publishes after it. Where a
+plan asks for a summary, it is written first: a model may take minutes, and nothing is locked meanwhile. New
+messages since then do not make it stale; any other change does.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from webapp.services.summaries.plan_summary import Covering, Prepared, rejected_
 from webapp.services.summaries.summarising import summarised_event
 from webapp.store.operations import OperationRow
 
-# A plan shows at most so many rows of each kind; `messages.page` with the plan's id shows all of them.
+# The most rows of each kind that a plan shows; `messages.page` with the plan's id shows all of them.
 ROWS_SHOWN = 500
 
 
@@ -60,13 +60,13 @@ class Prunes:
     # -- showing
 
     def plan(self, session_id: str, wanted: PlanRequest) -> Plan:
-        """Return the plan that was asked for; stores nothing.
+        """Return the requested plan; nothing is stored.
 
         Raises:
             NotFound: there is no such session.
             Invalid: a message of `spare`, `drop` or `shorten` is not in it.
-            InvalidSettings: settings or strategy are not valid; one fault a field.
-            Conflict: what is pinned is to be dropped.
+            InvalidSettings: settings or strategy are not valid; one error for each field.
+            Conflict: a pinned message is to be dropped.
         """
         with self._store.read():
             session = Session.load(self._environment, session_id)
@@ -81,7 +81,7 @@ class Prunes:
             )
             self._planning.remember(planned)
             saved = None
-            if wanted.compare:  # for the same cut, where one was named
+            if wanted.compare:  # for the same cut, if one was given
                 saved = self._planning.make(session, max_tokens=wanted.max_tokens)
             return self._answer(session, planned, saved)
 
@@ -217,10 +217,10 @@ class Prunes:
         return applied(session_answer(session), operation, pruned_event(events))
 
     def check(self, session: Session, planned: SessionPlan, prepared: Prepared | None) -> None:
-        """Check inside the caller's transaction that a plan may still be carried out.
+        """Check inside the caller's transaction that a plan can still be applied.
 
         Raises:
-            StalePlan: the session has changed; where a summary was being written, by more than new messages.
+            StalePlan: the session has changed; if a summary was being written, by more than new messages.
         """
         if session.version == planned.version:
             return
@@ -332,7 +332,7 @@ def _nothing(planned: SessionPlan) -> str | None:
     if planned.size == 0:
         return "the context is empty"
     if planned.chosen:
-        return "nothing of what was chosen can go or be shortened: system messages and the last message stay"
+        return "none of the chosen messages can be dropped or shortened: system messages and the last message stay"
     if planned.plan.over_budget is not None:
         return "everything in the context is protected"
     return f"the context of {planned.scale.tokens:,} tokens is within {planned.max_tokens:,} already"

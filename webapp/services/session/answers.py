@@ -79,7 +79,7 @@ class OverLimit:
 
 @answer
 class VerdictAction:
-    """The one thing that a verdict advises."""
+    """The action that a verdict advises."""
 
     kind: Action
     """`prune` and `clear` open a plan, `resume` the dialog to resume, `export` the formats of an export."""
@@ -91,10 +91,10 @@ class VerdictAction:
 
 @answer
 class Verdict:
-    """The one thing to do about a session's context, or that there is none (X18)."""
+    """The advice on a session's context: one action, or none needed (X18)."""
 
     kind: Kind
-    """`now` and `above` ask for a prune, `resume` for the use of one; `clear` is worth its price; `fine`, `over` and
+    """`now` and `above` ask for a prune, `resume` for using one; `clear` is worth its price; `fine`, `over` and
     `empty` need nothing."""
     text: str
     """One sentence, with the price judged against the session's own pace."""
@@ -114,9 +114,9 @@ class Proxied:
     prunes: bool
     """The switch: calls are to be sent pruned."""
     applied: bool
-    """True where the last call was sent pruned; the pruned view is then the session's one context."""
+    """True where the last call was sent pruned; the pruned view is then the session's only context."""
     reason: str
-    """The reason the last call was sent as it came although it was to be pruned; empty for none."""
+    """The reason the last call was sent unchanged although it should have been pruned; empty otherwise."""
     subscription: bool
     """True where the last call's key is a subscription's, whose calls are never changed."""
     calls: int
@@ -130,14 +130,14 @@ class Proxied:
 
 @answer
 class Session:
-    """One session with its figures."""
+    """One session with its sizes and state."""
 
     id: str
     title: str | None
     source: str
     """The agent that writes the session, `api`, or `import`."""
     source_label: str
-    """The source as pages name it."""
+    """The source as pages show it."""
     why_not_resumed: str | None
     """The reason no agent can resume from a copy of the session; null if one can."""
     kind: Literal["followed", "managed"]
@@ -168,12 +168,12 @@ class Session:
     limit_source: str
     limit_date: str | None
     window_assumed: bool
-    """True until the agent, a call or the user tells which of the model's windows the session runs with."""
+    """True until it is known from the agent, a call or the user which of the model's windows the session runs with."""
     window_kind: WindowKind
-    """The source of the window: the `table` of models, the user's `own` word, the agent (`reported`,
+    """The source of the window: the `table` of models, the user's `own` value, the agent (`reported`,
     `compaction`, `marker`, `remembered` from another session, `usual` for its default), or `usage`."""
     over_limit: OverLimit | None
-    """The call that the window does not hold, where no other window of the model is known; null where all fit."""
+    """The call that exceeds the window, where no other window of the model is known; null if all calls fit."""
     agent: Gauge | None
     """The context that the agent really sends; null for a managed session."""
     pruned: Gauge
@@ -188,7 +188,7 @@ class Session:
     automatic: bool
     """True where the session is pruned automatically."""
     proxy: Proxied | None
-    """The proxy's part in it; null for a session whose calls do not go through the proxy."""
+    """The state of its calls through the proxy; null for a session whose calls do not go through it."""
     task_type: SessionTaskType
     strategy: SessionStrategy
     growth_per_turn: int | None
@@ -196,7 +196,7 @@ class Session:
     turns_left: int | None
     """Turns until the target at the present growth; null where it does not grow."""
     verdict: Verdict
-    """The one thing to do about it, without the price of a plan; `/sessions/<id>/verdict` has that."""
+    """The advice for it, without the price of a plan; `/sessions/<id>/verdict` has that."""
     trend: list[float]
     """Utilization over time, oldest first."""
     notes: list[str]
@@ -248,5 +248,5 @@ class Applied:
     session: Session
     """The session afterwards."""
     event: dict[str, Any] | None
-    """The payload of `context:pruned`; null for an operation that is no prune."""
+    """The payload of `context:pruned`; null for an operation that is not a prune."""
     message: str

@@ -30,7 +30,7 @@ def wire_bytes(message: Message) -> tuple[bytes | None, str | None]:
 
 
 def json_bytes(value: Any) -> bytes:
-    """Return any JSON value as compact bytes; integers beyond 64 bits and half surrogates survive."""
+    """Return any JSON value as compact bytes; integers beyond 64 bits and half surrogates are preserved."""
     try:
         return orjson.dumps(value)
     except (orjson.JSONEncodeError, TypeError):
@@ -38,10 +38,11 @@ def json_bytes(value: Any) -> bytes:
 
 
 def read_json(text: bytes) -> Any:
-    """Return the value of a JSON text in UTF-8. Half a surrogate pair, as of a character that was cut, is U+FFFD.
+    """Return the value of a JSON text in UTF-8. Half of a surrogate pair (a character that was cut) becomes
+    U+FFFD.
 
     Raises:
-        orjson.JSONDecodeError: it is no JSON.
+        orjson.JSONDecodeError: it is not JSON.
     """
     try:
         return orjson.loads(text)

@@ -1,8 +1,8 @@
-"""Environment: what all services share: store, bus, tokenizers, clock, and the settings and models common to all.
+"""Environment: store, bus, tokenizers, clock, and the common settings and models, shared by all services.
 
-Settings and model overrides are cached until they change; once a second the store is asked whether another process
-has changed them. A session's lock keeps two threads from preparing the same append; other processes are kept apart by
-the session's version.
+Settings and model overrides are cached until they change; once a second the store is checked for changes by
+another process. A session's lock keeps two threads from preparing the same append; other processes are kept
+apart by the session's version.
 """
 
 from __future__ import annotations
@@ -28,13 +28,16 @@ from webapp.store import Store
 
 SETTINGS, WINDOWS = "settings", "windows"
 LOOK_MS = 1_000
-# Threads that may wait to change one session, and how long: the longest change of a very long session takes less.
+# The number of threads that may wait to change one session, and for how long. The longest change of a very
+# long session takes less.
 WAITING = 12
 WAIT_SECONDS = 30.0
 
 
 class SessionLock:
-    """One thread's turn with a session; the same thread may take it again. A few may wait, and not for ever."""
+    """One thread's turn with a session; the same thread may take it again. A few threads may wait, for a
+    limited time.
+    """
 
     def __init__(self, session_id: str) -> None:
         self._session_id = session_id
@@ -45,7 +48,7 @@ class SessionLock:
         """Wait for the turn.
 
         Raises:
-            BusyStore: too many wait for it, or it did not come.
+            BusyStore: too many threads wait for it, or the wait timed out.
         """
         if self._lock.acquire(blocking=False):
             return
@@ -70,7 +73,7 @@ class Redacts(Protocol):
         """Return a text without credentials; they are counted by kind."""
 
     def message(self, message: Message) -> tuple[Message, Counter[str]]:
-        """Return a message without credentials, and how many there were of which kind."""
+        """Return a message without credentials, and how many of each kind there were."""
 
     def raw(self, raw: bytes) -> bytes:
         """Return the bytes of a row without credentials."""
@@ -78,7 +81,7 @@ class Redacts(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """The most bytes that a message, the log of a session, and the store may take; 0: as many as there is room for."""
+    """The maximum bytes of a message, of the log of a session, and of the store; 0 for no limit."""
 
     message: int = 0
     session: int = 0
@@ -140,14 +143,18 @@ class Environment:
         return rows
 
     def windows(self) -> dict[str, dict[str, Any]]:
-        """Return the windows that agents have told, by agent and model: `window`, `why`, and when (`at`, in ms)."""
+        """Return the windows that agents have reported, by agent and model: `window`, `why`, and when (`at`,
+        in ms).
+        """
         self._look()
         if self._windows is None:
             self._windows = self.store.small.fields(WINDOWS)
         return self._windows
 
     def remember_window(self, key: str, window: int, why: str, at: int) -> None:
-        """Remember the window that an agent told, inside the caller's transaction; the last one holds."""
+        """Remember the window that an agent reported, inside the caller's transaction; the last one
+        counts.
+        """
         known = self.store.small.fields(WINDOWS)
         if known.get(key, {}).get("at", -1) <= at:
             known[key] = {"window": window, "why": why, "at": at}

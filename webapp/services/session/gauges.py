@@ -1,4 +1,4 @@
-"""The figures of a session: its gauges, and its row of the overview."""
+"""Answers computed from a session: its gauges, and its row of the overview."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def session_answer(session: Session) -> SessionAnswer:
 
 
 def proxied_answer(session: Session) -> Proxied | None:
-    """Return the proxy's part in a session, None where it has none."""
+    """Return the state of a session's calls through the proxy, None if there are none."""
     state = session.state.proxy
     if session.row.source != PROXY:
         return None
@@ -146,7 +146,7 @@ def proxied_answer(session: Session) -> Proxied | None:
 
 
 def redacted_notes(state: SessionState) -> list[str]:
-    """Return how many credentials were replaced in what the session said, by kind."""
+    """Return notes on how many credentials were replaced in the session, by kind."""
     count = sum(state.redacted.values())
     kinds = ", ".join(sorted(state.redacted))
     words = "1 credential was" if count == 1 else f"{count:,} credentials were"
@@ -154,7 +154,7 @@ def redacted_notes(state: SessionState) -> list[str]:
 
 
 def verdict_figures(session: Session) -> SessionFigures:
-    """Return the figures that the verdict on a session is made from, without the prices of a plan."""
+    """Return the numbers that the verdict on a session is made from, without the prices of a plan."""
     activity = activity_of(session.row, session.state, session.environment.clock())
     before = session.unseen_before(session.row.next_sample)
     growth = growth_per_turn(session.state, session.main.tokens - before)
@@ -163,7 +163,7 @@ def verdict_figures(session: Session) -> SessionFigures:
 
 
 def task_type_answer(session: Session) -> SessionTaskType:
-    """Return the task type in force, who chose it, and what the session looks like."""
+    """Return the current task type, who chose it, and what the session looks like."""
     settings, facts = session.settings, session.state.facts
     likeness = recognise(facts)
     own = "task_type" in session.row.settings
@@ -191,19 +191,19 @@ def shown_title(row: SessionRow) -> str:
 
 
 def why_not_resumed(row: SessionRow) -> str | None:
-    """Return why no agent can resume from a copy of a session; None where one can."""
+    """Return why no agent can resume from a copy of a session; None if one can."""
     agent = AGENTS.get(row.source)
     if agent is None:
         return "only the session of an agent can be resumed in one; a program asks for its context instead"
     if agent.transcripts is None:
         return f"{agent.label} cannot resume from a copy: {agent.why_no_transcripts}"
     if row.parent_id is not None and row.agent_type != "fork":
-        return "a sub-agent cannot be resumed by itself; resume the session above it"
+        return "a sub-agent cannot be resumed by itself; resume its parent session"
     return None
 
 
 def source_label(source: str) -> str:
-    """Return the name of a source as pages show it: an agent's label, else the source as it was given."""
+    """Return the name of a source as pages show it: an agent's label, else the source itself."""
     if source not in AGENTS:
         return {"api": "API", PROXY: "Proxy"}.get(source, source)
     return f"{AGENTS[source].label} (legacy)" if AGENTS[source].legacy else AGENTS[source].label
@@ -217,7 +217,7 @@ def state_of(tokens: int, limits: Limits, activity: Activity) -> State:
 
 
 def activity_of(row: SessionRow, state: SessionState, now: int) -> Activity:
-    """Return what the agent seems to be doing, from the time and the role of its last message."""
+    """Return the agent's activity, judged by the time and role of its last message."""
     if not row.last_activity_at:
         return "idle"
     age = now - row.last_activity_at
@@ -244,14 +244,16 @@ def _over(limits: Limits) -> OverLimit | None:
 
 
 def notes_of(session: Session, limits: Limits) -> list[str]:
-    """Return the stored notes, and those on a model that is not known and on usage that was not believed."""
+    """Return the stored notes, and those on an unknown model and on usage reports set aside as
+    implausible.
+    """
     row, state = session.row, session.state
     notes = list(row.notes)
     if state.set_aside:
         reports = "1 usage report" if state.set_aside == 1 else f"{state.set_aside:,} usage reports"
         notes.append(
-            f"{reports} set aside: the last says {state.aside_input:,} tokens, and more was surely sent; were "
-            "cached tokens left out?"
+            f"{reports} set aside: the last says {state.aside_input:,} tokens, "
+            "and more was certainly sent; were cached tokens left out?"
         )
     if row.model and not limits.model.known and limits.window_assumed:
         notes.append(

@@ -1,9 +1,10 @@
-"""Histories: the messages of pruned views as columns, cached so that a plan does not read what was read a second ago.
+"""Histories: the messages of pruned views as columns, cached so that a plan does not read the same data
+again.
 
-One `SessionHistory` is the pruned view of one session at one version, and never changes: plans, and whatever is worked
-out of them later, read it while the session grows. Behind it `Histories` keeps a history that an append extends; any
-other change of the context drops that, and the next use gathers it from the store, feature columns only. The least
-recently used are dropped when they hold too many messages together.
+One `SessionHistory` is the pruned view of one session at one version, and never changes: plans and everything
+derived from them read it while the session grows. `Histories` also keeps a history that appends extend. Any
+other change of the context drops it, and the next use reads it from the store again, feature columns only.
+The least recently used are dropped when all together hold too many messages.
 """
 
 from __future__ import annotations
@@ -24,15 +25,17 @@ from webapp.store.context import PRUNED
 
 # A message takes about 4 kB, most of it its content: 250 MB.
 MESSAGES_KEPT = 60_000
-# Keyword ratings by other lists than the stored ones are kept for so many sessions, through prunes and undos.
+# The number of sessions for which keyword ratings by other lists than the stored ones are kept, through
+# prunes and undos.
 RATED_KEPT = 8
 
-# Contents are found for so many messages at a time: what is read of the log together, and stored together.
+# The number of messages whose contents are computed in one batch: read from the log and stored together.
 FOUND_TOGETHER = 200
 
-# Lexicon -> (message number, its characters) -> rating. A message whose words have changed has other characters.
+# Lexicon -> (message number, its characters) -> rating. A message whose text has changed has another number
+# of characters.
 Ratings = dict[str, dict[tuple[int, int], float]]
-# Message numbers with their stored features, and those that are to take their place.
+# Message numbers with their stored features, and with the features that will replace them.
 Found = list[tuple[int, str, Features]]
 
 
@@ -40,7 +43,7 @@ Found = list[tuple[int, str, Features]]
 class SessionHistory:
     """The pruned view of a session at one version: a snapshot, with its message numbers.
 
-    `memo` keeps what was worked out of it; hold `lock` while adding to it.
+    `memo` caches values derived from it; hold `lock` while adding to it.
     """
 
     session: int
@@ -54,14 +57,13 @@ class SessionHistory:
     memo: dict[object, object] = field(default_factory=dict)
 
     def positions(self, nos: Iterable[int]) -> set[int]:
-        """Return the positions of messages by number; those that are not in the view are left out."""
+        """Return the positions of messages by number, without those that are not in the view."""
         return {self.index[no] for no in nos if no in self.index}
 
 
 class _Growing:
-    """The history of a session as appends extend it, and the snapshot of it as it is now, where one was made.
-
-    Hold `lock` for all but the session's number.
+    """The history of a session as appends extend it, and its current snapshot if one was made. Hold `lock`
+    for everything except the session's number.
     """
 
     __slots__ = (
@@ -92,13 +94,13 @@ class _Growing:
         self._index = {no: i for i, no in enumerate(nos)}
         self._shown: SessionHistory | None = None
         self._facts = history.facts
-        self.waiting: dict[int, Features] = {}  # appended since, with contents still to be found
+        self.waiting: dict[int, Features] = {}  # appended since; contents not computed yet
 
     def __len__(self) -> int:
         return len(self._nos) + len(self.waiting)
 
     def snapshot(self) -> SessionHistory:
-        """Return the history as it is now, nothing waiting."""
+        """Return the current history; no message may be waiting for its contents."""
         if self._shown is None:
             self.history.facts = self._facts
             history = self.history.snapshot()
@@ -114,7 +116,7 @@ class _Growing:
         self._facts, self.version, self._shown = session.state.facts.copy(), session.version, None
 
     def take_in(self, found: Iterable[tuple[int, Features]]) -> None:
-        """Take in what waits, with its contents; what another thread has taken in is passed over."""
+        """Add the waiting messages with their contents; skip those that another thread has added."""
         for no, features in found:
             if self.waiting.pop(no, None) is not None:
                 self._index[no] = self.history.append(features)
@@ -122,7 +124,7 @@ class _Growing:
 
 
 class Histories:
-    """The histories of all sessions, as many as fit."""
+    """A cache of the histories of sessions, within a limit of messages."""
 
     def __init__(self, store: Store, messages_kept: int = MESSAGES_KEPT) -> None:
         self._store, self._kept = store, messages_kept
@@ -134,8 +136,8 @@ class Histories:
     def of(self, session: Session) -> SessionHistory:
         """Return the history of a session at its version.
 
-        Raises:
-            StalePlan: the session has changed since it was loaded. Inside the transaction that loaded it, it cannot.
+        Raises: StalePlan: the session has changed since it was loaded. It cannot change inside the
+        transaction that loaded it.
         """
         if (known := self.known(session)) is not None:
             return known
@@ -143,7 +145,7 @@ class Histories:
             gathering = self._gathering.setdefault(session.key, threading.Lock())
         stored: Found = []
         try:
-            with gathering:  # a thread that waits here mostly waits for the same history
+            with gathering:  # a thread that waits here usually waits for the same history
                 found = self._completed(session, stored)
                 if found is None:
                     gathered = self._gather(session, stored)
@@ -170,8 +172,8 @@ class Histories:
         return found
 
     def _completed(self, session: Session, stored: Found) -> SessionHistory | None:
-        """Return what `known` does once the contents of what waits are found; found without the lock, which appends
-        want.
+        """Return the same as `known` once missing contents are computed; that happens without the lock, which
+        appends need.
         """
         growing = self._growing(session)
         if growing is None:
@@ -219,7 +221,7 @@ class Histories:
             known = self._histories.get(made.session)
             if (
                 known is None or known.version < made.version
-            ):  # a reader may be behind what was appended meanwhile
+            ):  # a reader may be behind the appends made meanwhile
                 self._histories[made.session] = made
             self._histories.move_to_end(made.session)
             total = sum(map(len, self._histories.values()))
@@ -260,7 +262,7 @@ class Histories:
             return found
 
     def _require_version(self, session: Session) -> None:
-        """Raise StalePlan where the session has changed since it was loaded."""
+        """Raise StalePlan if the session has changed since it was loaded."""
         if self._store.sessions.version(session.key) != session.version:
             raise StalePlan("the session has changed meanwhile; look at it again")
 
@@ -272,9 +274,9 @@ class Histories:
         features: list[Features],
         stored: Found,
     ) -> None:
-        """Find the contents of messages that were stored without one, or by another version.
+        """Compute the contents of messages that were stored without them, or by another version.
 
-        `texts` are the features as they are stored; what is to be stored in their place is added to `stored`.
+        `texts` are the features as stored; the text to store in place of each is added to `stored`.
         """
         missing = [i for i, one in enumerate(features) if needs_content(one)]
         for start in range(0, len(missing), FOUND_TOGETHER):
@@ -287,7 +289,9 @@ class Histories:
                 stored.append((nos[i], texts[i], features[i]))
 
     def _store_contents(self, session: int, stored: Found) -> None:
-        """Store what was found, so that nobody looks for it again; where that cannot be, the next one will."""
+        """Store computed contents so that they are not computed again; if storing fails, the next use tries
+        again.
+        """
         for start in range(0, len(stored), FOUND_TOGETHER):
             some = [(no, old, features_text(new)) for no, old, new in stored[start : start + FOUND_TOGETHER]]
             with suppress(StoreError), self._store.write():

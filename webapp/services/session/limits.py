@@ -1,4 +1,6 @@
-"""Limits: what one session may hold in tokens, from its model's row, the window it runs with, and its settings."""
+"""Limits: the tokens that one session may hold, from its model's row, the window it runs with, and its
+settings.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ WindowKind = Literal["table", "own", "reported", "compaction", "marker", "usage"
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """The window that a session runs with, who tells it, and where from, in words."""
+    """The window that a session runs with, its source, and a description of the source."""
 
     tokens: int
     kind: WindowKind
@@ -27,8 +29,9 @@ class Window:
 class Limits:
     """The limits of one session, in tokens.
 
-    `limit` is what utilization divides by (X10), `least_gain` the tokens that make an automatic prune worth it (X9).
-    `told_by` says who tells the window. `over` is the largest call of the session where it is above the limit, else 0.
+    `limit` is what utilization divides by (X10), `least_gain` the tokens that make an automatic prune worth
+    it (X9). `told_by` is the source of the window. `over` is the session's largest call if that is above the
+    limit, else 0.
     """
 
     model: ModelLimits

@@ -1,4 +1,4 @@
-"""Measuring: what is computed once for a message when it arrives: its tokens, features and card."""
+"""Measuring: the tokens, features and card of a message, computed once when it arrives."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Measured:
 
 
 class Measures(Protocol):
-    """Measures a message: `measure`, here or in a process beside."""
+    """Measures a message: `measure`, in this process or a separate one."""
 
     def __call__(
         self, message: Message, counter: TokenCounter, lexicon: Lexicon, tool_names: Mapping[str, str]
@@ -54,9 +54,9 @@ def measure(
 ) -> Measured:
     """Return the facts of a message; `tool_names` maps call ids to tools.
 
-    The contents of calls and outputs, most of what a session says, are found when a plan first asks for them
-    (`webapp.services.session.histories`), or here where it is to be `in_full`; those of talk tell the session's task
-    type.
+    The contents of calls and outputs, most of a session's text, are computed when a plan first needs them
+    (`webapp.services.session.histories`), or here if `in_full`. Those of the conversation itself are always
+    computed: the session's task type depends on them.
     """
     tokens = estimate_message_tokens(message, counter)
     features = analyse(message, tokens, lexicon, content=in_full or not (message.calls or message.results))
@@ -66,7 +66,7 @@ def measure(
 
 
 def starts_turn(message: Message, kind: str) -> bool:
-    """Return whether a person speaks in this message, which starts a turn."""
+    """Return whether this message is written by a person, which starts a turn."""
     own = message.role == "user" and message.name != REMINDER and kind == "message"
     return own and (not message.results or bool(message.text and len(message.parts) > len(message.results)))
 

@@ -1,8 +1,8 @@
-"""A process beside the server that measures large messages, so that the server's own threads go on meanwhile.
+"""A process beside the server that measures large messages, so that the server's own threads are not held up.
 
-Counting and analysing 5 MB takes one to two seconds of a processor, in steps that no other thread of a process can
-interrupt for long enough to be felt on every page. The process starts with the first large message, ends when none has
-come for a while, and with its parent: it reads until the other end of its pipe is closed.
+Counting and analysing 5 MB takes one to two seconds of a processor, in steps that no other thread can
+interrupt, long enough to delay every page. The process starts with the first large message. It ends after a
+while without one, and with its parent: it reads until the other end of its pipe is closed.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ _RUN = "import sys; sys.path.insert(0, {!r}); from {} import answer; answer()"
 
 
 class MeasuringBeside:
-    """Measures as `measure` does; large messages in the process beside, one after the other.
+    """Measures like `measure`; large messages in the separate process, one after the other.
 
-    Here one thread measures at a time. Several would only take the interpreter from each other, and from the one that
-    tells pages what is new: under 200 sessions that append, half as much was taken in, and pages heard of it four
-    times as late.
+    In this process one thread measures at a time. Several would only compete for the interpreter with each
+    other and with the thread that notifies pages: with 200 sessions appending, throughput was half as high
+    and pages were notified four times as late.
     """
 
     def __init__(self) -> None:
@@ -54,7 +54,7 @@ class MeasuringBeside:
         """
         if _size(message) >= LARGE_CHARS:
             with self._turn:
-                for _ in range(ATTEMPTS):  # it may have ended since it was last asked
+                for _ in range(ATTEMPTS):  # it may have ended since it was last used
                     if self._closed:
                         raise ClosedStore("the server is ending; try again once it runs")
                     try:
@@ -101,24 +101,26 @@ class MeasuringBeside:
 
 
 def _size(message: Message) -> int:
-    """Return the length of what is counted and analysed, in characters."""
+    """Return the length of the text that is counted and analysed, in characters."""
     return sum(len(getattr(part, "text", "") or getattr(part, "arguments", "")) for part in message.parts)
 
 
 def answer() -> None:
-    """Measure what is asked on stdin, and write it to stdout, until nobody asks any more."""
+    """Measure each message read from stdin and write the result to stdout, until no more come."""
     asked, answers = sys.stdin.buffer, sys.stdout.buffer
     while _is_asked(asked):
         try:
             message, counter, lexicon, tool_names = pickle.load(asked)  # noqa: S301  # the server wrote it
         except EOFError:
             return
-        # Here nobody waits for the contents, too.
+        # Nobody waits here, so contents are computed too.
         measured = measure(message, counter, lexicon, tool_names, in_full=True)
         pickle.dump(measured, answers, pickle.HIGHEST_PROTOCOL)
         answers.flush()
 
 
 def _is_asked(asked: IO[bytes]) -> bool:
-    """Wait for a question; return False if none comes for IDLE_SECONDS, where the system can tell."""
+    """Wait for a request; return False if none comes for IDLE_SECONDS (on systems that can wait on a
+    pipe).
+    """
     return os.name != "posix" or bool(select.select([asked], [], [], IDLE_SECONDS)[0])

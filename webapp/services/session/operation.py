@@ -66,7 +66,7 @@ class ContextChange:
             self.items.append(ItemRow(message.no, "out", before, details.get(message.no)))
 
     def put_in(self, messages: Sequence[MessageRow], replacements: Mapping[int, str | None]) -> None:
-        """Put messages back at their place in the log, each with its replacement text where it has one."""
+        """Put messages back at their place in the log, each with its replacement text if it has one."""
         key = self.session.key
         there = self._store.contexts.at(key, PRUNED, [m.first_seq for m in messages])
         missing = [m for m in messages if m.first_seq not in there]
@@ -133,7 +133,9 @@ class ContextChange:
         facts: Mapping[str, Any],
         number: int | None = None,
     ) -> OperationRow:
-        """Write what was changed as one operation behind message `number`, by default the last; and the session."""
+        """Write the collected changes as one operation after message `number`, by default the last, and the
+        session.
+        """
         row = self.session.row
         counts = Counter(item.change for item in self.items)
         counted = {
@@ -162,7 +164,7 @@ class ContextChange:
         return operation
 
     def save(self) -> None:
-        """Write the session with a new version, and a point of the chart where its size has changed."""
+        """Write the session with a new version, and a point of the chart if its size has changed."""
         session, row = self.session, self.session.row
         session.touch()
         tokens = session.pruned.tokens

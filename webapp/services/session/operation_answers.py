@@ -1,4 +1,4 @@
-"""Operations as answers, with what an undo of each would take along."""
+"""Operations as answers, with the later operations that an undo of each would undo too."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from webapp.store.operations import OperationRow
 
 
 def operation_answer(operation: OperationRow, live: Sequence[OperationRow] = ()) -> Operation:
-    """Return one operation. `live` are those that are not undone, by default this one alone."""
+    """Return one operation. `live` are those not undone, by default this one alone."""
     live = live or [operation]
     later = [o.n for o in live if o.n > operation.n]
     barrier = any(o.actor == "agent" for o in live if o.n >= operation.n)
@@ -42,7 +42,9 @@ def operation_answer(operation: OperationRow, live: Sequence[OperationRow] = ())
 
 
 def tokens_around(operation: OperationRow) -> tuple[int, int]:
-    """Return the tokens before and after: of the agent's context for what the agent did, else of the pruned view."""
+    """Return the tokens before and after: of the agent's context for the agent's operations, else of the
+    pruned view.
+    """
     before, after = operation.tokens_before, operation.tokens_after
     if operation.actor != "agent":
         return before, after
@@ -50,7 +52,7 @@ def tokens_around(operation: OperationRow) -> tuple[int, int]:
 
 
 def applied(session: Session, operation: OperationRow, event: ContextPruned) -> Applied:
-    """Return the answer to a prune that was carried out; `session` is the session afterwards."""
+    """Return the answer to an applied prune; `session` is the session afterwards."""
     freed = operation.tokens_before - operation.tokens_after
     return Applied(
         operation=operation_answer(operation),
@@ -61,7 +63,7 @@ def applied(session: Session, operation: OperationRow, event: ContextPruned) -> 
 
 
 def pruned_words(operation: OperationRow) -> str:
-    """Return what a prune did: "40 messages summarised in 1,204 tokens, 12 pruned, 3 shortened"."""
+    """Return a prune's effect in words: "40 messages summarised in 1,204 tokens, 12 pruned, 3 shortened"."""
     removed, shortened, summarised = (
         operation.plan.get(name) or 0 for name in ("removed", "shortened", "summarised")
     )

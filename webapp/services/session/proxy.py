@@ -13,11 +13,11 @@ ID_PREFIX = "proxy-"
 class ProxyState:
     """The switch of a session and the outcome of its last call.
 
-    `prunes` is the switch. `applied`: the last call was sent pruned; `reason` says why one that was to be was not.
-    `subscription`: its key is a subscription's, so nothing is changed. `calls` counts all calls, `pruned` those that
-    were sent pruned; `paid` is what these cost at list prices, `unpruned` what they would have cost as the client sent
-    them, in dollars. `full` is the input of the last call as the client sent it, `prompt` the source id of the system
-    prompt, `tools` the digest of the tool definitions, `tool_tokens` their size.
+    `prunes` is the switch. `applied`: the last call was sent pruned; `reason` says why not, if it should have
+    been. `subscription`: its key is a subscription's, so nothing is changed. `calls` counts all calls,
+    `pruned` those that were sent pruned; `paid` is the cost of these at list prices, `unpruned` their cost as
+    the client sent them, in dollars. `full` is the input of the last call as the client sent it, `prompt` the
+    source id of the system prompt, `tools` the digest of the tool definitions, `tool_tokens` their size.
     """
 
     prunes: bool = False

@@ -1,8 +1,8 @@
 """Replacements: stored texts that replace a message's tool outputs, or all its parts, in the pruned view.
 
-A replacement is JSON: `tokens` is what the message costs with it, `results` are texts by call id; `parts`, where there
-are any, replace everything; `by` is "agent" where the agent itself sends them. None means that the message is sent
-unchanged.
+A replacement is JSON: `tokens` is the size of the message with it, `results` are texts by call id; `parts`,
+if any, replace everything; `by` is "agent" if the agent itself sends them. None means that the message is
+sent unchanged.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ def agents_replacement(tokens: int, results: Mapping[str, str]) -> str:
 
 
 def is_agents(text: str) -> bool:
-    """Return whether the agent itself replaced what a stored text replaces."""
+    """Return whether a stored replacement is the agent's own."""
     return bool(orjson.loads(text).get("by") == "agent")
 
 
 def cost(message: MessageRow, text: str | None) -> int:
-    """Return the tokens of a message in the view, with its replacement where it has one."""
+    """Return the tokens of a message in the view, with its replacement if it has one."""
     return int(orjson.loads(text)["tokens"]) if text is not None else message.tokens
 
 
 def with_replacement(message: Message, text: str | None) -> Message:
-    """Return a message as it is sent: as it is, with other results, or with other parts."""
+    """Return a message as it is sent: unchanged, with other results, or with other parts."""
     if text is None:
         return message
     stored = orjson.loads(text)
@@ -54,7 +54,9 @@ def with_replacement(message: Message, text: str | None) -> Message:
 
 
 def features_with(features: Features, text: str) -> Features:
-    """Return the features of a replaced message: its tokens and content; none of its outputs counts as whole."""
+    """Return the features of a replaced message: its tokens and content; its outputs all count as
+    shortened.
+    """
     stored = orjson.loads(text)
     features = features._replace(tokens=int(stored["tokens"]), traces="")
     if "parts" in stored:

@@ -1,8 +1,9 @@
 """Session: one session as loaded, with everything that is derived from its row, its running state and its totals.
 
-A service loads a session, changes it, and calls `save()` inside its transaction. A followed session has two contexts:
-the agent's (what the agent really sends) and the pruned view (what our operations make of it). A managed session has
-the pruned view alone. Tokens are estimates until a `Scale` converts them to the tokens that are shown.
+A service loads a session, changes it, and calls `save()` inside its transaction. A followed session has two
+contexts: the agent's (what the agent really sends) and the pruned view (the result of our operations). A
+managed session has the pruned view alone. Tokens are estimates until a `Scale` converts them to the tokens
+that are shown.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ Totals = dict[int, dict[str, tuple[int, int]]]
 
 CACHE_MS, CACHE_HOUR_MS = 5 * 60 * 1000, 60 * 60 * 1000
 # Columns that a person may change while an append is being prepared.
-STATE_DAMAGED = "what was learned of its calls is damaged and starts anew; run `coppice verify`"
+STATE_DAMAGED = "its stored running state is damaged and was reset; run `coppice verify`"
 SHARED_COLUMNS = ("title", "model", "cwd", "agent_type", "parent_id", "window", "wire_format")
 
 
@@ -65,7 +66,7 @@ class Scale:
         return max(0, round(self.tokens + self.factor * (estimate - self.estimate)))
 
     def estimated(self, shown: int) -> int:
-        """Return the estimated tokens that are shown as `shown`; 0 where even an empty context shows more."""
+        """Return the estimated tokens that are shown as `shown`; 0 if even an empty context shows more."""
         return max(0, int(self.estimate + (shown - self.tokens) / self.factor))
 
     def part(self, estimate: int) -> int:
@@ -102,7 +103,7 @@ class SessionContext:
 
     @property
     def beside(self) -> int:
-        """Return the estimated tokens of what is neither message nor summary: tool definitions, memories."""
+        """Return the estimated tokens outside messages and summaries: tool definitions, memories."""
         return sum(self.totals.get(name, (0, 0))[0] for name in REGIONS_BESIDE)
 
     @property
@@ -116,7 +117,7 @@ class SessionContext:
 
     @property
     def tokens(self) -> int:
-        """Return the tokens shown for the whole context: real ones where usage is known."""
+        """Return the tokens shown for the whole context: real ones once usage is known."""
         return self.scale.tokens
 
     def region(self, name: str) -> int:
@@ -132,7 +133,8 @@ class SessionContext:
 class Session:
     """One loaded session. `row`, `state` and `totals` are changed in place and written by `save()`.
 
-    `taught` keeps what sessions of an agent have taught, for several sessions that are looked at together.
+    `taught` caches the calibration learned from an agent's sessions, for several sessions that are loaded
+    together.
     """
 
     def __init__(
@@ -183,9 +185,8 @@ class Session:
 
     @property
     def agent(self) -> SessionContext | None:
-        """Return the context that the agent really sends; None where that is the pruned view.
-
-        Of a session whose last call the proxy sent pruned, what the client `said` is kept, and not sent.
+        """Return the context that the agent really sends; None if that is the pruned view. If the proxy sent
+        the session's last call pruned, the client's own context is stored (`said`) but not sent.
         """
         return None if self.state.proxy.applied else self.said
 
@@ -209,7 +210,7 @@ class Session:
 
     @property
     def ignored_settings(self) -> list[str]:
-        """Return what is stored of the session or its settings and not used, each with the reason."""
+        """Return the stored state and settings of the session that are not used, each with the reason."""
         faults = compatible_settings(self.row.settings, self.environment.settings())[1]
         return [
             *(f"its own {name} is ignored: {why}" for name, why in faults),
@@ -244,7 +245,9 @@ class Session:
 
     @property
     def usable_shown(self) -> int:
-        """Return the most tokens, as shown, that the pruned view may take; 0 where nothing of the window is usable."""
+        """Return the most tokens, as shown, that the pruned view may take; 0 if nothing of the window is
+        usable.
+        """
         try:
             return self.require_usable()
         except InvalidSettings:
@@ -252,12 +255,14 @@ class Session:
 
     @property
     def usable_estimate(self) -> int:
-        """Return the most estimated tokens that the pruned view may take; 0 where nothing of the window is usable."""
+        """Return the most estimated tokens that the pruned view may take; 0 if nothing of the window is
+        usable.
+        """
         usable = self.usable_shown
         return self.pruned.scale.estimated(usable) if usable else 0
 
     def crosses_target(self) -> bool:
-        """Return whether the main context came above its target since this was last asked."""
+        """Return whether the main context rose above its target since the last call of this method."""
         was, self.state.above = self.state.above, self.main.tokens > self.limits.target_tokens
         return self.state.above and not was
 
@@ -275,8 +280,8 @@ class Session:
     def cache_is_cold(self) -> bool:
         """Return True if the provider's cache of the last call has expired, so that the next call writes all of it.
 
-        A cache lives for an hour, or for five minutes where the provider charges for writing to it and no call asked
-        for more. Without a call nothing is known of it.
+        A cache lives for an hour, or for five minutes where the provider charges for writing to it and no
+        call asked for more. Before the first call its state is unknown.
         """
         state = self.state
         brief = (
@@ -320,15 +325,17 @@ class Session:
 
     @property
     def calibration(self) -> Calibration:
-        """Return what is known of real usage, with what other sessions of the agent have taught where this one did not.
+        """Return the calibration from real usage; what this session has not shown yet is taken from other
+        sessions of the agent.
 
-        What an append stores depends on this session `alone`, so that it is the same whichever session came first.
+        An append stores the calibration of this session `alone`, so that the result does not depend on the
+        order of sessions.
         """
         return self.state.calibration if self.alone else self.informed
 
     @property
     def informed(self) -> Calibration:
-        """Return the calibration with what other sessions have taught, whoever asks."""
+        """Return the calibration that also uses other sessions, even for a session that is loaded `alone`."""
         known, row = self.state.calibration, self.row
         needed = not known.known or known.calls == 1 or (known.compacted and not known.compactions)
         if not needed or row.source not in AGENTS:
@@ -343,7 +350,7 @@ class Session:
         )
 
     def unseen_before(self, sample: int) -> int:
-        """Return the tokens that a size stored before the first call lacks: what is not in the transcript."""
+        """Return the tokens outside the transcript, which sizes stored before the first call lack."""
         known = self.state.calibration
         if not known.known:
             return self.informed.unseen - known.unseen
@@ -351,7 +358,7 @@ class Session:
 
     @cached_property
     def _learned(self) -> Overheads:
-        """Return the lessons of other sessions of the agent."""
+        """Return what other sessions of the agent have taught."""
         row, child = self.row, self.row.parent_id is not None
         if row.source not in self._taught:
             self._taught[row.source] = self.environment.store.sessions.taught(row.source)
@@ -379,11 +386,11 @@ class Session:
     # -- saving
 
     def touch(self) -> None:
-        """Count the version up: the log or a context has changed, so plans made before are stale."""
+        """Increase the version: the log or a context has changed, so earlier plans are stale."""
         self.row.version += 1
 
     def save(self) -> None:
-        """Write what has changed since the session was loaded or last saved, inside the caller's transaction."""
+        """Write all changes since the session was loaded or last saved, inside the caller's transaction."""
         self.row.state = self.state.to_dict()
         changed = {name: getattr(self.row, name) for name in COLUMNS}
         store = self.environment.store
@@ -394,7 +401,7 @@ class Session:
         self._remember()
 
     def keep_changes_of_others(self, current: SessionRow) -> None:
-        """Take over those shared columns of `current` that somebody else has changed since this session was loaded.
+        """Copy from `current` the shared columns that changed since this session was loaded.
 
         The window that a person set is shared too.
         """

@@ -1,4 +1,5 @@
-"""SessionState: what a session remembers from append to append, so that an append never reads back.
+"""SessionState: the running values of a session, kept from append to append so that an append never reads the
+log.
 
 Every part is bounded in size. Stored as JSON in `sessions.state`, in the transaction that appends.
 """
@@ -26,19 +27,20 @@ GROUPS_KEPT = 6
 class SessionState:
     """The running facts of one session.
 
-    `facts` is what its task type is recognised from. `trail` holds the tokens of the main context, every `stride`-th
-    message's, thinned out as it fills; `turn_tokens` are those at the last starts of a turn. `ends` maps the source
-    ids of the last messages to the estimate after them and the part of it that the assistant said (`answered`, of all
-    messages so far), `groups` the last API calls to the estimate before them. `absorbing`: assistant messages still
-    belong to the call reported last. `fired`: automatic pruning has acted on this crossing of the target. It does not
-    try again below `backed_off` tokens, nor the emergency path below `relieved`. `own_window` is set by the user (0:
-    not), `told_window` by a compaction of the agent at `told_at` tokens; `largest` is the largest call with the
-    present model. `set_aside` counts the usage reports that cannot be true, `aside_input` and `aside_call` are of the
-    last of them. `first_known` is the first sample with a known size; `first_unseen` is what those before it lack.
-    `sampled` is the last message on the chart, `opening` the beginning of the first message. `agent_version` is the
-    version of the agent that began the session. `called_at` is the time of the last call in ms, `cached_for_hour` says
-    that what it wrote stays cached so long. `above` says that the main context was above its target after the last
-    change. `proxy` is what the proxy tells of its calls.
+    `facts` are the counts that its task type is recognised from. `trail` holds the tokens of the main
+    context, every `stride`-th message's, thinned out as it fills; `turn_tokens` are those at the last starts
+    of a turn. `ends` maps the source ids of the last messages to the estimate after them and the part of it
+    that the assistant wrote (`answered`, of all messages so far), `groups` the last API calls to the estimate
+    before them. `absorbing`: assistant messages still belong to the call reported last. `fired`: automatic
+    pruning has acted on this crossing of the target. It does not try again below `backed_off` tokens, nor the
+    emergency path below `relieved`. `own_window` is set by the user (0: not), `told_window` by a compaction
+    of the agent at `told_at` tokens; `largest` is the largest call with the present model. `set_aside` counts
+    the usage reports that cannot be true; `aside_input` and `aside_call` belong to the last of them.
+    `first_known` is the first sample with a known size; `first_unseen` are the tokens that earlier samples
+    lack. `sampled` is the last message on the chart, `opening` the beginning of the first message.
+    `agent_version` is the version of the agent that began the session. `called_at` is the time of the last
+    call in ms, `cached_for_hour`: what it wrote stays cached for an hour. `above`: the main context was above
+    its target after the last change. `proxy` is the state of its calls through the proxy.
     """
 
     calibration: Calibration = field(default_factory=Calibration)
@@ -91,13 +93,15 @@ class SessionState:
         self.own_window = self.told_window = self.told_at = self.largest = 0
 
     def first_call(self, unseen: int, sample: int) -> None:
-        """Add what is not in the transcript to the sizes before the first reported call, now that it is known."""
+        """Add the tokens outside the transcript, known now, to the sizes before the first reported call."""
         self.first_known, self.first_unseen = sample, unseen
         self.trail = [tokens + unseen for tokens in self.trail]
         self.turn_tokens = [tokens + unseen for tokens in self.turn_tokens]
 
     def take(self, entry: Entry, counter: TokenCounter, factor: float) -> None:
-        """Follow what the agent sends without writing it; without a usage report it stays in the context."""
+        """Add what the agent sends without writing it; it stays in the context until a usage report says
+        otherwise.
+        """
         before = self.unwritten.call
         self.unwritten.take(entry, counter, factor)
         came = self.unwritten.asked
@@ -107,11 +111,11 @@ class SessionState:
             self.calibration = calibration.slipped(self.calibration, came)
 
     def expect(self, tokens: int) -> None:
-        """Expect so many tokens that are in no message with the next call."""
+        """Expect this many tokens outside messages in the next call."""
         self.calibration = calibration.expecting(self.calibration, tokens)
 
     def compacted(self) -> None:
-        """Forget what was sent unwritten: it leaves with the rest of the context."""
+        """Remove what was sent without being written: it leaves with the rest of the context."""
         self.calibration = calibration.after_compaction(self.calibration)
         if not self.calibration.known:
             unseen = max(0, self.calibration.unseen - self.unwritten.unreported)
@@ -119,7 +123,9 @@ class SessionState:
         self.unwritten.compacted()
 
     def count(self, features: Features, before: str | None) -> None:
-        """Count a message for the task type; `before` are its stored features where it was counted with fewer parts."""
+        """Count a message for the task type; `before` are its stored features if it was counted before with
+        fewer parts.
+        """
         if before is not None:
             self.facts.add(next(iter(read_features([before]))), -1)
         self.facts.add(features)
@@ -153,7 +159,7 @@ class SessionState:
                 del self.ends[next(iter(self.ends))]
 
     def group_before(self, group: str, estimate: int) -> int:
-        """Return the estimate before the first entry of a group; `estimate` where this is the first."""
+        """Return the estimate before the first entry of a group; `estimate` if this is the first."""
         before = self.groups.setdefault(group, estimate)
         while len(self.groups) > GROUPS_KEPT:
             del self.groups[next(iter(self.groups))]
@@ -170,7 +176,7 @@ class SessionState:
 
     @classmethod
     def readable(cls, data: dict[str, Any], source: str) -> tuple[SessionState, bool]:
-        """Return the stored state, and whether it is damaged: a new one then."""
+        """Return the stored state and whether it is damaged; a damaged one is replaced by a new one."""
         new = cls.from_dict({}, source)
         try:
             found = cls.from_dict(data, source)
@@ -194,7 +200,7 @@ class SessionState:
 
 
 def _is_like(value: Any, sound: Any) -> bool:
-    """Return whether a value that was read has the types of a sound one, to the fields of what it holds."""
+    """Return whether a value that was read has the expected types, including its nested fields."""
     if is_dataclass(sound):
         return all(
             _is_like(getattr(value, name), getattr(sound, name)) for name in sound.__dataclass_fields__

@@ -1,4 +1,6 @@
-"""Messages as the store keeps them: their features, read in bulk because a view has thousands, and what they say."""
+"""Messages as the store keeps them: their features, read in bulk because a view has thousands, and their
+text.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,7 @@ from scoring.history import Content, Cues, Features
 from scoring.messages import Message
 from webapp.store.log import EntryRow
 
-# What a stored message mostly has; anything else goes the long way.
+# The usual fields of a stored message; anything else takes the slow path.
 _KNOWN = frozenset(
     {"role", "tokens", "chars", "keywords", "lexicon", "own_words", "reasoning_only"}
     | {"calls", "results", "content", "tool", "traces", "cues"}

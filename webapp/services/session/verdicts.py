@@ -1,4 +1,4 @@
-"""The figures of a session that its verdict is made from, as far as they are known without a plan."""
+"""The numbers behind a session's verdict, as far as they are known without a plan."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ DAY_MS = 24 * 3600 * 1000
 def figures_of(
     session: Session, limits: Limits, activity: Activity, growth: int | None, *, resumable: bool
 ) -> SessionFigures:
-    """Return the figures of a session without the prices of a plan; cheap, for a list of thousands."""
+    """Return the numbers of a session without the prices of a plan; cheap enough for a list of thousands."""
     row = session.row
     is_sub_agent = row.parent_id is not None and row.agent_type != "fork"
     # A sub-agent that waits has answered: it gets no further turn.
@@ -61,6 +61,6 @@ def verdict_answer(verdict: Verdict, version: int) -> VerdictAnswer:
 
 
 def _calls_per_turn(session: Session) -> float:
-    """Return how many messages the agent writes a turn, each a call; at least 1."""
+    """Return how many messages (calls) the agent writes in a turn; at least 1."""
     facts, turns = session.state.facts, session.row.turns
     return max(1.0, (facts.messages - facts.outputs - turns) / turns) if turns else 1.0

@@ -1,7 +1,9 @@
-"""The window that a session runs with: what the user says, what the agent tells, what is known of its other sessions.
+"""The window that a session runs with: set by the user, reported by the agent, or known from its other
+sessions.
 
-Nothing is decided when a message arrives: the facts are kept with the session and with its agent, and this is asked
-whenever limits are. So a session shows the same whatever came first, and what was widened can be put back.
+Nothing is decided when a message arrives: the facts are stored with the session and its agent, and the window
+is derived whenever limits are needed. So the result does not depend on the order of events, and a widened
+window can be narrowed again.
 """
 
 from __future__ import annotations
@@ -21,10 +23,8 @@ Remembered = Mapping[str, Mapping[str, Any]]
 def window_of(
     row: SessionRow, state: SessionState, model: ModelLimits, remembered: Callable[[], Remembered]
 ) -> Window | None:
-    """Return the window of a session, None where it is the one of its model's row.
-
-    A window that its largest call does not fit into gives way to the next one that its model is known to have (X10),
-    unless the user has set it.
+    """Return the window of a session, None if it is that of its model's row. If its largest call does not
+    fit, the next larger known window of the model is used (X10), unless the user has set one.
     """
     if state.own_window:
         return Window(state.own_window, "own", "set for this session")
@@ -41,7 +41,7 @@ def window_of(
 def _told(
     row: SessionRow, state: SessionState, model: ModelLimits, remembered: Callable[[], Remembered]
 ) -> Iterator[Window]:
-    """Yield what tells the window, the surest first."""
+    """Yield the sources of the window, the most reliable first."""
     if state.told_window and state.largest <= state.told_window:
         yield Window(
             state.told_window, "compaction", f"the agent compacted by itself at {state.told_at:,} tokens"
@@ -62,5 +62,5 @@ def _told(
 
 
 def window_key(source: str, model: ModelLimits) -> str:
-    """Return the name under which the window of an agent with a model is remembered."""
+    """Return the key under which the window of an agent with a model is stored."""
     return f"{source} {model.name}"

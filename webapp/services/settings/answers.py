@@ -1,4 +1,4 @@
-"""Answers about settings: the settings in force, the model table, suggested weights."""
+"""Answers about settings: the current settings, the model table, suggested weights."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class ChoiceText:
 
 @answer
 class SettingsDoc:
-    """The settings in force, the presets, the range of each field, and the words for signals and choices."""
+    """The current settings, the presets, the range of each field, and the labels of signals and choices."""
 
     settings: Settings
     defaults: Settings
@@ -58,9 +58,9 @@ class Suggestion:
     """Weights that would have kept more of what earlier sessions needed later."""
 
     weights: dict[str, float] | None
-    """Null where none are better; `reason` says why."""
+    """Null if no other weights are better; `reason` says why."""
     present: dict[str, float]
-    """The weights in force."""
+    """The current weights."""
     before: float | None
     """Percent of the needed messages kept in the held-out sessions with the present weights; null if not measured."""
     after: float | None
@@ -86,7 +86,7 @@ class Model:
     encoding: str
     """The tokenizer that counts for the model."""
     token_factor: float
-    """Tokens of the model for one of `encoding`, on agent traffic."""
+    """Tokens of the model per token of `encoding`, on agent traffic."""
     input_price: float | None
     cached_price: float | None
     cache_write_price: float | None

@@ -30,7 +30,7 @@ from webapp.services.settings.answers import (
 
 
 def choice_texts() -> dict[str, list[ChoiceText]]:
-    """Return the values that each setting with a fixed choice accepts, in words, by the setting's name."""
+    """Return the labelled values that each setting with a fixed choice accepts, by the setting's name."""
     return {name: [ChoiceText(**one._asdict()) for one in table.values()] for name, table in CHOICES.items()}
 
 
@@ -41,7 +41,9 @@ class SettingsService:
         self._environment, self._store = environment, environment.store
 
     def get(self) -> SettingsDoc:
-        """Return the settings in force, the presets, the range of each field, and the words for signals and choices."""
+        """Return the current settings, the presets, the range of each field, and the labels of signals and
+        choices.
+        """
         settings = self._environment.settings()
         ranges = {
             name: Range(min=one.minimum, max=one.maximum, step=one.step) for name, one in LIMITS.items()
@@ -57,10 +59,10 @@ class SettingsService:
         )
 
     def put(self, fields: Mapping[str, Any] | None = None, *, preset: str | None = None) -> SettingsDoc:
-        """Save these fields on top of a preset, by default on top of the settings in force.
+        """Save these fields on top of a preset, by default on top of the current settings.
 
         Raises:
-            InvalidSettings: one fault a wrong field; nothing is saved.
+            InvalidSettings: one error for each wrong field; nothing is saved.
         """
         if preset is not None and preset not in PRESETS:
             raise InvalidSettings([Fault("preset", f"expected one of {', '.join(PRESETS)}, got {preset}")])
@@ -80,7 +82,9 @@ class SettingsService:
 
 
 class ModelOverride(TypedDict, total=False):
-    """The limits of a model that a user sets, in tokens; a field that is left out is that of the table."""
+    """The limits of a model that a user sets, in tokens; a field that is left out keeps the value of the
+    table.
+    """
 
     window: int
     input_limit: int | None
@@ -104,7 +108,7 @@ class ModelTable:
         """Override the limits of a model.
 
         Raises:
-            InvalidSettings: a number is out of range; one fault a field.
+            InvalidSettings: a number is out of range; one error for each field.
         """
         others = [row for row in self._environment.overrides() if row.name != name]
         row = ModelLimits.from_dict({**limits, "name": name}, others)

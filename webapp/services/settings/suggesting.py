@@ -1,7 +1,6 @@
-"""Suggests weights from the user's own sessions (X15): gathers what they needed later; `scoring` searches and judges.
-
-It reads the log, and which operations people undid, pinned, restored or dropped. It changes nothing: the settings
-service saves. One search runs at a time, because it keeps a core busy for some seconds.
+"""Suggests weights from the user's own sessions (X15): collects what they needed later; `scoring` searches
+and judges. It reads the log and the operations that people undid, pinned, restored or dropped. It changes
+nothing: the settings service saves. One search runs at a time, because it keeps a core busy for some seconds.
 """
 
 from __future__ import annotations
@@ -39,10 +38,10 @@ from webapp.store.log import MessageRow
 from webapp.store.operations import OperationRow
 from webapp.store.sessions import SessionRow
 
-SESSIONS = 40  # the newest are read; others know less of what somebody does today
+SESSIONS = 40  # the newest are read; older ones say less about current work
 CUTS = 4  # contexts looked at in one session
 READ = LONGEST + 10 * AHEAD
-# What a live operation says of the messages it changed in this way: needed, or not.
+# Whether an operation that is not undone shows that the messages it changed in this way are needed.
 SAYS = {("pin", "pinned"): True, ("restore", "in"): True, ("drop", "out"): False}
 TAKEN_BACK = ("prune", "drop")
 
@@ -59,8 +58,8 @@ class Suggesting:
     ) -> Suggestion:
         """Return weights that would have kept more in these sessions (by default the newest), or why there are none.
 
-        `progress` is called with the trials done and the most there will be. It takes ten to twenty seconds at most
-        on a small machine.
+        `progress` is called with the number of trials done and their maximum. It takes ten to twenty seconds
+        at most on a small machine.
 
         Raises:
             NotFound: there is no such session.
@@ -99,9 +98,9 @@ class Suggesting:
         return cases
 
     def _cases_of(self, row: SessionRow, root: str, settings: Settings) -> list[Case]:
-        """Return the cases of one session; a sub-agent's count as those of the session that it works for (`root`).
-
-        A session whose task type has its own weights has none: the common weights do not affect it.
+        """Return the cases of one session; a sub-agent's cases count as those of the session that it works
+        for (`root`). A session whose task type has its own weights has no cases: the common weights do not
+        affect it.
         """
         facts = Facts.from_dict(row.state.get("facts"))
         if settings.task_types.of(task_type_of(settings, facts)).weights is not None:
@@ -115,14 +114,14 @@ class Suggesting:
         found = [case_at(root, features, cut) for cut in cuts_of(features, CUTS)]
         found.append(self._judged(row, root, operations, settings))
         cases = [case for case in found if case is not None]
-        for case in cases:  # what the session looks like, not what a part of it would
+        for case in cases:  # the task type of the session, not of a part of it
             case.history.facts = facts
         return cases
 
     def _judged(
         self, row: SessionRow, root: str, operations: Sequence[OperationRow], settings: Settings
     ) -> Case | None:
-        """Return the case of what people said of single messages, the latest word on each."""
+        """Return the case made of people's choices on single messages, the latest on each."""
         needed: dict[int, bool] = {}
         last = 0
         for operation in sorted(operations, key=lambda o: (o.undone_at or o.at, o.n)):
@@ -159,7 +158,7 @@ class Suggesting:
         """Return the features of these messages; texts are read only where a feature is missing or outdated."""
         features = list(read_features([one.features for one in rows]))
         lexicon = lexicon_of(settings.keywords)
-        rates = settings.strategy == "score"  # only there do the keywords of the settings count
+        rates = settings.strategy == "score"  # the keywords of the settings count only there
         stale = [
             i
             for i, one in enumerate(features)
@@ -175,7 +174,7 @@ class Suggesting:
 
 
 def _said(rows: Iterable[MessageRow], rewound: Iterable[int]) -> list[MessageRow]:
-    """Return the messages in log order, without our notices and what the agent took back."""
+    """Return the messages in log order, without our notices and what the agent removed."""
     gone = frozenset(rewound)
     return sorted(one for one in rows if one.kind != "notice" and one.no not in gone)
 

@@ -65,7 +65,7 @@ class Summarised:
     operation: Operation | None
     session: Session | None
     problems: list[str]
-    """The reasons the model's text was not used as it was."""
+    """The reasons the model's text was not used unchanged."""
     running: bool
     """True while it is being written."""
     started: bool

@@ -1,8 +1,9 @@
-"""The summary that a plan asks for: writes it, within what the plan has set aside, and puts it in the place of what it
-covers.
+"""The summary that a plan asks for: writes it within the tokens that the plan has set aside, and puts it in
+place of the messages it covers.
 
-Writing may take a model minutes, so it happens outside any transaction; what is covered is looked at again before it
-is replaced. The built-in summariser takes milliseconds and stands in where no model is asked or none will do.
+A model may take minutes to write, so it happens outside any transaction; the covered messages are checked
+again before they are replaced. The built-in summariser takes milliseconds and is used when no model is
+configured or its text is not accepted.
 """
 
 from __future__ import annotations
@@ -24,14 +25,15 @@ from webapp.services.summaries.summarising import Span, Summarising, Text
 from webapp.store.log import MessageRow
 from webapp.store.summaries import SummaryRow
 
-# A model is asked for so many words a token that it may use: its prose takes one and a half, its paths more.
+# Words to ask a model for, per token that it may use: its prose takes one and a half tokens a word, its paths
+# more.
 WORDS_A_TOKEN = 1 / 3
 LEAST_WORDS = 50
 
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A summary that is written and stands nowhere yet."""
+    """A summary that is written but not in the context yet."""
 
     span: Span
     text: Text
@@ -75,7 +77,7 @@ class Covering:
         """Write the summary of a plan, by a model where one is configured and `ask`; return None if the plan has none.
 
         Raises:
-            Conflict: it was cancelled, or a message it was to cover has gone.
+            Conflict: it was cancelled, or a message that it should cover is gone.
         """
         summary = planned.plan.summary
         if summary is None:
@@ -140,6 +142,8 @@ def rejected_summaries(session_id: str, problems: Sequence[str]) -> list[Event]:
     """Return an event for each fault of the model's text that made the built-in summary replace it."""
     said = dict.fromkeys(problems)
     return [
-        ProblemReported(session_id, f"the model's summary did not do, the built-in one stands in: {one}")
+        ProblemReported(
+            session_id, f"the model's summary was not accepted, the built-in one is used instead: {one}"
+        )
         for one in said
     ]

@@ -1,8 +1,7 @@
-"""Summaries: which part of a session one covers, who writes it, and putting it in the place of what it covers.
-
-Gathers, lets `scoring.summary` decide, applies in one transaction as an operation that can be taken back. A model that
-is configured is asked first, level by level; the built-in snapshot always works. What was gathered is looked at again
-before it is replaced: if anything of it has gone meanwhile, nothing is changed.
+"""Summaries: which part of a session one covers, who writes it, and how it replaces that part. Reads the
+data, lets `scoring.summary` decide, applies in one transaction as an operation that can be undone. A model
+that is configured is asked first, level by level; the built-in snapshot always works. The covered messages
+are checked again before they are replaced: if any is gone meanwhile, nothing is changed.
 """
 
 from __future__ import annotations
@@ -44,7 +43,9 @@ SUMMARISED = "summarised"
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A model's text, its cost in US dollars and, where it failed, the `problem` ("" otherwise; `text` is then "")."""
+    """A model's text, its cost in US dollars and, if it failed, the `problem` ("" otherwise; `text` is then
+    "").
+    """
 
     text: str
     problem: str = ""
@@ -86,7 +87,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A text that was found for a span, by whom, and at what cost."""
+    """The text written for a span, its author and its cost."""
 
     judged: Judged
     level: str
@@ -151,7 +152,7 @@ class Summarising:
 
         Raises:
             NotFound: there is no such session.
-            Conflict: nothing would change, or what was to be covered has changed meanwhile.
+            Conflict: nothing would change, or what should be covered has changed meanwhile.
         """
         with self._store.read():
             session = Session.load(self._environment, session_id)
@@ -191,7 +192,8 @@ class Summarising:
     ) -> Text:
         """Return the best accepted text: structured by a model, terser by a model, or the built-in one.
 
-        Without `ask` no model is asked. It takes at most `most_tokens`; `most_words` is what a model is asked for.
+        Without `ask` no model is asked. It takes at most `most_tokens`; `most_words` is the length a model is
+        asked for.
         """
         words = session.settings.summary_words
         asked_words = words if most_words is None else min(words, most_words)
@@ -266,7 +268,7 @@ class Summarising:
         return summary
 
     def check(self, session: Session, span: Span) -> None:
-        """Check that everything to be covered is still in place, that no unit has grown, and that nothing was pinned.
+        """Check that everything to be covered is still in place, no unit has grown, and nothing was pinned.
 
         Raises:⏎    Conflict: it is not.
 
@@ -285,9 +287,11 @@ class Summarising:
             ):
                 raise Conflict("the session has changed since; nothing is summarised, try again")
         if self._answered_since(session, now):
-            raise Conflict("a result has come for what was to be covered; nothing is summarised, try again")
+            raise Conflict(
+                "a result has arrived for a message to be covered; nothing is summarised, try again"
+            )
         if not there.issuperset(s.n for s in span.summaries):
-            raise Conflict("a summary that was to be covered has gone; nothing is summarised, try again")
+            raise Conflict("a summary to be covered is gone; nothing is summarised, try again")
 
     def _answered_since(self, session: Session, nos: Collection[int]) -> bool:
         """Return True if a result outside these messages answers a call in them."""
@@ -333,7 +337,9 @@ class Summarising:
 
 
 def to_cover(items: Sequence[ViewItem], min_recent: int) -> list[ViewItem]:
-    """Return all items but system messages, pinned ones, calls without results and the recent messages, by unit."""
+    """Return all items except system messages, pinned ones, calls without results and the recent messages, by
+    unit.
+    """
     units, links = Units(), [links_of(one.message) for one in items]
     for one_links in links:
         units.append(one_links)
@@ -373,7 +379,7 @@ def _times(span: Span) -> tuple[int | None, int | None]:
 
 
 def summary_answer(row: SummaryRow, standing: bool) -> SummaryAnswer:
-    """Return a summary as an answer; `standing` is True for one in the context."""
+    """Return a summary as an answer; `active` is True for one in the context."""
     return SummaryAnswer(
         id=row.n,
         text=row.text,

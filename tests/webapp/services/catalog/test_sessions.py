@@ -264,7 +264,7 @@ class TestDamagedValues:
             app.store.db.run("""UPDATE sessions SET settings = 'x', state = '{"stride": []}'""")
         notes = app.sessions.get("s").notes
         assert any("stored settings is damaged" in note for note in notes)
-        assert any("starts anew" in note for note in notes)
+        assert any("was reset" in note for note in notes)
 
     @pytest.mark.parametrize("table", ["settings", "model_overrides"])
     @pytest.mark.parametrize("value", ["broken", "[]", "7", "null", '{"weights": 7, "window": "x"}'])

@@ -65,7 +65,10 @@ class TestOnWish:
         until(lambda: any(isinstance(e, ContextSummarized) for e in events))
         until(lambda: not background.running("s"))
         told = next(e for e in events if isinstance(e, ProblemReported))
-        assert told.message == "the model's summary did not do, the built-in one stands in: no answer"
+        assert (
+            told.message
+            == "the model's summary was not accepted, the built-in one is used instead: no answer"
+        )
 
     def test_makes_one_at_a_time(self, slow: tuple[Slow, Background]) -> None:  # C9
         """A second wish finds the first at work."""

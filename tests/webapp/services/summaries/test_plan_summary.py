@@ -209,7 +209,9 @@ class TestAModel:
         made = prunes_by(app, model).apply(session, PRUNE)
         told = [e for e in events if isinstance(e, ProblemReported)]
         assert told
-        assert told[0].message.startswith("the model's summary did not do, the built-in one stands in: ")
+        assert told[0].message.startswith(
+            "the model's summary was not accepted, the built-in one is used instead: "
+        )
         [summary] = app.summarising.list(session).summaries
         assert summary.level == "deterministic"
         assert made.operation.tokens_after <= 4_000
