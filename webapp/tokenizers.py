@@ -14,7 +14,7 @@ import logging
 import os
 import tempfile
 import threading
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -41,6 +41,9 @@ FALLBACK = "o200k_base"
 # Runs of one letter or of blanks are quadratic inside the encoder's merge loop, so that a slice bounds their cost;
 # ordinary text loses at most one token a cut. 200,000 is where a run of blanks is still safe.
 SLICE_CHARS = 20_000
+# A file that was read is counted for itself and in its message, the first messages again once the model is named.
+# At most some megabytes of text.
+RECENT_TEXTS = 256
 
 
 class TiktokenCounter:
@@ -49,6 +52,7 @@ class TiktokenCounter:
     def __init__(self, encoding: Any) -> None:
         self._name = encoding.name
         self._encode = encoding.encode_ordinary
+        self._count = lru_cache(maxsize=RECENT_TEXTS)(self._tokens)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Send the name alone to another process, which loads the encoding once."""
@@ -60,7 +64,7 @@ class TiktokenCounter:
             return self._count(text)
         return sum(self._count(text[i : i + SLICE_CHARS]) for i in range(0, len(text), SLICE_CHARS))
 
-    def _count(self, text: str) -> int:
+    def _tokens(self, text: str) -> int:
         try:
             return len(self._encode(text))
         except UnicodeEncodeError:

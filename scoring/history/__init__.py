@@ -27,7 +27,7 @@ from scoring.history.features import (
 )
 from scoring.history.history import History, counter_of, reads_content, reads_keywords, reads_traces
 from scoring.history.mentions import Mentions
-from scoring.history.task_recognition import Facts, recognise, settings_for, task_type_of
+from scoring.history.task_recognition import Facts, names_file, recognise, settings_for, task_type_of
 from scoring.history.tool_traces import FAILED, READ, WRITE, Touch, output_lines, read_output, touches_of
 
 __all__ = [
@@ -59,6 +59,7 @@ __all__ = [
     "counter_of",
     "hashes_of",
     "line_hash",
+    "names_file",
     "needs_content",
     "needs_rating",
     "output_lines",

@@ -35,7 +35,8 @@ class Features(NamedTuple):
     is what *Foresight* reads; None where nobody looked for it, or a version of before did. `tool` names the tools of
     its calls and results, one a line in that order, "" where none is known or a version of before looked; `names`
     reads it. `traces` is what the stages before dropping read, kept the same way; None where nobody looked for it.
-    `cues` are found together with the content.
+    `cues` are found together with the content. `names_file` marks talk that was seen to name a file before its content
+    was looked for.
     """
 
     role: str
@@ -51,6 +52,7 @@ class Features(NamedTuple):
     tool: str = ""
     traces: str | None = None
     cues: Cues = NO_CUES
+    names_file: bool = False
 
     @property
     def traced(self) -> Traces:
@@ -186,7 +188,9 @@ def needs_content(features: Features) -> bool:
 def with_content(features: Features, message: Message) -> Features:
     """Return the same features with the content of the message, its traces and its cues."""
     content = content_of(text_of(message), outputs_of(message))
-    return features._replace(content=content, traces=traces_of(message), cues=_cues(message))
+    return features._replace(
+        content=content, traces=traces_of(message), cues=_cues(message), names_file=False
+    )
 
 
 def with_words(features: Features, message: Message) -> Features:

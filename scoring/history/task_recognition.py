@@ -14,7 +14,8 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from scoring.history.content import content_of
+from scoring.history.content import clipped, content_of
+from scoring.history.content.names import identifiers
 from scoring.history.features import Features
 from scoring.settings import ANY, AUTO, Settings
 
@@ -29,6 +30,7 @@ _WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _FILE = re.compile(
     r"(?m)/[^\n]*\.[A-Za-z]{1,5}$|\.(?:py|js|ts|go|rs|c|cpp|java|rb|sh|sql|json|toml|ya?ml|html|css)$"
 )
+_ENDING = re.compile(r"\.[A-Za-z]")  # no file without it, which tells most texts apart at once
 _CODING = frozenset(
     """
     bash shell terminal exec execute command edit multiedit patch write grep glob file files dir directory folder code
@@ -108,7 +110,7 @@ class Facts:
                 self._call(name[:NAME_CHARS], sign)
         elif not features.results:
             self.talk += sign
-            if content is not None and "." in content.names and _FILE.search(content.names):
+            if features.names_file or (content is not None and _is_file_in(content.names)):
                 self.files += sign
 
     def _call(self, name: str, sign: int) -> None:
@@ -130,6 +132,16 @@ class Facts:
         """Return what `to_dict` wrote; nothing counted where there is nothing."""
         known = {name: value for name, value in (data or {}).items() if name in cls.__slots__}
         return cls(**{**known, "tools": dict(known.get("tools", {}))})
+
+
+def names_file(text: str) -> bool:
+    """Return whether a text names a file, as its content will show once somebody looks for that."""
+    return _ENDING.search(text) is not None and _is_file_in("\n".join(identifiers(clipped(text))))
+
+
+def _is_file_in(names: str) -> bool:
+    """Return whether one of the names, one a line, is that of a file."""
+    return "." in names and _FILE.search(names) is not None
 
 
 def recognise(facts: Facts) -> Likeness:

@@ -87,9 +87,20 @@ def find_model(
 ) -> ModelLimits:
     """Return the limits of the model with this name: the user's row, else the table's, else the default row."""
     spelled = (name or "").strip()
-    key = _key(spelled)
-    rows, default = _table(settings.windows)
-    found = _longest([(_key(row.name), row) for row in overrides], key) or _longest(rows, key) or default
+    own = [(_key(row.name), row) for row in overrides]
+    found = _longest(own, _key(spelled)) if own else None
+    return _run_with(spelled, found) if found is not None else _tabled(spelled, settings.windows)
+
+
+@lru_cache(maxsize=4_096)
+def _tabled(spelled: str, windows: str) -> ModelLimits:
+    """Return the table's row for a name: each append asks for those of many sessions."""
+    rows, default = _table(windows)
+    return _run_with(spelled, _longest(rows, _key(spelled)) or default)
+
+
+def _run_with(spelled: str, found: ModelLimits) -> ModelLimits:
+    """Return a model's row with what its spelling says: that it costs nothing, that its window is the wide one."""
     if not found.own and costs_nothing(spelled):
         found = replace(
             found, input_price=0, cached_price=0, cache_write_price=0, output_price=0, dearer_above=None

@@ -70,6 +70,20 @@ class TestTiktokenCounter:
         tokens = made.counter().count(text)
         assert (tokens > 0) == bool(text)
 
+    def test_encodes_a_text_once_that_is_counted_again(self, made: Tokenizers) -> None:
+        """A file that was read is counted for itself and in the message that brings it."""
+        counter = made.counter()
+        assert isinstance(counter, TiktokenCounter)
+        asked: list[str] = []
+        encode = counter._encode
+        counter._encode = lambda text: asked.append(text) or encode(text)
+        try:
+            again = counter.count("a text that nobody counted before")
+            assert counter.count("a text that nobody counted before") == again
+        finally:
+            counter._encode = encode
+        assert len(asked) == 1
+
     def test_loses_next_to_nothing_by_slicing(self, made: Tokenizers) -> None:
         """A cut costs at most a token or two."""
         text = "The quick brown fox jumps over the lazy dog. " * (3 * SLICE_CHARS // 45)

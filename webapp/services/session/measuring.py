@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from scoring.history import Features, analyse
+from scoring.history import Features, analyse, names_file
 from scoring.messages import Message
 from scoring.settings import Lexicon
 from scoring.tokens import TokenCounter, estimate_message_tokens
@@ -54,12 +54,14 @@ def measure(
 ) -> Measured:
     """Return the facts of a message; `tool_names` maps call ids to tools.
 
-    The contents of calls and outputs, most of a session's text, are computed when a plan first needs them
-    (`webapp.services.session.histories`), or here if `in_full`. Those of the conversation itself are always
-    computed: the session's task type depends on them.
+    Contents are computed when a plan first needs them (`webapp.services.session.histories`), or here if `in_full`. What
+    the session's task type depends on is computed at once: the content of system messages, and `names_file`.
     """
     tokens = estimate_message_tokens(message, counter)
-    features = analyse(message, tokens, lexicon, content=in_full or not (message.calls or message.results))
+    content = in_full or message.role == "system"
+    features = analyse(message, tokens, lexicon, content=content)
+    if not (content or message.calls or message.results) and names_file(message.text):
+        features = features._replace(names_file=True)
     if message.name == REMINDER and features.own_words:
         features = features._replace(own_words=False)
     return Measured(features, features_text(features), card_of(message, tool_names), is_error(message))

@@ -15,7 +15,7 @@ from webapp.store.log import EntryRow
 # The usual fields of a stored message; anything else takes the slow path.
 _KNOWN = frozenset(
     {"role", "tokens", "chars", "keywords", "lexicon", "own_words", "reasoning_only"}
-    | {"calls", "results", "content", "tool", "traces", "cues"}
+    | {"calls", "results", "content", "tool", "traces", "cues", "names_file"}
 )
 
 

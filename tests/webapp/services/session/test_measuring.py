@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import orjson
+import pytest
 
+from scoring.history import Facts, with_content
 from scoring.messages import Message, Text, ToolResult
 from scoring.settings import lexicon_of
 from scoring.tokens import ESTIMATOR
@@ -32,6 +34,19 @@ class TestMeasure:
             Message("user", (Text("todo list is empty"),), REMINDER), ESTIMATOR, LEXICON, {}
         ).features.own_words
         assert measure(Message("user", (Text("please"),)), ESTIMATOR, LEXICON, {}).features.own_words
+
+    @pytest.mark.parametrize(
+        "text", ["look at a/b.py", "what is wrong in main.rs?", "Done. It works.", "see https://x.org/a", "…"]
+    )
+    def test_tells_talk_of_files_without_looking_for_its_content(self, text: str) -> None:
+        """The task type counts it alike, now and once a plan has found the content."""
+        message = Message("user", (Text(text),))
+        found = measure(message, ESTIMATOR, LEXICON, {}).features
+        at_once, later = Facts(), Facts()
+        at_once.add(found)
+        later.add(with_content(found, message))
+        assert (found.content, at_once) == (None, later)
+        assert found.names_file == (".py" in text or ".rs" in text)
 
 
 class TestTurns:

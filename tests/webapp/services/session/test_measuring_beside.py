@@ -34,8 +34,8 @@ def counter() -> TokenCounter:
 
 @pytest.fixture(scope="module")
 def expected(counter: TokenCounter) -> Measured:
-    """The facts as this process measures them."""
-    return measure(LARGE, counter, LEXICON, {})
+    """The facts as this process measures them in full."""
+    return measure(LARGE, counter, LEXICON, {}, in_full=True)
 
 
 @pytest.fixture(scope="module")
@@ -117,7 +117,7 @@ class TestMeasuringBeside:
         assert process_of(beside) is not first
 
     def test_measures_here_where_nothing_can_be_started(
-        self, counter: TokenCounter, expected: Measured, monkeypatch: pytest.MonkeyPatch
+        self, counter: TokenCounter, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """A message is taken all the same."""
 
@@ -125,7 +125,7 @@ class TestMeasuringBeside:
             raise OSError("no more processes")
 
         monkeypatch.setattr(subprocess, "Popen", refuse)
-        assert MeasuringBeside()(LARGE, counter, LEXICON, {}).features_text == expected.features_text
+        assert MeasuringBeside()(LARGE, counter, LEXICON, {}) == measure(LARGE, counter, LEXICON, {})
 
     def test_ends_with_the_server(self, counter: TokenCounter) -> None:
         """And what comes too late is told so."""

@@ -192,6 +192,7 @@ class TestPlans:
     def test_read_no_text_again_for_foresight(self, app: App, monkeypatch: pytest.MonkeyPatch) -> None:
         """Its plans do not look at keyword ratings, so other lists cost nothing."""
         followed(app, *talk(10))
+        app.prunes._planning.make(Session.load(app.environment, "s"))
         app.settings.put({"keywords": WORDS["keywords"]})
         asked: list[Any] = []
         real = app.store.log.rows_of

@@ -16,6 +16,7 @@ from webapp.app import App
 from webapp.config import Config
 from webapp.errors import Malformed
 from webapp.services.planning.requests import PruneRequest
+from webapp.services.session.session import Session
 from webapp.services.transfer.own_checks import check
 from webapp.wiring import build
 
@@ -27,6 +28,7 @@ def records(tmp_path_factory: pytest.TempPathFactory) -> Records:
     """An export with all that there is: calls, operations, a summary, shortened outputs."""
     app = build(Config(db=tmp_path_factory.mktemp("own") / "a.db", tokenizer=False, env={}))
     followed(app, *conversation(12), user("end"))
+    app.histories.of(Session.load(app.environment, "s"))  # which stores what was found of the messages
     app.prunes.apply("s", PruneRequest(max_tokens=900, strategy="summarise"))
     app.prunes.apply("s", PruneRequest(max_tokens=300))
     out = [json.loads(line) for line in b"".join(app.exporting.export("s")[2]).splitlines()]
