@@ -2,8 +2,11 @@
 
 `python -m benchmarks.proxy delay` streams answers of 60 events, 15 ms apart, for bodies of 650 KB, directly and through
 `coppice proxy`, while a server takes its copies and plans: one stream at a time, and twenty that begin one after the
-other. `python -m benchmarks.proxy turns [300 [messages chat items]]` runs an agent on each protocol against a strict
-provider with a prompt cache, with pruning and without. Nothing leaves this machine.
+other. A relay of bytes in a process of its own is measured beside, because a busy machine delays any process between.
+Each call is the next of its session: two messages longer than the one before.
+
+`python -m benchmarks.proxy turns [300 [messages chat items]]` runs an agent on each protocol against a strict provider
+with a prompt cache, with pruning and without. Nothing leaves this machine.
 """
 
 from __future__ import annotations
@@ -68,6 +71,26 @@ def _stream_all(client: socket.socket) -> None:
             client.sendall(b"0\r\n\r\n")
 
 
+def relay(ready: Any, port: int) -> None:
+    """Pass bytes between clients and a port for ever, understanding none."""
+    listener = socket.create_server(("127.0.0.1", 0), backlog=64)
+    ready.put(listener.getsockname()[1])
+    while True:
+        client, _ = listener.accept()
+        other = socket.create_connection(("127.0.0.1", port))
+        for one in (client, other):
+            one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        for ends in ((client, other), (other, client)):
+            threading.Thread(target=_pass_on, args=ends, daemon=True).start()
+
+
+def _pass_on(source: socket.socket, target: socket.socket) -> None:
+    with suppress(OSError):
+        while data := source.recv(131_072):
+            target.sendall(data)
+        target.shutdown(socket.SHUT_WR)
+
+
 def _event(client: socket.socket, head: bytes = b"") -> None:
     event = b"event: ping\ndata: %d\n\n" % time.monotonic_ns()
     client.sendall(b"%s%x\r\n%s\r\n" % (head, len(event), event))
@@ -96,13 +119,17 @@ def measure(url: str, body: bytes, name: str) -> tuple[float, list[float]]:
     return first, delays[1:]
 
 
-def streams(
-    url: str, bodies: Sequence[tuple[str, bytes]], *, at_once: bool
-) -> tuple[list[float], list[float]]:
+Found = tuple[list[float], list[float]]
+# The session and its messages so far.
+Talk = tuple[str, list[Any]]
+
+
+def streams(url: str, talks: Sequence[Talk], *, at_once: bool) -> Found:
     """Return first bytes and event delays of streams one after the other, or begun one after the other."""
     found: list[tuple[float, list[float]]] = []
     threads = []
-    for name, body in bodies:
+    for name, messages in talks:
+        body = next_body(messages)
         if not at_once:
             found.append(measure(url, body, name))
             continue
@@ -112,6 +139,16 @@ def streams(
     for thread in threads:
         thread.join()
     return [first for first, _ in found], [delay for _, delays in found for delay in delays]
+
+
+def next_body(messages: list[Any]) -> bytes:
+    """Return the next request of a session, whose last message is marked for the cache, as Claude Code does."""
+    number = f"n{len(messages)}"
+    call = {"type": "tool_use", "id": number, "name": "Bash", "input": {"command": "ls"}}
+    result = {"type": "tool_result", "tool_use_id": number, "content": "some file\n" * 50}
+    messages += [{"role": "assistant", "content": [call]}, {"role": "user", "content": [result]}]
+    marked = {"role": "user", "content": [{**result, "cache_control": {"type": "ephemeral"}}]}
+    return body_of([*messages[:-1], marked])
 
 
 def at(share: float, values: Sequence[float]) -> float:
@@ -148,8 +185,10 @@ def write_script(name: str, messages: list[Any]) -> None:
     """Switch a session on, with an edit script that shortens every other result and drops every tenth pair."""
     keys = keys_of(messages)
     edits: dict[str, Any] = {}
-    for i in range(1, len(messages) - 3, 2):
-        call = messages[i]["content"][0]["id"]
+    for i, message in enumerate(messages[:-3]):
+        if message["role"] != "assistant":
+            continue
+        call = message["content"][0]["id"]
         if i % 20 == 1:
             edits[keys[i]] = edits[keys[i + 1]] = {"drop": True}
         elif i % 4 == 1:
@@ -201,29 +240,48 @@ def delay() -> None:
         one, other = ready.get(timeout=60), ready.get(timeout=60)
         port, server = (one, other) if isinstance(one, int) else (other, one)
         direct = f"http://127.0.0.1:{port}"
+        process = spawn.Process(target=relay, args=(ready, port), daemon=True)
+        process.start()
+        stack.callback(process.kill)
+        bare = f"http://127.0.0.1:{ready.get(timeout=60)}"
         proxy = stack.enter_context(running_proxy(direct, server, folder)) + "/anthropic"
         stack.enter_context(planning(server))
-        lists = {f"b{n}": conversation(f"b{n}") for n in range(STREAMS)}
-        bodies = [(session, body_of(messages)) for session, messages in lists.items()]
-        print(f"bodies of {len(bodies[0][1]):,} bytes, {EVENTS} events {1000 * PAUSE:g} ms apart, ms")
-        print(f"{'':34}{'first byte p50':>15}{'p99':>8}{'event p50':>12}{'p99':>8}")
-        for at_once, label in ((False, "1 stream"), (True, f"{STREAMS} staggered")):
-            known = show(f"direct, {label}", streams(direct, bodies, at_once=at_once))
-            show(f"observing, {label}", streams(proxy, bodies, at_once=at_once), known)
-        for session, messages in lists.items():
-            write_script(session, messages)
-        for at_once, label in ((False, "1 stream"), (True, f"{STREAMS} staggered")):
-            known = show(f"direct, {label}", streams(direct, bodies, at_once=at_once))
-            show(f"pruning, {label}", streams(proxy, bodies, at_once=at_once), known)
+        talks = [(f"b{n}", conversation(f"b{n}")) for n in range(STREAMS)]
+        print(f"bodies of {len(body_of(talks[0][1])):,} bytes, {EVENTS} events {1000 * PAUSE:g} ms apart, ms")
+        print(f"{'':34}{'first byte p50':>15}{'p99':>8}{'event p50':>12}{'p99':>8}{'cpu a call':>12}")
+        streams(proxy, talks[:2], at_once=False)  # what is loaded with the first call
+        for label in ("observing", "pruning"):
+            if label == "pruning":
+                for session, messages in talks:
+                    write_script(session, messages)
+                streams(proxy, talks, at_once=False)  # each session's first call is read whole
+            for at_once, how in ((False, "1 stream"), (True, f"{STREAMS} staggered")):
+                known = show(f"direct, {how}", streams(direct, talks, at_once=at_once))
+                show(f"bare relay, {how}", streams(bare, talks, at_once=at_once), known)
+                before = busy_ms()
+                found = streams(proxy, talks, at_once=at_once)
+                show(f"{label}, {how}", found, known, (busy_ms() - before) / len(talks))
+
+
+def busy_ms() -> float:
+    """Return the processor time of the proxy, the one child that is a `webapp proxy`, in ms."""
+    for place in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            words = (place / "cmdline").read_bytes().split(b"\0")
+            fields = (place / "stat").read_text().rpartition(")")[2].split()
+            if b"proxy" in words and b"webapp" in words and int(fields[1]) == os.getpid():
+                return (int(fields[11]) + int(fields[12])) * 1000 / os.sysconf("SC_CLK_TCK")
+    return 0.0
 
 
 def show(
-    label: str, found: tuple[list[float], list[float]], direct: list[float] | None = None
+    label: str, found: Found, direct: list[float] | None = None, cpu: float | None = None
 ) -> list[float]:
     """Print percentiles, and with those of direct calls what is added to them; return them."""
     firsts, delays = found
     values = [at(0.5, firsts), at(0.99, firsts), at(0.5, delays), at(0.99, delays)]
-    print(f"{label:34}{values[0]:15.1f}{values[1]:8.1f}{values[2]:12.2f}{values[3]:8.1f}")
+    busy = "" if cpu is None else f"{cpu:12.1f}"
+    print(f"{label:34}{values[0]:15.1f}{values[1]:8.1f}{values[2]:12.2f}{values[3]:8.1f}{busy}")
     if direct is not None:
         more = [value - other for value, other in zip(values, direct, strict=True)]
         print(f"{'  added':34}{more[0]:15.1f}{more[1]:8.1f}{more[2]:12.2f}{more[3]:8.1f}", flush=True)

@@ -18,6 +18,7 @@ from webapp.services.proxied.keys import Protocol, answer_kind, is_thought, keys
 Edits = Mapping[str, Mapping[str, Any]]
 
 _MARK = "cache_control"
+_NONE: Mapping[str, Any] = {}
 # Fields by which a Responses call refers to a history that its provider keeps.
 _KEPT_ELSEWHERE = ("previous_response_id", "conversation")
 _MARKABLE = ("text", "image", "document", "tool_use", "tool_result")
@@ -27,35 +28,89 @@ class Refused(Exception):
     """A request that goes unchanged, with the reason in words."""
 
 
+class Item:
+    """A message of a list: how it is written, its value, and what is found of it, once however often it is sent."""
+
+    def __init__(self, place: Place) -> None:
+        self.place, self.raw, self.value = place, place.raw, place.value
+        self._made: tuple[Mapping[str, Any], bool, bool, tuple[str, str]] | None = None
+
+    @cached_property
+    def calls(self) -> list[str]:
+        """Return the ids of its calls."""
+        return calls_of(self.value)
+
+    @cached_property
+    def results(self) -> list[str]:
+        """Return the ids of the calls whose results it holds."""
+        return results_of(self.value)
+
+    @cached_property
+    def kind(self) -> str | None:
+        """Return the kind of an answer; None for what is no answer."""
+        return answer_kind(self.value)
+
+    @cached_property
+    def is_asking(self) -> bool:
+        """Return whether it is the user's own words, not results of tools."""
+        return isinstance(self.value, dict) and self.value.get("role") == "user" and not self.results
+
+    @cached_property
+    def has_thoughts(self) -> bool:
+        """Return whether it holds thoughts."""
+        return isinstance(self.value, dict) and any(is_thought(b) for b in _blocks(self.value))
+
+    def sent(self, edit: Mapping[str, Any], *, gone: bool, thoughtless: bool) -> tuple[str, str]:
+        """Return it as it is sent, "" where it goes, and a mark of the cache that has lost its block."""
+        made = self._made
+        if made is None or made[0] is not edit or made[1:3] != (gone, thoughtless):
+            said = _message(self, edit, gone=gone, thoughtless=thoughtless)
+            made = self._made = (edit, gone, thoughtless, said)
+        return made[3]
+
+
 @dataclass(frozen=True)
 class Body:
-    """The text of a request, with the places of its messages."""
+    """The text of a request, with its messages and where each is; `known` are the keys of the first of them."""
 
     text: str
     protocol: Protocol
     fields: Mapping[str, Place]
-    items: Sequence[Place]
+    items: Sequence[Item]
+    places: Sequence[Place]
+    known: Sequence[str] = ()
 
     @classmethod
-    def read(cls, data: bytes, protocol: Protocol) -> Body:
-        """Return the body of a request.
+    def read(cls, data: bytes, protocol: Protocol, before: Body | None = None) -> Body:
+        """Return the body of a request; what is written as in the request `before` is not read again.
 
         Raises:
             Refused: it is no JSON object with a list of messages.
         """
+        before = before if before is not None and before.protocol is protocol else None
+        old = before.items if before else ()
         try:
             text = data.decode("utf-8")
-            fields, items = members(text, 0, protocol.list_name)
+            fields, places = members(
+                text, 0, protocol.list_name, before.fields if before else None, [one.place for one in old]
+            )
         except (ValueError, RecursionError) as error:
             raise Refused(f"its body cannot be read: {error}") from None
-        if not items:
+        if not places:
             raise Refused("it has no list of messages")
-        return cls(text, protocol, fields, items)
+        items = [
+            old[i]
+            if i < len(old) and old[i].value is place.value and old[i].raw is place.raw
+            else Item(place)
+            for i, place in enumerate(places)
+        ]
+        same = next((i for i, item in enumerate(items) if i >= len(old) or item is not old[i]), len(items))
+        return cls(text, protocol, fields, items, places, before.keys[:same] if before else ())
 
     @cached_property
     def keys(self) -> list[str]:
         """Return the keys of the messages, in order."""
-        return keys_of([item.value for item in self.items])
+        return keys_of([item.value for item in self.items], self.known)
 
     @property
     def why_not(self) -> str | None:
@@ -68,12 +123,12 @@ class Body:
     @cached_property
     def asked(self) -> int:
         """Return the index of the last words of the user: behind them a running tool loop begins."""
-        return next((i for i in reversed(range(len(self.items))) if _is_asking(self.items[i].value)), 0)
+        return next((i for i in reversed(range(len(self.items))) if self.items[i].is_asking), 0)
 
     @property
     def is_thinking(self) -> bool:
         """Return whether the running tool loop holds thoughts, which refuse another history."""
-        return any(_has_thoughts(item.value) for item in self.items[self.asked :])
+        return any(item.has_thoughts for item in self.items[self.asked :])
 
 
 def edited(body: Body, edits: Edits, ended: str) -> str:
@@ -86,23 +141,25 @@ def edited(body: Body, edits: Edits, ended: str) -> str:
     """
     gone = _gone(body, edits)
     over = body.keys.index(ended) if ended in body.keys else 0
-    sent: list[tuple[str, Any]] = []
+    sent: list[tuple[str, Item]] = []
     changed = False
-    for i, item in enumerate(body.items):
-        edit, came = edits.get(body.keys[i], {}), item.raw(body.text)
-        new = [_said(body, words) for words in edit.get("before", ())]
-        raw, mark = _message(body, item, edit, gone=i in gone, thoughtless=i < over)
-        changed |= raw != came or bool(new)
-        sent += ((words, value_at(words, 0).value) for words in new)
+    for i, (key, item) in enumerate(zip(body.keys, body.items, strict=True)):
+        edit = edits.get(key, _NONE)
+        for words in edit.get("before", ()):
+            new = Item(value_at(_said(body, words), 0))
+            sent.append((new.raw, new))
+            changed = True
+        raw, mark = item.sent(edit, gone=i in gone, thoughtless=i < over)
+        changed |= raw is not item.raw and raw != item.raw
         if raw:
-            sent.append((raw, item.value))  # an edit changes no id
+            sent.append((raw, item))  # an edit changes no id
         if mark and sent:
             sent[-1] = (_marked(sent[-1][0], mark), sent[-1][1])
     if not changed:
         return body.text
-    _require_whole(body, [value for _, value in sent])
+    _require_whole(body, [item for _, item in sent])
     list_text = ",".join(raw for raw, _ in sent)
-    return spliced(body.text, [(body.items[0].start, body.items[-1].end, list_text)])
+    return spliced(body.text, [(body.places[0].start, body.places[-1].end, list_text)])
 
 
 # -- what goes
@@ -110,11 +167,10 @@ def edited(body: Body, edits: Edits, ended: str) -> str:
 
 def _gone(body: Body, edits: Edits) -> set[int]:
     """Return the indexes of the messages that go, less those that something which stays depends on."""
-    items = [item.value for item in body.items]
-    gone = {i for i, key in enumerate(body.keys) if edits.get(key, {}).get("drop")}
+    gone = {i for i, key in enumerate(body.keys) if edits.get(key, _NONE).get("drop")}
     if not gone:
         return gone
-    groups = list(_groups(items))
+    groups = list(_groups(body.items))
     before = -1
     while before != len(gone):
         before = len(gone)
@@ -122,29 +178,27 @@ def _gone(body: Body, edits: Edits) -> set[int]:
             if not group <= gone:
                 gone -= group
         if body.protocol.format == "anthropic":
-            gone -= _opening(items, gone)
+            gone -= _opening(body.items, gone)
     return gone
 
 
-def _groups(items: Sequence[Any]) -> Iterator[set[int]]:
+def _groups(items: Sequence[Item]) -> Iterator[set[int]]:
     """Yield the messages that go or stay together: calls with their results, reasoning with what it led to."""
     calls: dict[str, set[int]] = {}
     for i, item in enumerate(items):
-        kind, following = answer_kind(item), i + 1 < len(items)
-        if kind == "reasoning" and following and answer_kind(items[i + 1]) is not None:
+        if item.kind == "reasoning" and i + 1 < len(items) and items[i + 1].kind is not None:
             yield {i, i + 1}
-        own = [*calls_of(item), *results_of(item)]
-        for call in own:
+        for call in (*item.calls, *item.results):
             calls.setdefault(call, set()).add(i)
     yield from calls.values()
 
 
-def _opening(items: Sequence[Any], gone: set[int]) -> set[int]:
+def _opening(items: Sequence[Item], gone: set[int]) -> set[int]:
     """Return the first words of the user where without them the list would begin with an answer or a result."""
     first = next((i for i in range(len(items)) if i not in gone), None)
-    if first is not None and _is_asking(items[first]):
+    if first is not None and items[first].is_asking:
         return set()
-    return {next((i for i, item in enumerate(items) if _is_asking(item)), 0)}
+    return {next((i for i, item in enumerate(items) if item.is_asking), 0)}
 
 
 def calls_of(item: Any) -> list[str]:
@@ -175,78 +229,63 @@ def _blocks(item: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return [b for b in content if isinstance(b, dict)] if isinstance(content, list) else []
 
 
-def _is_asking(item: Any) -> bool:
-    """Return whether a message is the user's own words, not results of tools."""
-    return isinstance(item, dict) and item.get("role") == "user" and not results_of(item)
-
-
-def _has_thoughts(item: Any) -> bool:
-    return isinstance(item, dict) and any(is_thought(b) for b in _blocks(item))
-
-
 # -- what a message becomes
 
 
-def _message(
-    body: Body, item: Place, edit: Mapping[str, Any], *, gone: bool, thoughtless: bool
-) -> tuple[str, str]:
+def _message(item: Item, edit: Mapping[str, Any], *, gone: bool, thoughtless: bool) -> tuple[str, str]:
     """Return a message as it is sent, "" where it goes, and a mark of the cache that has lost its block."""
-    text, value = body.text, item.value
+    raw, value = item.raw, item.value
     if not isinstance(value, dict):
-        return item.raw(text), ""
+        return raw, ""
     outputs: Mapping[str, str] = edit.get("outputs") or {}
-    strips = thoughtless and _has_thoughts(value)
+    strips = thoughtless and item.has_thoughts
     if not gone and not outputs and not strips:
-        return item.raw(text), ""
-    if gone and _MARK not in item.raw(text):
+        return raw, ""
+    if gone and _MARK not in raw:
         return "", ""
-    fields, blocks = members(text, item.start, "content")
+    fields, blocks = members(raw, 0, "content")
     if gone:
-        marks = [_mark_of(text, block) for block in blocks]
+        marks = [_mark_of(block) for block in blocks]
         return "", next((mark for mark in reversed(marks) if mark), "")
     if not isinstance(value.get("content"), list):
-        return _flat(text, item, fields, outputs), ""
+        return _flat(item, fields, outputs), ""
     kept, mark = [], ""
     for block in blocks:
         if strips and is_thought(block.value):
-            mark = _mark_of(text, block) or mark
+            mark = _mark_of(block) or mark
             continue
-        kept.append(_block(text, block, outputs))
+        kept.append(_block(block, outputs))
     if not kept:
         return "", mark
     content = fields["content"]
-    return spliced(text[item.start : item.end], [_within(item, content, f"[{','.join(kept)}]")]), mark
+    return spliced(raw, [(content.start, content.end, f"[{','.join(kept)}]")]), mark
 
 
-def _within(item: Place, part: Place, new: str) -> tuple[int, int, str]:
-    return part.start - item.start, part.end - item.start, new
-
-
-def _flat(text: str, item: Place, fields: Mapping[str, Place], outputs: Mapping[str, str]) -> str:
+def _flat(item: Item, fields: Mapping[str, Place], outputs: Mapping[str, str]) -> str:
     """Return a message that is one result, with its output replaced."""
     name = "output" if "output" in fields else "content"
-    new = next((outputs[call] for call in results_of(item.value) if call in outputs), None)
+    new = next((outputs[call] for call in item.results if call in outputs), None)
     if new is None or name not in fields:
-        return item.raw(text)
-    return spliced(item.raw(text), [_within(item, fields[name], written(new))])
+        return item.raw
+    return spliced(item.raw, [(fields[name].start, fields[name].end, written(new))])
 
 
-def _block(text: str, block: Place, outputs: Mapping[str, str]) -> str:
+def _block(block: Place, outputs: Mapping[str, str]) -> str:
     value = block.value
     new = outputs.get(str(value.get("tool_use_id"))) if isinstance(value, dict) else None
     if new is None or value.get("type") != "tool_result":
-        return block.raw(text)
-    fields, _ = members(text, block.start)
-    if "content" not in fields:
-        return block.raw(text)
-    return spliced(block.raw(text), [_within(block, fields["content"], written(new))])
+        return block.raw
+    content = members(block.raw, 0)[0].get("content")
+    if content is None:
+        return block.raw
+    return spliced(block.raw, [(content.start, content.end, written(new))])
 
 
-def _mark_of(text: str, block: Place) -> str:
+def _mark_of(block: Place) -> str:
     """Return a block's mark of the cache as it is written."""
     if not isinstance(block.value, dict) or _MARK not in block.value:
         return ""
-    return members(text, block.start)[0][_MARK].raw(text)
+    return members(block.raw, 0)[0][_MARK].raw
 
 
 def _marked(raw: str, mark: str) -> str:
@@ -256,7 +295,7 @@ def _marked(raw: str, mark: str) -> str:
         return raw
     content = fields["content"]
     if isinstance(content.value, str) and content.value.strip():
-        new = f'[{{"type":"text","text":{content.raw(raw)},"{_MARK}":{mark}}}]'
+        new = f'[{{"type":"text","text":{content.raw},"{_MARK}":{mark}}}]'
         return spliced(raw, [(content.start, content.end, new)])
     last = blocks[-1] if blocks else None
     if last is None or not isinstance(last.value, dict) or _MARK in last.value:
@@ -275,7 +314,7 @@ def _said(body: Body, words: str) -> str:
 # -- what is sent
 
 
-def _require_whole(body: Body, sent: Sequence[Any]) -> None:
+def _require_whole(body: Body, sent: Sequence[Item]) -> None:
     """Refuse a list in which a call or a result has lost its other half, or that begins with neither half.
 
     Raises:
@@ -283,23 +322,24 @@ def _require_whole(body: Body, sent: Sequence[Any]) -> None:
     """
     wire_format = body.protocol.format
     if fault := _fault(sent, wire_format):
-        own = _fault([item.value for item in body.items], wire_format)
+        own = _fault(body.items, wire_format)
         raise Refused(f"the client's own list is not whole: {own}" if own else fault)
 
 
-def _fault(items: Sequence[Any], wire_format: str) -> str | None:
+def _fault(items: Sequence[Item], wire_format: str) -> str | None:
     """Return what a provider would refuse of a list; None for a list that is whole."""
     if not items:
         return "nothing would be left of it"
     if wire_format == "anthropic":
-        first = next((one for one in items if isinstance(one, dict) and one.get("role") != "system"), None)
-        if not _is_asking(first):
+        first = next(
+            (i for i in items if not isinstance(i.value, dict) or i.value.get("role") != "system"), None
+        )
+        if first is None or not first.is_asking:
             return "it would not begin with the user"
     open_calls: set[str] = set()
     for item in items:
-        results = results_of(item)
-        if set(results) - open_calls:
+        if any(call not in open_calls for call in item.results):
             return "a result would have no call"
-        open_calls -= set(results)
-        open_calls |= set(calls_of(item))
+        open_calls.difference_update(item.results)
+        open_calls.update(item.calls)
     return "a call would have no result" if open_calls else None

@@ -38,6 +38,54 @@ ROUTE = re.compile(
 LOOK_SECONDS = 1.0
 # An answer is copied up to this size; a longer one is passed on all the same.
 COPIED_BYTES = 32 * 1024 * 1024
+# A request is passed on in pieces of this size.
+PIECE_BYTES = 128 * 1024
+
+
+class ClientGone(OSError):
+    """A client that ended its request in the middle."""
+
+
+class ClientBody:
+    """The body of a request: passed on while it arrives, or read first where it is to be edited; kept for the copy."""
+
+    def __init__(self, environ: Environ) -> None:
+        self._input = environ["wsgi.input"]
+        self._pieces: list[bytes] = []
+        length, chunked = environ.get("CONTENT_LENGTH"), environ.get("HTTP_TRANSFER_ENCODING", "").lower()
+        if chunked == "chunked":  # sent on with its length, as most servers want it
+            self._pieces.append(self._input.read())
+        self.length = len(self._pieces[0]) if self._pieces else int(length or 0)
+        self._missing = 0 if self._pieces else self.length
+
+    @property
+    def is_whole(self) -> bool:
+        """Return whether all of it has arrived."""
+        return not self._missing
+
+    def __iter__(self) -> Iterator[bytes]:
+        """Yield what has arrived, then the rest as it does. Raises ClientGone."""
+        yield from tuple(self._pieces)
+        while self._missing:
+            yield self._next()
+
+    def whole(self) -> bytes:
+        """Return all of it. Raises ClientGone."""
+        while self._missing:
+            self._next()
+        self._pieces = [b"".join(self._pieces)]
+        return self._pieces[0]
+
+    def _next(self) -> bytes:
+        try:
+            data = self._input.read(min(PIECE_BYTES, self._missing))
+        except (OSError, ValueError) as error:
+            raise ClientGone(f"the request broke off: {error}") from error
+        if not data:
+            raise ClientGone("the request broke off")
+        self._missing -= len(data)
+        self._pieces.append(data)
+        return bytes(data)
 
 
 @dataclass
@@ -50,7 +98,7 @@ class Relayed:
     path: str
     target: str
     headers: Headers
-    body: bytes
+    body: ClientBody
     protocol: Protocol | None
     at: int = field(default_factory=now_ms)
     outcome: Outcome = field(default_factory=Outcome)
@@ -119,7 +167,7 @@ class Relay:
             path,
             path + (found["query"] or ""),
             sent_headers(environ),
-            environ["wsgi.input"].read() if _has_body(environ) else b"",
+            ClientBody(environ),
             protocol_of(provider, path) if environ["REQUEST_METHOD"] == "POST" else None,
         )
         one.outcome = self._edited(one)
@@ -143,8 +191,9 @@ class Relay:
         """
         provider, outcome = self._providers[one.provider], one.outcome
         if outcome.data is None:
-            return provider.send(call, one.method, one.target, one.headers, one.body)
-        answer = provider.send(call, one.method, one.target, one.headers, outcome.data)
+            return provider.send(call, one.method, one.target, one.headers, one.body, one.body.length)
+        data = outcome.data
+        answer = provider.send(call, one.method, one.target, one.headers, (data,), len(data))
         if answer.code != 400:
             return answer
         said = answer.read()[:500].decode("utf-8", "replace")
@@ -152,7 +201,7 @@ class Relay:
         one.outcome = Outcome(
             reason=f"the provider refused the pruned request: {said}", session=outcome.session
         )
-        return provider.send(call, one.method, one.target, one.headers, one.body)
+        return provider.send(call, one.method, one.target, one.headers, one.body, one.body.length)
 
     def _stream(self, one: Relayed, client: Any, answer: Answer) -> Iterator[bytes]:
         """Yield the answer as it arrives; an empty piece first, so that its head goes out at once."""
@@ -172,12 +221,14 @@ class Relay:
 
     def _edited(self, one: Relayed) -> Outcome:
         """Return what is sent for a request. Whatever goes wrong here, it goes as it came."""
-        if one.protocol is None or not self._scripts.any:
+        if one.protocol is None:
             return Outcome()
         try:
             return self._looked_at(one, one.protocol)
         except Refused as refused:
             return Outcome(reason=str(refused))
+        except ClientGone:
+            raise
         except Exception as error:
             log.exception("a request could not be edited")
             return Outcome(reason=f"it could not be edited ({type(error).__name__})")
@@ -185,7 +236,7 @@ class Relay:
     def _looked_at(self, one: Relayed, protocol: Protocol) -> Outcome:
         headers = {name.lower(): value for name, value in one.headers}
         named = caller_of(headers, one.name, {}).name
-        if named and not self._scripts.knows(named):
+        if not (self._scripts.knows(named) if named else self._scripts.any):
             return Outcome()
         if self._scripts.killed:
             return Outcome(reason="pruning is stopped for everybody")
@@ -193,20 +244,22 @@ class Relay:
             return Outcome(reason=SUBSCRIPTION)
         if headers.get("content-encoding", "identity") != "identity":
             raise Refused("its body is compressed")
-        body = Body.read(one.body, protocol)
+        body = Body.read(one.body.whole(), protocol, self._scripts.before(named))
         said = {name: place.value for name, place in body.fields.items() if name == "metadata"}
         name = named or caller_of(headers, one.name, said).name
-        return self._scripts.apply(name, body)
+        outcome = self._scripts.apply(name, body)
+        self._scripts.sent(named, body)
+        return outcome
 
     # -- what is known of it afterwards
 
     def _hand_over(self, one: Relayed, *, whole: bool) -> None:
         """Hand a copy over, if the call is one of a conversation that the provider took."""
-        if one.protocol is None or one.size > COPIED_BYTES:
+        if one.protocol is None or one.size > COPIED_BYTES or not one.body.is_whole:
             return
         try:
             headers = {name.lower(): value for name, value in one.headers}
-            request = one.body.decode("utf-8")
+            request = one.body.whole().decode("utf-8")
             caller = caller_of(headers, one.name, {})
             self._handover.put(
                 Copy(
@@ -298,12 +351,6 @@ def sent_headers(environ: Environ) -> list[tuple[str, str]]:
     if environ.get("CONTENT_TYPE"):
         found.append(("content-type", environ["CONTENT_TYPE"]))
     return found
-
-
-def _has_body(environ: Environ) -> bool:
-    return (
-        bool(environ.get("CONTENT_LENGTH")) or environ.get("HTTP_TRANSFER_ENCODING", "").lower() == "chunked"
-    )
 
 
 def _say(start_response: StartResponse, status: str, message: str) -> list[bytes]:

@@ -8,6 +8,7 @@ next script waits for its end: the model would refuse them over another history.
 from __future__ import annotations
 
 import logging
+from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +22,8 @@ from webapp.proxy.editing import Body, Edits, Refused, edited
 log = logging.getLogger(__name__)
 
 OFF = "off"
+# Requests that are kept to read less of the next one, each of another session.
+KEPT_BODIES = 32
 WAITS = (
     "it waits for the end of the running tool loop, whose thoughts hold to the history they were thought over"
 )
@@ -57,6 +60,7 @@ class Scripts:
         self._read: dict[str, tuple[int, Mapping[str, Any]]] = {}
         self._active: dict[str, Active | None] = {}
         self._refused: dict[str, str] = {}
+        self._bodies: OrderedDict[str, Body] = OrderedDict()
 
     # -- the kill switch
 
@@ -90,6 +94,18 @@ class Scripts:
             return self._applied(name, script, active, body)
         except Refused as refused:
             return Outcome(reason=str(refused), session=name)
+
+    def before(self, name: str) -> Body | None:
+        """Return the last request of a session, of which the next one repeats most; None where it is not kept."""
+        return self._bodies.get(name)
+
+    def sent(self, name: str, body: Body) -> None:
+        """Keep a request for the next one of its session; "" names none."""
+        if name:
+            self._bodies[name] = body
+            self._bodies.move_to_end(name)
+            if len(self._bodies) > KEPT_BODIES:
+                self._bodies.popitem(last=False)
 
     def refused(self, name: str, version: str) -> None:
         """Apply this version no more: the provider has refused what it makes."""

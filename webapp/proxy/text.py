@@ -4,38 +4,43 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 _SPACE = re.compile(r"[ \t\n\r]*")
 _decode = json.JSONDecoder().raw_decode
+# Values that say themselves where they end, so that the same text is the same value wherever it stands.
+_CLOSED = ("{", "[", '"')
 
 
 class Place(NamedTuple):
-    """A value in a text: where it begins, where it ends, and the value itself."""
+    """A value in a text: where it begins, where it ends, the value itself, and how it is written."""
 
     start: int
     end: int
     value: Any
-
-    def raw(self, text: str) -> str:
-        """Return the value as it is written."""
-        return text[self.start : self.end]
+    raw: str
 
 
-def value_at(text: str, at: int) -> Place:
+def value_at(text: str, at: int, known: Place | None = None) -> Place:
     """Return the value that begins at `at`, behind white space.
+
+    A value that is written as a `known` one, from another text, is that one and is not decoded again.
 
     Raises:
         ValueError: there is none.
     """
     start = _skip(text, at)
+    if known is not None and known.raw.startswith(_CLOSED) and text.startswith(known.raw, start):
+        return Place(start, start + len(known.raw), known.value, known.raw)
     value, end = _decode(text, start)
-    return Place(start, end, value)
+    return Place(start, end, value, text[start:end])
 
 
-def elements(text: str, at: int) -> tuple[list[Place], int]:
+def elements(text: str, at: int, known: Sequence[Place] = ()) -> tuple[list[Place], int]:
     """Return the elements of the array that begins at `at`, and where the array ends.
+
+    `known` are the elements of an earlier text of it.
 
     Raises:
         ValueError: there is no array.
@@ -45,15 +50,24 @@ def elements(text: str, at: int) -> tuple[list[Place], int]:
     if text[at : at + 1] == "]":
         return found, at + 1
     while True:
-        found.append(value_at(text, at))
+        number = len(found)
+        found.append(value_at(text, at, known[number] if number < len(known) else None))
         at = _skip(text, found[-1].end)
         if text[at : at + 1] == "]":
             return found, at + 1
         at = _expect(text, at, ",")
 
 
-def members(text: str, at: int, listed: str | None = None) -> tuple[dict[str, Place], list[Place]]:
+def members(
+    text: str,
+    at: int,
+    listed: str | None = None,
+    known: Mapping[str, Place] | None = None,
+    known_elements: Sequence[Place] = (),
+) -> tuple[dict[str, Place], list[Place]]:
     """Return the members of the object that begins at `at`, and the elements of its array `listed`, if it has one.
+
+    `known` and `known_elements` are those of an earlier text of the object.
 
     Raises:
         ValueError: there is no object, or a name is there twice.
@@ -69,10 +83,10 @@ def members(text: str, at: int, listed: str | None = None) -> tuple[dict[str, Pl
             raise ValueError(f"no new name at {name.start}")
         at = _expect(text, name.end, ":")
         if name.value == listed and text[at : at + 1] == "[":
-            inner, end = elements(text, at)
-            found[name.value] = Place(at, end, [one.value for one in inner])
+            inner, end = elements(text, at, known_elements)
+            found[name.value] = Place(at, end, [one.value for one in inner], "")
         else:
-            found[name.value] = value_at(text, at)
+            found[name.value] = value_at(text, at, (known or {}).get(name.value))
         at = _skip(text, found[name.value].end)
         if text[at : at + 1] == "}":
             return found, inner
@@ -95,6 +109,8 @@ def written(value: Any) -> str:
 
 
 def _skip(text: str, at: int) -> int:
+    if text[at : at + 1] > " ":  # most often there is none
+        return at
     found = _SPACE.match(text, at)
     return found.end() if found else at
 

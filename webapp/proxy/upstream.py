@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import socket
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any
 from urllib.request import getproxies, proxy_bypass
@@ -103,8 +103,10 @@ class Provider:
         manager.pool_classes_by_scheme = {"http": _HttpPool, "https": _HttpsPool}
         self._manager = manager
 
-    def send(self, call: Call, method: str, target: str, headers: Headers, body: bytes) -> Answer:
-        """Return the beginning of the provider's answer.
+    def send(
+        self, call: Call, method: str, target: str, headers: Headers, body: Iterable[bytes], length: int
+    ) -> Answer:
+        """Return the beginning of the provider's answer; the pieces of the body are sent as they come.
 
         Raises:
             ProviderGone: there is none.
@@ -117,13 +119,13 @@ class Provider:
         sent["Accept-Encoding"] = "identity"  # events are read on the way, by the client as they are made
         if "user-agent" not in sent:
             sent["User-Agent"] = SKIP_HEADER
-        if body or method in ("POST", "PUT", "PATCH"):
-            sent["Content-Length"] = str(len(body))
+        if length or method in ("POST", "PUT", "PATCH"):
+            sent["Content-Length"] = str(length)
         try:
             response = self._manager.urlopen(
                 method,
                 f"{self._root}{self.base}{target}",
-                body=body or None,
+                body=body if length else None,
                 headers=sent,
                 redirect=False,
                 retries=False,

@@ -132,6 +132,20 @@ class Arrival(TConn):  # type: ignore[misc]  # gunicorn has no types
         self.received.clear()
 
 
+class Arriving:
+    """The reader of a body that a thread reads. Once it has all of it, its connection is cut off no more."""
+
+    def __init__(self, reader: Any, conn: Arrival) -> None:
+        self._reader, self._conn = reader, conn
+
+    def read(self, size: int) -> bytes:
+        """Return up to so many bytes; nothing at the end."""
+        data: bytes = self._reader.read(size)
+        if not data or not getattr(self._reader, "length", 1):
+            self._conn.until = 0.0
+        return data
+
+
 class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
     """A worker that reads requests without a thread, and leaves detached websockets alone."""
 
@@ -318,6 +332,8 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
         request = None
         try:
             request = next(conn.parser)
+            if conn.upload:
+                request.body.reader = Arriving(request.body.reader, conn)
             return bool(request) and bool(self._keepalive_after(conn, self.handle_request(request, conn)))
         except (http.errors.NoMoreData, StopIteration, OSError):
             return False  # gone, stalled, or detached

@@ -80,9 +80,9 @@ class Served(Protocol):
 
 
 Make = Callable[[], Served]
-# The proxy holds a thread for each answer under way, and is sent whole contexts, images among them.
+# The proxy holds a thread for each answer under way, which passes the request on while it arrives.
 PROXY_THREADS = 256
-PROXY_BODY_BYTES, PROXY_ARRIVING_BYTES = 64 * 1024 * 1024, 512 * 1024 * 1024
+PROXY_BODY_BYTES, PROXY_ARRIVING_BYTES = 0, 64 * 1024 * 1024
 PROXY_STALLED_SECONDS, PROXY_KEPT_SECONDS = 600.0, 75
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import socket
 import threading
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import httpx
 import pytest
@@ -50,6 +51,7 @@ class Fails:
 
     def __init__(self) -> None:
         self.answer, self.hangs, self.gone = b"", False, 0
+        self.arrived, self.broken = b"", 0
         self._socket = socket.create_server(("127.0.0.1", 0))
         self.url = f"http://127.0.0.1:{self._socket.getsockname()[1]}"
         threading.Thread(target=self._serve, daemon=True).start()
@@ -69,9 +71,11 @@ class Fails:
             read = b""
             while not read.endswith(b'"end"}'):
                 more = client.recv(65_536)
+                self.broken += not more and b'"part"' in read
                 if not more:
                     return
                 read += more
+                self.arrived = read
             client.sendall(self.answer)
             while self.hangs and client.recv(1_000):
                 pass
@@ -92,6 +96,37 @@ def through(fails: Fails, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     folder: Path = tmp_path_factory.mktemp("bad")
     with running_proxy(fails.url, "http://127.0.0.1:9", folder) as url:
         yield f"{url}/anthropic"
+
+
+class TestARequest:
+    """The body of a request on its way to the provider."""
+
+    def test_is_passed_on_while_it_arrives(self, fails: Fails, through: str) -> None:  # X13
+        """The provider has the beginning before the client has sent the end, and answers when it has all."""
+        fails.answer = CHUNKED + CHUNK + b"0\r\n\r\n"
+        begins, ends = b'{"part": "' + b"x" * 300_000, b'", "a": "end"}'
+        with half_sent(through, begins, len(ends)) as client:
+            until(lambda: b"x" * 200_000 in fails.arrived)
+            client.sendall(ends)
+            assert client.recv(65_536).startswith(b"HTTP/1.1 200")
+
+    def test_that_breaks_off_breaks_off_at_the_provider(self, fails: Fails, through: str) -> None:  # X13
+        """A client that ends in the middle of its body ends the provider's connection; nothing whole is sent."""
+        before = fails.broken
+        with half_sent(through, b'{"part": "' + b"x" * 300_000, 50):
+            until(lambda: b"x" * 200_000 in fails.arrived)
+        until(lambda: fails.broken > before)
+
+
+@contextmanager
+def half_sent(url: str, begins: bytes, missing: int) -> Iterator[socket.socket]:
+    """Yield the connection of a request of which so many bytes are missing."""
+    parts = urlsplit(url)
+    head = f"POST {parts.path}/v1/messages HTTP/1.1\r\nhost: 127.0.0.1\r\nx-api-key: k\r\n"
+    head += f"content-length: {len(begins) + missing}\r\n\r\n"
+    with socket.create_connection(("127.0.0.1", parts.port or 0), timeout=60) as client:
+        client.sendall(head.encode() + begins)
+        yield client
 
 
 def seen(url: str) -> tuple[object, ...]:

@@ -191,3 +191,47 @@ class TestWhatIsNotEdited:
         before = [user("a", cache_control=MARK), call("1", "x"), result("1")]
         after = [{"role": "user", "content": "a"}, call("1"), result("1", cache_control=MARK)]
         assert keys_of(before) == keys_of(after)
+
+
+class TestAnotherRequestOfASession:
+    """A body that is read with the one before it at hand."""
+
+    @pytest.mark.parametrize(
+        "now",
+        [
+            [user("a"), call("1", "x"), result("1"), user("b"), call("2"), result("2", cache_control=MARK)],
+            [user("a"), call("1", "x"), result("1", "another"), user("b")],
+            [user("before"), user("a"), call("1", "x"), result("1")],
+            [user("a")],
+            [1, 12, "x", user("b")],
+        ],
+        ids=["longer", "changed", "shifted", "shorter", "odd"],
+    )
+    def test_is_read_as_if_it_were_the_first(self, now: list[Any]) -> None:  # X13
+        """Its keys and what is sent for it are the same, whatever the request before was."""
+        before = [user("a"), call("1", "x"), result("1", cache_control=MARK)]
+        keys = keys_of(now)
+        edits = {key: {"outputs": {"1": "short"}} for key in keys}
+        known = body(before, tools=[1], system="s")
+        edited(known, {key: {"outputs": {"1": "other"}} for key in known.keys}, "")
+        text = json.dumps({"model": "n", "messages": now, "system": "s", "tools": [12]}).encode()
+        warm, cold = Body.read(text, ANTHROPIC, known), Body.read(text, ANTHROPIC)
+        assert warm.keys == cold.keys == keys
+        assert [item.value for item in warm.items] == now
+        assert warm.fields == cold.fields
+        assert said(warm, edits, keys[-1]) == said(cold, edits, keys[-1])
+
+    def test_has_what_stayed_read_once(self) -> None:  # X13
+        """Messages that are written as before are not decoded again: the cost of a call is that of what is new."""
+        before = [user("a"), call("1"), result("1")]
+        known = body(before)
+        later = Body.read(known.text.replace('"m"', '"another"').encode(), ANTHROPIC, known)
+        assert [*later.items] == [*known.items]
+
+
+def said(one: Body, edits: Any, ended: str) -> str:
+    """Return what is sent for a request, or why it goes as it came."""
+    try:
+        return edited(one, edits, ended)
+    except Refused as refused:
+        return str(refused)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -49,12 +50,16 @@ class Agent:
 class Messages(Agent):
     """Anthropic's messages, streamed, with thoughts and marks of the cache as Claude Code sets them."""
 
-    def call(self) -> list[Any]:
-        """Ask the model, append its answer, and return its calls."""
-        client = anthropic.Anthropic(
+    @cached_property
+    def sdk(self) -> anthropic.Anthropic:
+        """Return the SDK behind the proxy."""
+        return anthropic.Anthropic(
             base_url=f"{self.url}/anthropic", api_key="sk-ant-api-x",
             default_headers={"x-claude-code-session-id": self.session}, max_retries=0,
         )  # fmt: skip
+
+    def call(self) -> list[Any]:
+        """Ask the model, append its answer, and return its calls."""
         mark = {"cache_control": {"type": "ephemeral"}}
         last = self.items[-1]
         blocks = (
@@ -65,7 +70,7 @@ class Messages(Agent):
         marked: Any = {**last, "content": [*blocks[:-1], {**blocks[-1], **mark}]}
         system: Any = [{"type": "text", "text": "Be brief. " * 50, **mark}]
         thinking: Any = {"type": "adaptive"}
-        with client.messages.stream(
+        with self.sdk.messages.stream(
             model="claude-opus-4-7", max_tokens=2_000, system=system, tools=TOOLS, thinking=thinking,
             messages=[*self.items[:-1], marked],
         ) as stream:  # fmt: skip
@@ -80,35 +85,51 @@ class Messages(Agent):
         return [{"role": "user", "content": blocks}]
 
 
-class Chat(Agent):
-    """OpenAI's chat completions, as one document."""
+class OpenAI(Agent):
+    """An agent on OpenAI's SDK."""
 
-    def call(self) -> list[Any]:
-        """Ask the model, append its answer, and return its calls."""
-        client = openai.OpenAI(
+    @cached_property
+    def sdk(self) -> openai.OpenAI:
+        """Return the SDK behind the proxy."""
+        return openai.OpenAI(
             base_url=f"{self.url}/openai/v1", api_key="sk-x", max_retries=0,
             default_headers={"x-coppice-session": self.session},
         )  # fmt: skip
-        said = client.chat.completions.create(model="gpt-5.1", messages=self.items, tools=FUNCTIONS)
-        self.items.append(said.choices[0].message.model_dump(exclude_none=True))
-        return self.items[-1].get("tool_calls") or []
+
+
+class Chat(OpenAI):
+    """OpenAI's chat completions, streamed."""
+
+    def call(self) -> list[Any]:
+        """Ask the model, append its answer, and return its calls."""
+        with self.sdk.chat.completions.stream(
+            model="gpt-5.1", messages=self.items, tools=FUNCTIONS, stream_options={"include_usage": True}
+        ) as stream:
+            message = stream.get_final_completion().choices[0].message
+        calls = [
+            {
+                "id": call.id,
+                "type": "function",
+                "function": {"name": call.function.name, "arguments": call.function.arguments},
+            }
+            for call in message.tool_calls or ()
+        ]
+        said = {"role": "assistant", "content": message.content}
+        self.items.append({**said, **({"tool_calls": calls} if calls else {})})
+        return calls
 
     def results(self, calls: list[Any], text: str) -> list[Any]:
         """Return the messages with the results of calls."""
         return [{"role": "tool", "tool_call_id": call["id"], "content": text} for call in calls]
 
 
-class Items(Agent):
+class Items(OpenAI):
     """OpenAI's Responses, streamed and without a history at the provider."""
 
     def call(self) -> list[Any]:
         """Ask the model, append its answer, and return its calls."""
-        client = openai.OpenAI(
-            base_url=f"{self.url}/openai/v1", api_key="sk-x", max_retries=0,
-            default_headers={"x-coppice-session": self.session},
-        )  # fmt: skip
         events: list[Any] = [
-            *client.responses.create(
+            *self.sdk.responses.create(
                 model="gpt-5.1", input=self.items, tools=RESPONSE_TOOLS, store=False, stream=True
             )
         ]
@@ -132,10 +153,10 @@ def prune(way: Way, agent: Agent, tokens: int) -> None:
     """Prune a session so that about so many tokens of its conversation stay, and wait for the script."""
     taken_in(way, agent)
     url = f"{way.server.url}/api/sessions/proxy-{agent.session}"
-    session = httpx.get(url).json()
+    session = httpx.get(url, timeout=60).json()
     regions = (session["agent"] or session["pruned"])["regions"]
     fixed = sum(one["tokens"] for one in regions if one["name"] in ("unseen", "tools", "system"))
-    answer = httpx.post(f"{url}/prune", json={"max_tokens": fixed + tokens})
+    answer = httpx.post(f"{url}/prune", json={"max_tokens": fixed + tokens}, timeout=60)
     assert answer.status_code == 200, answer.text
     assert way.server.app.proxy_scripts.drained(30)
 
@@ -155,7 +176,7 @@ def switch(way: Way, agent: Agent, *, on: bool = True) -> None:
     """Switch a session, and wait for the script."""
     taken_in(way, agent)
     url = f"{way.server.url}/api/sessions/proxy-{agent.session}"
-    httpx.patch(url, json={"proxy_prunes": on}).raise_for_status()
+    httpx.patch(url, json={"proxy_prunes": on}, timeout=60).raise_for_status()
     assert way.server.app.proxy_scripts.drained(30)
 
 

@@ -7,6 +7,7 @@ import socket
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from types import SimpleNamespace
 
 import httpx
 import pytest
@@ -19,7 +20,7 @@ from webapp.live.admission import PAGES
 from webapp.serving.server import has_gunicorn, listen
 
 if has_gunicorn():
-    from webapp.serving.gunicorn import ARRIVING
+    from webapp.serving.gunicorn import ARRIVING, Arriving
 
 pytestmark = pytest.mark.skipif(not has_gunicorn(), reason="gunicorn does not run on this system")
 
@@ -130,3 +131,29 @@ class TestTheCommand:
             with listen("127.0.0.1", port) as again:
                 assert again.getsockname()[1] == port
             page.close()
+
+
+class Counted:
+    """A reader of so many bytes."""
+
+    def __init__(self, length: int) -> None:
+        self.length = length
+
+    def read(self, size: int) -> bytes:
+        """Return up to so many bytes."""
+        size = min(size, self.length)
+        self.length -= size
+        return b"x" * size
+
+
+class TestABodyThatAThreadReads:
+    """A connection with a time by which its body has to be there."""
+
+    def test_is_cut_off_no_more_once_it_is_there(self) -> None:  # X13
+        """An answer that takes longer than its request may take to arrive goes on."""
+        conn = SimpleNamespace(until=600.0)
+        arriving = Arriving(Counted(10), conn)  # type: ignore[arg-type]  # a connection, as far as it is needed
+        arriving.read(6)
+        assert conn.until == 600.0
+        arriving.read(6)
+        assert conn.until == 0.0

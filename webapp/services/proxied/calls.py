@@ -11,6 +11,7 @@ import hashlib
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import orjson
@@ -62,7 +63,7 @@ class Call:
     subscription: bool
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Read:
     """A call as it was read: its messages with their keys, the other fields of its body, and its answer."""
 
@@ -85,15 +86,17 @@ class _Read:
         found = self.body.get("tools")
         return found if isinstance(found, list) else []
 
-    @property
+    @cached_property
     def tools_digest(self) -> str:
         """Return what identifies the tool definitions; "" for none."""
         return hashlib.blake2b(orjson.dumps(self.tools), digest_size=8).hexdigest() if self.tools else ""
 
-    @property
+    @cached_property
     def reply_keys(self) -> list[str]:
         """Return the keys of the answer's messages."""
-        return keys_of([*self.items, *self.reply.messages])[len(self.items) :] if self.reply else []
+        return (
+            keys_of([*self.items, *self.reply.messages], self.keys)[len(self.items) :] if self.reply else []
+        )
 
 
 class Calls:

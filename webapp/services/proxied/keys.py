@@ -44,11 +44,13 @@ def protocol_of(provider: str, path: str) -> Protocol | None:
     return next((one for one in PROTOCOLS if (one.provider, one.path) == (provider, path)), None)
 
 
-def keys_of(items: Sequence[Any]) -> list[str]:
-    """Return the keys of a request's messages or items, in order."""
-    chain, asked, answers = b"", "", dict[str, int]()
-    keys: list[str] = []
-    for item in items:
+def keys_of(items: Sequence[Any], known: Sequence[str] = ()) -> list[str]:
+    """Return the keys of a request's messages or items, in order; `known` are those of the first messages."""
+    # The chain goes on from a message that is no answer: its key is the whole state.
+    keys = list(known[: next((i + 1 for i in reversed(range(len(known))) if ANSWERED not in known[i]), 0)])
+    asked = keys[-1] if keys else ""
+    chain, answers = bytes.fromhex(asked), dict[str, int]()
+    for item in items[len(keys) :]:
         kind = answer_kind(item)
         if kind != "reasoning":
             said = orjson.dumps(_essence(item), option=orjson.OPT_SORT_KEYS)
