@@ -3,7 +3,8 @@
 // Memories and learnings: short texts that outlive sessions, searched, added, edited and deleted here. Those
 // that share words with a session's newest message are added to its context. Proposed learnings stand above
 // the learnings.
-import "../shared/learning-proposals.js";
+import "./learning-proposals.js";
+import { read, write } from "../shared/address.js";
 import { api } from "../shared/api.js";
 import { counted } from "../shared/format.js";
 import { marked } from "../shared/highlight.js";
@@ -38,9 +39,11 @@ const KINDS = {
   },
 };
 
+const BEGINNING = { kind: "memories" };
+
 export class CoppiceMemory extends ReadingElement {
   /** @type {Kind} */
-  #kind = "memories";
+  #kind = read(location.search, BEGINNING).kind === "learnings" ? "learnings" : "memories";
   #q = "";
   /** @type {Api.Memory[] | null} */
   #kept = null;
@@ -79,6 +82,7 @@ export class CoppiceMemory extends ReadingElement {
   /** @param {Kind} kind */
   #show(kind) {
     this.#kind = kind;
+    write({ kind }, BEGINNING);
     this.#kept = null;
     this.#editing = null;
     this.requestUpdate();

@@ -2,13 +2,13 @@
 import { counted, money } from "../shared/format.js";
 
 /** The price of the next call with and without the cache, and of all calls so far, at list price.
- * @param {Api.Cost | null} cost */
-export function costSentence(cost) {
+ * @param {Api.Cost | null} cost @param {string} [certainty] of the context that the next call sends */
+export function costSentence(cost, certainty) {
   if (cost?.free) return "Calls of this model cost nothing.";
   if (!cost || !(cost.per_call > 0)) return "";
   const least = cost.at_least ? "at least " : "";
   const [fresh, cached] = [cost.per_call, cost.per_call_cached].map(
-    (one) => least + money(one, cost.currency),
+    (one) => least + money(one, cost.currency, certainty),
   );
   const call = `Input of the next call at list price: ${fresh} new, ${cached} from the cache.`;
   const own = cost.calls > 0 && paid(cost.spent, cost.spent_at_least, cost.currency);

@@ -221,7 +221,7 @@ const FOLLOWED = html`<p class="plain">
 export function bars(session, cost = null) {
   const { agent, pruned } = session;
   const differs = agent !== null && pruned.tokens !== agent.tokens;
-  const costs = costSentence(cost);
+  const costs = costSentence(cost, (agent ?? pruned).certainty);
   return html`<section class="panel bars" aria-label="What fills the context">
     ${agent && bar("Agent's context", "what the agent really sends", agent, session, true)}
     ${differs && bar("Pruned view", prunedWords(agent, pruned), pruned, session, false)}
@@ -236,11 +236,12 @@ export function bars(session, cost = null) {
 
 /** The task type and the price of a call in one line, which opens to all about them.
  * @param {Api.Session} session @param {Api.Cost | null} cost */
-function noteWords({ task_type, agent }, cost) {
+function noteWords({ task_type, agent, pruned }, cost) {
   const least = cost?.at_least ? "at least " : "";
+  const { certainty } = agent ?? pruned;
   const words = [
     `Counts as ${typeName(task_type.name)}`,
-    cost && cost.per_call > 0 && `next call ${least}${money(cost.per_call, cost.currency)}`,
+    cost && cost.per_call > 0 && `next call ${least}${money(cost.per_call, cost.currency, certainty)}`,
     agent && "prunes leave the agent's own context as it is",
   ];
   return words.filter(Boolean).join(" · ");

@@ -5,10 +5,11 @@
 // shortened where that gains something: emits `chosen` {kind: "drop" | "shorten", messages}, which opens a
 // plan; a name emits `narrow` {tool} or {q}, which filters the list.
 import { api } from "../shared/api.js";
-import { counted, fileName, number, percent } from "../shared/format.js";
+import { counted, fileName, number, percent, tokens as tokenText } from "../shared/format.js";
 import { html } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
 import { ReadingElement } from "../shared/reading-element.js";
+import { tokenCount } from "../shared/session-parts.js";
 import { panelText } from "./message-row.js";
 import { canDrop, canShorten } from "./rows.js";
 
@@ -79,19 +80,19 @@ export class HeavyPanel extends ReadingElement {
   }
 
   /** @param {Api.Message[]} messages @param {Api.Heaviest} heaviest */
-  #lists(messages, { groups, tokens }) {
-    const scope = `Shares are of the ${number(tokens)} tokens in the context.`;
+  #lists(messages, { groups, tokens, certainty }) {
+    const scope = `Shares are of the ${tokenText(tokens, certainty)} tokens in the context.`;
     return html`<p class="pad small muted scope">${scope}</p>
       ${KINDS.map(([kind, title]) => {
         const some = groups.filter((one) => one.kind === kind).slice(0, SHOWN_GROUPS);
         return (
           some.length > 0 &&
           html`<h3 class="pad scope">${title}</h3>
-          <ul class="heavy">${some.map((group) => heavyGroup(group, tokens))}</ul>`
+          <ul class="heavy">${some.map((group) => heavyGroup(group, tokens, certainty))}</ul>`
         );
       })}
       <h3 class="pad scope">One by one</h3>
-      <ul class="group-rows heavy-rows">${messages.map(one)}</ul>`;
+      <ul class="group-rows heavy-rows">${messages.map((message) => one(message, certainty))}</ul>`;
   }
 }
 
@@ -107,8 +108,9 @@ export function groupWords({ kind, reads, writes, superseded, messages }) {
   return [...words, superseded > 0 && `${number(superseded)} superseded`].filter(Boolean).join(", ");
 }
 
-/** @param {Api.HeavyGroup} group @param {number} all tokens of the context */
-function heavyGroup(group, all) {
+/** @param {Api.HeavyGroup} group @param {number} all tokens of the context
+ * @param {string} certainty */
+function heavyGroup(group, all, certainty) {
   const { kind, name, tokens, superseded_tokens, members } = group;
   const shown = kind === "repeated" ? "repeated outputs" : kind === "file" ? fileName(name) : name;
   /** @param {Kind} act @param {string} word */
@@ -125,7 +127,8 @@ function heavyGroup(group, all) {
         ? shown
         : html`<button class="bare" data-act="narrow" data-of=${kind} data-name=${name}>${shown}</button>`
     }</span>
-    <span class="num">${number(tokens)}</span><span class="num muted">${percent(part ?? 0)}</span>
+    <span class="num">${tokenCount(tokens, certainty)}</span
+    ><span class="num muted">${percent(part ?? 0)}</span>
     <small>${groupWords(group)}</small>
     <span class="heavy-bar" aria-hidden="true"><i .style="--w:${part}%"></i
       >${superseded_tokens > 0 && html`<i data-stale .style="--w:${stale}%"></i>`}</span>
@@ -136,8 +139,8 @@ function heavyGroup(group, all) {
   </li>`;
 }
 
-/** @param {Api.Message} message */
-function one(message) {
+/** @param {Api.Message} message @param {string} certainty */
+function one(message, certainty) {
   const { id, number: n } = message;
   /** @param {Kind} kind @param {string} word @param {string} shape */
   const button = (kind, word, shape) =>
@@ -145,7 +148,7 @@ function one(message) {
       aria-label="${word} message ${n}…" title="${word}…">${icon(shape)}</button>`;
   return html`<li>
     <span class="num muted">${number(n)}</span>${panelText(message)}
-    <span class="num">${number(message.tokens)}</span>
+    <span class="num">${tokenCount(message.tokens, certainty)}</span>
     <span class="heavy-acts">
       ${canShorten(message) && button("shorten", "Shorten", "torn")}
       ${canDrop(message) && button("drop", "Drop", "goes")}

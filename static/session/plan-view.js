@@ -37,7 +37,7 @@ export function planBody(view) {
     </div>
     ${plan.over_budget && overBudget(plan.over_budget)}
     ${plan.nothing_to_do && html`<p class="note-box" role="status">${sentence(plan.nothing_to_do)}</p>`}
-    ${chosen(view)} ${groups(view)} ${bill(plan)}`;
+    ${chosen(view)} ${groups(view)} ${bill(plan, session.pruned.certainty)}`;
 }
 
 /** @param {NonNullable<Api.Plan["over_budget"]>} over */
@@ -89,7 +89,8 @@ function groups({ plan, session, open, all }) {
   return html`<div class="groups">
     ${plan.groups.map((group) => {
       const { cause } = group;
-      return groupOf(group, rows.get(cause) ?? [], open.has(cause), all.has(cause));
+      const rowsOf = rows.get(cause) ?? [];
+      return groupOf(group, rowsOf, open.has(cause), all.has(cause), session.pruned.certainty);
     })}
     ${plan.summary && summaryRows(plan.summary)}
     <p class="total">
@@ -100,8 +101,8 @@ function groups({ plan, session, open, all }) {
 }
 
 /** @param {Api.Plan["groups"][number]} group @param {Api.Message[]} rows @param {boolean} open
- * @param {boolean} all */
-function groupOf({ cause, fate, label, messages, tokens }, rows, open, all) {
+ * @param {boolean} all @param {string} certainty */
+function groupOf({ cause, fate, label, messages, tokens }, rows, open, all, certainty) {
   const shortened = fate === "shortened";
   const more = html`<li><button class="small" data-act="all-of" data-cause=${cause}
     >${all ? "Show fewer" : `Show all ${number(rows.length)}`}</button></li>`;
@@ -118,7 +119,7 @@ function groupOf({ cause, fate, label, messages, tokens }, rows, open, all) {
       >${icon(open ? "down" : "right")}<span
         >${shortened && icon("torn")} ${sentence(label).slice(0, -1)}<small class="muted"
           >${counted(messages, shortened ? "output" : "message")}</small></span
-      ><span class="num">−${number(tokens)}</span></button>
+      ><span class="num">−${tokenCount(tokens, certainty)}</span></button>
     ${open && shown}
   </section>`;
 }
@@ -150,13 +151,14 @@ function row(message) {
   </li>`;
 }
 
-/** @param {Api.Plan} plan */
-function bill({ cache, removed_count, shortened_count }) {
+/** @param {Api.Plan} plan @param {string} certainty */
+function bill({ cache, removed_count, shortened_count }, certainty) {
   if (removed_count + shortened_count === 0) return "";
   /** @param {string} what @param {number} tokens @param {number | null} cost */
   const line = (what, tokens, cost) => {
-    const price = cost !== null && html`<span class="muted"> · ${money(cost, cache.currency)}</span>`;
-    return html`<dt>${what}</dt><dd>${number(tokens)}${price}</dd>`;
+    const price =
+      cost !== null && html`<span class="muted"> · ${money(cost, cache.currency, certainty)}</span>`;
+    return html`<dt>${what}</dt><dd>${tokenCount(tokens, certainty)}${price}</dd>`;
   };
   const back = cache.break_even_calls;
   const wait = back === null || cache.cold ? "the next call" : paysBack(back);

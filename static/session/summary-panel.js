@@ -1,12 +1,12 @@
 // <summary-panel session-id="…"></summary-panel>
 //
 // When the next summary is due, as bars up to its triggers, with a button that makes one now. Below, the
-// summaries, each of which can be read and expanded, and the learnings that the last turn proposes.
-import "../shared/learning-proposals.js";
+// summaries, each of which can be read and expanded, and how many learnings the last turn proposes.
 import { api } from "../shared/api.js";
 import { counted, number } from "../shared/format.js";
 import { html, keyed } from "../shared/html.js";
 import { ReadingElement } from "../shared/reading-element.js";
+import { root } from "../shared/root.js";
 import { agoTime } from "../shared/times.js";
 import { toast, toastError } from "../shared/toast.js";
 
@@ -19,6 +19,7 @@ export class SummaryPanel extends ReadingElement {
   #status = null;
   /** @type {Api.SummaryAnswer[]} */
   #summaries = [];
+  #proposed = 0;
 
   get #id() {
     return this.getAttribute("session-id") ?? "";
@@ -46,8 +47,12 @@ export class SummaryPanel extends ReadingElement {
   }
 
   async read() {
-    this.querySelector("learning-proposals")?.refresh();
-    [this.#status, this.#summaries] = await Promise.all([api.status(this.#id), api.summaries(this.#id)]);
+    const [status, summaries, proposals] = await Promise.all([
+      api.status(this.#id),
+      api.summaries(this.#id),
+      api.proposals(this.#id),
+    ]);
+    [this.#status, this.#summaries, this.#proposed] = [status, summaries, proposals.length];
   }
 
   view() {
@@ -56,10 +61,15 @@ export class SummaryPanel extends ReadingElement {
       ${this.problem("Could not read the summaries")} ${status && statusOf(status)}
       ${status && this.#summaries.length === 0 && NONE}
       ${keyed(this.#summaries, "id", summaryOf)}
-      <learning-proposals session-id=${this.#id}></learning-proposals>
+      ${this.#proposed > 0 && proposedLine(this.#proposed)}
     </div>`;
   }
 }
+
+/** @param {number} count */
+const proposedLine = (count) => html`<p class="pad small">
+  <a href="${root}/memory?kind=learnings">${counted(count, "proposed learning")}</a> of the last turn
+</p>`;
 
 /** @param {Api.Status} status */
 function statusOf({ made, last_summary, triggers, line, running }) {

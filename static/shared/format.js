@@ -32,9 +32,12 @@ export function compact(value) {
   return `${short.format(Math.round(value / 100_000) / 10)}M`;
 }
 
-/** Tokens, with "~" before an estimate; 0 is exact. @param {number} value @param {string} [certainty] */
+/** 0 is exact. @param {number} value @param {string} [certainty] */
+const isRough = (value, certainty) => certainty === "estimated" && value !== 0;
+
+/** Tokens, with "~" before an estimate. @param {number} value @param {string} [certainty] */
 export function tokens(value, certainty) {
-  return (certainty === "estimated" && value !== 0 ? "~" : "") + whole.format(value);
+  return (isRough(value, certainty) ? "~" : "") + whole.format(value);
 }
 
 /** Bytes in decimal units: 62,700,000 as "62.7 MB". @param {number} bytes */
@@ -96,11 +99,12 @@ export function timeOfDay(iso, now) {
   return (today ? clock : dayClock).format(ms);
 }
 
-/** Money with up to four decimals where it is small. @param {number} value @param {string} currency */
-export function money(value, currency) {
+/** Money with up to four decimals where it is small, with "~" where its tokens are estimated.
+ * @param {number} value @param {string} currency @param {string} [certainty] of the tokens that it pays */
+export function money(value, currency, certainty) {
   const maximumFractionDigits = Math.abs(value) >= 1 ? 2 : Math.abs(value) >= 0.01 ? 3 : 4;
   const format = { style: /** @type {const} */ ("currency"), currency, maximumFractionDigits };
-  return new Intl.NumberFormat(undefined, format).format(value);
+  return (isRough(value, certainty) ? "~" : "") + new Intl.NumberFormat(undefined, format).format(value);
 }
 
 /** A text as a sentence: a capital first, a full stop last. @param {string | null | undefined} text */

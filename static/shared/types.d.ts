@@ -64,7 +64,9 @@ declare namespace Api {
     regions: Region[];
   }
   interface GroupMember { id: string; number: number; }
-  interface Heaviest { tokens: number; groups: HeavyGroup[]; }
+  interface Heaviest {
+    tokens: number; certainty: "exact" | "calibrated" | "estimated"; groups: HeavyGroup[];
+  }
   interface HeavyGroup {
     kind: "file" | "tool" | "repeated"; name: string; tokens: number; messages: number; reads: number;
     writes: number; superseded: number; superseded_tokens: number; members: GroupMember[];

@@ -73,14 +73,16 @@ class TestMemoryPage:
         server.app.ingest.append_records("s", more)
         expect(proposed.get_by_text("We never push on Fridays.")).to_be_visible()
 
-    def test_proposes_on_the_session_s_page(self, page: Page, server: Server) -> None:  # M8
-        """Under its summaries."""
+    def test_is_where_a_session_s_proposals_are(self, page: Page, server: Server) -> None:  # M8
+        """Its summary panel says how many there are, and leads here."""
         followed(server.app, user("go"), call("c1"), result("c1", "ok"), said(DECIDED))
         page.goto(f"{server.url}/sessions/s")
         page.get_by_role("tab", name="Summary").click()
-        page.get_by_role("button", name="Keep as a learning").click()
-        expect(page.locator("learning-proposals").get_by_text("Nothing is proposed.")).to_be_visible()
-        assert [one.text for one in server.app.memory.listed("learning")] == [DECIDED]
+        expect(page.locator("summary-panel")).not_to_contain_text(DECIDED)
+        page.get_by_role("link", name="1 proposed learning").click()
+        expect(page.get_by_role("button", name="Learnings")).to_have_attribute("aria-pressed", "true")
+        page.get_by_role("button", name=f"Keep as a learning: {DECIDED}").click()
+        expect(page.locator(".hit .snippet")).to_have_text(DECIDED)
 
     def test_shows_learnings_apart(self, page: Page, server: Server) -> None:  # M8
         """With a link to where each was said."""

@@ -34,6 +34,11 @@ describe("the cost of a session", () => {
       /included: \$6\.14\. 30 calls of 2 sub-agents: at least \$1\.50; together at least \$7\.64\./,
     );
   });
+  it("is an estimate where the context is one", () => {
+    // X9
+    assert.match(costSentence(cost, "estimated"), /list price: ~\$0\.673 new, ~\$0\.067 from the cache/);
+    assert.match(costSentence(cost, "estimated"), /103 calls so far, output included: \$6\.14/);
+  });
   it("is nothing for a local model", () =>
     assert.equal(costSentence({ ...cost, free: true, per_call: 0 }), "Calls of this model cost nothing."));
   it("is not told where no price is known", () => {

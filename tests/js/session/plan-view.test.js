@@ -53,6 +53,29 @@ describe("the plan", () => {
     const asked = body({ plan: plan({ groups, summary: { ...summary, by_model: true } }) });
     assert.match(asked, /written by the model, or the built-in summariser where it fails/);
   });
+  it("marks estimated sums and prices of the bill", () => {
+    // X9
+    const cache = {
+      saved_per_call: 20_000,
+      rewritten_once: 9_000,
+      break_even_calls: 4,
+      saved_cost: 0.06,
+      rewrite_cost: 0.3,
+      cold: false,
+      currency: "USD",
+    };
+    /** @param {Api.Gauge["certainty"]} certainty */
+    const shown = (certainty) =>
+      body({
+        plan: plan({ cache, groups: [group("superseded", 20_000)] }),
+        session: session({ pruned: { ...gauge(), certainty } }),
+      });
+    const [rough, known] = [shown("estimated"), shown("exact")];
+    assert.match(rough, />~20,000.*class="muted"> · ~\$0\.06</s);
+    assert.match(rough, />~9,000.*class="muted"> · ~\$0\.30?</s);
+    assert.match(rough, /−<span[^>]*>~20,000/);
+    assert.doesNotMatch(known, /~/);
+  });
   it("offers the emergency path only where the context is above what is usable", () => {
     // B7, S5
     const over = { protected_tokens: 170_000, max_tokens: 120_000, message: "too much", usable: 165_904 };

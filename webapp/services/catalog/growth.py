@@ -7,6 +7,8 @@ the parts always add up to the size that the sample holds.
 from __future__ import annotations
 
 import posixpath
+import re
+import shlex
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -21,7 +23,20 @@ from webapp.store.log import MessageRow
 NAMED = 80
 # Messages before a result among which its call is looked for.
 CALL_WITHIN = 12
-LABEL_CHARS = 60
+LABEL_CHARS = 36
+ARGUMENT_CHARS = 24
+# The words for a message that has no call: a result whose call is not in the log says "tool result".
+ROLES = {"tool": "tool result", "system": "system prompt"}
+_SHELL = re.compile(r"bash|shell|terminal|exec|command", re.IGNORECASE)
+# What stands before a command: another shell, a change of folder, variables, programs that run another.
+_WRAPPED = re.compile(r"""^\s*(?:\S*/)?(?:ba|z)?sh\s+-\w*c\s+["']?""")
+_BEFORE = re.compile(
+    r"^(?:\s*(?:cd\s+[^&;]+(?:&&|;)|\w+=\S*\s|(?:sudo|env|time|nohup|exec)\s|(?:timeout|nice)(?:\s+-\w+)*\s+\d\S*\s))+"
+)
+_END = re.compile(r"\s(?:\|\|?|&&)\s|;\s|\s\d?>")
+_SUBCOMMAND = re.compile(r"[a-z][\w:-]*")
+_FILE = re.compile(r"[^\s<>|*?:(){}$]*(?:/[^\s<>|*?:(){}$]+|\.[A-Za-z]\w{0,5})|[\w .-]+\.[A-Za-z]\w{0,5}")
+_FIRST_VALUE = re.compile(r"""\{\s*"\w+":\s*"?([^"\s,{}\[\]]{1,24})["},]""")
 
 
 class Grown(NamedTuple):
@@ -75,14 +90,13 @@ def to_name(steps: Iterable[Step | None]) -> list[int]:
 
 
 def label_of(row: MessageRow, others: Mapping[int, MessageRow]) -> str:
-    """Return what a message is, in a few words: "Read spec.md" for a result, the tools of calls, or its role."""
+    """Return what a message is, in a few words: "Read spec.md" for a result, "git log" for a command, or its role."""
     card = orjson.loads(row.card)
     if tool := card.get("tool"):
-        about = _about(row.no, tool, others)
-        return _short(f"{tool} {about}".strip())
+        return _of_call(tool, _about(row.no, tool, others))
     if calls := card.get("calls"):
-        return _short(f"{calls[0]['name']} {_named(calls[0]['summary'])}")
-    return "summary" if row.kind == "compaction_summary" else row.role
+        return _of_call(calls[0]["name"], calls[0]["summary"])
+    return "summary" if row.kind == "compaction_summary" else ROLES.get(row.role, row.role)
 
 
 def _about(no: int, tool: str, others: Mapping[int, MessageRow]) -> str:
@@ -94,16 +108,49 @@ def _about(no: int, tool: str, others: Mapping[int, MessageRow]) -> str:
         card = orjson.loads(row.card)
         calls: list[dict[str, Any]] = card.get("calls") or []
         if calls:
-            same = [call for call in calls if call["name"] == tool]
-            return _named(same[results]["summary"]) if results < len(same) else ""
+            same = [call["summary"] for call in calls if call["name"] == tool]
+            return str(same[results]) if results < len(same) else ""
         results += card.get("tool") == tool
     return ""
 
 
-def _named(summary: str) -> str:
-    """Return a path's own name, and any other argument as it is."""
-    return posixpath.basename(summary) or summary if summary and " " not in summary else summary
+def _of_call(tool: str, about: str) -> str:
+    """Return a tool with what its call is about; of a shell, the command without the tool."""
+    if _SHELL.search(tool) and (command := _command(about)):
+        return _cut(command, LABEL_CHARS)
+    name = tool.rpartition("__")[2] or tool  # what stands before is the server that has it
+    return _cut(f"{name} {_argument(about)}".strip(), LABEL_CHARS)
 
 
-def _short(label: str) -> str:
-    return label if len(label) <= LABEL_CHARS else label[: LABEL_CHARS - 1] + "…"
+def _argument(text: str) -> str:
+    """Return a path's own name, the first words of a sentence, or the first value of an object if it is a word."""
+    if text.startswith(("{", "[")):
+        found = _FIRST_VALUE.match(text)
+        return found[1] if found else ""
+    if " " in text:
+        return _cut(text, ARGUMENT_CHARS)
+    return posixpath.basename(text.rstrip("/")) or text
+
+
+def _command(line: str) -> str:
+    """Return the program of a command line, its subcommand and the first file that it names: "mix test a_test.exs"."""
+    inner = _WRAPPED.sub("", line)
+    words = [word.strip("'\"") for word in _words(_END.split(_BEFORE.sub("", inner))[0])]
+    if not words:
+        return ""
+    program, *rest = words
+    spoken = [word for word in rest if not word.startswith("-")]
+    subcommand = spoken[0] if spoken and _SUBCOMMAND.fullmatch(spoken[0]) else ""
+    file = next((posixpath.basename(word.rstrip("/")) for word in spoken if _FILE.fullmatch(word)), "")
+    return " ".join(filter(None, (posixpath.basename(program), subcommand, file)))
+
+
+def _words(line: str) -> list[str]:
+    try:
+        return shlex.split(line)
+    except ValueError:  # the line is cut within a quotation
+        return line.split()
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else text[: most - 1].rstrip() + "…"

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from scoring.assembly import learnings_for, words_for_search
 from scoring.messages import Message
 from scoring.summary import decisions, quoted
+from webapp.agents.records import REMINDER
 from webapp.errors import Invalid, NotFound
 from webapp.services.context.answers import Memory, Proposal
 from webapp.services.session.environment import Environment
@@ -28,12 +29,23 @@ PROPOSED = 3
 # A decision counts if it is a refusal or gives a reason; every request of a user already weighs two.
 AGENT_WEIGHT, USER_WEIGHT = 2.0, 4.0  # least weights of what is proposed; `decision_weight` has the scale
 FEWEST_WORDS = 5  # fewer are meaningless outside their session: "Do not push."
-# An agent that announces its next step decides nothing worth knowing in another session.
+# An agent that announces its next step decides nothing worth knowing in another session,
 _NEXT_STEP = re.compile(
     r"(?:(?:ok|okay|now|next|first|then|great|good|perfect|alright|also|so|actually|wait)\b[\s,.:!–—-]*)*"
     r"(?:let me|let['’]s|let us|i['’]ll|i will|i['’]m going to|i am going to|i need to|i should|looking at)\b",
     re.IGNORECASE,
 )
+# and neither does one that describes the moment.
+_FOR_NOW = re.compile(r"\b(?:yet|currently|right now|at the moment|so far|still|for now)\b", re.IGNORECASE)
+# "I don't remember it" is a user's answer, no preference.
+_FOR_THEMSELVES = re.compile(
+    r"\bI(?: (?:do|did|can|could|will|would|am|was|have) not| cannot|['’]m not| \w+n['’]t)\b"
+    r"(?! (?:want|like|need|prefer|accept)\b)",
+    re.IGNORECASE,
+)
+_BULLET = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s+")
+_WORD = re.compile(r"\w+")
+ALIKE = 0.7  # the part of a proposal's words from which on another one of the same turn says the same
 TURN_REACH = 400  # messages looked back for the beginning of the last turn
 SESSIONS_ASKED = 12  # the latest, for what is proposed across sessions
 DISMISSED = "dismissed proposals"  # the setting that holds their digests, the newest last
@@ -172,15 +184,8 @@ class MemoryService:
         found: list[tuple[float, str, MessageRow]] = []
         if any(message.calls for _, message in turn):
             for one, message in turn:
-                least = USER_WEIGHT if message.role == "user" else AGENT_WEIGHT
-                said = [(w, text.partition(": ")[2]) for w, text in decisions([message]) if w >= least]
-                found += [
-                    (weight, text[:LONGEST], one)
-                    for weight, text in said
-                    if len(text.split()) >= FEWEST_WORDS
-                    and (message.role == "user" or not _NEXT_STEP.match(text))
-                ]
-        best = sorted(found, key=lambda one: -one[0])[:PROPOSED]
+                found += [(weight, text, one) for weight, text in lasting(message)]
+        best = _different(sorted(found, key=lambda one: -one[0]))[:PROPOSED]
         proposals = [
             Proposal(
                 text=text,
@@ -213,6 +218,32 @@ class MemoryService:
             raise NotFound("message", mid)
         entries = self._store.log.entries_of(row.key, found)
         return Message(entries[0].message.role, tuple(p for e in entries for p in e.message.parts))
+
+
+def lasting(message: Message) -> Iterator[tuple[float, str]]:
+    """Yield the decisions, preferences and facts of a message that hold in other sessions too, with their weights."""
+    if message.name == REMINDER:
+        return  # the agent's program says it in the user's name
+    is_user = message.role == "user"
+    unfit = (_FOR_THEMSELVES.search,) if is_user else (_NEXT_STEP.match, _FOR_NOW.search)
+    for weight, line in decisions([message]):
+        text = _BULLET.sub("", line.partition(": ")[2])
+        if weight < (USER_WEIGHT if is_user else AGENT_WEIGHT) or len(text.split()) < FEWEST_WORDS:
+            continue
+        if not any(found(text) for found in unfit):
+            yield weight, text[:LONGEST]
+
+
+def _different(found: list[tuple[float, str, MessageRow]]) -> list[tuple[float, str, MessageRow]]:
+    """Return those that do not repeat most words of an earlier one."""
+    kept: list[tuple[float, str, MessageRow]] = []
+    seen: list[set[str]] = []
+    for one in found:
+        words = set(_WORD.findall(one[1].lower()))
+        if all(len(words & other) < ALIKE * min(len(words), len(other)) for other in seen):
+            kept.append(one)
+            seen.append(words)
+    return kept
 
 
 def _digest(text: str) -> str:

@@ -7,7 +7,7 @@ from typing import Any, Literal
 from scoring.messages import Role
 from scoring.models import PruneCost
 from webapp.answers import answer
-from webapp.services.session.answers import Region
+from webapp.services.session.answers import Certainty, Region
 
 Fate = Literal["kept", "protected", "goes", "shortened", "out", "pending"]
 
@@ -146,6 +146,7 @@ class Heaviest:
 
     tokens: int
     """The size of the context that the groups are parts of; a message may be in several."""
+    certainty: Certainty
     groups: list[HeavyGroup]
 
 

@@ -114,7 +114,7 @@ class Heavy:
             ids = {no: row.mid for no, row in self._store.log.messages(session.key, sorted(nos)).items()}
         scale = session.pruned.scale
         groups = [_answer(kind, name, group, view, ids, scale) for kind, name, group in found]
-        return Heaviest(tokens=scale.tokens, groups=groups)
+        return Heaviest(tokens=scale.tokens, certainty=scale.certainty, groups=groups)
 
 
 def _largest(kind: HeavyKind, groups: Groups) -> list[tuple[HeavyKind, str, Group]]:

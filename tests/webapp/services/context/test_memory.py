@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from scoring.messages import Message
 from tests.webapp.building import call, entries, followed, managed, mid, result, said, user, wire
+from webapp.agents.records import REMINDER
 from webapp.app import App
 from webapp.errors import Invalid, NotFound
 
@@ -109,12 +112,35 @@ class TestProposals:
             "Let me also check whether the parser never fails because of the linter.",
             "OK, now I'll use tabs instead of spaces because the linter breaks.",
             "Do not push.",
+            "Coverage is at 70% because the new parser isn't tested yet.",
         ],
     )
-    def test_are_no_next_steps_and_no_bare_orders(self, app: App, words: str) -> None:  # M8
+    def test_are_nothing_that_holds_for_the_moment(self, app: App, words: str) -> None:  # M8
         """Only what is worth knowing in another session is proposed."""
         followed(app, user("go"), call("c1"), result("c1", "ok"), said(words))
         assert app.memory.proposals("s") == []
+
+    def test_are_no_answers_of_the_user_about_themselves(self, app: App) -> None:  # M8
+        """Not to know a thing is no preference; not to want it is one."""
+        for name, words in (
+            ("s", "No, I don't remember the id because it is long."),
+            ("t", "No, I do not want emails because I never read them."),
+        ):
+            followed(app, user(words), call("c1"), result("c1", "ok"), session_id=name)
+        assert app.memory.proposals("s") == []
+        assert len(app.memory.proposals("t")) == 1
+
+    def test_are_no_words_of_the_agents_program(self, app: App) -> None:  # M8
+        """The text of a command comes in the user's name, and says nothing of the user's."""
+        prompt = replace(user("Never repeat yourself in the file because readers skip it."), name=REMINDER)
+        followed(app, user("go"), prompt, call("c1"), result("c1", "ok"))
+        assert app.memory.proposals("s") == []
+
+    def test_say_one_thing_once(self, app: App) -> None:  # M8
+        """Of two sentences with mostly the same words one is proposed."""
+        again = "- Never run the migration twice because it drops the whole table."
+        followed(app, user("go"), call("c1"), result("c1", "ok"), said(f"{DECIDED}\n{again}"))
+        assert len(app.memory.proposals("s")) == 1
 
     def test_come_of_no_sub_agent(self, app: App) -> None:  # M8
         """The orders that an agent gives to another hold for one task."""

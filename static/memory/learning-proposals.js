@@ -1,21 +1,22 @@
-// <learning-proposals session-id="…"></learning-proposals>
+// <learning-proposals></learning-proposals>
 //
-// Decisions and refusals of the last turn that may be worth learning, each with a link to its message. One
-// click keeps or dismisses one; both can be undone. Without `session-id`, those of the sessions that worked
-// last. Emits `proposals` {count} after each reading, and `kept` when one is kept.
-import { api } from "./api.js";
-import { counted, number } from "./format.js";
-import { html, keyed } from "./html.js";
-import { ReadingElement } from "./reading-element.js";
-import { pageOf } from "./session-facts.js";
-import { agoTime } from "./times.js";
-import { toast, toastError } from "./toast.js";
+// Decisions, preferences and facts from the last turn of the sessions that worked last, each with a link to
+// its message. One click keeps or dismisses one; both can be undone. Emits `proposals` {count} after each
+// reading, and `kept` when one is kept.
+import { api } from "../shared/api.js";
+import { counted, number } from "../shared/format.js";
+import { html, keyed } from "../shared/html.js";
+import { ReadingElement } from "../shared/reading-element.js";
+import { pageOf } from "../shared/session-facts.js";
+import { agoTime } from "../shared/times.js";
+import { toast, toastError } from "../shared/toast.js";
 
 /** A busy session changes several times a second. */
 const CALM_MS = 2000;
-const KEPT = "Kept as a learning; the memory page has it.";
+const KEPT = "Kept as a learning";
 const NONE = html`<p class="muted small proposals-none">
-  Nothing is proposed. Decisions and refusals of a turn that uses tools are proposed here at its end.
+  Nothing is proposed. When a turn that uses tools ends, what was decided, preferred or found in it is
+  proposed here.
 </p>`;
 
 export class LearningProposals extends ReadingElement {
@@ -24,10 +25,6 @@ export class LearningProposals extends ReadingElement {
 
   constructor() {
     super(CALM_MS);
-  }
-
-  get #session() {
-    return this.getAttribute("session-id") ?? undefined;
   }
 
   start() {
@@ -52,7 +49,7 @@ export class LearningProposals extends ReadingElement {
   }
 
   async read() {
-    this.#proposals = await api.proposals(this.#session);
+    this.#proposals = await api.proposals();
     this.emit("proposals", { count: this.#proposals.length });
   }
 
@@ -92,11 +89,11 @@ export class LearningProposals extends ReadingElement {
 
   /** @param {Api.Proposal} proposal @param {number} n */
   #row({ text, session_id, session_title, number: message, at }, n) {
-    const where = !this.#session && html`<span class="proposal-session">${session_title}</span>`;
     return html`<li class="proposal">
       <p class="snippet">${text}</p>
       <div class="proposal-foot">
-        ${where}<a class="small" href="${pageOf(session_id)}?message=${message}"
+        <span class="proposal-session">${session_title}</span
+        ><a class="small" href="${pageOf(session_id)}?message=${message}"
           >message ${number(message)}</a>
         ${at && html`<span class="muted small">${agoTime(at)}</span>`}
         <span class="proposal-acts">
