@@ -1,44 +1,63 @@
 """Coverage-guided fuzzing of every decoder: `python -m tests.fuzz_decoders INPUTS [FOLDER]` (`make fuzz-decoders`).
 
-The corpus begins with the samples and grows in FOLDER by what reaches new code. Whatever the bytes: records, or an
-error of ours. The first input that leads to something else is written to a file beside it and shown.
+The corpus begins with the samples and grows in FOLDER by what reaches new code. Half of the inputs are changed as
+JSON (an odd value in any place of any row, or a value of another place), the others as bytes. Whatever they are:
+records, or an error of ours, within `SECONDS`. The first input that leads to something else is written to FOLDER and
+shown.
 """
 
 from __future__ import annotations
 
 import json
 import logging
+import random
 import sys
-from contextlib import suppress
 from pathlib import Path
 
 import atheris
 
-with atheris.instrument_imports(include=["webapp.agents", "scoring.formats", "scoring.messages"]):
-    from scoring.errors import ScoringError
-    from scoring.formats import decode
-    from tests.odd_values import decodable
-    from webapp.agents.reading.text import Content
-    from webapp.agents.recognise import IMPORTS, recognise
-    from webapp.errors import CoppiceError
+with atheris.instrument_imports(
+    include=[
+        "webapp.agents",
+        "webapp.proxy.editing",
+        "webapp.services.proxied",
+        "scoring.formats",
+        "scoring.messages",
+    ]
+):
+    from tests.decoders import DECODERS, all_samples
+    from tests.odd_values import VALUES, places, replaced
 
-# An input's first byte says which decoder reads the rest, or that it is recognised by content.
-SOURCES = (*IMPORTS, None)
-LARGEST = 20_000
+NAMES = tuple(DECODERS)  # an input's first byte says which one reads the rest
+LARGEST = 8_000  # bytes of an input: a longer one takes longer and reaches no more
+SECONDS = 10
 
 
 def one_input(data: bytes) -> None:
-    """Decode one input, as an import does."""
-    if not data:
-        return
-    source, text = SOURCES[data[0] % len(SOURCES)], data[1:]
-    found = recognise(text) if source is None else source
-    if found in IMPORTS:
-        for _ in IMPORTS[found].decode(Content(text)):
-            pass
-        return
-    with suppress(ScoringError, CoppiceError, ValueError):  # what is no JSON is no list
-        decode(json.loads(text))
+    """Decode one input."""
+    if data:
+        DECODERS[NAMES[data[0] % len(NAMES)]](data[1:])
+
+
+def changed(data: bytes, largest: int, seed: int) -> bytes:
+    """Return an input with a change: in the JSON of one of its rows, or in its bytes."""
+    choice = random.Random(seed)
+    rows = data[1:].split(b"\n")
+    at = choice.randrange(len(rows))
+    try:
+        value = json.loads(rows[at])
+    except (ValueError, RecursionError):
+        value = None
+    if value is None or choice.random() < 0.5:
+        return bytes(atheris.Mutate(data, largest))
+    ways = list(places(value))
+    odd = choice.choice(VALUES)
+    if choice.random() < 0.3:
+        odd = value
+        for step in choice.choice(ways):
+            odd = odd[step]
+    rows[at] = json.dumps(replaced(value, choice.choice(ways), odd)).encode()
+    return (data[:1] + b"\n".join(rows))[:largest]
 
 
 def main() -> None:
@@ -46,19 +65,16 @@ def main() -> None:
     logging.disable(logging.CRITICAL)
     inputs, folder = int(sys.argv[1]), Path(sys.argv[2] if len(sys.argv) > 2 else "build/fuzz")
     folder.mkdir(parents=True, exist_ok=True)
-    for path, source in decodable(LARGEST):
-        mark = bytes([SOURCES.index(source)])
-        (folder / f"{source}-{path.name}"[:100]).write_bytes(mark + path.read_bytes())
-    atheris.Setup(
-        [
-            sys.argv[0],
-            f"-runs={inputs}",
-            f"-max_len={LARGEST}",
-            f"-artifact_prefix={folder}/fault-",
-            str(folder),
-        ],
-        one_input,
+    for number, sample in enumerate(all_samples(LARGEST)):
+        mark = bytes([NAMES.index(sample.decoder)])
+        (folder / f"sample-{number:03}").write_bytes(mark + sample.data)
+    options = (
+        f"-runs={inputs}",
+        f"-max_len={LARGEST}",
+        f"-timeout={SECONDS}",
+        f"-artifact_prefix={folder}/fault-",
     )
+    atheris.Setup([sys.argv[0], *options, str(folder)], one_input, custom_mutator=changed)
     atheris.Fuzz()
 
 

@@ -1,6 +1,6 @@
-"""Transcripts with something else in one place: every place of every row, one by one.
+"""Samples with something else in one place: every place of every row, one by one.
 
-`python -m tests.odd_values` tries every odd value in every place of every sample, in the decoders of all agents.
+`python -m tests.odd_values` tries every odd value in every place of every sample, in every decoder.
 """
 
 from __future__ import annotations
@@ -15,9 +15,7 @@ from itertools import cycle
 from pathlib import Path
 from typing import Any
 
-from tests.shared import samples
-from webapp.agents.reading.text import Content
-from webapp.agents.recognise import IMPORTS, recognise
+from tests.decoders import DECODERS, Found, Sample, all_samples
 from webapp.agents.records import Entry, Problem
 
 NESTED: Any = []
@@ -29,13 +27,6 @@ VALUES: tuple[Any, ...] = (
 LARGEST = 30_000  # bytes of a sample: each place of a longer one costs as much again
 # Entries that may be missing beside those of the odd row: of a message that it was part of, or of a branch it began.
 BESIDE = 8
-
-
-def decodable(largest: int = LARGEST) -> Iterator[tuple[Path, str]]:
-    """Yield the samples that an agent's decoder reads, with the agent."""
-    for path in samples():
-        if path.stat().st_size <= largest and (source := recognise(path.read_bytes())) in IMPORTS:
-            yield path, str(source)
 
 
 def with_odd_values(data: bytes, values: tuple[Any, ...] | None = None) -> Iterator[tuple[str, bytes]]:
@@ -80,35 +71,39 @@ def _parsed(text: bytes) -> Any:
         return None
 
 
-def fault_of(source: str, data: bytes, entries: int, lines: bool) -> str | None:
-    """Return what went wrong in decoding a file that has so many entries when it is sound; None if nothing did."""
+def fault_of(sample: Sample, data: bytes, entries: int) -> str | None:
+    """Return what went wrong in decoding a broken sample, None if nothing did; a sound one has so many entries."""
     try:
-        found = list(IMPORTS[source].decode(Content(data)))
+        found = DECODERS[sample.decoder](data)
     except Exception as error:  # noqa: BLE001  # what this is for
         frame = traceback.extract_tb(error.__traceback__)[-1]
         return f"{type(error).__name__}: {error} ({Path(frame.filename).name}:{frame.lineno})"
     if any(isinstance(one, Problem) and not one.reason.strip() for one in found):
         return "a problem without words"
-    left = sum(isinstance(one, Entry) for one in found)
-    return f"{entries - left} entries lost" if lines and left < entries - BESIDE else None
+    left = entries_in(found)
+    return f"{entries - left} entries lost" if sample.rows and left < entries - BESIDE else None
 
 
-def faults(path: Path, source: str, values: tuple[Any, ...] | None = None) -> Iterator[str | None]:
+def entries_in(found: Found) -> int:
+    """Return the number of messages among what a decoder found."""
+    return sum(isinstance(one, Entry) for one in found)
+
+
+def faults(sample: Sample, values: tuple[Any, ...] | None = None) -> Iterator[str | None]:
     """Yield what went wrong with each odd value of a sample, None where nothing did."""
-    data = path.read_bytes()
-    entries = sum(isinstance(one, Entry) for one in IMPORTS[source].decode(Content(data)))
-    for where, broken in with_odd_values(data, values):
-        fault = fault_of(source, broken, entries, path.suffix == ".jsonl")
-        yield None if fault is None else f"{path.name}, {where}: {fault}"
+    entries = entries_in(DECODERS[sample.decoder](sample.data))
+    for where, broken in with_odd_values(sample.data, values):
+        fault = fault_of(sample, broken, entries)
+        yield None if fault is None else f"{sample.name}, {where}: {fault}"
 
 
 def main() -> int:
     """Try everything; print what went wrong; 1 if anything did."""
     logging.disable(logging.CRITICAL)
     counts: Counter[str] = Counter()
-    for path, source in decodable():
-        for fault in faults(path, source, VALUES):
-            counts[source] += 1
+    for sample in all_samples(LARGEST):
+        for fault in faults(sample, VALUES):
+            counts[sample.decoder] += 1
             if fault is not None:
                 counts["faults"] += 1
                 sys.stdout.write(fault + "\n")

@@ -109,8 +109,15 @@ class Body:
 
     @cached_property
     def keys(self) -> list[str]:
-        """Return the keys of the messages, in order."""
-        return keys_of([item.value for item in self.items], self.known)
+        """Return the keys of the messages, in order.
+
+        Raises:
+            Refused: one is nested too deeply.
+        """
+        try:
+            return keys_of([item.value for item in self.items], self.known)
+        except ValueError as error:
+            raise Refused(str(error)) from None
 
     @property
     def why_not(self) -> str | None:
@@ -137,8 +144,17 @@ def edited(body: Body, edits: Edits, ended: str) -> str:
     `ended` is the key of the message before which thoughts are left out.
 
     Raises:
-        Refused: the result would not be whole.
+        Refused: the result would not be whole, a message is no object, or has a name twice.
     """
+    if not all(isinstance(item.value, dict) for item in body.items):
+        raise Refused("a message of its list is no object")
+    try:
+        return _edited(body, edits, ended)
+    except ValueError as error:
+        raise Refused(f"a message cannot be edited: {error}") from None
+
+
+def _edited(body: Body, edits: Edits, ended: str) -> str:
     gone = _gone(body, edits)
     over = body.keys.index(ended) if ended in body.keys else 0
     sent: list[tuple[str, Item]] = []
@@ -208,7 +224,8 @@ def calls_of(item: Any) -> list[str]:
     kind = answer_kind(item)
     if isinstance(item.get("call_id"), str) and kind is not None:
         return [item["call_id"]]
-    named = [one.get("id") for one in item.get("tool_calls") or () if isinstance(one, dict)]
+    called = item.get("tool_calls")
+    named = [one.get("id") for one in called if isinstance(one, dict)] if isinstance(called, list) else []
     used = [b.get("id") for b in _blocks(item) if b.get("type") == "tool_use"]
     return [str(name) for name in (*named, *used)]
 

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from scoring.formats import FORMATS
-from tests.odd_values import decodable, faults
+from tests.decoders import Sample, all_samples
+from tests.odd_values import faults
 from tests.shared import ROOT
 from webapp.agents import AGENTS
 from webapp.agents.agent import Agent
@@ -73,7 +74,7 @@ def test_no_other_code_names_an_agent() -> None:
     assert not found, "\n" + "\n".join(found)
 
 
-@pytest.mark.parametrize(("path", "source"), [pytest.param(*one, id=one[0].name) for one in decodable(6_000)])
-def test_an_odd_value_costs_its_row(path: Path, source: str) -> None:  # X12
+@pytest.mark.parametrize("sample", [*all_samples(6_000)], ids=lambda sample: sample.name)
+def test_an_odd_value_costs_its_row(sample: Sample) -> None:  # X12
     """In whatever place of whatever row: nothing is raised, and the other rows are read."""
-    assert not [fault for fault in faults(path, source) if fault is not None]
+    assert not [fault for fault in faults(sample) if fault is not None]

@@ -235,3 +235,30 @@ def said(one: Body, edits: Any, ended: str) -> str:
         return edited(one, edits, ended)
     except Refused as refused:
         return str(refused)
+
+
+DEEP = "[" * 300 + "]" * 300
+TWICE = '{"role": "assistant", "role": "assistant", "content": [{"text": "b", "cache_control": {}}]}'
+
+
+class TestWhatCannotBeEdited:
+    """Requests that no edit is sure of go as they came."""
+
+    @pytest.mark.parametrize(
+        ("messages", "reason"),
+        [
+            (f'[{{"role": "user", "content": "a"}}, {TWICE}]', "no new name"),
+            ('[5, {"role": "user", "content": "a"}]', "no object"),
+            (f'[{{"content": {DEEP}}}]', "too deeply"),
+        ],
+    )
+    def test_is_refused_with_its_reason(self, messages: str, reason: str) -> None:  # X13
+        """A name that is there twice, a message that is no object, and one that is nested without end."""
+        with pytest.raises(Refused, match=reason):
+            drop_all(f'{{"messages": {messages}}}'.encode())
+
+
+def drop_all(data: bytes) -> str:
+    """Apply a script that takes out every message."""
+    one = Body.read(data, ANTHROPIC)
+    return edited(one, dict.fromkeys(one.keys, DROP), "")

@@ -426,7 +426,8 @@ def _order(row: Row) -> tuple[int, str]:
 def _data(row: Row, seen: _Seen) -> Row | None:
     """Return the JSON in a row's `data`, with its id, or None with the reason noted."""
     data, name = row.get("data"), text_of(row.get("id"))
-    found = parse(data.encode("utf-8", "replace") if isinstance(data, str) else data or b"")
+    text = data.encode("utf-8", "replace") if isinstance(data, str) else data
+    found = parse(text if isinstance(text, bytes) else b"")
     if isinstance(found, str):
         seen.broken[f"row {name[:40]}"] = ([count_of(row.get("time_updated"))], found)
         return None

@@ -25,7 +25,8 @@ def read_usage(data: Mapping[str, Any] | None) -> Usage | None:
     """
     if not data:
         return None
-    data = data.get("usageMetadata") or data.get("usage_metadata") or data
+    inner = data.get("usageMetadata") or data.get("usage_metadata")
+    data = inner if isinstance(inner, Mapping) else data
     name = next((n for n in INPUT if n in data), None)
     if name is None:
         raise Invalid(

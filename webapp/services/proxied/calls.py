@@ -29,7 +29,7 @@ from webapp.services.ingest.usage_reports import read_usage
 from webapp.services.proxied.answers import Taken
 from webapp.services.proxied.keys import ANSWERED, Protocol, keys_of, protocol_of
 from webapp.services.proxied.replies import Reply, reply_of
-from webapp.services.session.codec import read_json
+from webapp.services.session.codec import json_bytes, read_json
 from webapp.services.session.environment import Environment
 from webapp.services.session.measuring import title_of
 from webapp.services.session.proxy import ID_PREFIX, PROXY
@@ -64,7 +64,7 @@ class Call:
 
 
 @dataclass(frozen=True)
-class _Read:
+class ReadCall:
     """A call as it was read: its messages with their keys, the other fields of its body, and its answer."""
 
     call: Call
@@ -84,12 +84,12 @@ class _Read:
     def tools(self) -> list[Any]:
         """Return the tool definitions."""
         found = self.body.get("tools")
-        return found if isinstance(found, list) else []
+        return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
 
     @cached_property
     def tools_digest(self) -> str:
         """Return what identifies the tool definitions; "" for none."""
-        return hashlib.blake2b(orjson.dumps(self.tools), digest_size=8).hexdigest() if self.tools else ""
+        return hashlib.blake2b(json_bytes(self.tools), digest_size=8).hexdigest() if self.tools else ""
 
     @cached_property
     def reply_keys(self) -> list[str]:
@@ -112,7 +112,7 @@ class Calls:
             Invalid: such a call holds no conversation.
             Malformed: its request cannot be read.
         """
-        read = _read(call)
+        read = read_call(call)
         row = self._session(read) if call.status in TAKEN else self._store.sessions.find(call.session)
         if row is None or row.deleted_at is not None:
             return Taken(session_id=None, added=0)
@@ -128,7 +128,7 @@ class Calls:
 
     # -- the session
 
-    def _session(self, read: _Read) -> SessionRow | None:
+    def _session(self, read: ReadCall) -> SessionRow | None:
         """Return the session of a call, made where it is new; None where it was deleted."""
         call = read.call
         if not call.session:
@@ -141,18 +141,18 @@ class Calls:
             return row
         return self._make(f"{row.id}.{read.keys[0][:10]}", read, row.id)
 
-    def _make(self, session_id: str, read: _Read, parent: str | None = None) -> SessionRow | None:
+    def _make(self, session_id: str, read: ReadCall, parent: str | None = None) -> SessionRow | None:
         return self._ingest.ensure(
             session_id, PROXY, wire_format=read.protocol.format, model=read.model, parent_id=parent
         )
 
-    def _is_aside(self, row: SessionRow, read: _Read) -> bool:
+    def _is_aside(self, row: SessionRow, read: ReadCall) -> bool:
         """Return whether a client asks something on the side under a session's name: a title, a check."""
         tools = Session.of(self._environment, row).state.proxy.tools
         shares = self._store.log.known(row.key, read.keys[:1])
         return bool(tools) and not shares and tools != read.tools_digest
 
-    def _by_keys(self, read: _Read) -> SessionRow | None:
+    def _by_keys(self, read: ReadCall) -> SessionRow | None:
         """Return the session that a list without a name goes on with: by its last message, else the longest branch.
 
         A first question that was answered before begins another session.
@@ -173,7 +173,7 @@ class Calls:
                 best, best_at = row, shared
         return best
 
-    def _is_echo(self, row: SessionRow, read: _Read, key: str) -> bool:
+    def _is_echo(self, row: SessionRow, read: ReadCall, key: str) -> bool:
         """Return whether a message came back as the log has it."""
         last = row.tail_hash or ""
         found = self._store.log.known(row.key, [last])
@@ -188,7 +188,7 @@ class Calls:
 
     # -- what is noted beside the messages
 
-    def _begin(self, session_id: str, read: _Read) -> None:
+    def _begin(self, session_id: str, read: ReadCall) -> None:
         """Note what was sent, before its usage is counted, and the tool definitions where they have changed."""
         call = read.call
         with self._store.write():
@@ -205,7 +205,7 @@ class Calls:
                 session.row.envelope = {"tools": read.tools} if read.tools else None
             session.save()
 
-    def _end(self, session_id: str, read: _Read, prompt: str) -> None:
+    def _end(self, session_id: str, read: ReadCall, prompt: str) -> None:
         """Note how the session ends now, its system prompt's source id, and what a pruned call has saved."""
         call = read.call
         with self._store.write():
@@ -218,7 +218,7 @@ class Calls:
             session.state.proxy.prompt = prompt
             session.save()
 
-    def _tail(self, row: SessionRow, read: _Read) -> str:
+    def _tail(self, row: SessionRow, read: ReadCall) -> str:
         """Return the source id of the last message: the answer as it was stored, else the last that was asked."""
         for key in reversed(read.reply_keys):
             return self._newest(row, key)
@@ -259,7 +259,7 @@ class Calls:
 
     # -- the messages
 
-    def _records(self, row: SessionRow, read: _Read) -> tuple[list[Record], str]:
+    def _records(self, row: SessionRow, read: ReadCall) -> tuple[list[Record], str]:
         """Return what a call says that the session does not have yet, and the source id of its system prompt."""
         at, keys = from_ms(read.call.at), read.keys
         known = self._store.log.known(row.key, [*keys, *read.reply_keys])
@@ -283,7 +283,7 @@ class Calls:
         return records + self._answer(row, read, known), prompt
 
     def _turning_back(
-        self, row: SessionRow, read: _Read, known: Mapping[str, Any], prompt: str
+        self, row: SessionRow, read: ReadCall, known: Mapping[str, Any], prompt: str
     ) -> list[Record]:
         """Return the way back where the conversation does not go on from the session's last message."""
         tail = (row.tail_hash or "").partition(AGAIN)[0]
@@ -298,7 +298,7 @@ class Calls:
         live = tuple(self._newest(row, key) if ANSWERED in key else key for key in shared)
         return [Rewind(shared[-1], name, live=(*kept, *live))]
 
-    def _echo(self, row: SessionRow, read: _Read) -> list[Record]:
+    def _echo(self, row: SessionRow, read: ReadCall) -> list[Record]:
         """Return the last answer as the client sends it back, where it says something else than was answered."""
         last = row.tail_hash or ""
         key = last.partition(AGAIN)[0]
@@ -313,7 +313,7 @@ class Calls:
         number = int(newest.rpartition(AGAIN)[2]) + 1 if AGAIN in newest else 2
         return f"{key}{AGAIN}{number}"
 
-    def _answer(self, row: SessionRow, read: _Read, known: Mapping[str, Any]) -> list[Record]:
+    def _answer(self, row: SessionRow, read: ReadCall, known: Mapping[str, Any]) -> list[Record]:
         """Return the answer and its usage."""
         if read.reply is None:
             return []
@@ -331,7 +331,13 @@ class Calls:
         return records
 
 
-def _read(call: Call) -> _Read:
+def read_call(call: Call) -> ReadCall:
+    """Return what a call and its answer say.
+
+    Raises:
+        Invalid: such a call holds no conversation.
+        Malformed: its request cannot be read.
+    """
     protocol = protocol_of(call.provider, call.path)
     if protocol is None:
         raise Invalid(f"a call of {call.provider}{call.path} holds no conversation", "path")
@@ -345,7 +351,10 @@ def _read(call: Call) -> _Read:
     if not isinstance(items, list) or not items:
         raise Malformed(f"the request of a call has no list {protocol.list_name}")
     reply = reply_of(protocol.format, call.answer) if call.whole and call.status in TAKEN else None
-    return _Read(call, protocol, body, items, keys_of(items), reply)
+    try:
+        return ReadCall(call, protocol, body, items, keys_of(items), reply)
+    except ValueError as error:
+        raise Malformed(f"the request of a call cannot be read: {error}") from None
 
 
 def _message(item: Any, wire_format: str) -> Message | None:
@@ -369,7 +378,7 @@ def _usage(reply: Reply | None) -> Usage | None:
         return None
 
 
-def _prompt(read: _Read) -> tuple[str, str]:
+def _prompt(read: ReadCall) -> tuple[str, str]:
     """Return how the source id of the system prompt beside the list begins, and its words; ("", "") for none."""
     said = next((read.body[name] for name in SYSTEM_FIELDS if read.body.get(name)), "")
     blocks = said if isinstance(said, list) else [said]
@@ -382,7 +391,7 @@ def _prompt(read: _Read) -> tuple[str, str]:
     return (f"{PROMPT}{digest}", words) if words.strip() else ("", "")
 
 
-def _title(read: _Read) -> str | None:
+def _title(read: ReadCall) -> str | None:
     """Return a title from the user's first words: clients put reminders in front of them, in blocks of their own."""
     for item in read.items:
         if isinstance(item, dict) and item.get("role") == "user":

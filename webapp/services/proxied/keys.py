@@ -8,6 +8,7 @@ by the message that it answers, because a client may write an answer back in oth
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -45,7 +46,11 @@ def protocol_of(provider: str, path: str) -> Protocol | None:
 
 
 def keys_of(items: Sequence[Any], known: Sequence[str] = ()) -> list[str]:
-    """Return the keys of a request's messages or items, in order; `known` are those of the first messages."""
+    """Return the keys of a request's messages or items, in order; `known` are those of the first messages.
+
+    Raises:
+        ValueError: one is nested too deeply.
+    """
     # The chain goes on from a message that is no answer: its key is the whole state.
     keys = list(known[: next((i + 1 for i in reversed(range(len(known))) if ANSWERED not in known[i]), 0)])
     asked = keys[-1] if keys else ""
@@ -53,8 +58,7 @@ def keys_of(items: Sequence[Any], known: Sequence[str] = ()) -> list[str]:
     for item in items[len(keys) :]:
         kind = answer_kind(item)
         if kind != "reasoning":
-            said = orjson.dumps(_essence(item), option=orjson.OPT_SORT_KEYS)
-            chain = hashlib.blake2b(chain + said, digest_size=_BYTES).digest()
+            chain = hashlib.blake2b(chain + _written(_essence(item)), digest_size=_BYTES).digest()
         if kind is None:
             asked, answers = chain.hex(), {}
             keys.append(asked)
@@ -62,6 +66,21 @@ def keys_of(items: Sequence[Any], known: Sequence[str] = ()) -> list[str]:
             number = answers[kind] = answers.get(kind, 0) + 1
             keys.append(f"{asked}{ANSWERED}{kind}{'' if number == 1 else number}")
     return keys
+
+
+def _written(value: Any) -> bytes:
+    """Return a value as the same bytes for proxy and server, which read numbers beyond 64 bits and halves of
+    characters in different ways.
+    """
+    try:
+        return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+    except TypeError:
+        try:
+            text = json.dumps(value, ensure_ascii=False).encode("utf-16", "surrogatepass")
+            plain = orjson.loads(text.decode("utf-16", "replace"))
+            return orjson.dumps(plain, option=orjson.OPT_SORT_KEYS)
+        except (TypeError, ValueError, RecursionError):
+            raise ValueError("a message is nested too deeply") from None
 
 
 def answer_kind(item: Any) -> str | None:

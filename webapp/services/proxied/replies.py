@@ -25,6 +25,24 @@ class Reply:
 def reply_of(wire_format: str, text: str) -> Reply | None:
     """Return what an answer says; None where it is not whole, or is none of this format."""
     try:
+        reply = _read(wire_format, text)
+        orjson.dumps(reply.messages if reply is not None else None)
+    except (
+        LookupError,
+        TypeError,
+        ValueError,
+        AttributeError,
+    ):  # a field of another kind, or nested too deeply
+        return None
+    if reply is None or not all(isinstance(message, dict) for message in reply.messages):
+        return None
+    reply.usage = reply.usage if isinstance(reply.usage, dict) else None
+    reply.model = reply.model if isinstance(reply.model, str) else None
+    return reply
+
+
+def _read(wire_format: str, text: str) -> Reply | None:
+    try:
         whole = orjson.loads(text)
     except orjson.JSONDecodeError:
         return _STREAMED[wire_format](list(_events(text)))

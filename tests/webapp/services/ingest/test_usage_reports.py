@@ -35,6 +35,7 @@ class TestUsage:
         "data",
         [
             {"tokens": 3},
+            {"usageMetadata": 5},
             {"input_tokens": -1},
             {"input_tokens": "3"},
             {"input_tokens": True},

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from tests.decoders import CALLS, Sample, call_of
+from tests.odd_values import with_odd_values
 from tests.webapp.promises import Client
 from webapp.agents.beside import hints
 from webapp.app import App
+from webapp.errors import CoppiceError
 
 
 @pytest.fixture(autouse=True)
@@ -142,3 +147,13 @@ class TestTheSwitch:
         """Requests with a subscription's token are never changed."""
         take(client, [user("a")], subscription=True)
         assert client.patch("/api/sessions/proxy-s", json={"proxy_prunes": True}).status_code == 409
+
+
+@pytest.mark.parametrize("sample", CALLS, ids=lambda sample: sample.name)
+def test_an_odd_value_in_a_call_harms_nothing(app: App, sample: Sample) -> None:  # X13
+    """In whatever place of a request or its answer: what can be read is kept, or the refusal is ours."""
+    for number, (_, broken) in enumerate(with_odd_values(sample.data)):
+        with suppress(CoppiceError):
+            app.calls.take(replace(call_of(sample, broken), session=f"odd-{number % 5}"))
+    assert list(app.verify()) == []
+    assert app.sessions.list()

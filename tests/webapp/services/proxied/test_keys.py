@@ -1,0 +1,18 @@
+"""Keys of messages, made by proxy and server alike."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from webapp.proxy.editing import Body
+from webapp.services.proxied.keys import PROTOCOLS, keys_of
+from webapp.services.session.codec import read_json
+
+
+@pytest.mark.parametrize("odd", ["half \ud83d of a sign", 2**70, -0.0, "\ufffd"])
+def test_are_the_same_on_both_sides(odd: object) -> None:  # X13
+    """The proxy reads a request with places, the server without: numbers and halves of signs come out otherwise."""
+    text = json.dumps({"messages": [{"role": "user", "content": [{"type": "text", "text": odd}]}]}).encode()
+    assert Body.read(text, PROTOCOLS[0]).keys == keys_of(read_json(text)["messages"])
