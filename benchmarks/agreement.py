@@ -58,7 +58,7 @@ def _followed(config: Config) -> list[Row]:
 
 
 def _calls(app: Any, name: str) -> list[str]:
-    return [call.call_key for call in app.store.figures.calls(app.store.sessions.get(name).key)]
+    return [call.call_key for call in app.store.usage.calls(app.store.sessions.get(name).key)]
 
 
 def _adds_up(session: Session) -> bool:
@@ -89,5 +89,5 @@ def _read(app: Any, name: str, source: str, batches: list[list[Record]]) -> tupl
     for batch in batches:
         app.ingest.append_records(name, batch)
     session = app.sessions.get(name)
-    said = [(c.input_tokens, c.estimated) for c in app.store.figures.calls(app.store.sessions.get(name).key)]
+    said = [(c.input_tokens, c.estimated) for c in app.store.usage.calls(app.store.sessions.get(name).key)]
     return session.agent, session.pruned, session.messages, said

@@ -1,12 +1,12 @@
 """Access to the server: programs of this machine, and our own pages in its browsers.
 
-The laws, for HTTP and Socket.IO alike, checked before anything else sees the request:
-a request names a host that is ours (so that no rebound DNS name reaches us); everything but the open pages is asked
-for by our own pages or by a program (a browser says where a page is from; a program says nothing); and a POST has
-what no form can send. A Socket.IO handshake counts as unsafe whatever its method, because what follows on it may change
-things. Where tokens are in use, everything asks for one but the routes of a list, whatever else is added; which route
-an address reaches is asked of the table that routes it, so that no spelling leads past the gate.
-Nothing here knows Flask, or where tokens are kept.
+The rules, for HTTP and Socket.IO alike, checked before anything else sees the request: a request names a host
+that is ours (so that no rebound DNS name reaches us); everything except the open pages is requested by our
+own pages or by a program (a browser says where a page is from; a program says nothing); and a POST has what
+no form can send. A Socket.IO handshake counts as unsafe whatever its method, because what follows on it may
+change things. If tokens are in use, every route needs one except those of a short list. The routing table
+decides which route an address reaches, so that no spelling gets past the gate. Nothing here knows Flask, or
+where tokens are kept.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Refusal:
 class Gate:
     """Decides which requests are allowed. `hosts` are names without port besides loopback, `origins` whole origins.
 
-    `closed` asks for a token even where none was ever made; `needs` is the role that a request needs by its route.
+    `closed` requires a token even if none was ever made; `needs` is the role that a request needs by its route.
     """
 
     hosts: frozenset[str] = frozenset()

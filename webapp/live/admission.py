@@ -1,7 +1,7 @@
 """Limits how many pages are open at once, so that requests are answered whatever the pages do.
 
-Outermost around Socket.IO. A page that asks again and again instead of opening a websocket holds a thread while it
-waits; those are fewer still.
+Outermost around Socket.IO. A page that polls instead of opening a websocket holds a thread while it waits;
+fewer of those are allowed.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Admission:
         self._opened: deque[float] = deque(maxlen=NEW_PAGES)
 
     def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
-        """Answer a request, or say that there are too many pages."""
+        """Answer a request, or reply 503 if there are too many pages."""
         if not is_socket(environ):
             return self._application(environ, start_response)
         known = "sid" in parse_qs(environ.get("QUERY_STRING", ""))

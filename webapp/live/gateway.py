@@ -1,6 +1,6 @@
 """The Socket.IO gateway: sends events to the pages that show them. The only file that emits.
 
-A publisher leaves a note and goes on. One thread coalesces the notes into messages, at most ten a second for one
+A publisher leaves a note and continues. One thread coalesces the notes into messages, at most ten a second for one
 session in one room, and passes them to Socket.IO, which queues them for each client. So no slow or dead page delays
 anything; a client that lags too far, by messages here or by bytes on its websocket, is disconnected, and gets a
 snapshot when it reconnects.
@@ -313,7 +313,7 @@ class Gateway:
         self.socketio.on_event(event, handle)
 
     def subscribe(self, wish: Subscribe) -> Payload:
-        """Add a page to a room: what it missed is sent again as events, otherwise the answer holds a snapshot."""
+        """Add a page to a room: missed messages are sent again as events, otherwise the answer has a snapshot."""
         self._check(wish.room)
         room = self._room(wish.room)
         sid: str = request.sid  # type: ignore[attr-defined]

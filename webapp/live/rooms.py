@@ -1,10 +1,10 @@
 """Rooms: each remembers its revision, its last messages and its members.
 
 A revision grows by one a message and is never given out twice, not even after a restart: blocks of them are
-reserved in the store before they are used. A page that was away gets the messages it missed while they are still
-remembered; otherwise it has to look afresh. Nothing here sends anything, knows Socket.IO, or locks: one gateway owns
-the rooms and calls them under its own lock. All but `prepare`, which waits for the store: one thread alone sets
-revisions aside and gives them out.
+reserved in the store before they are used. A page that was away gets the messages it missed while they are
+still remembered; otherwise it needs a new snapshot. Nothing here sends anything, knows Socket.IO, or locks:
+one gateway owns the rooms and calls them under its own lock. The exception is `prepare`, which waits for the
+store: a single thread reserves revisions and gives them out.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Room:
     def __init__(self, name: str, reserve: Reserve) -> None:
         self.name = name
         self._reserve = reserve
-        # What happened while nobody ran is unknown, so the first revision of a run is one that nobody has seen.
+        # Changes while no server ran are unknown, so the first revision of a run is one that no page has seen.
         last = reserve(name, BLOCK)
         self.revision = last + 1
         self._reserved = last + BLOCK

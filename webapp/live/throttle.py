@@ -1,6 +1,6 @@
 """Collects the messages of one session in one room and paces them: at most ten a second.
 
-Later news joins or replaces the earlier, so that a flood of appends leaves as a few messages that say it all.
+Later messages join or replace earlier ones, so that a flood of appends is sent as a few messages.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from webapp.live.notices import Note, Payload
 
-# At most so many messages in any second, for one session in one room.
+# The most messages in any second, for one session in one room.
 RATE = 10
 WINDOW_SECONDS = 1.0
 SPACING_SECONDS = WINDOW_SECONDS / RATE

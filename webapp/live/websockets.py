@@ -1,12 +1,11 @@
 """The websockets of all pages, on one thread: a page that is open, slow or stuck costs no thread.
 
-Engine.IO's threading mode gives each websocket several threads and writes to it with calls that wait for the page.
-Here one thread waits for all sockets, and reads and writes what it can without waiting. A broadcast is encoded once,
-and what waits for a page is counted in bytes: a page that takes nothing for STALLED_SECONDS, or lets more than
-LAG_BYTES wait, is cut off and gets a snapshot when it comes back. What pages ask is answered by a few threads, one
-request of a page at a time.
-
-Engine.IO keeps its part: sessions, packets, and the protocol above them. It is handed a transport and a queue.
+Engine.IO's threading mode gives each websocket several threads and writes to it with calls that wait for the
+page. Here one thread waits for all sockets, and reads and writes what it can without waiting. A broadcast is
+encoded once, and what waits for a page is counted in bytes: a page that takes nothing for STALLED_SECONDS, or
+lets more than LAG_BYTES wait, is cut off and gets a snapshot when it reconnects. Requests from pages are
+answered by a few threads, one request of a page at a time. Engine.IO still handles sessions, packets, and the
+protocol above them; it is given a transport and a queue.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Asks one endpoint, from any thread, with one shared HTTP client; every call ends in a `Reply`.
 
-The client lives on an event loop in a thread of its own, so that a call can be given up at any moment, in the middle of
-a slow answer too: the caller waits for the answer or for its own signal. Failures that pass are tried again, after
-what the provider asks to wait or twice as long each time.
+The client lives on an event loop in a thread of its own, so that a call can be given up at any moment, in the
+middle of a slow answer too: the caller waits for the answer or for its own signal. Temporary failures are
+retried, after the time that the provider asks for or twice as long each time.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from webapp.providers.wire import MOST_CHARS, Answer, Question, body_of, refused
 ATTEMPTS = 3
 FIRST_WAIT_SECONDS, LONGEST_WAIT_SECONDS = 0.5, 30.0
 CONNECT_SECONDS = 10.0
-LOOK_SECONDS = 0.05  # how often a waiting caller looks at its own signal
+LOOK_SECONDS = 0.05  # how often a waiting caller checks its own signal
 
 
 class ModelClient:
@@ -56,13 +56,13 @@ class ModelClient:
             except CancelledError:
                 return Reply(failure=Failure("cancelled", "cancelled before the answer came"))
             except NotYet:
-                if future.done():  # the answer came in this very moment, or timed out by itself
+                if future.done():  # the answer came at this moment, or timed out by itself
                     return _result(future)
             except Exception as error:  # noqa: BLE001 - whatever it is, the caller gets a value
                 return Reply(failure=Failure("malformed", f"the call failed: {type(error).__name__}"))
 
     def close(self) -> None:
-        """Give up what is under way and end the thread; asking again fails."""
+        """Cancel running calls and end the thread; later calls fail."""
         with self._lock:
             self._closed = True
             loop, thread, http = self._loop, self._thread, self._http
@@ -155,7 +155,7 @@ def _whole(text: str, answer: Answer) -> Failure | None:
     try:
         value = json.loads(text)
     except ValueError:
-        return Failure("malformed", "the answer is no JSON")
+        return Failure("malformed", "the answer is not JSON")
     if not isinstance(value, dict):
         return Failure("malformed", "the answer has another shape than the API's")
     answer.event(value)

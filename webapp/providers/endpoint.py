@@ -1,7 +1,7 @@
 """The endpoint of the model that writes summaries: read from the environment, checked once, shown without its key.
 
-`COPPICE_SUMMARY_URL` and `COPPICE_SUMMARY_MODEL` are needed, `COPPICE_SUMMARY_KEY` where the endpoint asks for one,
-`COPPICE_SUMMARY_API` ("openai" or "anthropic") where the address does not show it.
+`COPPICE_SUMMARY_URL` and `COPPICE_SUMMARY_MODEL` are needed, `COPPICE_SUMMARY_KEY` if the endpoint needs one,
+`COPPICE_SUMMARY_API` ("openai" or "anthropic") if the address does not show it.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Posts a signed message to a webhook, in the scheme of Standard Webhooks (standardwebhooks.com).
 
-A request follows no redirect, reads nothing of the answer but its status, and ends within `SECONDS` however slow the
-receiver is. It goes to addresses of this machine and its networks too, where most receivers of a program for one person
-run. It goes to no link-local address, where cloud machines keep their credentials, and to none that is no host's.
+A request follows no redirect, reads nothing of the answer but its status, and ends within `SECONDS` however
+slow the receiver is. It goes to addresses of this machine and its networks too, where most receivers of a
+program for one person run. It never goes to a link-local address, where cloud machines keep their
+credentials, nor to one that belongs to no host.
 """
 
 from __future__ import annotations
@@ -32,9 +33,8 @@ LOCAL_NAMES = ("localhost", "127.0.0.1", "::1")
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The end of one try: the HTTP status, None without an answer; and why it failed, "" where it arrived.
-
-    `wait_seconds` is how long the receiver asks to wait, `gone` its word that it wants nothing more.
+    """The end of one try: the HTTP status, None without an answer; and why it failed, "" if it arrived.
+    `wait_seconds` is how long the receiver asks to wait; `gone`: it wants no further messages.
     """
 
     status: int | None = None
@@ -60,7 +60,7 @@ def sign(secret: str, message_id: str, at: int, body: bytes) -> str:
 
 
 def check_secret(secret: str) -> str:
-    """Return a secret that is to sign.
+    """Return a valid signing secret.
 
     Raises:
         Invalid: it is not of the form whsec_…, or not of 24 to 64 bytes.
@@ -78,7 +78,7 @@ def check_url(url: str) -> str:
     """Return an address to which messages can be sent.
 
     Raises:
-        Invalid: it is no HTTP address, holds a password, or is one to which nothing is sent.
+        Invalid: it is not an HTTP address, holds a password, or is one to which nothing is sent.
     """
     try:
         parts = urlsplit(url)
@@ -108,7 +108,7 @@ def refused(host: str) -> bool:
 
 
 async def post(url: str, secret: str, message_id: str, at: int, body: bytes) -> Outcome:
-    """Post a message and return what became of it. Never raises."""
+    """Post a message and return the outcome. Never raises."""
     headers = {
         "content-type": "application/json",
         "user-agent": "coppice",

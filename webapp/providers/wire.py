@@ -1,7 +1,7 @@
 """Requests to an endpoint, and its answers, read piece by piece, for both kinds of API.
 
-An answer is asked for as a stream, so that a long one is not taken for a dead one and can be broken off. A server that
-answers in one piece all the same is read as well. A stream that ends without saying so was cut off.
+Answers are requested as streams, so that a long one is not mistaken for a dead one and can be cancelled. An
+answer in one piece is read as well. A stream that ends without saying so was cut off.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 from webapp.providers.endpoint import Endpoint
 from webapp.providers.reply import Failure, Reply, Usage
 
-MOST_CHARS = 200_000  # a summary has some thousand; more is a server gone wrong
+MOST_CHARS = 200_000  # a summary has a few thousand; more means a faulty server
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class Answer:
         try:
             event = json.loads(data)
         except ValueError:
-            self.failure = Failure("malformed", "the stream holds a line that is no JSON")
+            self.failure = Failure("malformed", "the stream has a line that is not JSON")
             return
         if isinstance(event, Mapping):
             self.event(event)

@@ -12,7 +12,7 @@ from typing import Any
 
 import orjson
 
-# Headers by which clients name their session, first come first served, and the one that names a sub-agent of it.
+# Headers by which clients name their session, the first one present counts, and the header that names a sub-agent.
 SESSION_HEADERS = ("x-coppice-session", "x-claude-code-session-id", "session-id", "x-session-id")
 AGENT_HEADER = "x-claude-code-agent-id"
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._:@+-]+")
@@ -31,7 +31,7 @@ class Caller:
 
     @property
     def name(self) -> str:
-        """Return the id of the session in the store; "" where the keys of the messages have to find it."""
+        """Return the id of the session in the store; "" if it must be found by the keys of the messages."""
         if not self.session:
             return ""
         return f"proxy-{self.session}.{self.agent}" if self.agent else f"proxy-{self.session}"
@@ -43,7 +43,7 @@ class Caller:
 
 
 def caller_of(headers: Mapping[str, str], named: str, metadata: Mapping[str, Any]) -> Caller:
-    """Return who calls: by the path (`named`), else a header, else what the body says of itself."""
+    """Return the caller: by the path (`named`), else a header, else the body."""
     session = named or next((headers[one] for one in SESSION_HEADERS if headers.get(one)), "")
     return Caller(clean(session or _from_body(metadata)), clean(headers.get(AGENT_HEADER, "")))
 

@@ -1,4 +1,5 @@
-"""Hands copies of calls to the server, after the client has its answer. A server that is down loses copies, no answers.
+"""Hands copies of calls to the server, after the client has its answer. If the server is down, copies are
+lost, answers are not.
 
 A copy names the session, never the key. Copies wait in memory up to a bound; the oldest go first, which costs their
 usage alone: the next call of a session holds all of its messages again.
@@ -30,8 +31,8 @@ class Copy:
     """One call as the server gets it. `at` is in ms since 1970; `applied` names the edit script, "" for none.
 
     `session` is the id of the session, "" where the messages have to find it, and `parent` the one above it.
-    `reason` says why the request went as it came although it was to be pruned. `whole` is False for an answer that
-    broke off.
+    `reason` says why the request was sent unchanged although it should have been pruned. `whole` is False for
+    an answer that broke off.
     """
 
     provider: str
@@ -77,12 +78,12 @@ class Handover:
             self._wake.notify_all()
 
     def drained(self, seconds: float) -> bool:
-        """Wait until nothing waits; return False where that takes longer."""
+        """Wait until the queue is empty; return False if that takes longer."""
         with self._wake:
             return self._wake.wait_for(lambda: not self._waiting and not self._busy, seconds)
 
     def close(self) -> None:
-        """Send no more."""
+        """Stop sending."""
         with self._wake:
             self._closed = True
             self._wake.notify_all()

@@ -1,4 +1,4 @@
-"""The process of the proxy: where it listens, how much it holds, and how it ends."""
+"""The process of the proxy: its address, its limits, and its end."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Connections to a provider: pooled, without time limits of our own, with every byte passed on as it arrives.
 
-urllib3 keeps the connections. Nothing is decoded, redirected or tried again: that is the client's to decide, as it
-would be without us. A call whose client has gone is ended from another thread.
+urllib3 keeps the connections. Nothing is decoded, redirected or tried again: the client decides that, as
+without the proxy. A call whose client has disconnected is ended from another thread.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from urllib3.util import SKIP_HEADER, Timeout, parse_url
 CONNECT_SECONDS = 60.0
 POOLED = 64
 READ_BYTES = 65_536
-# Headers that hold for one connection only, and those that we set.
+# Headers that apply to one connection only, and those that we set.
 _NOT_PASSED = frozenset(
     (
         *("connection", "keep-alive", "proxy-authenticate", "proxy-authorization", "proxy-connection", "te"),
@@ -49,7 +49,7 @@ class Call:
         self.ended = False
 
     def end(self) -> None:
-        """Cut the connection; whoever reads from it gets an error."""
+        """Cut the connection; a thread that reads from it gets an error."""
         self.ended = True
         if self.socket is not None:
             with suppress(OSError):

@@ -1,4 +1,4 @@
-"""Serving below a path: a proxy in front passes it on or has taken it off, and either is right."""
+"""Serving below a path: a proxy in front may pass it on or remove it; both work."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ from webapp.errors import Invalid, StoreError
 
 # Connections that wait in the system's queue while all threads are busy.
 BACKLOG = 128
-# How many ports after the wanted one are tried.
+# How many ports after the requested one are tried.
 PORTS_TRIED = 50
 
 
@@ -68,7 +68,7 @@ class Running:
 
 
 class Served(Protocol):
-    """A WSGI application that is told when its server ends."""
+    """A WSGI application that is notified when its server ends."""
 
     wsgi: Any
 

@@ -27,7 +27,7 @@ from webapp.store.session_dump import Dump
 from webapp.store.sessions import Sessions
 from webapp.store.small_tables import SmallTables
 from webapp.store.summaries import Summaries
-from webapp.store.usage import Figures
+from webapp.store.usage import Usage
 from webapp.store.verify import faults_of_store
 from webapp.store.webhooks import Webhooks
 
@@ -46,7 +46,7 @@ class Store:
         self.operations = Operations(self.db)
         self.summaries = Summaries(self.db)
         self.memories = Memories(self.db)
-        self.figures = Figures(self.db)
+        self.usage = Usage(self.db)
         self.words = Words(self.db)
         self.small = SmallTables(self.db)
         self.copies = Copies(self.db)

@@ -75,7 +75,7 @@ class Summaries:
         sql = f"SELECT key, {_COLUMNS} FROM summaries WHERE key BETWEEN ? AND ? ORDER BY key DESC"
         return [_summary(row) for row in self._db.rows(sql, bounds(session))]
 
-    def standing(self, session: int) -> list[SummaryRow]:
+    def active(self, session: int) -> list[SummaryRow]:
         """Return the summaries in the pruned view, in its order."""
         sql = (
             f"SELECT s.key, {', '.join('s.' + name for name in _COLUMNS.split(', '))} FROM context_items c "
@@ -85,7 +85,7 @@ class Summaries:
         rows = self._db.rows(sql, (session, session, PRUNED, SUMMARY))
         return [_summary(row) for row in rows]
 
-    def standing_numbers(self, session: int) -> list[int]:
+    def active_numbers(self, session: int) -> list[int]:
         """Return the numbers of the summaries in the pruned view."""
         sql = "SELECT ref FROM context_items WHERE session = ? AND view = ? AND kind = ? ORDER BY position"
         return [n for (n,) in self._db.rows(sql, (session, PRUNED, SUMMARY))]
@@ -105,7 +105,7 @@ class Summaries:
 
     def since(self, session: int) -> tuple[int, int]:
         """Return the number of messages behind the view's last summary, and their tokens."""
-        last = max((row.until_no for row in self.standing(session)), default=0)
+        last = max((row.until_no for row in self.active(session)), default=0)
         sql = (
             "SELECT count(*), total(tokens) FROM messages WHERE key BETWEEN ? AND ? AND out_operation IS NULL "
             "AND role != 'system'"

@@ -1,4 +1,4 @@
-"""Figures beside the log: real usage a call, and the samples of the chart."""
+"""Usage beside the log: real usage a call, and the samples of the chart."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Sample(NamedTuple):
     view_tokens: int
 
 
-class Figures:
+class Usage:
     """Calls and samples of all sessions."""
 
     def __init__(self, db: Connections) -> None:

@@ -301,6 +301,6 @@ def _summaries(summaries: Summaries, row: SessionRow) -> Iterator[str]:
                 yield f"session {row.id}: summary {summary.n} covers message {ref}, which does not exist"
             elif kind != MESSAGE and (ref not in known or ref >= summary.n):
                 yield f"session {row.id}: summary {summary.n} covers summary {ref}, which is not before it"
-    for n in summaries.standing_numbers(row.key):
+    for n in summaries.active_numbers(row.key):
         if n not in known:
             yield f"session {row.id}: summary {n} stands in the context and does not exist"

@@ -236,7 +236,7 @@ class TestDamage:
         """Health is no longer good once a statement has failed of it."""
         with closing(Store(torn)) as store:
             with pytest.raises(DamagedStore):
-                store.figures.samples(1, 5, 10)
+                store.usage.samples(1, 5, 10)
             with pytest.raises(DamagedStore):
                 store.check()
 

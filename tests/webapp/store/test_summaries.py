@@ -47,11 +47,11 @@ class TestSummaries:
             (0.5, 1),
             (1, 0),
         ]
-        assert store.summaries.standing(row.key) == [FIRST]
+        assert store.summaries.active(row.key) == [FIRST]
         assert store.contexts.summary_tokens(row.key, PRUNED) == 9
         with store.write():
             store.summaries.take_out(row.key, [1])
-        assert store.summaries.standing_numbers(row.key) == []
+        assert store.summaries.active_numbers(row.key) == []
         assert store.summaries.get(row.key, 1) == FIRST
 
     def test_go_with_their_session(self, store: Store, row: SessionRow) -> None:

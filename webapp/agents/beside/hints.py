@@ -52,12 +52,12 @@ def read(session: str, kind: str, within: str | None = None) -> dict[str, object
 def write(session: str, kind: str, value: dict[str, object], within: str | None = None) -> None:
     """Write a file whole, readable by its owner alone; nothing happens where the folder is not there."""
     place = path(session, kind, within)
-    draft = f"{place}.{os.getpid()}"
+    partial = f"{place}.{os.getpid()}"
     try:
         with open(
-            os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8"
+            os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8"
         ) as file:
             json.dump(value, file)
-        os.replace(draft, place)
+        os.replace(partial, place)
     except OSError:
         pass

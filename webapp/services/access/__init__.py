@@ -1,1 +1,1 @@
-"""Access: tokens, browser sessions, and the failures of those who guess."""
+"""Access: tokens, browser sessions, and limits on failed attempts."""

@@ -1,8 +1,7 @@
-"""Tokens, shown once and kept as hashes, and the sessions of browsers that were opened with one.
-
-A made token has 256 random bits, so its hash needs no salt. A browser keeps no token but the secret of a session, which
-ends by itself, is bound to the name and port it was made for, and ends with its token. `COPPICE_TOKEN` is a token
-of an operator that is not stored; its sessions hold a proof that only the two secrets together make.
+"""Tokens, shown once and stored as hashes, and the browser sessions that were opened with one. A generated
+token has 256 random bits, so its hash needs no salt. A browser keeps no token, only the secret of a session,
+which expires, is bound to the name and port it was made for, and ends with its token. `COPPICE_TOKEN` is a
+token of an operator that is not stored; its sessions hold a proof that only the two secrets together make.
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ class Keys:
         return pass_of(row)
 
     def begin(self, token: str, server: str) -> str | None:
-        """Begin a session for whoever brought a token; return its secret, None if the token is not valid.
+        """Begin a session for the holder of a token; return its secret, None if the token is not valid.
 
         Raises:
             StoreError: the session cannot be stored.
@@ -80,7 +79,7 @@ class Keys:
         return Pass(OPERATOR, CONFIGURED) if own else None
 
     def still_holds(self, held: Pass) -> bool:
-        """Return whether a pass that was given would be given now. Raises StoreError."""
+        """Return whether an earlier pass would still be given now. Raises StoreError."""
         if held.key == CONFIGURED:
             return self._configured is not None
         return pass_of(self._store.access.token_by_key(int(held.key))) is not None
@@ -126,7 +125,7 @@ class Keys:
         return list(self._store.access.tokens())
 
     def forget(self) -> int:
-        """Delete every token, so that none is asked for; return their number."""
+        """Delete every token, so that none is required; return their number."""
         with self._store.write():
             return self._store.access.forget()
 
@@ -142,7 +141,7 @@ def digest(secret: str) -> bytes:
 
 
 def proof(secret: str, token: str) -> bytes:
-    """Return what only the two together make."""
+    """Return the proof that only both secrets together can produce."""
     return hmac.digest(secret.encode("utf-8", "surrogateescape"), token.encode(), "sha256")
 
 

@@ -43,7 +43,7 @@ class Cost:
     calls: int
     """Calls so far."""
     spent: float | None
-    """The price of all calls so far, each by its own model; null where none is known."""
+    """The price of all calls so far, each by its own model; null if none is known."""
     spent_at_least: bool
     """True where it is higher: a long context, an answer whose size was reported in part, a call without price."""
     sub_agents: SubAgentCost | None
@@ -56,14 +56,14 @@ class Savings:
     """The tokens that prunes and summaries kept out of later calls, over all sessions."""
 
     tokens: int
-    """Each call counts what its context was smaller by."""
+    """Each call counts the tokens by which its context was smaller."""
     calls: int
     sessions: int
-    """Sessions that were pruned, and made a call since; pruned copies among them."""
+    """Sessions that were pruned and made a call since, including pruned copies."""
     of_sessions: int
     """All sessions."""
     out: int
-    """Tokens that are out of contexts now, called since or not."""
+    """Tokens that are out of contexts now, whether or not a call was made since."""
     amount: float | None
     """The price of these tokens read from the provider's cache; null where no price is known."""
     at_least: bool
@@ -124,7 +124,7 @@ class Status:
     last_summary: LastSummary | None
     tool_tokens: int
     tool_count: int | None
-    """Null where a transcript does not contain the tool definitions."""
+    """Null if a transcript does not contain the tool definitions."""
     available: int
     line: str
     show_line: bool
@@ -133,7 +133,7 @@ class Status:
 
 @answer
 class Copy:
-    """A pruned copy of a session, from which its agent resumes, with what it was to save and what it saved (X22)."""
+    """A pruned copy of a session, from which its agent resumes, with the expected and the real saving (X22)."""
 
     session_id: str
     title: str
@@ -144,7 +144,7 @@ class Copy:
     tokens_before: int
     """Tokens in the origin's context when the copy was made."""
     tokens_promised: int
-    """Tokens that the copy's context was to have."""
+    """Tokens that the copy's context should have."""
     tokens_first_call: int | None
     """The real input of the copy's first call, the next message included; null before it."""
 
@@ -177,7 +177,7 @@ class Stats(Figures, Status):
 
 @answer
 class Cause:
-    """The message that a step of the chart came from, the largest since the point before."""
+    """The message behind a step of the chart, the largest since the previous point."""
 
     number: int
     label: str
@@ -196,7 +196,7 @@ class Point:
     regions: list[int]
     """The tokens of each region of the agent's context, or of the only one, in the order of `Timeline.regions`."""
     cause: Cause | None
-    """The largest message since the point before; null where none came."""
+    """The largest message since the previous point; null if none came."""
 
 
 @answer

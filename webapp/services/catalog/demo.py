@@ -1,7 +1,6 @@
-"""A session that grows by itself, to look at Coppice without an agent.
-
-It rises above its target in about two minutes and grows slowly from then on. It runs on a thread of its own until
-it is stopped; its messages go through the same ingest as anyone's.
+"""A session that grows by itself, to try Coppice without an agent. It rises above its target in about two
+minutes and then grows slowly. It runs on a thread of its own until it is stopped; its messages go through the
+normal ingest.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The demo session's script: a coding agent at work on an invented project, the same for the same seed.
 
-Pure: messages come from a seeded generator and nothing else. One step is one thing that happens: a request of the
+Pure: messages come only from a seeded generator. One step is one event: a request of the
 user, or a call of the agent with its result. Files are read again after edits, tests fail before they pass, and
 outputs are long, as they are in real sessions.
 """

@@ -1,7 +1,7 @@
 """The growth of a context explained: its regions after each sample, and the message that each step came from (X19).
 
-The log tells which message came when and which operation took it out. What no message explains is left to `unseen`, and
-the parts always add up to the size that the sample holds.
+The log tells which message came when and which operation took it out. The rest, which no message explains,
+counts as `unseen`; the parts always add up to the size in the sample.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def label_of(row: MessageRow, others: Mapping[int, MessageRow]) -> str:
 
 
 def _about(no: int, tool: str, others: Mapping[int, MessageRow]) -> str:
-    """Return the file or command of the call that a result answers: as many results of it stand between."""
+    """Return the file or command of the call that a result answers: the call's other results lie between them."""
     results = 0
     for before in range(no - 1, no - CALL_WITHIN - 1, -1):
         if (row := others.get(before)) is None:

@@ -1,7 +1,7 @@
 """Repair: rebuilds what is derived: message rows from the log, contexts from operations, totals and the index of words.
 
-The log, operations, summaries and memories are derived from nothing; what is wrong with them stays a fault, for a
-backup to mend. A message that no operation took out is in the pruned view afterwards.
+The log, operations, summaries and memories cannot be rebuilt; faults in them remain and need a backup. A
+message that no operation took out is in the pruned view afterwards.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class Repairing:
         session.save()
 
     def _taken_out(self, row: SessionRow) -> dict[int, int]:
-        """Return the operation that took each message out of the pruned view, where it still holds."""
+        """Return the operation that took each message out of the pruned view, if it still applies."""
         found: dict[int, int] = {}
         for operation in reversed(self._store.operations.all(row.key)):
             for item in self._store.operations.items(row.key, operation.n):
@@ -85,7 +85,7 @@ class Repairing:
         inside = {i.ref for i in self._store.contexts.items(row.key, PRUNED) if i.kind == MESSAGE}
         return {
             no: n for no, n in found.items() if no not in inside
-        }  # a rewind of the agent's brings back unsaid
+        }  # a rewind by the agent restores messages without recording it
 
     def _message(
         self, session: Session, no: int, entries: list[EntryRow], out: int | None, names: dict[str, str]
@@ -105,7 +105,7 @@ class Repairing:
         )  # fmt: skip
 
     def _place(self, session: Session, nos: set[int], taken_out: dict[int, int]) -> None:
-        """Put every message where it belongs in the contexts, and take out what refers to nothing."""
+        """Put every message at its place in the contexts, and take out items that refer to nothing."""
         contexts, key = self._store.contexts, session.key
         rows = self._store.log.messages(key, sorted(nos))
         for context in session.contexts:

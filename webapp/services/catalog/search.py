@@ -21,7 +21,7 @@ SNIPPET_CHARS = 240
 
 
 class Asked(TypedDict, total=False):
-    """The messages that a search is limited to; days are in UTC and included."""
+    """The conditions of a search; days are in UTC and inclusive."""
 
     role: str | None
     tool: str | None
@@ -105,7 +105,7 @@ class Search:
 
 
 def _midnight(day: date | None, later: int) -> int | None:
-    """Return the beginning of the day so many days `later`, in milliseconds; None for no day."""
+    """Return the start of the day `later` days after this one, in milliseconds; None without a day."""
     if day is None:
         return None
     return 86_400_000 * (day.toordinal() + later - date(1970, 1, 1).toordinal())

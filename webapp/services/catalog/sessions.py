@@ -1,4 +1,4 @@
-"""Sessions: made, listed, changed, deleted, and their figures over time."""
+"""Sessions: create, list, change and delete them, and their sizes over time."""
 
 from __future__ import annotations
 
@@ -170,7 +170,7 @@ class Sessions:
     def page(self, *, limit: int | None = None, after: str | None = None, **wish: Unpack[ListWish]) -> Page:
         """Return at most `limit` sessions of `list`, those behind the session `after`; without `limit` all behind it.
 
-        In the order of activity without a condition only the sessions of the page are worked out.
+        In order of activity and without conditions, only the sessions of the page are computed.
 
         Raises:
             Invalid: there is no such order, or `after` is not in the list.
@@ -190,7 +190,7 @@ class Sessions:
         return _paged(found[start:], limit, len(found))
 
     def _answers(self, rows: Sequence[SessionRow]) -> builtins.list[SessionAnswer]:
-        """Return sessions of the list, looked at together."""
+        """Return sessions of the list, loaded together."""
         totals = self._store.contexts.totals_of([row.key for row in rows])
         taught: dict[str, builtins.list[Taught]] = {}
         return [self._shown(row, totals.get(row.key, {AGENT: {}, PRUNED: {}}), taught) for row in rows]
@@ -198,7 +198,9 @@ class Sessions:
     def _shown(
         self, row: SessionRow, totals: Totals, taught: dict[str, builtins.list[Taught]]
     ) -> SessionAnswer:
-        """Return a session of the list; one that cannot be worked out says so, and does not hide the others."""
+        """Return a session of the list; one that cannot be computed is returned with a note, so that the
+        others still show.
+        """
         try:
             return session_answer(Session(self._environment, row, totals, taught))
         except Exception:
@@ -267,7 +269,7 @@ class Sessions:
         self._environment.bus.publish(SessionDeleted(session_id))
 
     def stats(self, session_id: str) -> Figures:
-        """Return the figures of a session (B11) with its regions and the time they were taken."""
+        """Return the sizes of a session (B11) with its regions and the time they were measured."""
         with self._store.read():
             session = Session.load(self._environment, session_id)
             shown = session_answer(session)
@@ -289,7 +291,7 @@ class Sessions:
             )
 
     def _parent(self, parent_id: str | None) -> Parent | None:
-        """Return the session above a sub-agent's; None where there is nothing in it to look at."""
+        """Return a sub-agent's parent session; None if that is empty or missing."""
         row = self._store.sessions.find(parent_id) if parent_id is not None else None
         if row is None or row.deleted_at is not None or silent(row):
             return None
@@ -307,7 +309,7 @@ class Sessions:
             at=iso(copy.at) or "",
             tokens_before=copy.tokens_before,
             tokens_promised=copy.tokens_promised,
-            tokens_first_call=self._store.figures.first_input(own.key) if own is not None else None,
+            tokens_first_call=self._store.usage.first_input(own.key) if own is not None else None,
         )
 
     def _cost(self, session: Session, tokens: int) -> Cost | None:
@@ -352,15 +354,15 @@ class Sessions:
                 ),
                 self._environment.model(c.model or row.model),
             )
-            for c in self._store.figures.calls(row.key)
+            for c in self._store.usage.calls(row.key)
         ]  # fmt: skip
         return len(calls), spent(calls)
 
     def timeline(self, session_id: str, points: int = 600) -> Timeline:
-        """Return the chart: gauges over messages, and what was done to the context."""
+        """Return the chart: gauges over messages, and the operations on the context."""
         with self._store.read():
             session = Session.load(self._environment, session_id)
-            samples = self._store.figures.samples(session.key, session.row.next_sample, points)
+            samples = self._store.usage.samples(session.key, session.row.next_sample, points)
             operations = self._store.operations.all(session.key)
             numbers = [sample.no for sample in samples]
             grown = self._grown(session, operations)
@@ -421,7 +423,7 @@ def _cause(step: Step | None, messages: Mapping[int, MessageRow], session: Sessi
 
 
 def _switch(session: Session, *, prunes: bool) -> None:
-    """Let the proxy send a session pruned, or as it comes.
+    """Have the proxy send a session's calls pruned, or unchanged.
 
     Raises:
         Conflict: its calls do not go through the proxy, or are paid by a subscription.
@@ -444,7 +446,7 @@ def with_all_below(store: Store, session_id: str) -> list[str]:
 
 
 def _paged(found: list[SessionAnswer], limit: int | None, total: int) -> Page:
-    """Return the first `limit` of the sessions found as a page; one more of them says that there is a next page."""
+    """Return the first `limit` of the sessions found as a page; one more than that means there is a next page."""
     shown = found if limit is None else found[:limit]
     return Page(sessions=shown, total=total, next=shown[-1].id if len(shown) < len(found) else None)
 

@@ -1,4 +1,6 @@
-"""The status view of a session (S7): triggers as bars, the last summary, the tokens available, one line of all."""
+"""The status view of a session (S7): triggers as bars, the last summary, the tokens available, and all of it
+in one line.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ from webapp.store.summaries import SummaryRow
 
 
 class Status:
-    """Answers how full a session is, and when it is summarised."""
+    """Tells how full a session is, and when it will be summarised."""
 
     def __init__(self, environment: Environment, background: Background) -> None:
         self._environment, self._store, self._background = environment, environment.store, background
@@ -31,7 +33,7 @@ class Status:
             session = Session.load(self._environment, session_id)
             rules = session.settings
             fill = fill_of(session)
-            rows = self._store.summaries.standing(session.key)
+            rows = self._store.summaries.active(session.key)
             now_due = due(session)
         tools = (session.row.envelope or {}).get("tools")
         return StatusAnswer(
@@ -49,7 +51,7 @@ class Status:
         )
 
     def line(self, session_id: str) -> str | None:
-        """Return the status line for an appended turn, where the settings ask for it."""
+        """Return the status line for an appended turn, if the settings ask for it."""
         session = Session.load(self._environment, session_id)
         if not session.settings.status_line:
             return None

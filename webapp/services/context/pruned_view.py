@@ -101,7 +101,7 @@ def view_items(store: Store, session: int, cache: MessageCache | None = None) ->
     """Return the pruned view in order, inside the caller's snapshot."""
     cache = cache or MessageCache()
     items = store.contexts.items(session, PRUNED)
-    summaries = {s.n: s for s in store.summaries.standing(session)}
+    summaries = {s.n: s for s in store.summaries.active(session)}
     out: list[ViewItem] = []
     for start in range(0, len(items), BATCH):
         some = items[start : start + BATCH]

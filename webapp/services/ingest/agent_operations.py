@@ -1,7 +1,8 @@
-"""Agent operations: compactions and rewinds, which an agent does to its own context.
+"""Agent operations: compactions and rewinds that an agent makes in its own context.
 
-Both contexts change, the log stays. Each is an operation of the agent's that cannot be undone, and a barrier for
-undoing what came before it. A notice in the log keeps a second reading of the same file from repeating it.
+Both contexts change, the log stays. Each is an operation by the agent that cannot be undone, and earlier
+operations cannot be undone past it. A notice in the log keeps a second reading of the same file from
+repeating it.
 """
 
 from __future__ import annotations
@@ -81,16 +82,16 @@ def _keep_only(session: Session, context: SessionContext, staying: set[int]) -> 
 
 
 def _change_summaries(session: Session, staying: set[int]) -> list[ItemRow]:
-    """Take out summaries that cover nothing in the agent's context any more, and return the items of the change.
-
-    Summaries that an earlier compaction or rewind took out come back where what they cover is in the context again.
+    """Take out summaries that no longer cover anything in the agent's context, and return the items of the
+    change. Summaries that an earlier compaction or rewind took out are put back if the messages they cover
+    are in the context again.
     """
     summaries, key = session.environment.store.summaries, session.key
 
     def pointless(summary: SummaryRow) -> bool:
         return staying.isdisjoint(summaries.covered(key, summary))
 
-    out = [s for s in summaries.standing(key) if pointless(s)]
+    out = [s for s in summaries.active(key) if pointless(s)]
     waiting = (summaries.get(key, n) for n in _taken_by_agent(session))
     back = [s for s in waiting if s is not None and not pointless(s)]
     summaries.take_out(key, [s.n for s in out])
@@ -115,7 +116,7 @@ def _taken_by_agent(session: Session) -> list[int]:
 
 
 def _bring_back(session: Session, context: SessionContext, staying: set[int]) -> None:
-    """Put in the messages that belong there again; into the pruned view none that we or a person took out."""
+    """Put back the messages that belong there again, except into the pruned view those that we or a person took out."""
     store, key = session.environment.store, session.key
     there = {item.ref for item in store.contexts.items(key, context.view) if item.kind == MESSAGE}
     missing = store.log.messages(key, sorted(staying - there))
@@ -144,12 +145,12 @@ def counted_totals(session: Session, context: SessionContext) -> dict[str, tuple
     in_summaries = store.contexts.summary_tokens(key, context.view)
     if in_summaries:
         tokens, count = totals.get("summary", (0, 0))
-        totals["summary"] = (tokens + in_summaries, count + len(store.summaries.standing_numbers(key)))
+        totals["summary"] = (tokens + in_summaries, count + len(store.summaries.active_numbers(key)))
     return totals
 
 
 def _before(session: Session, record: Compaction | Rewind) -> int:
-    """Return the size of the agent's context before: the gauge's, or the agent's own where only that was measured."""
+    """Return the size of the agent's context before: the gauge's, or the agent's own number if only that is known."""
     said = record.tokens_before if isinstance(record, Compaction) else None
     scale = session.main.scale
     return said if said and scale.certainty == "estimated" else scale.tokens

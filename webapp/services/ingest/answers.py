@@ -32,4 +32,4 @@ class Appended:
     prune: Applied | None
     """The automatic prune that the append caused."""
     line: str | None = None
-    """The context in one line, where the settings ask for it (`status_line`)."""
+    """The context in one line, if the settings ask for it (`status_line`)."""

@@ -1,8 +1,9 @@
-"""AppendBatch: entries on their way into the log. It works everything out and writes nothing until `write`.
+"""AppendBatch: entries to be written to the log. It computes everything first and writes nothing until `write`.
 
-A batch is prepared for one version of a session, outside any transaction, because counting tokens takes long; the
-caller checks before writing that the version still holds. Entries of one group become one message, counted once, when
-the last entry of the batch that belongs to it is in. The cost depends on the batch alone, never on the session.
+A batch is prepared for one version of a session, outside any transaction, because counting tokens takes long;
+the caller checks before writing that the version is unchanged. Entries of one group become one message,
+counted once, after the last entry of the group in the batch. The cost depends on the batch alone, never on
+the session.
 """
 
 from __future__ import annotations
@@ -29,16 +30,15 @@ from webapp.store.indexed_text import indexed
 from webapp.store.log import EntryRow, MessageRow, entry_id, parts_text
 from webapp.store.usage import CallRow, Sample
 
-# The first messages are counted again when the model is named only after them, if there are at most so many.
+# If the model is named only after the first messages, at most this many of them are counted again.
 RECOUNTED = 64
 NOTICE = "notice"
 OPENING_CHARS = 40
 
 
 class Clearing(NamedTuple):
-    """Real input that the agent's context lost before the call that message `no` answers: `tokens`, and `real` stayed.
-
-    `fell`: less was sent than with the call before; otherwise less than what was expected.
+    """Real input that left the agent's context before the call that message `no` answers: `tokens` left,
+    `real` stayed. `fell`: less was sent than with the previous call; otherwise less than expected.
     """
 
     no: int
@@ -49,7 +49,7 @@ class Clearing(NamedTuple):
 
 
 class AppendBatch:
-    """Entries to append to one session, which is changed in memory as they are taken in."""
+    """Entries to append to one session, which is changed in memory as they are added."""
 
     def __init__(self, session: Session) -> None:
         self.session, self.row, self.state = session, session.row, session.state
@@ -80,7 +80,7 @@ class AppendBatch:
     # -- taking entries in
 
     def add(self, entries: Sequence[Entry]) -> AppendBatch:
-        """Take entries in; those whose source id the log holds already are skipped."""
+        """Add entries; those whose source id is in the log already are skipped."""
         named = (name for e in entries for name in (e.source_id, e.supersedes))
         wanted = {name for name in named if name}
         self._sources.update(self._store.log.known(self.row.key, sorted(wanted)))
@@ -97,7 +97,7 @@ class AppendBatch:
         return self
 
     def notice(self, source_id: str | None, text: str, at: int | None) -> None:
-        """Put a fact into the log that is no message: a compaction, a rewind."""
+        """Add a log entry that is not a message: a compaction, a rewind."""
         row = EntryRow(
             self.row.next_seq, b"", 0, source_id, None, None, NOTICE, "system", "",
             parts_text(Message("system", (Text(text),))), None, None, at, None, None,
@@ -134,7 +134,7 @@ class AppendBatch:
             self._close(opened)
 
     def _redacted(self, entry: Entry) -> tuple[Message, bytes | None]:
-        """Return what an entry says, and its row, without credentials where they are to be redacted."""
+        """Return an entry's message and row, with credentials redacted if that is configured."""
         if self._redactor is None:
             return entry.message, entry.raw
         message, found = self._redactor.message(entry.message)
@@ -153,13 +153,13 @@ class AppendBatch:
         self.entries.append(row)
 
     def _seen_again(self, entry: Entry) -> None:
-        """Take over a larger output of the call from a row that is known already."""
+        """Copy a larger output of the call from a row that is known already."""
         call = self.calls.get(entry.call_key or "")
         if call is not None and entry.usage is not None and entry.usage.output_tokens > call.output_tokens:
             self.calls[call.call_key] = call._replace(output_tokens=entry.usage.output_tokens)
 
     def count_again(self) -> None:
-        """Count the first messages again, now that the model is known which decides how they count."""
+        """Count the first messages again, now that the model, and so the tokenizer, is known."""
         first = range(1, self.row.next_no)
         if len(first) > RECOUNTED:
             return
@@ -227,7 +227,7 @@ class AppendBatch:
                 context.count(region, features.tokens - before, 0)
 
     def _cost_before(self, context: SessionContext, opened: Open, old: MessageRow) -> int | None:
-        """Return what a message cost in a context so far, None where it is not there; drop its replacement text."""
+        """Return the tokens of a message in a context so far, None if it is not there; drop its replacement text."""
         if any(no == opened.no for _, no in reversed(self.placed)):
             return old.tokens
         item = self._store.contexts.at(self.row.key, context.view, [opened.first_seq]).get(opened.first_seq)
@@ -243,7 +243,7 @@ class AppendBatch:
                 self._tools.update({c["id"]: c["name"] for c in orjson.loads(row.card).get("calls", ())})
         return self._tools
 
-    # -- figures
+    # -- usage
 
     def _learn(self, opened: Open, tokens: int) -> None:
         state = self.state
@@ -264,7 +264,7 @@ class AppendBatch:
     def report(
         self, usage: Usage, call_key: str, at: int | None, model: str | None, before: int, own: int
     ) -> None:
-        """Take in the real usage of a call: its context was `before` estimated tokens, its answer `own`."""
+        """Add the real usage of a call: its context was `before` estimated tokens, its answer `own`."""
         self.state.expect(self.state.unwritten.asked)
         said, _ = calibration.total(self.session.informed, before)
         if call_key not in self.calls:
@@ -289,7 +289,7 @@ class AppendBatch:
             self.clearings.append(Clearing(self.row.next_no, lost, usage.input_tokens, verdict == "fell", at))
 
     def _bill(self, usage: Usage, call_key: str, at: int | None, own: int) -> None:
-        """Note what the bill needs: what a partly reported answer must be, and how long the cache lives."""
+        """Note what the cost depends on: the size of a partly reported answer, and how long the cache lives."""
         state, known = self.state, self.state.calibration
         must = 0 if calibration.is_believed(known, usage.answer_tokens, own) else round(known.factor * own)
         self.calls[call_key] = self.calls[call_key]._replace(answer_tokens=must)
@@ -310,7 +310,7 @@ class AppendBatch:
             self.state.first_call(self.state.calibration.unseen - known.unseen, self.row.next_sample)
 
     def _surely_sent(self, before: int) -> int:
-        """Return the part of an estimated context that no agent takes out by itself: all but outputs of tools."""
+        """Return the part of an estimated context that no agent takes out by itself: everything except tool outputs."""
         outputs = self.session.main.region("tool") if self.row.followed else 0
         return max(0, before - outputs)
 
@@ -341,15 +341,15 @@ class AppendBatch:
         for context in self.session.contexts:
             store.contexts.add(key, context.view, self.placed)
         store.contexts.set_stand_ins(key, PRUNED, ((position, None) for position in self._restored))
-        store.figures.put_calls(key, self.calls.values())
-        store.figures.add_samples(key, self.samples)
+        store.usage.put_calls(key, self.calls.values())
+        store.usage.add_samples(key, self.samples)
         store.words.add(key, self._words)
         self.session.touch()
         self.session.save()
 
 
 def opening_of(message: Message) -> str:
-    """Return how a session begins: the first words said to the agent, or that none are in its transcript."""
+    """Return how a session begins: the first words to the agent, or a note that its transcript has none."""
     return message.text[:OPENING_CHARS] if message.role != "assistant" else "an answer"
 
 

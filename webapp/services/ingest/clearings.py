@@ -1,7 +1,7 @@
-"""Clearings: what an agent took out of its context without recording it, as its real input shows (X24).
-
-Both contexts lose the outputs that it probably took, by its known habit: nothing that may be gone is said to be there.
-The total stays as it was reported. Like a compaction it is an operation of the agent's, which cannot be undone.
+"""Clearings: what an agent took out of its context without recording it, as its real input shows (X24). The
+outputs that it probably took, by its known habit, leave both contexts, so that no context claims content that
+may be gone. The total stays as reported. Like a compaction this is an operation by the agent and cannot be
+undone.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def _cleared(session: Session, message: MessageRow, habit: Clears) -> tuple[int,
 
 
 def _replace(session: Session, view: int, taken: Sequence[tuple[MessageRow, int, str]]) -> None:
-    """Replace outputs in one context, those that are there as they came."""
+    """Replace outputs in one context, if they are still unchanged there."""
     contexts, key = session.environment.store.contexts, session.key
     there = contexts.at(key, view, [message.first_seq for message, _, _ in taken])
     context = next(one for one in session.contexts if one.view == view)
@@ -91,7 +91,7 @@ def _replace(session: Session, view: int, taken: Sequence[tuple[MessageRow, int,
 
 
 def _lower_the_anchor(session: Session, estimate: int) -> None:
-    """Take the cleared outputs out of every estimate that later ones are compared with."""
+    """Subtract the cleared outputs from every estimate that later ones are compared with."""
     state = session.state
     known = state.calibration
     if known.anchor_real is not None:
@@ -105,7 +105,7 @@ def _lower_the_anchor(session: Session, estimate: int) -> None:
 
 
 def _reason(lost: Clearing, taken: Sequence[MessageRow], found: float) -> str:
-    """Return what was lost, which outputs that probably were, and how certain that is."""
+    """Return a text on what was lost, which outputs these probably were, and how certain that is."""
     sure = "the agent cleared" if lost.fell else "the agent probably cleared"
     said = f"{sure} about {lost.tokens:,} tokens, not recorded"
     if not taken:

@@ -1,4 +1,4 @@
-"""Following transcripts: what came since the last look goes into the log, and the read position is stored.
+"""Following transcripts: new records since the last look are appended to the log, and the read position is stored.
 
 One file is one session; sub-agents inside it get their own. A file is read in portions, and the position is stored
 after each, so that after a crash at most one portion is read again, which adds nothing. Nothing here waits or runs by
@@ -88,9 +88,9 @@ class Following:
     # -- reading one
 
     def look(self, file: TranscriptFile, stop: threading.Event | None = None) -> int:
-        """Append what the file says that the log does not hold, and return the number of new messages.
+        """Append the records that the log does not have, and return the number of new messages.
 
-        A file of a deleted session adds nothing, nor does one that a link leads out of the followed folders. What
+        A file of a deleted session adds nothing; neither does one that a link leads out of the followed folders. What
         cannot be read is noted on the session. Once `stop` is set it ends with the portion it is at; the rest comes
         with the next look.
         """
@@ -108,7 +108,7 @@ class Following:
             added += self._take(file, opened, portion)
             if stop is not None and stop.is_set():
                 break
-        if keep:  # a reader that failed is not: the next look goes on from what was stored
+        if keep:  # a reader that failed is not kept: the next look continues from the stored position
             with self._lock:
                 self._open[file.key] = opened
                 while len(self._open) > READERS_KEPT:
@@ -116,7 +116,7 @@ class Following:
         return added
 
     def _take(self, file: TranscriptFile, opened: _Open, portion: Portion) -> int:
-        """Append a portion, with what was held before it, and store the position behind it."""
+        """Append a portion, with the facts held before it, and store the position after it."""
         if portion.restarted:
             opened.held = []
             self._count_from_zero(file)
@@ -126,7 +126,7 @@ class Following:
         records, opened.held = opened.held, []
         added = 0
         if records:
-            # The fault of a file that is no text is not counted again after a restart.
+            # The problem of a file that is not text is not counted again after a restart.
             took = self._ingest.append_records(
                 file.session_id, records, whole_file=portion.unreadable, file=file.path.name
             )
@@ -148,7 +148,7 @@ class Following:
         return found is not None and found.deleted_at is not None
 
     def _begun(self, file: TranscriptFile, records: list[Record]) -> bool:
-        """Return whether there is a session for what a file says; one is made once there is something to show."""
+        """Return whether there is a session for a file; one is created once there is something to show."""
         if all(isinstance(record, Meta | Unknown) for record in records):
             return self._store.sessions.find(file.session_id) is not None
         row = self._ingest.ensure(

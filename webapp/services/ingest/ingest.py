@@ -118,7 +118,7 @@ class Ingest:
     def ensure(
         self, session_id: str, source: str, kind: str = "followed", *, asked: bool = False, **columns: Any
     ) -> SessionRow | None:
-        """Return the session, created if it is missing; None if it was deleted and nobody `asked` for it.
+        """Return the session, created if it is missing; None if it was deleted and not explicitly `asked` for.
 
         Raises:
             Conflict: another source has a session of that id.
@@ -146,8 +146,8 @@ class Ingest:
     ) -> Added:
         """Append the records of a transcript, those of sub-agents in it to sessions of their own.
 
-        `whole_file`: the records are the whole file, whose bad lines may have been counted before. `file` is its name,
-        for the notes on what could not be used.
+        `whole_file`: the records are the whole file, whose bad lines may have been counted before. `file` is
+        its name, for the notes on unusable rows.
 
         Raises:
             NotFound: there is no such session.
@@ -264,7 +264,9 @@ class Ingest:
                 )
 
     def _go_back(self, row: SessionRow, ids: Sequence[str]) -> None:
-        """Go back to the last message that a whole list shares with the session, if that has gone on otherwise."""
+        """Go back to the last message that a whole list shares with the session, if the session continued
+        differently.
+        """
         if not ids or row.tail_hash is None or row.tail_hash in ids:
             return
         known = self._store.log.known(row.key, ids)
@@ -356,7 +358,7 @@ class Ingest:
     def _append(
         self, session_id: str, records: Batch, replacing: bool = False, keyed: Keyed | None = None
     ) -> Added:
-        """Prepare and write a batch; again if another writer came first."""
+        """Prepare and write a batch; repeat if another writer came first."""
         if not records:
             return Added()
         self._require_room(session_id)
@@ -368,10 +370,10 @@ class Ingest:
             if written is not None:
                 written.known = batch.already
                 return written
-        raise Conflict(f"session {session_id} is written to by others all the time; try again")
+        raise Conflict(f"session {session_id} is being changed by other writers; try again")
 
     def _require_room(self, session_id: str) -> None:
-        """Refuse to append where the store or the session's log is as large as it may be.
+        """Raise TooLarge if the store or the session's log has reached its maximum size.
 
         Raises:
             TooLarge: it is; the message has the numbers and the setting.
@@ -391,7 +393,7 @@ class Ingest:
                 )
 
     def _fitting(self, records: Iterable[Record]) -> Iterator[Record]:
-        """Yield records; an entry that is larger than a message may be is a problem in its place."""
+        """Yield records; an entry that exceeds the maximum size of a message is replaced by a problem."""
         most = self._environment.sizes.message
         for record in records:
             if most and (size := weight(record)) > most:
@@ -401,7 +403,7 @@ class Ingest:
                 yield record
 
     def _prepare(self, session_id: str, records: Batch, replacing: bool) -> tuple[AppendBatch, bool]:
-        """Return the batch for these records, and whether they say something about the session itself."""
+        """Return the batch for these records, and whether they contain facts about the session itself."""
         with self._store.read():
             session = Session.load(self._environment, session_id)
             row = session.row
@@ -426,10 +428,10 @@ class Ingest:
         return batch, any(isinstance(record, Meta) for record in found)
 
     def _report(self, batch: AppendBatch, report: UsageReport) -> None:
-        """Take in usage reported apart from a message, against the estimate after the last input it covers."""
+        """Add usage reported apart from a message, compared with the estimate after the last input it covers."""
         batch.close_all()
         session, state = batch.session, batch.session.state
-        if self._store.figures.has_call(session.key, report.call_key) or report.call_key in batch.calls:
+        if self._store.usage.has_call(session.key, report.call_key) or report.call_key in batch.calls:
             return
         now = session.main.estimate
         before, answered = state.ends.get(report.input_end or "", (now, state.answered))
@@ -438,7 +440,7 @@ class Ingest:
         state.absorbing = state.last_role == "assistant" or before == now
 
     def _write(self, batch: AppendBatch, keyed: Keyed | None) -> Added | None:
-        """Write a batch in one transaction; None where the session has changed since it was prepared."""
+        """Write a batch in one transaction; None if the session has changed since it was prepared."""
         session, added = batch.session, Added([no for no, _ in batch.fresh])
         try:
             with self._store.write():
@@ -471,7 +473,7 @@ class Ingest:
         return added
 
     def _above_target(self, session: Session) -> list[Event]:
-        """Return the event of an append that brought a session at work above its target."""
+        """Return the event of an append that brought an active session above its target."""
         was, crosses = session.state.above, session.crosses_target()
         if session.state.above != was:
             session.save()
@@ -494,7 +496,7 @@ class Ingest:
     # -- notes
 
     def note(self, session_id: str, tally: Tally, whole_file: bool, file: str) -> None:
-        """Count what could not be used of a file, and keep the reasons with the session."""
+        """Count unusable parts of a file, and store the reasons with the session."""
         if not tally.malformed and not tally.unknown:
             return
         with self._store.write():

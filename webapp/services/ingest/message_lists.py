@@ -1,7 +1,6 @@
-"""Message lists as entries. A message of a list has no id; the hash of the list up to it serves as one.
-
-So the same list again adds nothing, a longer one adds its rest, and a list finds the session it belongs to: the one
-whose messages it begins with, or that begins with its messages.
+"""Message lists as entries. A message of a list has no id; the hash of the list up to it serves as one. So
+the same list adds nothing, a longer one adds its rest, and the session of a list can be found: the list
+begins with the session's messages, or the other way round.
 """
 
 from __future__ import annotations
@@ -33,8 +32,7 @@ def read_list(value: Any, wire_format: str | None = None, model: str | None = No
     """Return the messages of a list or request body; `wire_format` is the format of the session's other messages.
 
     Raises:
-        UnknownFormat: it is no message list that we know.
-        MalformedMessage: one of its messages cannot be read.
+        UnknownFormat: it is not a known kind of message list. MalformedMessage: one of its messages cannot be read.
     """
     if isinstance(value, list) and not value:
         return Decoded((), wire_format or "openai", {})
@@ -45,15 +43,14 @@ def read_readable(value: Any, wire_format: str | None = None) -> tuple[Decoded, 
     """Read like `read_list`, but leave out messages that cannot be read, and return their faults.
 
     Raises:
-        UnknownFormat: it is no message list that we know.
-        MalformedMessage: there is no list of messages at all.
+        UnknownFormat: it is not a known kind of message list. MalformedMessage: there is no list of messages at all.
     """
     decoded, faults = decode_readable(value, _format_of(value, wire_format))
     return _with_prompt(decoded), faults
 
 
 def _format_of(value: Any, wire_format: str | None, model: str | None = None) -> str:
-    """Return the format of a list: its own where it can only be one, else the session's, else that of its model."""
+    """Return the format of a list: its own if that is unambiguous, else the session's, else that of its model."""
     found = recognise(value).name
     if is_sure(value, found):
         return found
@@ -106,8 +103,8 @@ def entries_of(
     model: str | None = None,
     at: datetime | None = None,
 ) -> list[Record]:
-    """Return the list as records. `usage` is that of the last assistant message, or of a message not in the list; `at`
-    is the time of arrival, for a list that arrives as it is said.
+    """Return the list as records. `usage` is that of the last assistant message, or of a message not in the
+    list; `at` is the time of arrival, for a list that arrives during the conversation.
     """
     last = next((i for i in reversed(range(len(messages))) if messages[i].role == "assistant"), None)
     last = last if last == len(messages) - 1 else None
@@ -132,7 +129,7 @@ def entries_of(
 
 
 def _own(message: Message) -> Message:
-    """Return the message; a system prompt from the envelope loses its wire object, because the list has none of it."""
+    """Return the message; a system prompt from the envelope loses its wire object, because it is not in the list."""
     if message.wire is not None and message.wire.format == "envelope":
         return Message(message.role, message.parts, message.name)
     return message

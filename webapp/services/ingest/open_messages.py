@@ -15,13 +15,15 @@ from webapp.services.session.session import Session
 from webapp.services.session.times import to_ms
 from webapp.store.log import EntryRow, MessageRow
 
-# A message so many messages back may still get entries of its group.
+# A message at most this many messages back may still get entries of its group.
 GROUP_REACH = 64
 
 
 @dataclass(slots=True)
 class Open:
-    """A message being put together. `estimate_before` is the context before it, `old` its row in the log, if any."""
+    """A message that is being assembled. `estimate_before` is the context before it, `old` its row in the
+    log, if any.
+    """
 
     no: int
     first_seq: int
@@ -50,7 +52,7 @@ class Open:
 class OpenMessages:
     """The open messages of one batch.
 
-    `entries` and `messages` are what the batch has put together so far; the batch adds to them.
+    `entries` and `messages` are those of the batch so far; the batch adds to them.
     """
 
     def __init__(

@@ -11,16 +11,16 @@ from webapp.errors import Conflict
 from webapp.services.session.state import SessionState
 from webapp.store.sessions import SessionRow
 
-# One transaction takes at most so many records: enough to make its cost small, few enough that nobody waits long.
+# The most records in one transaction: enough to make its cost small, few enough that nobody waits long.
 BATCH_RECORDS = 1_000
-# … and at most about so many bytes of content, because a batch is held in memory several times over.
+# … and about the most bytes of content, because a batch is held in memory several times over.
 BATCH_BYTES = 4 << 20
 NOTES_KEPT = 20
 
 
 @dataclass(slots=True)
 class Tally:
-    """The count of what could not be used of a file."""
+    """A count of the unusable parts of a file."""
 
     malformed: int = 0
     problems: list[str] = field(default_factory=list)
@@ -109,7 +109,7 @@ def same_source(found: SessionRow, source: str, kind: str) -> SessionRow | None:
 def apply_meta(row: SessionRow, state: SessionState, records: Iterable[Record]) -> None:
     """Copy what records say about the session into its row; later ones win.
 
-    A change of model takes back what was known of the window (X10).
+    A change of model clears what was known of the window (X10).
     """
     for record in records:
         if isinstance(record, Meta):
@@ -117,7 +117,7 @@ def apply_meta(row: SessionRow, state: SessionState, records: Iterable[Record]) 
             _take_model(row, state, record.model)
             row.cwd = record.cwd or row.cwd
             row.agent_type = record.agent_type or row.agent_type
-            if record.parent != row.id:  # as a copy of a sub-agent's file under another name says of itself
+            if record.parent != row.id:  # a copy of a sub-agent's file under another name claims this
                 row.parent_id = row.parent_id or record.parent
             row.window = row.window if record.window is None else record.window or None
         elif isinstance(record, Entry) and record.model and not row.model:

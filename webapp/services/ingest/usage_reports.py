@@ -1,4 +1,4 @@
-"""Real usage as programs report it: any provider's field names, brought to our own."""
+"""Real usage as programs report it: any provider's field names, mapped to our own."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ INPUT = ("input_tokens", "prompt_tokens", "promptTokenCount", "prompt_token_coun
 OUTPUT = ("output_tokens", "completion_tokens", "candidatesTokenCount", "candidates_token_count", "output")
 # Anthropic's input leaves out what was read from and written to the cache; everybody else's contains it.
 READ, WRITTEN, HOUR = "cache_read_input_tokens", "cache_creation_input_tokens", "ephemeral_1h_input_tokens"
-# As much as a window of the model table may be: what a call took tells of its window, and that for good.
+# The largest window that the model table allows: the size of a call says something about its window, permanently.
 MOST = 100_000_000
 
 

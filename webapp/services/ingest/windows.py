@@ -1,4 +1,6 @@
-"""Windows that an agent tells by what it does: kept with the session, and remembered for the user's other sessions."""
+"""Windows that follow from what an agent does: stored with the session, and remembered for the user's other
+sessions.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +11,8 @@ from webapp.services.session.windows import window_key
 
 
 def remember_compaction(session: Session, tokens: int, at: int) -> None:
-    """Take the window that an agent's own compaction at `tokens` implies, inside the caller's transaction.
-
-    A window that a call did not fit into, or that the model cannot have, is no window.
+    """Remember the window that an agent's own compaction at `tokens` implies, inside the caller's
+    transaction. A window that is smaller than a call, or that the model cannot have, is ignored.
     """
     row, state, model = session.row, session.state, session.model_row
     agent = AGENTS.get(row.source)

@@ -1,1 +1,1 @@
-"""Sessions whose calls went through the proxy: taken in from copies of the calls, and reached by edit scripts."""
+"""Sessions whose calls went through the proxy: appended from copies of the calls, and pruned by edit scripts."""

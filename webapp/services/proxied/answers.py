@@ -10,6 +10,6 @@ class Taken:
     """A copy of a call that was taken in."""
 
     session_id: str | None
-    """The session that it belongs to; null where it says nothing of one: it was refused, or its session was deleted."""
+    """The session that it belongs to; null if there is none: the call was refused, or its session was deleted."""
     added: int
     """Messages that are new."""

@@ -1,8 +1,9 @@
 """Keys of a request's messages: the proxy and the server know a message by the same one, and an edit script names it.
 
-A key is a hash over all that was said up to the message, so that it holds for this history alone. Marks of the cache
-and thoughts are left out: clients move the marks and drop the thoughts between calls. What a model answered is known
-by the message that it answers, because a client may write an answer back in other words of the same format.
+A key is a hash over everything up to the message, so that it is valid for this history alone. Cache markers
+and thoughts are left out: clients move the markers and drop the thoughts between calls. A model's answer is
+identified by the message that it answers, because a client may send an answer back in a different form of the
+same format.
 """
 
 from __future__ import annotations
@@ -84,7 +85,7 @@ def _written(value: Any) -> bytes:
 
 
 def answer_kind(item: Any) -> str | None:
-    """Return the kind of a message that a model said, None for one that it was sent."""
+    """Return the kind of a message that a model wrote, None for one that was sent to it."""
     if not isinstance(item, dict):
         return None
     role, kind = item.get("role"), item.get("type")

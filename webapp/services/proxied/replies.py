@@ -1,6 +1,6 @@
 """A provider's answer, read from the bytes of a call: the messages in its wire format, the usage, the model.
 
-An answer is one JSON document or a stream of events. One that broke off or was refused says nothing.
+An answer is one JSON document or a stream of events. One that broke off or was refused is ignored.
 """
 
 from __future__ import annotations
@@ -14,7 +14,9 @@ import orjson
 
 @dataclass(slots=True)
 class Reply:
-    """The messages of an answer, as they will come back in the next request, and what the provider says of the call."""
+    """The messages of an answer, as they will come back in the next request, and what the provider reports
+    about the call.
+    """
 
     messages: list[Any] = field(default_factory=list)
     usage: dict[str, Any] | None = None
@@ -23,7 +25,7 @@ class Reply:
 
 
 def reply_of(wire_format: str, text: str) -> Reply | None:
-    """Return what an answer says; None where it is not whole, or is none of this format."""
+    """Return the parsed answer; None if it is incomplete, or not of this format."""
     try:
         reply = _read(wire_format, text)
         orjson.dumps(reply.messages if reply is not None else None)

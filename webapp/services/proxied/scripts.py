@@ -1,7 +1,8 @@
 """Writes the edit scripts that the proxy applies, for the sessions that are switched on.
 
-They are the scripts of the agents' own extensions, with the keys by which the proxy knows messages. One is written off
-the thread that acted, when an operation has changed what is sent; a later message only moves the script's `tail`.
+They are the scripts of the agents' own extensions, with the keys by which the proxy knows messages. One is
+written on a separate thread when an operation has changed what is sent; a later message only moves the
+script's `tail`.
 """
 
 from __future__ import annotations
@@ -84,7 +85,7 @@ class ProxyScripts:
         hints.write(session_id, hints.EDITS, script, folder)
 
     def drained(self, seconds: float) -> bool:
-        """Wait until every change is written; return False where that takes longer."""
+        """Wait until every change is written; return False if that takes longer."""
         with self._wake:
             return self._wake.wait_for(lambda: not self._changed and not self._busy, seconds)
 

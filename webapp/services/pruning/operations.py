@@ -223,8 +223,8 @@ class Operations:
         """
 
         def act(change: ContextChange, unit: Sequence[MessageRow]) -> str:
-            standing = [m for m in unit if m.out_operation is None]
-            if not standing:
+            in_view = [m for m in unit if m.out_operation is None]
+            if not in_view:
                 raise Conflict("it is out of the context already")
             if any(m.role == "system" for m in unit):
                 raise Conflict("a system message is never dropped")
@@ -236,7 +236,7 @@ class Operations:
             if waiting(read_features([m.features for m in unit])):
                 raise Conflict("it waits for the result of a call, which would then arrive without its call")
             detail = {"fate": "goes", "reason": "dropped by hand", "cause": "dropped"}
-            change.take_out(standing, {m.no: detail for m in standing})
+            change.take_out(in_view, {m.no: detail for m in in_view})
             return "dropped"
 
         return self._act(session_id, mid, "drop", act)

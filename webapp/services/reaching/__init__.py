@@ -1,1 +1,1 @@
-"""Reaching the agent: hints for what runs beside it, and what is added to its own configuration."""
+"""Reaching the agent: hints for programs that run beside it, and additions to its own configuration."""

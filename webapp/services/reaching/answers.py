@@ -31,11 +31,11 @@ class Delivery:
     tries: int
     tried_at: str | None
     next_try_at: str | None
-    """None where it is over, or its webhook is paused."""
+    """None if it is finished, or its webhook is paused."""
     status: int | None
     """The HTTP status of the last answer."""
     problem: str
-    """The reason why the last try failed; empty where it did not."""
+    """The reason why the last try failed; empty if it did not."""
 
 
 @answer
@@ -46,7 +46,7 @@ class Webhook:
     url: str
     events: list[str]
     active: bool
-    """False while it is paused: what happens then is not sent."""
+    """False while it is paused: events of that time are not sent."""
     created_at: str
     waiting: int
     """Messages that wait for their next try."""
@@ -64,7 +64,7 @@ class Webhooks:
 
 @answer
 class WebhookSecret:
-    """A webhook with its secret, which is shown this once."""
+    """A webhook with its secret, which is shown only this once."""
 
     webhook: Webhook
     secret: str

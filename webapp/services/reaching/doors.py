@@ -1,7 +1,6 @@
-"""Additions to an agent's own configuration: put in, taken out, and looked at (X20, X27).
-
-A change is shown as a diff before it is written. What was there before is remembered, so that taking it back gives the
-very bytes, where nobody has changed the file since; otherwise exactly our own part goes.
+"""Additions to an agent's own configuration: add, remove and inspect them (X20, X27). A change is shown as a
+diff before it is written. The previous text is remembered, so that removing the addition restores the same
+bytes if the file has not changed since; otherwise only our own part is removed.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ class Change:
 
     @property
     def diff(self) -> str:
-        """The change as a unified diff; "" where nothing changes."""
+        """The change as a unified diff; "" if nothing changes."""
         old, new = ((text or "").splitlines() for text in (self.before, self.after))
         was, will_be = (
             str(self.path) if text is not None else os.devnull for text in (self.before, self.after)
@@ -95,7 +94,7 @@ def active(source: str, env: Mapping[str, str]) -> tuple[Path, list[str]]:
 
 
 def apply(change: Change, *, remember: bool) -> None:
-    """Write a change; where it adds something, `remember` what was there before.
+    """Write a change; if it adds something, `remember` the previous text.
 
     Raises:
         Conflict: the file cannot be written.
@@ -111,10 +110,10 @@ def apply(change: Change, *, remember: bool) -> None:
             hints.write(change.agent, _BEFORE, dict(said))
         path.parent.mkdir(parents=True, exist_ok=True)
         mode = path.stat().st_mode & 0o777 if path.exists() else 0o600
-        draft = path.with_name(f".{path.name}.{os.getpid()}")
-        draft.write_text(change.after, "utf-8")
-        draft.chmod(mode)
-        draft.replace(path)
+        partial = path.with_name(f".{path.name}.{os.getpid()}")
+        partial.write_text(change.after, "utf-8")
+        partial.chmod(mode)
+        partial.replace(path)
     except OSError as error:
         raise Conflict(f"{path} cannot be written: {error.strerror}") from error
 

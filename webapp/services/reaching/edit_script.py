@@ -1,8 +1,8 @@
-"""The edit script of a session: what its agent's own process leaves out of a call, or sends shorter (X27).
-
-It says for messages, by the keys under which the agent's process knows them, what the pruned view makes of the agent's
-context. A message goes only where all that has its key goes; a call and its result go together, as in every prune. Some
-providers refuse a list that begins with the model, so what is left begins with words of the user.
+"""The edit script of a session: the messages that its agent's own process leaves out of a call, or shortens
+(X27). It lists the differences of the pruned view from the agent's context, by the keys under which the
+agent's process knows messages. A message is dropped only if everything with its key is dropped; a call and
+its result go together, as in every prune. Some providers refuse a list that begins with the model, so the
+rest begins with a message of the user.
 """
 
 from __future__ import annotations
@@ -25,28 +25,28 @@ def edit_script(session: Session, key_of: Key) -> dict[str, Any]:
     """Return the script: `edits` by key, and a `version` that names exactly them."""
     store, row = session.environment.store, session.row
     edits: dict[str, dict[str, Any]] = {}
-    standing: set[str] = set()
+    present: set[str] = set()
     summaries: list[str] = []
     for place in places(store, row, PRUNED):
         if not isinstance(place, ViewMessage):
             summaries.append(place.text)
             continue
         keys = [key for one in place.rows if (key := key_of(one)) is not None]
-        standing.update(keys)
+        present.update(keys)
         for key in keys[:1]:
             edit = _shortened(place)
             if summaries:
                 edit["before"], summaries = summaries, []
             if edit:
                 edits[key] = {**edits.get(key, {}), **edit}
-    edits |= {key: {"drop": True} for key in _dropped(session, key_of, standing)}
+    edits |= {key: {"drop": True} for key in _dropped(session, key_of, present)}
     version = hashlib.blake2b(orjson.dumps(edits, option=orjson.OPT_SORT_KEYS), digest_size=8).hexdigest()
     return {"version": version, "edits": edits}
 
 
-def _dropped(session: Session, key_of: Key, standing: Container[str]) -> list[str]:
-    """Return the keys of what goes; what the user said last before the first message that is left stays with it, where
-    that one is the model's.
+def _dropped(session: Session, key_of: Key, present: Container[str]) -> list[str]:
+    """Return the keys of dropped messages. If the first message that is left is the model's, the user's last
+    message before it is kept too.
     """
     gone: list[str] = []
     asked: str | None = None
@@ -56,7 +56,7 @@ def _dropped(session: Session, key_of: Key, standing: Container[str]) -> list[st
             key, role = key_of(one), one.message.role
             if key is None:
                 continue
-            if key not in standing:
+            if key not in present:
                 gone.append(key)
                 asked = key if role == "user" else asked
             elif not begun:
@@ -67,7 +67,7 @@ def _dropped(session: Session, key_of: Key, standing: Container[str]) -> list[st
 
 
 def _shortened(message: ViewMessage) -> dict[str, Any]:
-    """Return what replaces outputs: by call, and the one output of a message that has only one."""
+    """Return the replacements of outputs: by call, and for a message with a single output by message."""
     if not message.results:
         return {}
     outputs = dict(message.results)

@@ -1,7 +1,6 @@
-"""Hints: what hooks, status lines and extensions read about a session, written by the server while it follows.
-
-They are written only where the folder for them exists, at most once in `CALM_SECONDS` a session, off the thread that
-appends. An old hint is better than none: with the server down the last one stands.
+"""Hints: files about a session for hooks, status lines and extensions, written by the server while it
+follows. They are written only if the folder for them exists, at most once in `CALM_SECONDS` per session, on a
+thread of their own. An old hint is better than none: while the server is down the last one stays.
 """
 
 from __future__ import annotations
@@ -33,13 +32,13 @@ from webapp.store.memories import LEARNING
 log = logging.getLogger(__name__)
 
 CALM_SECONDS = 15.0
-# An agent whose last message is older is not at work, and nobody reads its hint.
+# An agent whose last message is older is not active, and nobody reads its hint.
 AT_WORK_MS = 2 * 3600 * 1000
 # What must survive a compaction, in tokens of the session's model, and the parts of it.
 SURVIVE_TOKENS, PIN_CHARS, MOST_PINS, MOST_LEARNINGS = 2_000, 600, 12, 8
 # The messages that the plan values most, of which the summariser is reminded.
 MOST_VALUED, SNAPSHOT_WORDS, MOST_FILES = 60, 500, 12
-# A prune pays where it frees this share of the limit and has paid back after so many calls.
+# A prune is worth it if it frees this share of the limit and has paid off after this many calls.
 PAYS_SHARE, PAYS_CALLS = 0.05, 10
 # A context that has shrunk below this share since the last hint was compacted.
 COMPACTED_SHARE = 0.7
@@ -62,7 +61,7 @@ class Hints:
         self._unsubscribe = environment.bus.subscribe(self._heard)
 
     def write(self, session_id: str) -> bool:
-        """Write the hint of a session; return False where it has no agent, or none that is at work.
+        """Write the hint of a session; return False if it has no agent, or its agent is not active.
 
         Raises:
             NotFound: there is no such session.
@@ -103,7 +102,7 @@ class Hints:
             if self._closed:
                 return
             self._changed[event.session_id] = None
-            if not isinstance(event, MessagesAppended):  # somebody acted, and the next call is to show it
+            if not isinstance(event, MessagesAppended):  # a person acted, and the next call should show it
                 self._written.pop(event.session_id, None)
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="hints", daemon=True)
@@ -138,7 +137,7 @@ class Hints:
     # -- what it says
 
     def hint(self, session: Session) -> dict[str, Any]:
-        """Return what is to be known of a session beside its agent."""
+        """Return the hint of a session."""
         made, tokens, limits = self._planning.make(session), session.main.tokens, session.limits
         cost = cache_figures(made)
         pays = cost.saved_per_call if _pays(cost, limits.limit) else 0
@@ -158,7 +157,7 @@ class Hints:
         }
 
     def _survive(self, session: Session, made: SessionPlan) -> str:
-        """Return what a compaction must keep: pins, learnings, and what the plan values most."""
+        """Return what a compaction must keep: pins, learnings, and the messages that the plan values most."""
         view, plan = made.view, made.plan
         pinned = [view.nos[i] for i in sorted(view.history.pinned)][-MOST_PINS:]
         valued = sorted(sorted(plan.kept, key=lambda i: -plan.scores[i])[:MOST_VALUED])
@@ -180,7 +179,7 @@ class Hints:
         return fitted(f"What must survive this compaction:\n\n{text}", SURVIVE_TOKENS, session.counter)
 
     def _lost(self, session: Session, made: SessionPlan, tokens: int) -> str:
-        """Return what a compaction takes and how to get it back; after one, what it took."""
+        """Return what a compaction will remove and how to get it back; after one, what it removed."""
         before = files.read(session.id, files.HINT)
         known = before.get("tokens")
         if isinstance(known, int) and tokens < COMPACTED_SHARE * known:

@@ -1,9 +1,9 @@
 """Webhooks: events sent to other programs, signed, tried again, and written down (X16).
 
-An event waits in a bounded queue until the sending thread stores one delivery for each webhook that wants it; no append
-waits for that. Deliveries are in the store, so that tries go on after a restart. Only a process that serves sends; what
-another command caused is stored when it ends, and sent by the server. Each message arrives at least once, and the
-messages to one webhook are sent one at a time.
+An event waits in a bounded queue until the sending thread stores one delivery for each webhook that wants it;
+no append waits for that. Deliveries are in the store, so that tries go on after a restart. Only a serving
+process sends; events of another command are stored when it ends, and sent by the server. Each message arrives
+at least once, and the messages to one webhook are sent one at a time.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ QUEUED = 1_000
 # Waits before each further try, in seconds; about eleven hours together.
 WAITS = (5, 60, 300, 1_800, 7_200, 28_800)
 LONGEST_WAIT = 86_400
-# How long a delivery belongs to the process that sends it, and how often others' deliveries are looked for.
+# How long a delivery belongs to the process that sends it, and how often deliveries of other processes are checked.
 CLAIM_MS = 60_000
 LOOK_SECONDS = 5.0
 SHOWN = 100
@@ -70,11 +70,11 @@ class Tried(Protocol):
 
     @property
     def problem(self) -> str:
-        """The reason why it failed, "" where it arrived."""
+        """The reason why it failed, "" if it arrived."""
 
     @property
     def wait_seconds(self) -> float | None:
-        """The seconds that the receiver asks to wait, None for no word of it."""
+        """The seconds that the receiver asks to wait, None if it does not say."""
 
     @property
     def gone(self) -> bool:
@@ -131,7 +131,7 @@ class Webhooks:
         )
 
     def add(self, url: str, events: Sequence[str] | None = None, secret: str | None = None) -> WebhookSecret:
-        """Add a webhook for these events, by default all; a secret is made where none is given.
+        """Add a webhook for these events, by default all; a secret is created if none is given.
 
         Raises:
             Invalid: the address, an event or the secret is not one.
@@ -153,7 +153,7 @@ class Webhooks:
         events: Sequence[str] | None = None,
         active: bool | None = None,
     ) -> Webhook:
-        """Change what is given of a webhook.
+        """Change the given fields of a webhook.
 
         Raises:
             NotFound: there is no such webhook.
@@ -196,7 +196,7 @@ class Webhooks:
         self._changed()
 
     def test(self, number: int) -> Deliveries:
-        """Send a message that says nothing but that it is a test; return the log.
+        """Send a test message; return the log.
 
         Raises:
             NotFound: there is no such webhook.
@@ -256,7 +256,7 @@ class Webhooks:
     # -- events come in
 
     def _heard(self, event: Event) -> None:
-        """Queue an event that webhooks get; the thread that published it waits for nothing."""
+        """Queue an event that webhooks get; the publishing thread does not wait."""
         name = _NAMES.get(type(event))
         if name is None or not isinstance(event, ContextPruned | ContextSummarized | TargetCrossed):
             return
@@ -301,7 +301,7 @@ class Webhooks:
             self._thread.start()
 
     def close(self) -> None:
-        """Stop sending, and store what is queued; what waits is sent after the next start."""
+        """Stop sending, and store queued events; waiting deliveries are sent after the next start."""
         self._unsubscribe()
         self._closed = True
         self._wake_up()
@@ -347,7 +347,7 @@ class Webhooks:
         return max(0.05, min(LOOK_SECONDS, (at - self._environment.clock()) / 1000))
 
     def _send_due(self) -> None:
-        """Begin to send what is due, one message to a webhook at a time."""
+        """Start sending due deliveries, one message to a webhook at a time."""
         now = self._environment.clock()
         for delivery in self._store.webhooks.due(now):
             if delivery.webhook in self._sending:
@@ -375,7 +375,7 @@ class Webhooks:
             self._wake_up()
 
     def _store_try(self, hook: WebhookRow, delivery: DeliveryRow, tried: Tried) -> None:
-        """Write down a try, and when the next one is, if any."""
+        """Store a try and the time of the next one, if any."""
         now, tries = self._environment.clock(), delivery.tries + 1
         arrived = not tried.problem
         self.counts.delivered += arrived

@@ -172,7 +172,7 @@ class ContextChange:
             lacking = 0 if session.alone else session.unseen_before(row.next_sample)
             agent = session.agent.tokens - lacking if session.agent is not None else None
             sample = Sample(row.next_sample, self._now, row.next_no - 1, agent, tokens - lacking)
-            self._store.figures.add_samples(row.key, [sample])
+            self._store.usage.add_samples(row.key, [sample])
             row.next_sample += 1
             session.state.sampled = 0
             if agent is None:

@@ -119,7 +119,7 @@ class Summarising:
         with self._store.read():
             session = Session.load(self._environment, session_id)
             rows = self._store.summaries.all(session.key)
-            there = set(self._store.summaries.standing_numbers(session.key))
+            there = set(self._store.summaries.active_numbers(session.key))
         return Summaries(summaries=[summary_answer(s, s.n in there) for s in rows])
 
     def one(self, session_id: str, n: int) -> SummaryFull:
@@ -131,7 +131,7 @@ class Summarising:
         with self._store.read():
             session = Session.load(self._environment, session_id)
             found = self._find(session, n)
-            there = n in self._store.summaries.standing_numbers(session.key)
+            there = n in self._store.summaries.active_numbers(session.key)
             covered = self._store.summaries.covered(session.key, found)
             rows = self._store.log.messages(session.key, covered)
         ids = [rows[no].mid for no in covered if no in rows]
@@ -254,7 +254,7 @@ class Summarising:
         value = text.judged.summary
         covers = [(MESSAGE, m.no) for m in span.messages] + [(SUMMARY, s.n) for s in span.summaries]
         position = min([m.first_seq - 0.5 for m in span.messages] + [s.position for s in span.summaries])
-        taken = {s.position for s in self._store.summaries.standing(session.key)} - {
+        taken = {s.position for s in self._store.summaries.active(session.key)} - {
             s.position for s in span.summaries
         }
         while position in taken:  # one stands there already: half the rest of the way to the message
@@ -276,7 +276,7 @@ class Summarising:
             Conflict: it does not.
         """
         now = self._store.log.messages(session.key, [m.no for m in span.messages])
-        there = set(self._store.summaries.standing_numbers(session.key))
+        there = set(self._store.summaries.active_numbers(session.key))
         for message in span.messages:
             found = now.get(message.no)
             if (
@@ -312,7 +312,7 @@ class Summarising:
         with self._environment.lock(session_id), self._store.write():
             session = Session.load(self._environment, session_id)
             found = self._find(session, n)
-            if n not in self._store.summaries.standing_numbers(session.key):
+            if n not in self._store.summaries.active_numbers(session.key):
                 raise Conflict(f"summary {n} is not in the context")
             change = ContextChange(session)
             below = [self._find(session, ref) for kind, ref in found.covers if kind == SUMMARY]

@@ -64,4 +64,4 @@ class Resumed:
     tokens_promised: int
     """The tokens that the copy's context is to have, without the next message."""
     operation: int | None
-    """The number of the prune that was asked for."""
+    """The number of the requested prune."""

@@ -41,14 +41,14 @@ class Exporting:
         )
 
     def export(self, session_id: str, format: str = "jsonl") -> tuple[str, str, Iterator[bytes]]:
-        """Return the file name, media type and content of a session, which was read to its end before: an export that
-        fails has not begun.
+        """Return the file name, media type and content of a session, which is read completely first: an
+        export that fails sends nothing.
 
         Raises:
             StoreError: something of it cannot be read.
             NotFound: there is no such session.
             Invalid: there is no such format.
-            Conflict: a transcript is asked of a session that did not come from that agent.
+            Conflict: a transcript is requested for a session that did not come from that agent.
         """
         row = self._store.sessions.get(session_id)
         stem = re.sub(r"[^\w.-]+", "-", row.title or row.id).strip("-")[:60] or "session"
@@ -73,7 +73,7 @@ class Exporting:
 
 
 def spooled(lines: Iterable[bytes]) -> Iterator[bytes]:
-    """Return the same bytes in blocks, once all are there; a long file waits on the disk."""
+    """Return the same bytes in blocks, once all are available; a long file is buffered on disk."""
     file = tempfile.SpooledTemporaryFile(max_size=SPOOLED_BYTES)  # noqa: SIM115  # closed when it is read
     try:
         file.writelines(lines)

@@ -1,4 +1,4 @@
-"""Files in: recognised by content, each brought to the session it belongs to.
+"""Files in: recognised by content, each added to the session it belongs to.
 
 A transcript belongs to the session it names, a message list to the session it continues, our own export to the
 session it was made from. The same file twice adds nothing, a longer version adds the rest. What cannot be read is
@@ -57,12 +57,12 @@ class Importing:
     ) -> list[ImportedSession]:
         """Import a file, its bytes or an open one that can be sought in; return one entry a session in it.
 
-        `place` is where it lies on this machine, for who may name files there: what lies beside it is read too. Of
-        `name` only the last part counts, and nothing is opened by it.
-        `progress` gets now and then the number of bytes used so far, and of all.
+        `place` is its path on this machine, for callers that may name files there: files beside it are read
+        too. Only the last part of `name` counts, and it is never opened. `progress` is called with the number
+        of bytes used so far and the total.
 
         Raises:
-            Malformed: nothing of it can be read, or it is no session.
+            Malformed: nothing of it can be read, or it is not a session.
             Invalid: there is no such format.
             Conflict: it names a session that came from elsewhere.
         """
@@ -112,7 +112,7 @@ class Importing:
         if about.own_question:
             label = AGENTS[source].label
             raise NoSession(
-                f"{base}: {label} asked this itself, for a compaction or a suggestion; it is no session"
+                f"{base}: {label} asked this itself, for a compaction or a suggestion; it is not a session"
             )
         named, parent, title, agent_type = about.session_id, about.parent_id, about.title, about.agent_type
         first = head.partition(b"\n")[0]
@@ -128,10 +128,10 @@ class Importing:
         return self._answer(session_id, added)
 
     def _asked(self, session_id: str, records: Iterator[Record]) -> Iterator[Record]:
-        """Return the records of a session that somebody asks for.
+        """Return the records of a session that is imported on request.
 
         Raises:
-            Malformed: it was deleted, and there is no message in them for which it could come back.
+            Malformed: it was deleted, and the records have no message to restore it for.
         """
         found = self._store.sessions.find(session_id)
         if found is None or found.deleted_at is None:
@@ -141,7 +141,7 @@ class Importing:
             begun.append(record)
             if isinstance(record, Entry):
                 return chain(begun, records)
-        raise Malformed("there is no message in it; its session was deleted and stays so")
+        raise Malformed("there is no message in it; its session was deleted and stays deleted")
 
     # -- message lists
 
@@ -207,6 +207,6 @@ def name_in(name: str) -> str:
 
 
 def _looks(content: Content) -> str:
-    """Return what the file seems to be, where its first bytes tell."""
+    """Return the kind of the file, if its first bytes show it."""
     reason = no_text(next(content.blocks(), b""))
     return f", {reason.partition(';')[0]}" if reason else ""

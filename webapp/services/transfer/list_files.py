@@ -1,4 +1,4 @@
-"""Files with message lists: as much of one as can be read, and what could not, each with its place.
+"""Files with message lists: the messages that can be read, and the problems with the rest, each with its place.
 
 A file is a list, a request body, or a message a line. In a list messages count from 0, as in the JSON; lines count
 from 1.
@@ -43,7 +43,7 @@ def read_file(name: str, content: Content, wire_format: str | None) -> ListFile:
     """Return the messages of a file.
 
     Raises:
-        Malformed: it is no message list that we know, or no message of it can be read.
+        Malformed: it is not a known kind of message list, or none of its messages can be read.
     """
     by_line = is_lines(content)
     document = _by_lines(content) if by_line else read_document(content.whole())
@@ -99,7 +99,7 @@ def is_lines(content: Content) -> bool:
     if len(lines) > 1:
         found = [isinstance(parse(line), dict) for line in lines]
         return found[0] or 2 * sum(found) >= len(found) - 1
-    first = next(lines_of(content.blocks()), None)  # longer than what was looked at, or the only one
+    first = next(lines_of(content.blocks()), None)  # longer than the part that was read, or the only one
     if isinstance(first, Problem):
         return head[:1] != b"{"
     row = parse(first.data) if first is not None else ""

@@ -1,7 +1,6 @@
-"""Checks of an imported export of ours: every value has the type that its readers count on.
-
-The store's own proofs (`store.verify`) tell whether a log holds together. These look at the rest: what a session
-carries, and the JSON inside of rows. A refusal is a ValueError that names the record and the field.
+"""Checks of an imported export of ours: every value has the type that its readers expect. The store's own
+checks (`store.verify`) show whether a log is consistent. These check the rest: the fields of a session, and
+the JSON inside rows. A refusal is a ValueError that names the record and the field.
 """
 
 from __future__ import annotations
@@ -74,7 +73,7 @@ class StandIn:
 
 
 def check(session: Record, rows: Sequence[Record]) -> None:
-    """Refuse what no export of ours says.
+    """Raise ValueError for content that our export never writes.
 
     Raises:
         ValueError: a value has the wrong type, or a count does not fit its rows.
@@ -115,12 +114,12 @@ def _adapter(hint: Any) -> TypeAdapter[Any]:
 
 
 def _is(hint: Any, value: Any) -> None:
-    """Refuse a value that is not of a type, with all that is inside; a bool is no number."""
+    """Raise ValueError unless a value, with everything inside it, has this type; a bool is not a number."""
     _adapter(hint).validate_json(orjson.dumps(value), strict=True)
 
 
 def _json(hint: Any, empty: str = "") -> Callable[[Any], None]:
-    """Return the check of a column that holds JSON of a type; `empty` is read where it holds nothing."""
+    """Return the check of a column that holds JSON of a type; `empty` is used if it holds nothing."""
     return lambda text: _adapter(hint).validate_json(text or empty, strict=True)
 
 
@@ -140,7 +139,7 @@ def _are_parts(parts: Iterable[Any]) -> None:
 def _are_features(text: Any) -> None:
     found = Features.from_dict(orjson.loads(text))
     if found.content is not None:
-        _ = found.content.lines, found.content.stems, found.content.rows  # unpacked when they are asked for
+        _ = found.content.lines, found.content.stems, found.content.rows  # unpacked when they are needed
     _adapter(Cues).validate_python(found.cues, strict=True)
     hints = {**get_type_hints(Features), "role": Role}
     del hints["content"], hints["cues"]

@@ -1,7 +1,7 @@
 """Our own export: a session as lines of JSON, complete, and back to the same log, context and operations (S1).
 
 The first line names the format and its version, the last one the number of lines before it, so that a cut-off file
-is noticed. What comes in must pass the proofs of the store before it is kept.
+is noticed. An import must pass the checks of the store before it is stored.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class OwnFormat:
         self._environment, self._store, self._views = environment, environment.store, views
 
     def lines(self, row: SessionRow) -> Iterator[bytes]:
-        """Yield a session as lines, as it is when the first is read."""
+        """Yield a session as lines, in its state when the first line is read."""
         count = 0
         with self._store.read():
             row = self._store.sessions.get(row.id)
@@ -49,9 +49,8 @@ class OwnFormat:
     def load(self, name: str, data: bytes) -> list[ImportedSession]:
         """Read a file that `lines` wrote.
 
-        Raises:
-            Malformed: it is broken or was changed; nothing of it is kept.
-            BusyStore, FullDisk: it cannot be kept now.
+        Raises: Malformed: it is broken or was changed; nothing of it is stored. BusyStore, FullDisk: it
+        cannot be stored now.
         """
         records = list(self._read(name, data))
         session, rows = records[0], records[1:-1]
@@ -73,7 +72,9 @@ class OwnFormat:
         return [_answer(row, added, len(entries) - added if known else 0, [])]
 
     def _known(self, session_id: str) -> SessionRow | None:
-        """Return the session of that id. The marker of a deleted one goes, because somebody asks for the session."""
+        """Return the session of that id. The marker of a deleted one is removed, because the import asks for
+        the session.
+        """
         found = self._store.sessions.find(session_id)
         if found is None or found.deleted_at is None:
             return found
@@ -105,7 +106,7 @@ class OwnFormat:
             raise Malformed(f"{name}: the export was cut off; expected its end after line {len(lines)}")
 
     def _holds(self, known: SessionRow, entries: list[dict[str, Any]]) -> bool:
-        """Return whether the log holds all these entries already, and perhaps more."""
+        """Return whether the log has all these entries already, and perhaps more."""
         if len(entries) > known.next_seq:
             return False
         if not entries:
@@ -126,7 +127,7 @@ class OwnFormat:
         known: SessionRow | None,
         entries: list[Any],
     ) -> tuple[SessionRow, int]:
-        """Write the session, inside a transaction, and check it by the store's proofs."""
+        """Write the session, inside a transaction, and run the store's checks on it."""
         columns = {name: session.get(name) for name in SESSION_COLUMNS if session.get(name) is not None}
         columns["last_entry_id"] = _bytes(session.get("last_entry_id"))
         check(session, rows)

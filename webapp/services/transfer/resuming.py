@@ -1,7 +1,7 @@
 """Resuming: a pruned copy of a session, written where its agent finds it, with the command that resumes from it (X22).
 
-A copy is a new file with a new session id, readable by its owner alone; nothing is written over. It is linked to its
-origin, so that its page can show what was promised against what its first call really held.
+A copy is a new file with a new session id, readable by its owner alone; nothing is overwritten. It is linked
+to its origin, so that its page can compare the expected size with the real size of its first call.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ class Resuming:
     ) -> Resumed:
         """Prune if asked, write a copy of the pruned view for the agent, and return how to resume from it.
 
-        `max_tokens` is what to prune to, the session's aim by default. `cwd` is the folder to resume in, for a session
-        whose own is not on this machine.
+        `max_tokens` is the size to prune to, the session's aim by default. `cwd` is the folder to resume in,
+        for a session whose own folder is not on this machine.
 
         Raises:
             NotFound: there is no such session.
@@ -63,7 +63,7 @@ class Resuming:
         return self._write(session_id, agent, folder, operation)
 
     def _prune(self, session_id: str, max_tokens: int | None) -> int | None:
-        """Prune a session and return the operation's number; None where nothing has to go."""
+        """Prune a session and return the operation's number; None if nothing needs to be dropped."""
         plan = self._prunes.plan(session_id, PlanRequest(max_tokens=max_tokens))
         if plan.nothing_to_do is not None:
             return None
@@ -108,18 +108,18 @@ class Resuming:
         )
 
     def _file_of(self, row: SessionRow) -> Path | None:
-        """Return the transcript of a session that was imported, where the agent has it too."""
+        """Return the transcript of an imported session, if the agent has it too."""
         agent = AGENTS[row.source]
         found = (file for root in agent.roots(self._variables) for file in agent.discover(root))
         return next((file.path for file in found if file.session_id == row.id and not file.shared), None)
 
     def _cwd_of(self, row: SessionRow, agent: Transcripts) -> str | None:
-        """Return the working directory of a session whose rows do not say it."""
+        """Return the working directory of a session whose rows do not name it."""
         file = Path(row.path) if row.path else self._file_of(row)
         return agent.cwd_of(file) if agent.cwd_of is not None and file is not None else None
 
     def _promised(self, session: Session, drops_thinking: bool) -> int:
-        """Return the tokens that the copy's context is to hold, as shown for its origin."""
+        """Return the expected tokens of the copy's context, on the scale of its origin."""
         thought = 0
         if drops_thinking:
             parts = (part for item in view_items(self._store, session.key) for part in item.message.parts)

@@ -25,7 +25,7 @@ PRUNED_MARK = " (pruned)"
 
 
 def view_of(store: Store, row: SessionRow, now: int, *, keeps_thinking: bool) -> View:
-    """Return a session's pruned view as an agent writes it; its places are read as they are asked for."""
+    """Return a session's pruned view as an agent writes it; its items are read when they are needed."""
     file = Path(row.path) if row.path else None
     return View(
         cwd=row.cwd or "",
@@ -44,9 +44,9 @@ def copy_title(row: SessionRow) -> str:
 
 
 def places(store: Store, row: SessionRow, view: int) -> Iterator[ViewMessage | ViewSummary]:
-    """Yield what stands in one of a session's contexts, in order."""
+    """Yield the items of one of a session's contexts, in order."""
     items = store.contexts.items(row.key, view)
-    summaries = {s.n: s for s in store.summaries.standing(row.key)}
+    summaries = {s.n: s for s in store.summaries.active(row.key)}
     for start in range(0, len(items), BATCH):
         some = items[start : start + BATCH]
         messages = store.log.messages(row.key, [item.ref for item in some if item.kind == MESSAGE])

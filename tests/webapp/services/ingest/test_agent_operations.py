@@ -73,7 +73,7 @@ class TestSummaries:
 
     def standing(self, app: App) -> list[int]:
         """Numbers of the summaries in the context."""
-        numbers: list[int] = app.store.summaries.standing_numbers(app.store.sessions.get("s").key)
+        numbers: list[int] = app.store.summaries.active_numbers(app.store.sessions.get("s").key)
         return numbers
 
     def test_come_back_where_the_agent_goes_back_before_its_compaction(self, app: App) -> None:

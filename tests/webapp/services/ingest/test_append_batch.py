@@ -91,7 +91,7 @@ class TestWhatTheAgentDoesNotWrite:
             ]
             app.ingest.append_records("s", records)
             said_before.append(app.sessions.get("s").agent.tokens - size)
-        calls = app.store.figures.calls(app.store.sessions.get("s").key)
+        calls = app.store.usage.calls(app.store.sessions.get("s").key)
         assert said_before[9] - said_before[8] == round(1.15 * WORDS)
         assert said_before[10] == said_before[8]
         assert (calls[10].estimated or 0) - calls[10].input_tokens == said_before[9] - 100

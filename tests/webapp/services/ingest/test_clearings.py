@@ -77,7 +77,7 @@ class TestAClearing:
     def test_does_not_disturb_what_is_learned(self, app: App) -> None:  # X24
         """Growth is foretold afterwards as before."""
         session(app, working(30, 20_000, cleared_at=15, lost=6_000))
-        calls = app.store.figures.calls(app.store.sessions.get("s").key)
+        calls = app.store.usage.calls(app.store.sessions.get("s").key)
         assert all(abs((c.estimated or 0) - c.input_tokens) < 250 for c in calls[20:])
 
     def test_is_a_barrier_for_undo(self, app: App) -> None:

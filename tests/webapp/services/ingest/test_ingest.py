@@ -63,7 +63,7 @@ class TestRecords:
             assert app.sessions.get(session).messages == 3
             one = app.messages.one(session, mid(app, session, 2))
             assert [part["type"] for part in one.parts] == ["text", "tool_call", "tool_call"]
-            [call_row] = app.store.figures.calls(app.store.sessions.get(session).key)
+            [call_row] = app.store.usage.calls(app.store.sessions.get(session).key)
             assert (call_row.input_tokens, call_row.output_tokens) == (1_000, 40)
         assert app.sessions.get("s").agent == app.sessions.get("t").agent
         assert list(app.verify()) == []

@@ -25,7 +25,7 @@ def read(app: App, records: list[Record], source: str, name: str, at_once: bool)
     for part in [plain] if at_once else [[record] for record in plain]:
         app.ingest.append_records(name, part)
     session = app.sessions.get(name)
-    calls = app.store.figures.calls(app.store.sessions.get(name).key)
+    calls = app.store.usage.calls(app.store.sessions.get(name).key)
     return {
         "agent": session.agent, "pruned": session.pruned, "messages": session.messages,
         "turns": session.turns, "calls": [(c.input_tokens, c.output_tokens, c.estimated) for c in calls],

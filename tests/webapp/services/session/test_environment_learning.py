@@ -60,7 +60,7 @@ class TestANewSession:
         reply = entry(2, said("hello"), usage=usage(30_000, 8), call_key="b 1")
         app.ingest.append_records("b", [reply])
         assert (gauge(app, "b").tokens, gauge(app, "b").certainty) == (30_008, "exact")
-        calls = app.store.figures.calls(row(app, "b").key)
+        calls = app.store.usage.calls(row(app, "b").key)
         assert abs((calls[0].estimated or 0) - 20_010) < 60
 
     def test_learns_nothing_from_itself(self, app: App) -> None:  # X11

@@ -202,7 +202,7 @@ class TestOtherAgents:
         assert any(Path(made.path).is_relative_to(root) for root in roots)
         copy = app.store.sessions.get(read(app, Path(made.path)))
         assert copy.id == made.session_id
-        assert app.store.figures.calls(copy.key) == []
+        assert app.store.usage.calls(copy.key) == []
         theirs, ours = (app.context.get(one).messages for one in (session, copy.id))
         assert len(theirs) == len(ours) > 0
 

@@ -45,7 +45,7 @@ def numbers(app: App) -> dict[str, Any]:
         row = app.store.sessions.get(session.id)
         shown = {name: value for name, value in asdict(session).items() if name not in OF_THE_READING}
         shown["verdict"]["version"] = 0  # of the session when it was read
-        calls = [call._replace(estimated=None) for call in app.store.figures.calls(row.key)]
+        calls = [call._replace(estimated=None) for call in app.store.usage.calls(row.key)]
         marks = [replace(mark, at=None) for mark in app.sessions.timeline(session.id).marks]
         points = [(p.number, p.agent, p.pruned) for p in app.sessions.timeline(session.id).points]
         cost = app.sessions.stats(session.id).cost
@@ -112,7 +112,7 @@ class TestTheAgentsOwnQuestions:
         """Read first or last."""
         path = next(SAMPLES.rglob(SUMMARISER))
         for place in (None, path):
-            with pytest.raises(NoSession, match="it is no session"):
+            with pytest.raises(NoSession, match="it is not a session"):
                 app.importing.import_file(path.name, path.read_bytes(), place=place)
         assert app.sessions.list() == []
 
