@@ -1,8 +1,9 @@
-"""Applies an edit script to the text of a request. What is not edited stays byte for byte as it came.
+"""Applies an edit script to the text of a request. Unedited parts stay byte for byte as they arrived.
 
-Calls and results stay together whatever the script says, reasoning stays with what it led to, a list begins with the
-user, and a mark of the cache moves to the message before where its own goes. Thoughts before the point where a script
-began to hold are left out, because models refuse thoughts over a history that has changed; later ones are not touched.
+Calls and results stay together whatever the script says, reasoning stays with what it led to, a list begins
+with the user, and a cache marker moves to the previous message if its own is dropped. Thoughts before the
+point where a script took effect are left out, because models refuse thoughts over a history that has changed;
+later ones are not touched.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ _MARKABLE = ("text", "image", "document", "tool_use", "tool_result")
 
 
 class Refused(Exception):
-    """A request that goes unchanged, with the reason in words."""
+    """A request that is sent unchanged, with the reason."""
 
 
 class Item:
@@ -121,7 +122,7 @@ class Body:
 
     @property
     def why_not(self) -> str | None:
-        """Return why such a request cannot be edited at all; None where it can."""
+        """Return why such a request cannot be edited at all; None if it can."""
         for name in _KEPT_ELSEWHERE:
             if self.protocol.format == "responses" and name in self.fields and self.fields[name].value:
                 return f"its history is at the provider ({name})"
@@ -129,7 +130,7 @@ class Body:
 
     @cached_property
     def asked(self) -> int:
-        """Return the index of the last words of the user: behind them a running tool loop begins."""
+        """Return the index of the user's last message: a running tool loop begins after it."""
         return next((i for i in reversed(range(len(self.items))) if self.items[i].is_asking), 0)
 
     @property
@@ -139,7 +140,7 @@ class Body:
 
 
 def edited(body: Body, edits: Edits, ended: str) -> str:
-    """Return the text of the request with a script applied; the text itself where the script changes nothing.
+    """Return the text of the request with a script applied; the same text if the script changes nothing.
 
     `ended` is the key of the message before which thoughts are left out.
 
@@ -182,7 +183,7 @@ def _edited(body: Body, edits: Edits, ended: str) -> str:
 
 
 def _gone(body: Body, edits: Edits) -> set[int]:
-    """Return the indexes of the messages that go, less those that something which stays depends on."""
+    """Return the indexes of the messages to drop, without those that a kept message depends on."""
     gone = {i for i, key in enumerate(body.keys) if edits.get(key, _NONE).get("drop")}
     if not gone:
         return gone
@@ -199,7 +200,7 @@ def _gone(body: Body, edits: Edits) -> set[int]:
 
 
 def _groups(items: Sequence[Item]) -> Iterator[set[int]]:
-    """Yield the messages that go or stay together: calls with their results, reasoning with what it led to."""
+    """Yield the messages that are dropped or kept together: calls with their results, reasoning with what it led to."""
     calls: dict[str, set[int]] = {}
     for i, item in enumerate(items):
         if item.kind == "reasoning" and i + 1 < len(items) and items[i + 1].kind is not None:
@@ -210,7 +211,7 @@ def _groups(items: Sequence[Item]) -> Iterator[set[int]]:
 
 
 def _opening(items: Sequence[Item], gone: set[int]) -> set[int]:
-    """Return the first words of the user where without them the list would begin with an answer or a result."""
+    """Return the user's first message if without it the list would begin with an answer or a result."""
     first = next((i for i in range(len(items)) if i not in gone), None)
     if first is not None and items[first].is_asking:
         return set()
@@ -250,7 +251,7 @@ def _blocks(item: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def _message(item: Item, edit: Mapping[str, Any], *, gone: bool, thoughtless: bool) -> tuple[str, str]:
-    """Return a message as it is sent, "" where it goes, and a mark of the cache that has lost its block."""
+    """Return a message as it is sent, "" if it is dropped, and a cache marker that has lost its block."""
     raw, value = item.raw, item.value
     if not isinstance(value, dict):
         return raw, ""
@@ -299,14 +300,14 @@ def _block(block: Place, outputs: Mapping[str, str]) -> str:
 
 
 def _mark_of(block: Place) -> str:
-    """Return a block's mark of the cache as it is written."""
+    """Return a block's cache marker as it is written."""
     if not isinstance(block.value, dict) or _MARK not in block.value:
         return ""
     return members(block.raw, 0)[0][_MARK].raw
 
 
 def _marked(raw: str, mark: str) -> str:
-    """Return a message with a mark of the cache on its last block; as it is where it has one, or no place for one."""
+    """Return a message with a cache marker on its last block; unchanged if it has one, or no place for one."""
     fields, blocks = members(raw, 0, "content")
     if "content" not in fields or _MARK in fields:
         return raw
@@ -335,7 +336,7 @@ def _require_whole(body: Body, sent: Sequence[Item]) -> None:
     """Refuse a list in which a call or a result has lost its other half, or that begins with neither half.
 
     Raises:
-        Refused: it is so; the reason says where the client's own list was like that.
+        Refused: the list is incomplete; the reason says if the client's own list was.
     """
     wire_format = body.protocol.format
     if fault := _fault(sent, wire_format):
@@ -344,7 +345,7 @@ def _require_whole(body: Body, sent: Sequence[Item]) -> None:
 
 
 def _fault(items: Sequence[Item], wire_format: str) -> str | None:
-    """Return what a provider would refuse of a list; None for a list that is whole."""
+    """Return why a provider would refuse a list; None for a complete list."""
     if not items:
         return "nothing would be left of it"
     if wire_format == "anthropic":

@@ -148,7 +148,7 @@ class Relay:
         return self._relay(environ, start_response, found)
 
     def _refusal(self, environ: Environ) -> tuple[str, str] | None:
-        """Return why a request is not for us: pages of a browser have no business here."""
+        """Return why a request is refused: browser pages must not use the proxy."""
         host = host_name(environ.get("HTTP_HOST", ""))
         if host not in LOOPBACK_HOSTS:
             return "421 Misdirected Request", f"this proxy does not answer for {host or 'no host'}"
@@ -184,7 +184,7 @@ class Relay:
         return self._stream(one, client, answer)
 
     def _send(self, one: Relayed, call: Call) -> Answer:
-        """Return the provider's answer. A pruned request that it finds fault with is sent again as it came.
+        """Return the provider's answer. A pruned request that it rejects is sent again unchanged.
 
         Raises:
             ProviderGone: there is none; the client's connection ends then.
@@ -220,7 +220,7 @@ class Relay:
     # -- what is sent
 
     def _edited(self, one: Relayed) -> Outcome:
-        """Return what is sent for a request. Whatever goes wrong here, it goes as it came."""
+        """Return the text to send for a request. If anything goes wrong here, it is sent unchanged."""
         if one.protocol is None:
             return Outcome()
         try:
@@ -282,7 +282,9 @@ class Relay:
 
 
 class Watch:
-    """Ends calls whose clients have gone, as they would end without us. One thread looks at all of them."""
+    """Ends calls whose clients have disconnected, as they would end without the proxy. One thread watches all
+    of them.
+    """
 
     def __init__(self) -> None:
         self._calls: dict[int, tuple[socket.socket, Call]] = {}
@@ -301,7 +303,7 @@ class Watch:
                 self._thread.start()
 
     def remove(self, client: socket.socket | None) -> None:
-        """Watch a client no more."""
+        """Stop watching a client."""
         with self._lock:
             self._calls.pop(id(client), None)
 
@@ -354,7 +356,7 @@ def sent_headers(environ: Environ) -> list[tuple[str, str]]:
 
 
 def _say(start_response: StartResponse, status: str, message: str) -> list[bytes]:
-    """Answer by ourselves, in the shape of both providers' errors."""
+    """Send the proxy's own answer, in a shape that fits both providers' errors."""
     error = {"type": "error", "error": {"type": "proxy_error", "message": f"coppice proxy: {message}"}}
     body = orjson.dumps(error)
     start_response(status, [("Content-Type", "application/json"), ("Content-Length", str(len(body)))])

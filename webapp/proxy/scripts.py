@@ -1,8 +1,8 @@
-"""Edit scripts as the proxy applies them: one holds for a session until a turn at which the next can begin.
+"""Edit scripts as the proxy applies them: one stays in force for a session until a turn at which the next can begin.
 
-The server leaves a session's script in a file; nothing else of the server is needed. A script that has begun to hold is
-kept in a file too, so that a proxy that starts again sends the same prefix. Where a tool loop runs over thoughts the
-next script waits for its end: the model would refuse them over another history.
+The server leaves a session's script in a file; nothing else of the server is needed. A script in force is
+stored in a file too, so that a restarted proxy sends the same prefix. While a tool loop with thoughts runs,
+the next script waits for its end: the model would refuse those thoughts with a different history.
 """
 
 from __future__ import annotations
@@ -24,9 +24,7 @@ log = logging.getLogger(__name__)
 OFF = "off"
 # Requests that are kept to read less of the next one, each of another session.
 KEPT_BODIES = 32
-WAITS = (
-    "it waits for the end of the running tool loop, whose thoughts hold to the history they were thought over"
-)
+WAITS = "it waits for the end of the running tool loop, whose thoughts are tied to the present history"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +64,7 @@ class Scripts:
 
     @property
     def killed(self) -> bool:
-        """Return whether nothing is pruned for anybody."""
+        """Return whether pruning is stopped for all sessions."""
         return (self._place / hints.KILLED).exists()
 
     @property
@@ -108,7 +106,7 @@ class Scripts:
                 self._bodies.popitem(last=False)
 
     def refused(self, name: str, version: str) -> None:
-        """Apply this version no more: the provider has refused what it makes."""
+        """Stop applying this version: the provider has refused its result."""
         self._refused[name] = version
         self._keep(name, None)
 
@@ -144,7 +142,7 @@ class Scripts:
     # -- files
 
     def _script(self, name: str) -> Mapping[str, Any] | None:
-        """Return the script of a session as it is now; None where there is none that can be read."""
+        """Return the script of a session as it is now; None if none can be read."""
         path = Path(hints.path(name, hints.EDITS, self.folder))
         try:
             changed = path.stat().st_mtime_ns

@@ -215,7 +215,7 @@ class TestDamage:
         path = tmp_path / "a.db"
         with closing(Store(path)) as made, made.write():
             made.sessions.create(id="s", source="api", kind="managed", created_at=1, last_activity_at=1)
-            made.figures.add_samples(1, [Sample(n, 1, 1, None, n) for n in range(5_000)])
+            made.usage.add_samples(1, [Sample(n, 1, 1, None, n) for n in range(5_000)])
         with closing(sqlite3.connect(path)) as reader:
             [(root,)] = reader.execute("SELECT rootpage FROM sqlite_master WHERE name = 'samples'")
             [(size,)] = reader.execute("PRAGMA page_size")

@@ -59,11 +59,9 @@ WRITING: dict[str, Callable[[Store, SessionRow], Any]] = {
     "memories.index_again": lambda s, _: s.memories.index_again(),
     "operations.add": lambda s, r: s.operations.add(r.key, OPERATION, [ItemRow(1, "out", None, None)]),
     "operations.mark_undone": lambda s, r: s.operations.mark_undone(r.key, 1, 1),
-    "figures.put_calls": lambda s, r: s.figures.put_calls(
-        r.key, [CallRow("c", 0, 1, None, 1, 1, 0, 0, 0, 1)]
-    ),
+    "usage.put_calls": lambda s, r: s.usage.put_calls(r.key, [CallRow("c", 0, 1, None, 1, 1, 0, 0, 0, 1)]),
     "copies.put": lambda s, r: s.copies.put(CopyRow("c", r.id, "A copy", 1, 2, 1)),
-    "figures.add_samples": lambda s, r: s.figures.add_samples(r.key, [Sample(0, 1, 1, None, 1)]),
+    "usage.add_samples": lambda s, r: s.usage.add_samples(r.key, [Sample(0, 1, 1, None, 1)]),
     "words.add": lambda s, r: s.words.add(r.key, [(0, "word")]),
     "words.remove": lambda s, r: s.words.remove(r.key, [(0, "word")]),
     "words.clear": lambda s, _: s.words.clear(),
@@ -132,12 +130,12 @@ READING: dict[str, Callable[[Store, SessionRow], Any]] = {
     "operations.live_since": lambda s, r: s.operations.live_since(r.key, 1),
     "operations.items": lambda s, r: s.operations.items(r.key, 1),
     "operations.left": lambda s, r: s.operations.left(r.key, [(1, 1)]),
-    "figures.has_call": lambda s, r: s.figures.has_call(r.key, "c"),
-    "figures.calls": lambda s, r: s.figures.calls(r.key),
-    "figures.first_input": lambda s, r: s.figures.first_input(r.key),
+    "usage.has_call": lambda s, r: s.usage.has_call(r.key, "c"),
+    "usage.calls": lambda s, r: s.usage.calls(r.key),
+    "usage.first_input": lambda s, r: s.usage.first_input(r.key),
     "copies.find": lambda s, r: s.copies.find(r.id),
     "copies.of": lambda s, r: s.copies.of(r.id),
-    "figures.samples": lambda s, r: s.figures.samples(r.key, 0, 9),
+    "usage.samples": lambda s, r: s.usage.samples(r.key, 0, 9),
     "words.in_session": lambda s, r: s.words.in_session(r.key, "word"),
     "words.everywhere": lambda s, r: s.words.everywhere("word", Within(), 9),
     "small.setting": lambda s, _: s.small.setting("x"),
@@ -150,7 +148,7 @@ READING: dict[str, Callable[[Store, SessionRow], Any]] = {
     "dump.records": lambda s, r: list(s.dump.records(r)),
 }
 SUBJECTS = (
-    "sessions", "log", "contexts", "operations", "summaries", "memories", "figures", "words", "small",
+    "sessions", "log", "contexts", "operations", "summaries", "memories", "usage", "words", "small",
     "dump", "copies", "access",
 )  # fmt: skip
 
