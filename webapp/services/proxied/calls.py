@@ -1,8 +1,7 @@
-"""Takes in copies of calls that went through the proxy, and finds the session that each belongs to.
-
-A call holds the whole conversation; only what the session does not have is appended, and its answer behind it. An
-edited conversation goes on as a branch. The real usage counts for what was really sent: for the context as the client
-has it, or for the pruned view where the proxy sent that.
+"""Appends copies of calls that went through the proxy, and finds the session of each. A call holds the whole
+conversation; only messages that the session does not have are appended, then the answer. An edited
+conversation continues as a branch. The real usage counts for what was really sent: for the context as the
+client has it, or for the pruned view if the proxy sent that.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ from webapp.services.session.stored_messages import whole
 from webapp.services.session.times import from_ms
 from webapp.store.sessions import SessionRow
 
-# Behind the key of an answer that was given again, or came back in other words.
+# Suffix of the key of an answer that was repeated, or came back in a different form.
 AGAIN = "~"
 PROMPT = "prompt:"
 SYSTEM_FIELDS = ("system", "instructions")
@@ -76,7 +75,7 @@ class ReadCall:
 
     @property
     def model(self) -> str | None:
-        """Return the model that answered, else the one that was asked."""
+        """Return the model that answered, else the requested one."""
         asked = self.body.get("model")
         return (self.reply.model if self.reply else None) or (asked if isinstance(asked, str) else None)
 
@@ -106,7 +105,7 @@ class Calls:
         self._environment, self._store, self._ingest = environment, environment.store, ingest
 
     def take(self, call: Call) -> Taken:
-        """Take in one call.
+        """Append one call.
 
         Raises:
             Invalid: such a call holds no conversation.
@@ -129,7 +128,7 @@ class Calls:
     # -- the session
 
     def _session(self, read: ReadCall) -> SessionRow | None:
-        """Return the session of a call, made where it is new; None where it was deleted."""
+        """Return the session of a call, created if it is new; None if it was deleted."""
         call = read.call
         if not call.session:
             found = self._by_keys(read)
@@ -147,13 +146,13 @@ class Calls:
         )
 
     def _is_aside(self, row: SessionRow, read: ReadCall) -> bool:
-        """Return whether a client asks something on the side under a session's name: a title, a check."""
+        """Return whether this is a side request of the client under a session's name: a title, a check."""
         tools = Session.of(self._environment, row).state.proxy.tools
         shares = self._store.log.known(row.key, read.keys[:1])
         return bool(tools) and not shares and tools != read.tools_digest
 
     def _by_keys(self, read: ReadCall) -> SessionRow | None:
-        """Return the session that a list without a name goes on with: by its last message, else the longest branch.
+        """Return the session that a list without a name continues: by its last message, else the longest branch.
 
         A first question that was answered before begins another session.
         """
@@ -174,7 +173,7 @@ class Calls:
         return best
 
     def _is_echo(self, row: SessionRow, read: ReadCall, key: str) -> bool:
-        """Return whether a message came back as the log has it."""
+        """Return whether a message equals the one in the log."""
         last = row.tail_hash or ""
         found = self._store.log.known(row.key, [last])
         if last not in found:
@@ -206,7 +205,7 @@ class Calls:
             session.save()
 
     def _end(self, session_id: str, read: ReadCall, prompt: str) -> None:
-        """Note how the session ends now, its system prompt's source id, and what a pruned call has saved."""
+        """Note the session's new end, its system prompt's source id, and the savings of a pruned call."""
         call = read.call
         with self._store.write():
             session = Session.load(self._environment, session_id)
@@ -219,7 +218,7 @@ class Calls:
             session.save()
 
     def _tail(self, row: SessionRow, read: ReadCall) -> str:
-        """Return the source id of the last message: the answer as it was stored, else the last that was asked."""
+        """Return the source id of the last message: the stored answer, else the last message of the request."""
         for key in reversed(read.reply_keys):
             return self._newest(row, key)
         return read.keys[-1]
@@ -233,7 +232,7 @@ class Calls:
         return name
 
     def _bill(self, session: Session, usage: Usage, *, changed: bool) -> None:
-        """Count what a call cost, and what it would have cost unpruned, with the cache as warm as it was."""
+        """Add the cost of a call, and its cost if it had been sent unpruned with the same state of the cache."""
         state = session.state.proxy
         state.calls += 1
         gone = session.said.estimate - session.pruned.estimate if session.said is not None else 0
@@ -260,7 +259,7 @@ class Calls:
     # -- the messages
 
     def _records(self, row: SessionRow, read: ReadCall) -> tuple[list[Record], str]:
-        """Return what a call says that the session does not have yet, and the source id of its system prompt."""
+        """Return the records of a call that the session does not have yet, and the source id of its system prompt."""
         at, keys = from_ms(read.call.at), read.keys
         known = self._store.log.known(row.key, [*keys, *read.reply_keys])
         digest, words = _prompt(read)
@@ -285,7 +284,7 @@ class Calls:
     def _turning_back(
         self, row: SessionRow, read: ReadCall, known: Mapping[str, Any], prompt: str
     ) -> list[Record]:
-        """Return the way back where the conversation does not go on from the session's last message."""
+        """Return the rewind if the conversation does not continue from the session's last message."""
         tail = (row.tail_hash or "").partition(AGAIN)[0]
         if not tail or tail in read.keys:
             return []
@@ -299,7 +298,7 @@ class Calls:
         return [Rewind(shared[-1], name, live=(*kept, *live))]
 
     def _echo(self, row: SessionRow, read: ReadCall) -> list[Record]:
-        """Return the last answer as the client sends it back, where it says something else than was answered."""
+        """Return the last answer as the client sends it back, if that differs from the original."""
         last = row.tail_hash or ""
         key = last.partition(AGAIN)[0]
         if ANSWERED not in key or key not in read.keys or self._is_echo(row, read, key):
@@ -358,7 +357,7 @@ def read_call(call: Call) -> ReadCall:
 
 
 def _message(item: Any, wire_format: str) -> Message | None:
-    """Return what a wire message says; None where it cannot be read."""
+    """Return the message of a wire message; None if it cannot be read."""
     try:
         return next(iter(decode([item], wire_format).messages), None)
     except (MalformedMessage, UnknownFormat):
@@ -366,12 +365,12 @@ def _message(item: Any, wire_format: str) -> Message | None:
 
 
 def _words(message: Message) -> tuple[str, tuple[str, ...]]:
-    """Return what an answer said, however it is written."""
+    """Return the text of an answer, independent of its encoding."""
     return message.text.strip(), tuple(call.id for call in message.calls)
 
 
 def _usage(reply: Reply | None) -> Usage | None:
-    """Return the real usage of a call, None where the provider reports none."""
+    """Return the real usage of a call, None if the provider reports none."""
     try:
         return read_usage(reply.usage) if reply is not None else None
     except Invalid:
@@ -379,7 +378,7 @@ def _usage(reply: Reply | None) -> Usage | None:
 
 
 def _prompt(read: ReadCall) -> tuple[str, str]:
-    """Return how the source id of the system prompt beside the list begins, and its words; ("", "") for none."""
+    """Return the prefix of the source id of the system prompt beside the list, and its text; ("", "") for none."""
     said = next((read.body[name] for name in SYSTEM_FIELDS if read.body.get(name)), "")
     blocks = said if isinstance(said, list) else [said]
     words = "\n".join(
