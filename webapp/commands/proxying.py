@@ -96,10 +96,10 @@ def switch_pruning(*, on: bool) -> None:
 
 
 @contextmanager
-def proxy_beside(port: int, server: str, token: str | None) -> Iterator[None]:
-    """Run a proxy in a process of its own while the block runs."""
+def proxy_beside(port: int, server: str, token: str) -> Iterator[None]:
+    """Run a proxy in a process of its own while the block runs; `token` lets it in at the server."""
     command = [sys.executable, "-m", "webapp", "proxy", "--port", str(port), "--server", server]
-    environment = {**os.environ, **({"COPPICE_TOKEN": token} if token else {})}
+    environment = {**os.environ, "COPPICE_TOKEN": token}
     process = subprocess.Popen(command, env=environment)  # noqa: S603  # our own command
     try:
         yield

@@ -176,9 +176,12 @@ def run_server(
     if open_page:
         webbrowser.open(url)
     with ExitStack() as beside:
-        if proxy_port is not None:
-            beside.enter_context(proxy_beside(proxy_port, url, config.token))
-        serving.run(lambda: serving.Running(config), listener, config.tls_cert, config.tls_key)
+
+        def start(token: str) -> None:
+            if proxy_port is not None:
+                beside.enter_context(proxy_beside(proxy_port, url, token))
+
+        serving.run(lambda: serving.Running(config, start), listener, config.tls_cert, config.tls_key)
 
 
 def refuse_open(config: Config) -> None:

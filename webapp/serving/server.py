@@ -31,7 +31,8 @@ PORTS_TRIED = 50
 class Running:
     """A running application: it serves requests, follows files and sends changes to pages."""
 
-    def __init__(self, config: Config) -> None:
+    def __init__(self, config: Config, beside: Callable[[str], None] | None = None) -> None:
+        """Build the application; `beside` starts what runs beside it, given the token by which that is let in."""
         from webapp import create_app  # not needed by the proxy, which this serves too
         from webapp.services.session.measuring_beside import MeasuringBeside
         from webapp.wiring import build
@@ -43,6 +44,8 @@ class Running:
         self.wsgi = create_app(config, app=self.app)
         self._lock = threading.Lock()
         self._state = "open"
+        if beside is not None:
+            beside(self.app.keys.make_beside())
         self.app.webhooks.start()
         if config.follow:
             self.app.following.start()

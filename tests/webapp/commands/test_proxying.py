@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import anthropic
+import httpx
 import pytest
 
+from tests.reach.upstream import strict_upstream
 from tests.waiting import until
 from tests.webapp.proxy.conftest import free_port, listens
+from tests.webapp.serving.processes import started
 from webapp.agents.beside import hints
 from webapp.cli import main
 from webapp.commands.proxying import proxy_beside
@@ -38,6 +42,31 @@ class TestBesideAServer:
         """A process of its own, which ends with the server."""
         monkeypatch.setenv("COPPICE_HINTS", str(tmp_path / "hints"))
         port = free_port()
-        with proxy_beside(port, "http://127.0.0.1:9", None):
+        with proxy_beside(port, "http://127.0.0.1:9", "token"):
             until(lambda: listens(port))
         until(lambda: not listens(port))
+
+    def test_hands_over_where_tokens_are_asked_for(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:  # X13, X14
+        """A token made with `coppice token` is asked of everybody; the proxy of the server has one of its own."""
+        monkeypatch.setenv("COPPICE_HINTS", str(tmp_path / "hints"))
+        monkeypatch.delenv("COPPICE_TOKEN", raising=False)
+        assert main(["token", "--db", str(tmp_path / "c.db")]) == 0
+        token = next(word for word in capsys.readouterr().out.split() if word.startswith("coppice_"))
+        port = free_port()
+        with strict_upstream() as provider:
+            monkeypatch.setenv("COPPICE_PROXY_ANTHROPIC", provider.url)
+            with started(tmp_path, "--port", "0", "--proxy", str(port)) as (process, url):
+                until(lambda: listens(port))
+                client = anthropic.Anthropic(
+                    base_url=f"http://127.0.0.1:{port}/proxy/anthropic", api_key="sk-ant-api-x"
+                )
+                client.messages.create(
+                    model="claude-sonnet-4-6", max_tokens=9, messages=[{"role": "user", "content": "Hi"}]
+                )
+                head = {"Authorization": f"Bearer {token}"}
+                until(lambda: httpx.get(f"{url}/api/sessions", headers=head).json()["sessions"])
+                assert httpx.get(f"{url}/api/sessions").status_code == 401
+                process.terminate()
+                until(lambda: not listens(port))

@@ -23,6 +23,8 @@ PREFIX = "coppice_"
 RANDOM_BYTES = 32
 SESSION_MS = 7 * 24 * 3600 * 1000
 CONFIGURED = "COPPICE_TOKEN"
+# What runs beside the server hands over with a token of its own, which is stored and shown nowhere.
+BESIDE = "beside"
 
 
 class Keys:
@@ -32,6 +34,7 @@ class Keys:
         self, store: Store, configured: str | None = None, clock: Callable[[], int] = now_ms
     ) -> None:
         self._store, self._configured, self._clock = store, configured, clock
+        self._beside: str | None = None
 
     # -- for the gate
 
@@ -39,10 +42,17 @@ class Keys:
         """Return whether a token is needed at all. Raises StoreError."""
         return self._configured is not None or self._store.access.is_asked()
 
+    def make_beside(self) -> str:
+        """Return a token for what this process starts beside itself; it holds as long as the process."""
+        self._beside = PREFIX + secrets.token_urlsafe(RANDOM_BYTES)
+        return self._beside
+
     def admit(self, token: str) -> Pass | None:
         """Return the pass of a token, None if it is not valid. Raises StoreError."""
         if self._configured is not None and same(token, self._configured):
             return Pass(OPERATOR, CONFIGURED)
+        if self._beside is not None and same(token, self._beside):
+            return Pass(OPERATOR, BESIDE)
         row = self._store.access.token(digest(token)) if token.startswith(PREFIX) else None
         return pass_of(row)
 
@@ -53,7 +63,7 @@ class Keys:
             StoreError: the session cannot be stored.
         """
         admitted = self.admit(token)
-        if admitted is None:
+        if admitted is None or admitted.key == BESIDE:
             return None
         secret, now = secrets.token_urlsafe(RANDOM_BYTES), self._clock()
         configured = admitted.key == CONFIGURED
@@ -82,6 +92,8 @@ class Keys:
         """Return whether an earlier pass would still be given now. Raises StoreError."""
         if held.key == CONFIGURED:
             return self._configured is not None
+        if held.key == BESIDE:
+            return self._beside is not None
         return pass_of(self._store.access.token_by_key(int(held.key))) is not None
 
     # -- for the command line

@@ -166,3 +166,19 @@ class TestTheConfiguredToken:
         secret = begun(Keys(store, "secret"), "secret")
         assert Keys(store, "other").resume(secret, SERVER) is None
         assert Keys(store).resume(secret, SERVER) is None
+
+
+class TestTheTokenOfWhatRunsBeside:
+    """The token that the server's own proxy hands over with."""
+
+    def test_lets_in_and_begins_no_session(self, store: Store) -> None:  # X13
+        """It is not stored, holds for this process alone, and opens no browser."""
+        keys = Keys(store)
+        token = keys.make_beside()
+        admitted = keys.admit(token)
+        assert admitted is not None
+        assert admitted.role == OPERATOR
+        assert keys.still_holds(admitted)
+        assert keys.begin(token, SERVER) is None
+        assert Keys(store).admit(token) is None
+        assert keys.listed() == []
