@@ -20,7 +20,7 @@ const THEMES = /** @type {const} */ (["system", "light", "dark"]);
 const ICONS = { system: "system", light: "sun", dark: "moon" };
 const REASONS = {
   connecting: "Connecting to the server",
-  live: "Live: the page follows as it happens",
+  live: "Live: changes appear as they happen",
   reconnecting: "The connection is lost. The page catches up when it is back.",
 };
 
@@ -31,7 +31,7 @@ const clock = new Intl.DateTimeFormat(undefined, {
   hourCycle: "h23",
 });
 
-/** The time that the figures on the page are of, where that is not now. @param {Date | null} asOf */
+/** The time of the numbers on the page, where they are not current. @param {Date | null} asOf */
 const since = (asOf) =>
   asOf &&
   html`<span class="as-of">, showing

@@ -1,7 +1,7 @@
 // <coppice-memory></coppice-memory>
 //
 // Memories and learnings: short texts that outlive sessions, searched, added, edited and deleted here. Those
-// that share words with a session's newest message are added to its context. Proposed learnings stand above
+// that share words with a session's newest message are added to its context. Proposed learnings are above
 // the learnings.
 import "./learning-proposals.js";
 import { read, write } from "../shared/address.js";
@@ -25,15 +25,15 @@ const KINDS = {
   memories: {
     one: "memory",
     title: "Memories",
-    help: `Facts: where things are, what they are called, what holds. Those that share words with the newest
-      message go into the system prompt.`,
+    help: `Facts: where things are, what they are called, how they work. Those that share words with the
+      newest message go into the system prompt.`,
     none: html`No memories yet. Write the first above, or let a program send it:
       <code>POST ${location.origin}${root}/api/memories</code>`,
   },
   learnings: {
     one: "learning",
     title: "Learnings",
-    help: "What went well or wrong and should be known next time. Up to five go into the system prompt.",
+    help: "What worked, what did not, what you want. Up to five go into the system prompt.",
     none: html`No learnings yet. Write the first above, keep a proposed one, or open a message of a session
       and choose <b>Keep as a learning</b>.`,
   },
@@ -149,7 +149,7 @@ export class CoppiceMemory extends ReadingElement {
     const kept = this.#kept ?? [];
     const { one, title, help, none } = KINDS[this.#kind];
     const many = title.toLowerCase();
-    const words = this.#q ? "None has these words." : none;
+    const words = this.#q ? `No ${one} has these words.` : none;
     const list = html`<ol class="panel hits">${keyed(kept, "id", (entry) => this.#row(entry))}</ol>`;
     const empty = kept.length === 0 && !this.error && html`<p class="nothing">${words}</p>`;
     return html`<div class="page-head">

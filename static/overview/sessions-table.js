@@ -89,7 +89,7 @@ export class SessionsTable extends CoppiceElement {
     target.closest("tr.session-row")?.querySelector("a")?.click();
   }
 
-  /** The entries in the order in which they stand, while the pointer or the focus is among them. */
+  /** The entries in their order, while the pointer or the focus is among them. */
   get #entries() {
     const { entries } = this.#value;
     const body = this.querySelector("tbody");

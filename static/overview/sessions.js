@@ -76,7 +76,7 @@ function byColumn(sort) {
 
 /** Returns the rows in order: by the column that is sorted, else most needed first, then by latest activity;
  * sub-agents below their parent. A family ranks by its most urgent member. A sub-agent without its parent in
- * the list stands alone. Many quiet sub-agents are folded, unless the filter has a text or `unfolded` names
+ * the list is by itself. Many quiet sub-agents are folded, unless the filter has a text or `unfolded` names
  * their parent. @param {Iterable<Api.Session>} sessions @param {Filter} [filter] @returns {Row[]} */
 export function arrange(sessions, filter = {}) {
   const shown = [...sessions].filter(fitting(filter));

@@ -35,7 +35,7 @@ export class ArchivePanel extends ReadingElement {
 
   view() {
     const messages = this.#messages ?? [];
-    const none = html`<p class="muted pad">${this.#q ? "None has these words." : NONE}</p>`;
+    const none = html`<p class="muted pad">${this.#q ? "No message here has these words." : NONE}</p>`;
     return html`<div class="panel-body">
       <div class="pad find">
         <input type="search" .value=${this.#q} placeholder="Find a message"

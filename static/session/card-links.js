@@ -1,7 +1,7 @@
 // <card-links session-id="…"></card-links>
 //
 // Two lines of the export menu: the card "What filled my context" as a picture or as Markdown, to share. It
-// holds figures only.
+// holds numbers only.
 import { api } from "../shared/api.js";
 import { cardMarkdown, cardSvg } from "../shared/context-card.js";
 import { CoppiceElement } from "../shared/element.js";
@@ -36,7 +36,7 @@ export class CardLinks extends CoppiceElement {
     /** @param {string} act @param {string} name */
     const item = (act, name) =>
       html`<button data-act=${act}><span><b>${name}</b><small class="muted"
-        >What filled this context, to share: figures only, no title and no content.</small></span></button>`;
+        >What filled this context, to share: numbers only, no title and no content.</small></span></button>`;
     return html`${item("card-svg", "Card as a picture")}${item("card-md", "Card as Markdown")}`;
   }
 }

@@ -41,7 +41,7 @@ const LATER = {
 };
 
 const CALM_MS = 1000;
-/** The newest point of the chart comes with the figures; the causes of its steps may come later. */
+/** The newest point of the chart comes with the numbers; the causes of its steps may come later. */
 const CHART_CALM_MS = 5000;
 const RETRY_MS = 3000;
 /** A verdict needs a plan, which takes long in a long session: reading it takes at most this share of the
@@ -60,7 +60,7 @@ export class CoppiceSession extends CoppiceElement {
   /** @type {Api.Plan | null} */
   #plan = null;
   #choices = new Choices();
-  /** The open panel; null until the first figures or the reader choose one. @type {Tab | null} */
+  /** The open panel; null until the first numbers or the reader choose one. @type {Tab | null} */
   #tab = null;
   /** True while the panels' sheet is open on a narrow page. */
   #sheet = false;
@@ -71,7 +71,7 @@ export class CoppiceSession extends CoppiceElement {
   #judged = null;
   /** @type {Error | null} */
   #error = null;
-  /** True after an operation whose figures are still to come. */
+  /** True after an operation whose numbers have not arrived yet. */
   #operated = false;
   #stats = new Reader((signal) => this.#readStats(signal));
   #timeline = new Reader((signal) => this.#readTimeline(signal), {

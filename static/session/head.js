@@ -174,8 +174,8 @@ function windowQuestion(session) {
     ${windowChoice(session, "asked-window")}`;
 }
 
-/** The notice above figures that could not be read again. @param {Error} error */
-export const stale = (error) => problem("These figures may be old", error.message, "retry-session");
+/** The notice above numbers that could not be read again. @param {Error} error */
+export const stale = (error) => problem("These numbers may be old", error.message, "retry-session");
 
 /** The page without a session: reading, an error, or the server's own 404. @param {Error | null} error */
 export function noSession(error) {
@@ -191,7 +191,7 @@ export function noSession(error) {
   </section>`;
 }
 
-/** Reasons to doubt the figures. @param {Api.Session} session */
+/** Reasons to doubt the numbers. @param {Api.Session} session */
 function notes(session) {
   const { notes, malformed, unknown } = session;
   /** @param {number} count @param {string} kind @param {string} end */

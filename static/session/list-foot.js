@@ -1,4 +1,4 @@
-// The message list around its rows, as markup: how many wait above, what is selected, and what stands where
+// The message list around its rows, as markup: how many wait above, what is selected, and what is shown where
 // there are no rows.
 import { counted, number } from "../shared/format.js";
 import { html } from "../shared/html.js";

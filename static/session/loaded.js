@@ -27,7 +27,7 @@ export class Loaded {
     return -1;
   }
 
-  /** Takes rows that stand one after the other. @param {number} from @param {Api.Message[]} rows */
+  /** Takes consecutive rows. @param {number} from @param {Api.Message[]} rows */
   put(from, rows) {
     for (const [i, message] of rows.entries()) this.#rows.set(from + i, message);
   }

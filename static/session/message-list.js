@@ -248,7 +248,7 @@ export class MessageList extends CoppiceElement {
     const newest = page.counts.all ?? head;
     if (held) this.#waiting = await this.#late(page, newest - head);
     if (signal.aborted) return;
-    // Rows came in meanwhile: these stand elsewhere now.
+    // Rows came in meanwhile: these are elsewhere now.
     if (head !== this.#head) return void this.refresh();
     this.#put(page, from, held);
     if (!held) this.#letIn(page, head, newest);

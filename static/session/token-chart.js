@@ -336,7 +336,7 @@ export class TokenChart extends CoppiceElement {
     this.requestUpdate();
   }
 
-  /** Writes the figures under the cursor. @param {uPlot} plot */
+  /** Writes the numbers under the cursor. @param {uPlot} plot */
   #tell(plot) {
     const place = this.querySelector(".chart-at");
     if (!place) return;

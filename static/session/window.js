@@ -1,4 +1,4 @@
-// The window on a long list: where each row stands, and which rows to draw. Pure. Rows have one height; an
+// The window on a long list: where each row is, and which rows to draw. Pure. Rows have one height; an
 // open one has more, which is known once it is drawn.
 
 /** Rows drawn above and below the view, and the step in which the drawn part moves. */

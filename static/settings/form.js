@@ -1,5 +1,5 @@
 // The parts of the settings form as markup. A field's `name` is the dotted path of its setting; its fault
-// stands below.
+// is below.
 import { decimal, sentence } from "../shared/format.js";
 import { html, kept, nothing } from "../shared/html.js";
 import { icon } from "../shared/icons.js";

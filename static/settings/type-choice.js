@@ -72,7 +72,7 @@ function tab(form, { name, label }, pressed) {
 /** Describes the shown type, with what it has of its own. @param {Form} form @param {string} shown */
 function about(form, shown) {
   if (shown === ALL)
-    return "These hold for every session whose type has none of its own. A dot marks the types that have.";
+    return "For every session whose type has no values of its own. A dot marks types that have them.";
   const own = ownOf(form.settings, shown);
   const type = choicesOf("task_type").find(({ name }) => name === shown);
   return `${type?.label} ${type?.meaning}. It has ${own ? `its own ${own}` : "nothing of its own"}.`;

@@ -1,4 +1,4 @@
-// A card that says what filled a context, as SVG or Markdown, to share: figures only, no title, no folder and
+// A card that says what filled a context, as SVG or Markdown, to share: numbers only, no title, no folder and
 // no word of what was said. Pure.
 import { number, percent, percentSet, tokens } from "./format.js";
 import { regionName } from "./words.js";

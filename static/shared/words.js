@@ -30,7 +30,7 @@ export const activityName = named({
   working: "Working: the agent is writing",
   waiting: "Waiting for the user",
   idle: "Idle",
-  stale: "No news for a while",
+  stale: "No activity for a while",
   ended: "Ended",
 });
 

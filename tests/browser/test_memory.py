@@ -29,7 +29,7 @@ class TestMemoryPage:
         page.get_by_role("button", name="Save").click()
         expect(row.locator(".snippet")).to_have_text("the lexer lives in src/lexer.py")
         page.get_by_label("Search memories").fill("parser")
-        expect(page.get_by_text("None has these words.")).to_be_visible()
+        expect(page.get_by_text("No memory has these words.")).to_be_visible()
         page.get_by_label("Search memories").fill("lexer")
         expect(row.locator("mark").first).to_have_text("lexer")
         row.get_by_role("button", name="Delete").click()

@@ -10,6 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, Request, expect
 
 from tests.browser.writing import feed, managed
@@ -186,3 +187,16 @@ class TestItsPage:
             expect(page).to_have_url(f"{server.url}/widget?session={second}")
             expect(page.locator("context-manager-widget dd").first).to_have_text("5")
             expect(page.locator("pre").nth(1)).to_contain_text(f'src="{server.url}{SCRIPT}"')
+
+    @pytest.mark.parametrize("theme", ["light", "dark"])
+    def test_is_sound_on_a_phone(self, page: Page, tmp_path: Path, theme: str) -> None:
+        """A long title does not push the page out of the screen, and axe finds no fault."""
+        page.emulate_media(color_scheme="dark" if theme == "dark" else "light", reduced_motion="reduce")
+        page.set_viewport_size({"width": 390, "height": 844})
+        with running_server(tmp_path) as server:
+            managed(server, 2, tokens=50, title="a session with a long title " * 5)
+            page.goto(f"{server.url}/widget")
+            expect(page.locator("context-manager-widget dd").first).to_have_text("2")
+            assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+            found = Axe().run(page)
+            assert found.violations_count == 0, found.generate_report()

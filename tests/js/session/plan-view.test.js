@@ -34,7 +34,7 @@ describe("the plan", () => {
       /&quot;name&quot;:&quot;user&quot;,&quot;tokens&quot;:77777/,
     );
   });
-  it("says what a summary would stand for, by whom, and the most it may take", () => {
+  it("says what a summary would cover, who writes it, and the most it may take", () => {
     // X1, S4
     const summary = {
       messages: 40,

@@ -26,7 +26,7 @@ describe("the section on task types", () => {
       [...text.matchAll(/data-type="(\w+)"[^>]*aria-pressed="(\w+)"/g)].map((m) => `${m[1]} ${m[2]}`),
       ["any true", "coding false", "support false", "research false", "chat false"],
     );
-    assert.match(text, /hold for every session whose type has none of its own/);
+    assert.match(text, /For every session whose type has no values of its own/);
   });
   it("marks types that have their own, and says what", () => {
     // B18

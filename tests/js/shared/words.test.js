@@ -5,7 +5,7 @@ import { describe, it } from "node:test";
 import { operationName, plainReason, regionName, strategyName, title } from "../../../static/shared/words.js";
 
 describe("names", () => {
-  it("stand for codes", () => {
+  it("name codes", () => {
     assert.deepEqual(
       [regionName("unseen"), operationName("drop_first"), strategyName("newest_first")],
       ["not in the transcript", "Marked to drop first", "Newest first"],
