@@ -110,10 +110,10 @@ lock: setup  ## write the lock files anew (UPGRADE=1 takes newer versions)
 	$(UV_COMPILE) --group build -c requirements-dev.lock -o requirements-build.lock
 	npm install --package-lock-only --loglevel=error
 
-docs: setup  ## write the generated pages anew: each script writes its own
+docs: setup  ## write the generated pages again: each script writes its own
 	for script in scripts/conformance.py $(wildcard scripts/document_*.py); do $(PYTHON_IN) $$script || exit 1; done
 
-screenshots: setup  ## take the pictures in the documentation anew
+screenshots: setup  ## take the pictures in the documentation again
 	$(PYTHON_IN) scripts/screenshots.py
 
 wheel: setup  ## build the wheel, browser libraries included, into dist/

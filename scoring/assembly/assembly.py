@@ -1,4 +1,4 @@
-"""Builds what the model is sent: system prompt + memory + learnings, then summaries and messages in their order.
+"""Builds the list that is sent to the model: system prompt + memory + learnings, then summaries and messages in order.
 
 The law: the same state gives the same bytes; order is kept; units stay whole; the total, system prompt and tool
 definitions included, is within the budget or the result says that it is not and by how much. What is protected is
@@ -38,7 +38,7 @@ MOST_TRIES = 4
 
 @dataclass(frozen=True, slots=True)
 class BuiltContext:
-    """The list that the model is sent, and its cost.
+    """The list that is sent to the model, and its cost.
 
     `messages` come without the system prompt, in the wire format the list came in, as `Message`s where it came in none.
     `token_estimate` covers them, the enriched prompt and the tool definitions; `raw_message_tokens` the messages that

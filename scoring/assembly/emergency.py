@@ -1,4 +1,4 @@
-"""The emergency path: what is done when a context does not fit and nothing else helps. The only one that may cut
+"""The emergency path: the last resort when a context does not fit. The only one that may cut
 inside what is protected.
 
 First, when a provider has reported an overflow, the oldest half of the turns goes (P6). Then, in this order and
@@ -73,7 +73,7 @@ class Emergency:
 
     @property
     def nothing_done(self) -> bool:
-        """Return whether the list stays as it is."""
+        """Return whether the list is unchanged."""
         return not self.dropped and not self.changed
 
 
@@ -147,7 +147,7 @@ def _cut(message: Message, tokens: int, counter: TokenCounter) -> Message:
 
 
 def emergency_note(dropped: int) -> str:
-    """Return what the summary says about it."""
+    """Return the text about it in the summary."""
     return f"Emergency compression dropped {dropped:,} oldest message{'' if dropped == 1 else 's'}"
 
 
@@ -201,7 +201,7 @@ class _Work:
         return sum(map(self._least, unit)) <= room
 
     def _least(self, position: int) -> int:
-        """Return what a message takes when it is cut as far as it can be."""
+        """Return the tokens of a message when it is cut as far as possible."""
         cut = _cut(without_media(self.now[position]), 0, self.counter)
         return min(self.cost[position], estimate_message_tokens(cut, self.counter))
 
@@ -340,10 +340,10 @@ class _Work:
                     self.there[n] = 0
                     self.total -= self.cost[n]
 
-    # -- what came of it
+    # -- result
 
     def result(self, available: int) -> Emergency:
-        """Return what was done, written down."""
+        """Return the outcome."""
         kept = tuple(self._present())
         dropped = tuple(n for n, there in enumerate(self.there) if not there)
         messages_dropped = sum(not self.is_summary[n] for n in dropped)

@@ -135,7 +135,7 @@ def _shorter(lines: Sequence[str], line: str, tokens: int, counter: TokenCounter
 
 
 def _whole(texts: Sequence[str], tokens: int, counter: TokenCounter, most: int) -> list[str]:
-    """Return the first texts that fit whole, at most so many; one that is too large does not stop the others."""
+    """Return the first texts that fit whole, up to a maximum number; one that is too large does not stop the others."""
     lines: list[str] = []
     for text in texts:
         if len(lines) == most:

@@ -51,7 +51,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """A session's context as it is.
+    """A session's context at one moment.
 
     `memories` and `learnings` are texts in the order of their relevance to the next message; `new_message` is what
     comes behind the items. `format` is the wire format that the list came in, "" for none.

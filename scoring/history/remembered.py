@@ -1,4 +1,4 @@
-"""Features that were found before in this process, by a hash of what the message says.
+"""Features that were computed before in this process, by a hash of the message's content.
 
 Features depend on the message and on how it is analysed, so a list that comes again with a few messages more is
 analysed for those alone. What is remembered is bounded in messages and in characters, and no text is held.
@@ -20,7 +20,7 @@ CHARACTERS_KEPT = 40_000_000  # of the messages; what is found of them takes abo
 
 
 class Remembered:
-    """The features used last, by what they were found of.
+    """The features used last, by the content they were computed from.
 
     Threads may share it: each step is one on a dictionary, and a message that two look for at once is found twice.
     """

@@ -1,6 +1,6 @@
 """Recognises the task type of a session from a few facts that are counted as messages come in.
 
-The facts are running sums, so that looking costs the same for ten messages as for 100,000, and a session keeps its
+The facts are running sums, so that recognition costs the same for ten messages as for 100,000, and a session keeps its
 looks when a prune takes its tool outputs away: the counts are those of all that was said. Tools decide where there
 are any, by the words in their names; else what is talked about: names of files, and a system prompt that reads like
 rules for serving customers. `settings_for` is the one place where a type becomes weights and keywords.
@@ -213,7 +213,7 @@ def _by_tools(facts: Facts, calls: int) -> Likeness:
 
 @lru_cache(maxsize=1 << 12)
 def kind_of(tool: str) -> str:
-    """Return the task type that a tool speaks for, by the words in its name; "any" where none does."""
+    """Return the task type that a tool suggests, by the words in its name; "any" if none does."""
     words = [word.lower() for word in _WORDS.findall(tool)]
     for kind, known in (("coding", _CODING), ("research", _RESEARCH), ("support", _SUPPORT)):
         if not known.isdisjoint(words):

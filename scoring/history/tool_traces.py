@@ -216,7 +216,7 @@ def _number(parsed: Mapping[str, Any], keys: Sequence[str]) -> int:
 
 
 def _of_command(parsed: Mapping[str, Any]) -> str:
-    """Return the file that a shell command reads or writes and does nothing else to."""
+    """Return the file that a shell command only reads or only writes."""
     command = next((v for k in COMMAND_KEYS if (v := parsed.get(k))), "")
     if isinstance(command, list):
         said = [str(one) for one in command]

@@ -1,4 +1,4 @@
-"""Labels of what a context turned out to need, on which weights are fitted.
+"""Labels of what a context needed later, on which weights are fitted.
 
 A session says so itself: what the agent's next messages name, and could only know from before, was needed. People say
 so too: what they restored, pinned, or took back from a prune was needed; what they dropped by hand was not.
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from scoring.history import Features, History
 
-AHEAD = 10  # so many of the agent's next messages are looked at
+AHEAD = 10  # the number of the agent's next messages that are read
 LEAST_BEFORE = 20  # a shorter context is never pruned
 LONGEST = 600  # messages before a cut; a bound on work
 LONGEST_JUDGED = 2 * LONGEST

@@ -1,4 +1,4 @@
-"""Retention, the share of what was needed that a plan keeps: weights are judged by it.
+"""Retention, the share of needed content that a plan keeps; weights are judged by it.
 
 A context is cut to 50, 25 and 10 % of what may be dropped, system messages and the last unit not counted. A needed
 name is kept where a message that stays still says it; a judged message where it stays whole, or goes if it was not
@@ -70,7 +70,7 @@ def _share(case: Case, where: Mapping[str, Sequence[int]], plan: PrunePlan) -> f
 
 
 def _is_said(history: History, name: str, positions: Sequence[int], plan: PrunePlan) -> bool:
-    """Return whether what stays still says a name."""
+    """Return whether the kept messages still have a name."""
     for position in positions:
         fate = plan.fate(position)
         if fate == "shortened":
@@ -82,7 +82,7 @@ def _is_said(history: History, name: str, positions: Sequence[int], plan: PruneP
 
 
 def _left_of(history: History, position: int, plan: PrunePlan) -> set[str]:
-    """Return the names in the rows that a shortened output keeps; none where it is cleared."""
+    """Return the names in the rows that a shortened output keeps; none if it is cleared."""
     content, rows = history.features[position].content, frozenset(plan.shortenings[position].rows)
     if content is None or not rows:
         return set()

@@ -53,7 +53,7 @@ class Suggestion:
 
 
 def suggest(cases: Sequence[Case], settings: Settings, progress: Progress | None = None) -> Suggestion:
-    """Return the weights that these cases speak for, if they do. `progress` gets (trials done, at most)."""
+    """Return the weights that these cases support, if any. `progress` gets (trials done, at most)."""
     training, held_out = split(cases)
     training = within(training, SEARCHING // (TRIALS * len(BUDGETS)))
     held_out = within(held_out, JUDGING // (2 * len(BUDGETS)))

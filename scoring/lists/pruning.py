@@ -23,7 +23,7 @@ from scoring.tokens import ESTIMATOR, TokenCounter, estimate_message_tokens
 
 @dataclass(frozen=True, slots=True)
 class Pruning:
-    """A prune that was carried out within `max_tokens`: the plan that was followed, and what came of it.
+    """A prune that was applied within `max_tokens`: its plan and its result.
 
     `fitted` has what stays with the messages that stand in for shortened ones, `summary` what was written for some of
     the removed, `opening` is the line that the list has to begin with; `tokens` is what all of it takes. `over_budget`
@@ -101,7 +101,7 @@ def _carried_out(
     counter: TokenCounter | None,
     count: Callable[[Message], int],
 ) -> Pruning:
-    """Return what comes of a plan."""
+    """Return the result of a plan."""
     fitted = fit(plan, history, messages.__getitem__, count)
     summary, line, tokens = None, None, fitted.tokens - plan.opening_tokens
     if plan.summary is not None:

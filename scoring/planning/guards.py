@@ -1,7 +1,7 @@
-"""Guards: the messages whose loss would mislead whoever goes on from what stays.
+"""Guards: the messages whose loss would mislead a reader of the rest.
 
-The task, the rules that users laid down, the open plan, the newest error that nothing resolved, the last thing that the
-model said in words. Found from cues alone, whatever the strategy; what is found is protected within a share of the
+These are the task, the rules that users set, the open plan, the newest unresolved error, and the model's last
+statement. Found from cues alone, whatever the strategy; what is found is protected within a share of the
 budget (`scoring.planning.protection`).
 """
 
@@ -15,7 +15,7 @@ from scoring.history.cues.calls import LOOK, PLAN, STEP
 from scoring.signals.relevance import FEW_OUTPUTS
 
 ERRORS = 2  # what is being worked on may have failed in two ways
-RECENT = 100  # messages: an older error is no longer what is being worked on
+RECENT = 100  # messages: an older error is no longer being worked on
 TALK = 0.3  # a conversation is where users write more of the messages than this
 MOST_STEPS = 12  # calls that change single steps of a plan
 
@@ -62,7 +62,7 @@ def find(history: History) -> Guards:
 
 
 def question_of(history: History, position: int) -> int | None:
-    """Return the message that a user's short answer needs to be understood, None where it needs none."""
+    """Return the message that a user's short answer refers to, None if it refers to none."""
     if (
         position
         and SHORT in history.features[position].cues.speech

@@ -19,7 +19,7 @@ WHY = Why("shortened_by_hand", "shortened: by you, to its beginning, its end and
 
 
 def shortening(message: Message, counter: TokenCounter | None = None) -> Shortening | None:
-    """Return how a message is shortened by hand; None where none of its outputs gets shorter by it."""
+    """Return how a message is shortened by hand; None if none of its outputs becomes shorter."""
     short = shortened(message)
     if short is message:
         return None

@@ -1,4 +1,4 @@
-"""The plan of a prune: what would go, what stays, and why. It decides and never does.
+"""The plan of a prune: what would be dropped, what is kept, and why. It decides and changes nothing.
 
 The law: kept + shortened + removed are all positions, each once and in order; units are whole; what is protected
 stays; what stays costs at most `max_tokens` unless `over_budget` says so with the numbers. What a summary is to stand
@@ -56,7 +56,7 @@ class PlannedSummary:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class PrunePlan:
-    """A prune as it would be.
+    """A planned prune.
 
     `kept`, `removed` and `shortened` are positions in order; `scores` (0...100) and `parts` (0...1 a signal) are
     columns over all positions. `shortenings` says how each shortened message is made, `summary` what is to stand for
@@ -176,7 +176,7 @@ def plan_prune(
     settings = settings_for(settings, history.facts)
     chosen, protection = STRATEGIES[name], protect(history, settings, max_tokens, spare, drop)
     decision = decide(history, settings, max_tokens, chosen.choose, protection, drop)
-    if decision.changes:  # a plan answers for what it lets go, not for what came in
+    if decision.changes:  # a plan is responsible for what it drops, not for faults of its input
         mend(decision, wire_format)
     if (scores := decision.scores) is None:
         rate = chosen.rate
@@ -185,7 +185,7 @@ def plan_prune(
 
 
 def _last_user_lost(decision: Decision) -> list[str]:
-    """Return the problem that the last user message goes, [] where it stays after all."""
+    """Return the problem that the last user message is dropped, [] if it is kept after all."""
     position = decision.protection.last_user_left_out
     if position is None or decision.stays[position]:
         return []
@@ -215,7 +215,7 @@ def _is_position(value: object, messages: int) -> bool:
 
 
 def _plan(decision: Decision, scores: Scores, strategy: str) -> PrunePlan:
-    """Write down what was decided, and check it."""
+    """Return the decision as a plan, checked."""
     history, stays, shortenings = decision.history, bytes(decision.stays), decision.shortenings
     positions = range(len(stays))
     whole = stays

@@ -32,7 +32,7 @@ REASONS = {
     "question": "protected: the question that a protected answer needs",
     "user_words": "protected: the user's words",
 }
-# The causes of what stays whatever it costs.
+# The causes of messages that are always kept.
 ALWAYS = frozenset({"system", "last_unit", "pinned", "spared", "fresh_tail"})
 # Of the user's own words the first message is kept too, unless it takes more than this share of the budget.
 FIRST_USER_SHARE = 0.25
@@ -64,7 +64,9 @@ def protect(
     spare: Collection[int] = (),
     drop: Collection[int] = (),
 ) -> Protection:
-    """Find what is protected. What the user drops (`drop`) is protected only as system message, last unit or pinned."""
+    """Find what is protected. Messages that the user drops (`drop`) are protected only as system message,
+    last unit or pinned.
+    """
     causes: dict[int, str] = {}
     dropped = {history.units.head[p] for p in drop} - {history.units.head[p] for p in spare}
     always = _mark(history, causes, "system", history.systems, ())
@@ -154,7 +156,7 @@ def _mark(
 
 
 def _cost(history: History, causes: dict[int, str], position: int) -> int:
-    """Return what protecting a position's unit adds: nothing where it is protected already."""
+    """Return the tokens that protecting a position's unit adds: 0 if it is protected already."""
     head = history.units.head[position]
     return 0 if head in causes else history.unit_tokens[head]
 

@@ -26,7 +26,7 @@ _TOGETHER = Why(
 
 
 def mend(decision: Decision, wire_format: str) -> None:
-    """Mend what was decided as a wire format demands; nothing for one that demands nothing, or is not known."""
+    """Adjust a decision to the rules of a wire format; a format without rules, or an unknown one, changes nothing."""
     if wire_format in OPENS_WITH_USER:
         open_with_user(decision)
     if wire_format in TAKES_TURNS:
@@ -34,7 +34,7 @@ def mend(decision: Decision, wire_format: str) -> None:
 
 
 def open_with_user(decision: Decision) -> None:
-    """See to it that the first message after the system's is a user's own.
+    """Make the first message after the system's a user's own.
 
     The latest user message before it that fits is put back; failing that, a line stands before what stays and says that
     something is missing. Where there is no room even for that, what stands first goes with its unit, unless it is
@@ -43,7 +43,7 @@ def open_with_user(decision: Decision) -> None:
     history, stays, causes = decision.history, decision.stays, decision.protection.causes
     summary = decision.summary_place
     nobody = False
-    cheapest = None  # of the user messages passed over so far: below that a search is in vain
+    cheapest = None  # of the user messages skipped so far: a search below that finds nothing
     for position, role in enumerate(history.roles):
         if not stays[position]:
             if role == "user":
@@ -72,7 +72,7 @@ def open_with_user(decision: Decision) -> None:
 
 
 def take_turns(decision: Decision) -> None:
-    """See to it that two messages of the model stand together only where they did before.
+    """Let two messages of the model be adjacent only if they were before.
 
     Of two that would, the older goes with its unit, the newer where the older is protected.
     """

@@ -1,4 +1,4 @@
-"""Summaries: what they are, the one that needs no model, and how a model is asked for one."""
+"""Summaries: their value type, the built-in one without a model, and requests to a model for one."""
 
 from scoring.summary.files import COMMAND_KEYS, PATH_KEYS
 from scoring.summary.levels import Judged, Level, covering, deterministic, judge, replaced_tokens, request

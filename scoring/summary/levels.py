@@ -31,12 +31,12 @@ class Judged:
 
     @property
     def accepted(self) -> bool:
-        """Return whether it may stand for what it covers."""
+        """Return whether it may replace what it covers."""
         return not self.problem
 
 
 def replaced_tokens(items: Sequence[Message | Summary], counter: TokenCounter = ESTIMATOR) -> int:
-    """Return what the items cost that a summary would replace."""
+    """Return the tokens of the items that a summary would replace."""
     return sum(
         estimate_message_tokens(i.as_message() if isinstance(i, Summary) else i, counter) for i in items
     )

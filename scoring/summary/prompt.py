@@ -84,7 +84,7 @@ def _part(part: Text | Reasoning | ToolCall | ToolResult | Media | FileReference
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """A reply as it was read: the text of the five sections, or "" and what is wrong with it."""
+    """A parsed reply: the text of the five sections, or "" and the fault."""
 
     text: str
     problem: str = ""

@@ -172,7 +172,7 @@ def next_steps(message: Message) -> list[str]:
 
 
 def open_tasks(messages: Sequence[Message]) -> Iterator[str]:
-    """Yield what was left open: unchecked boxes, TODOs, the latest state of a todo list a tool keeps."""
+    """Yield open tasks: unchecked boxes, TODOs, the latest state of a tool's todo list."""
     latest: list[str] = []
     spoken: dict[str, None] = {}
     for message in messages:

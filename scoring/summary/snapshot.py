@@ -110,7 +110,7 @@ def _earlier(summaries: Iterable[Summary]) -> list[list[str]]:
 
 
 def _files(messages: Sequence[Message]) -> list[str]:
-    """Return what was changed, the latest first, then what was only read."""
+    """Return the changed files, the latest first, then those that were only read."""
     touched = list(reversed(files_touched(messages).items()))
     changed = [described(path, ways) for path, ways in touched if set(ways) != {READ}]
     return changed + [described(path, ways) for path, ways in touched if set(ways) == {READ}]

@@ -36,6 +36,6 @@ class Summary:
         return f"[Summary: depth {self.depth}, {count}{covers}]"
 
     def as_message(self) -> Message:
-        """Return how the model reads it."""
+        """Return the text that the model reads."""
         pieces = [self.heading, self.text, f"[{self.note}]" if self.note else ""]
         return Message("user", (Text("\n".join(p for p in pieces if p)),))

@@ -165,7 +165,7 @@ EMPTY = Content()
 
 
 def content_of(text: str, outputs: Sequence[str] = (), *, words: bool = True) -> Content:
-    """Return the content of what a message says, its words only where `words` asks for them.
+    """Return the content of a message, its words only if `words` is set.
 
     `outputs` are its tool outputs, which may be shortened; where there are any, they are the whole text. Of a text
     longer than `READ_CHARS` beginning and end are read, and it has no rows: its words would take ten times its room.
@@ -187,7 +187,7 @@ def content_of(text: str, outputs: Sequence[str] = (), *, words: bool = True) ->
 
 
 def clipped(text: str) -> str:
-    """Return what is read of a text: beginning and end of one that is too long."""
+    """Return the part of a text that is read: beginning and end of one that is too long."""
     return text if len(text) <= READ_CHARS else f"{text[: READ_CHARS // 2]}\n{text[-READ_CHARS // 2 :]}"
 
 
@@ -199,7 +199,7 @@ def _names_by_line(outputs: Sequence[str]) -> list[set[str]]:
 def _rows(
     outputs: Sequence[str], by_line: list[set[str]], places: dict[str | int, int]
 ) -> tuple[Rows, array[int]]:
-    """Return the rows, as columns, and the mentions that only alike lines carry; no row where none says anything."""
+    """Return the rows, as columns, and the mentions that only alike lines have; no rows if none has a mention."""
     lines, pieces, chars = array("I"), bytearray(), array("I")
     ends, held, telling = array("I"), array("I"), array("I")
     whole: list[str] = []

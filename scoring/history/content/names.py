@@ -38,7 +38,7 @@ _PRODUCTS = frozenset(
 
 
 def identifiers(text: str) -> set[str]:
-    """Return the names in a text; the number before a line of a file is none."""
+    """Return the names in a text; the number before a line of a file is not a name."""
     found: set[str] = set()
     # No name holds a blank: words that come again, and common words, need no second look.
     words = [word for word in set(_LINE_NUMBER.sub("", text).split()) if not _is_common(word)]
@@ -80,7 +80,7 @@ def _take_piece(text: str, found: set[str]) -> None:
 
 
 def has_digit(name: str) -> bool:
-    """Return whether a digit stands in a name."""
+    """Return whether a name has a digit."""
     return _DIGIT.search(name) is not None
 
 

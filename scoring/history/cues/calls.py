@@ -192,7 +192,7 @@ def _bare(command: str) -> str:
 
 
 def _act_of_command(command: str) -> str:
-    """Return what a command does, roughly: its first words, without options and what is quoted."""
+    """Return roughly what a command does: its first words, without options and quoted text."""
     first = _QUOTED.sub(" ", _bare(command).split("\n", 1)[0])
     words = [w for w in re.split(r"[\s;|&]+", first) if w and not w.startswith("-") and "=" not in w]
     return " ".join(words[:3])

@@ -75,7 +75,7 @@ def _by_message(cuts: Iterator[Cut]) -> Iterator[tuple[int, list[Cut]]]:
 
 
 class _Work:
-    """The replacements made so far, message by message."""
+    """The replacements made so far, by message."""
 
     def __init__(self, history: History, state: State) -> None:
         self._history, self._state = history, state
@@ -101,7 +101,7 @@ class _Work:
         return [cut for cut in cuts if not (cut.result < len(failed) and failed[cut.result])]
 
     def take(self, stage: Stage, position: int, cuts: list[Cut]) -> int:
-        """Replace outputs of a message that are still whole; answers the tokens gained, 0 where that gains none."""
+        """Replace outputs of a message that are still whole; return the tokens gained, 0 if there is no gain."""
         known = self._cuts.get(position, {})
         new = {cut.result: (stage, cut) for cut in cuts if cut.result not in known}
         together = {**known, **new}

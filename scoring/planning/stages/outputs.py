@@ -39,7 +39,7 @@ def why(cut: Cut, _state: str, _number: int) -> Why:
 
 
 def told(_: Cut) -> str:
-    """Return what the line in its place says besides that it was cleared."""
+    """Return the text of the line in its place, besides the note that it was cleared."""
     return ""
 
 

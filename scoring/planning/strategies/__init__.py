@@ -1,8 +1,8 @@
-"""The strategies, by which a plan chooses among what may go.
+"""The strategies, by which a plan chooses among the units that can be dropped.
 
-Each has its words in a row of `scoring.settings.choices`, and here a module of the row's name with `choose` and, where
-it rates messages in its own way, `rate`. A strategy gets a `Task` and returns a `Choice` (`contract.py`). The plan
-itself sees to what is protected, what goes first and what makes the list valid.
+Each has its words in a row of `scoring.settings.choices`, and here a module of the row's name with `choose`
+and, where it rates messages in its own way, `rate`. A strategy gets a `Task` and returns a `Choice`
+(`contract.py`). The plan itself handles protection, units that go first and the validity of the list.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from scoring.planning.strategies.contract import Choice, Task, Why
 
 
 def choose(task: Task) -> Choice:
-    """Keep the units of the newest half of the turns; half of those where they do not fit, and so on."""
+    """Keep the units of the newest half of the turns; half of those if they do not fit, and so on."""
     costs = task.history.unit_tokens
     starts = sorted({task.history.units.head[p] for p in task.history.own_words})
     kept, halved = list(task.candidates), 0

@@ -40,7 +40,7 @@ class _Reasons:
         if self._cut is None:
             return Why("no_room", "dropped: does not fit beside the protected")
         if isinstance(self._kept, list):
-            self._kept = frozenset(self._kept)  # made when the first reason is asked for, not in the plan
+            self._kept = frozenset(self._kept)  # made when the first reason is needed, not in the plan
         if head in self._kept:
             return Why(
                 "score", f"kept: score {_shown(score, self._cut)}, the cut is at {_shown(self._cut, score)}"

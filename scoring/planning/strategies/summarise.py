@@ -49,13 +49,15 @@ def choose(task: Task) -> Choice:
 
 
 def _cover(task: Task) -> Cover | None:
-    """Return the oldest units, up to where what is left fits beside their summary; None where that is not worth it."""
+    """Return the oldest units, as many as needed for the rest to fit beside their summary; None if that is
+    not worth it.
+    """
     rules = task.settings
     history, costs, room = task.history, task.history.unit_tokens, task.room + task.history.summary_tokens
     whole = room + sum([costs[head] for head in task.protected])
     most = min(
         rules.summary_words * TOKENS_A_WORD, share_of(whole, rules.summary_percent), room
-    )  # what a summary may take at all
+    )  # the most that a summary may take
     left = sum([costs[head] for head in task.candidates])
     heads: list[int] = []
     covered = messages = tokens = 0
@@ -81,7 +83,7 @@ def _before_the_recent(task: Task, least: int) -> Sequence[int]:
 
 
 def _by_score(task: Task, because: str) -> Choice:
-    """Return the highest scores that fit; what goes says why a summary did not spare it."""
+    """Return the highest scores that fit; the reason of a dropped unit says why a summary did not cover it."""
     choice = score.choose(task)
     explain: Callable[[int], Why] = choice.explain
 

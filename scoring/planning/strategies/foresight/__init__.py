@@ -63,7 +63,7 @@ def _others(task: Task, taken: Taken) -> list[int]:
 
 
 def _with_questions(task: Task, taken: Taken, offers: Offers) -> dict[int, Why]:
-    """See to it that no short answer of a user stays without what was asked; answers the reasons for what changes."""
+    """Keep no short answer of a user without its question; return the reasons for the changes."""
     history, stays = task.history, {*task.protected, *taken.order}
     found: dict[int, Why] = {}
     for head in sorted(taken.order):
@@ -87,7 +87,7 @@ def _why(reasons: Reasons, others: dict[int, Why], head: int) -> Why:
 
 
 def rate(history: History, settings: Settings, protected: Collection[int]) -> Scores:
-    """Return the scores where nothing has to go: each unit beside what is always kept, and beside nothing else."""
+    """Return the scores when nothing has to be dropped: each unit beside the always kept ones only."""
     ledger, offers = _prepared(history, settings)
     rates = _cover(ledger, offers, history, protected)
     for head in history.units.heads():
@@ -111,7 +111,7 @@ def _prepared(history: History, settings: Settings) -> tuple[Ledger, Offers]:
 
 
 def _cover(ledger: Ledger, offers: Offers, history: History, heads: Collection[int]) -> dict[int, float]:
-    """Take what stays anyway; answers the rates that it would have stood at."""
+    """Take the units that are kept anyway; return the rates that they would have had."""
     rates = {}
     for head in sorted(heads, reverse=True):
         rates[head] = offers.whole(head).rate

@@ -1,7 +1,7 @@
 """Takes units by their rate until the room is used up; a unit that does not fit is passed over.
 
-Lazy: what a unit adds only falls as others are taken, so the heap holds rates of before, and only the unit on top is
-looked at again. Among equal rates the newer unit goes first.
+Lazy: the gain of a unit only falls as others are taken, so the heap holds earlier rates, and only the unit on
+top is rated again. Among equal rates the newer unit goes first.
 """
 
 from __future__ import annotations

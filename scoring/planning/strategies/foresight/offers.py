@@ -238,9 +238,8 @@ class Offers:
         self._ledger.cover(self._ledger.held[position], position)
 
     def take(self, head: int, offer: Offer) -> dict[int, Cost]:
-        """Cover what a unit says in this form.
-
-        Answers what its shortened messages cost, and their rows, those that carry most first.
+        """Cover the mentions of a unit in this form. Return the costs of its shortened messages, and their
+        rows, the most valuable first.
         """
         cut: dict[int, list[int]] = {}
         for position, row in offer.rows or ():
@@ -259,7 +258,7 @@ class Offers:
         return short
 
     def rows(self, position: int, numbers: Iterable[int]) -> tuple[Row, ...]:
-        """Return where rows of a message stand in its text, by their numbers."""
+        """Return the places of a message's rows in its text, by their numbers."""
         return tuple(map(self._outputs[position].row, numbers))
 
     def output(self, position: int) -> Output | None:

@@ -39,7 +39,7 @@ class Points:
         return Scores(column, {name: _Column(self, name, len(column)) for name in SIGNALS})
 
     def part(self, name: str, position: int) -> float:
-        """Return what a signal gave of its weight, 0...1."""
+        """Return a signal's share of its weight, 0...1."""
         head = self._head[position]
         parts = self._known.get(head)
         if parts is None:

@@ -78,5 +78,5 @@ class Ledger:
 
 
 def _of_kind(flags: int) -> float:
-    """Return what a mention is worth beside a name that stands by itself."""
+    """Return the worth of a mention, relative to a name on its own."""
     return (LINE_WORTH if flags & IS_LINE else 1.0) * (ALIKE_WORTH if flags & ALIKE else 1.0)
