@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import click
-from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, DownloadColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
-from scoring.errors import ScoringError
 from webapp.agents import AGENTS
 from webapp.agents.reading.finding import leads_out
 from webapp.app import App
 from webapp.commands.common import counted, db_option, opened
-from webapp.errors import CoppiceError, NoSession, StoreError
+from webapp.commands.import_processes import How, Outcome, imported, imported_together, worth_two_processes
 from webapp.services.transfer.answers import ImportedSession
 from webapp.terminal import echo, err
 
@@ -38,8 +37,8 @@ def import_files(paths: tuple[Path, ...], file_format: str, model: str | None, d
     """Import transcripts and message lists; of a folder, every .jsonl and .json file in it.
 
     The same file twice adds nothing; a longer version adds the rest. Lines and messages that cannot be read are listed
-    with their numbers, and the others are imported. Exits with 1 if some files could not be read, with 2 if none
-    could.
+    with their numbers, and the others are imported. Two processes import folders of 48 MB and more. Exits with 1 if
+    some files could not be read, with 2 if none could.
     """
     files, homes = list(files_in(paths)), [path for path in paths if archives_at(path)]
     if not files and not homes:
@@ -58,52 +57,48 @@ def import_files(paths: tuple[Path, ...], file_format: str, model: str | None, d
             if len(told_of) == before:
                 failed.append(home)
                 echo(f"coppice: {home}: no sessions of {labels} can be read in it", err=True)
-        for file in files:
-            bar.update(task, description=file.name[:40])
-            start = bar.tasks[task].completed
-
-            def progress_to(done: int, _size: int, start: float = start) -> None:
-                bar.update(task, completed=start + done)
-
-            failure = import_one(app, file, file_format, model, progress_to)
-            if failure is not None:
-                echo(failure, err=True)
-                if file in named or size_of(file):  # agents leave empty files behind where nothing was said
-                    failed.append(file)
-            bar.update(task, completed=start + size_of(file))
+        how = How(db, file_format, model)
+        together = worth_two_processes([size_of(file) for file in files])
+        outcomes = imported_together(files, how) if together else one_by_one(app, files, how, bar, task)
+        done = 0.0
+        for file, outcome in outcomes:
+            tell_outcome(file, outcome)
+            if outcome.failure and (file in named or size_of(file)):  # agents leave empty files behind
+                failed.append(file)
+            done += size_of(file)
+            bar.update(task, completed=done)
     tried = len(files) + len(homes)
     if failed and tried > 1:
         echo(f"coppice: {len(failed)} of {tried} files could not be imported", err=True)
     return 0 if not failed else 2 if len(failed) == tried else 1
 
 
-def import_one(
-    app: App, file: Path, file_format: str, model: str | None, progress: Callable[[int, int], None]
-) -> str | None:
-    """Import one file and print the result, or the reason if nothing in it can be read.
-
-    `progress` is called with the number of bytes read so far and the file's size.
+def one_by_one(
+    app: App, files: Sequence[Path], how: How, bar: Progress, task: TaskID
+) -> Iterator[tuple[Path, Outcome]]:
+    """Import files in this process and yield each with its result; the bar moves within a file.
 
     Raises:
         StoreError: the database cannot be written.
     """
-    try:
-        with file.open("rb") as opened_file:
-            answer = app.importing.import_file(
-                file.name, opened_file, format=file_format, model=model, progress=progress, place=file
-            )
-    except StoreError:
-        raise
-    except NoSession as error:
-        echo(str(error))
-        return None
-    except (CoppiceError, ScoringError) as error:
-        return f"coppice: {file}: {str(error).removeprefix(file.name + ': ')}"
-    except OSError as error:
-        return f"coppice: {file}: {(error.strerror or str(error)).lower()}"
-    for one in answer:
+    for file in files:
+        bar.update(task, description=file.name[:40])
+        start = bar.tasks[task].completed
+
+        def progress_to(done: int, _size: int, start: float = start) -> None:
+            bar.update(task, completed=start + done)
+
+        yield file, imported(app, file, how, progress_to)
+
+
+def tell_outcome(file: Path, outcome: Outcome) -> None:
+    """Print the result of importing one file, or the reason if nothing in it can be read."""
+    if outcome.failure:
+        echo(f"coppice: {file}: {outcome.failure}", err=True)
+    elif outcome.nothing:
+        echo(outcome.nothing)
+    for one in outcome.sessions:
         tell(file, one)
-    return None
 
 
 def tell(file: Path, one: ImportedSession) -> None:
