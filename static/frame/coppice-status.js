@@ -71,6 +71,11 @@ export class CoppiceStatus extends CoppiceElement {
     this.requestUpdate();
   }
 
+  update() {
+    document.documentElement.dataset.live = live.state;
+    super.update();
+  }
+
   view() {
     const { state } = live;
     const theme = `Theme: ${this.#theme}`;

@@ -302,14 +302,16 @@ export class CoppiceSession extends CoppiceElement {
 
   /** @param {Tab} tab @param {number} [aim] tokens that a plan cuts to, instead of those it did last */
   #openTab(tab, aim) {
-    if (!document.activeElement?.closest(".side")) this.#opener = document.activeElement;
+    const within = document.activeElement?.closest(".side");
+    if (!within) this.#opener = document.activeElement;
     this.#tab = tab;
     this.#sheet = true;
     if (!this.#session) return;
     address.write({ panel: tab }, { panel: "" });
     this.update();
     if (tab === "plan") aim === undefined ? this.#planPanel?.plan() : this.#planPanel?.aimAt(aim);
-    this.#showSide();
+    // A panel opened from another one stands where that did.
+    if (tab === "plan" || !within) this.#showSide();
   }
 
   /** True where the panels are a sheet over the page, as on narrow screens. */

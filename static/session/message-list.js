@@ -21,7 +21,8 @@ import { messageDetail, messageRow, rowToCome } from "./message-row.js";
 import { bracketOf, canDrop, canShorten, newer, withFates } from "./rows.js";
 import { RowHeights } from "./window.js";
 
-const PAGE = 100;
+/** What is drawn of a list at its top: a page of 1,100 pixels and the rows below it. */
+const PAGE = 60;
 /** Filters whose rows depend on a plan. */
 const OF_A_PLAN = new Set(["kept", "protected", "changes", "goes", "shortened"]);
 /** Rows kept above and below those that are drawn. */
@@ -57,6 +58,8 @@ export class MessageList extends CoppiceElement {
   /** Rows that just came. @type {Set<string>} */
   #entering = new Set();
   #heights = new RowHeights(1);
+  /** The height of a closed row in pixels, which depends on the width of the page only. */
+  #rowHeight = 52;
   /** @type {import("./window.js").Span} */
   #span = { from: 0, to: PAGE };
   /** The row to focus once it is drawn. @type {number | null} */
@@ -101,7 +104,12 @@ export class MessageList extends CoppiceElement {
     });
     for (const type of ["pointerout", "focusout"])
       this.listen(this, type, (/** @type {PointerEvent | FocusEvent} */ event) => this.#left(event));
-    for (const type of ["scroll", "resize"]) this.listen(window, type, () => this.#look());
+    this.listen(window, "scroll", () => this.#look());
+    this.listen(window, "resize", () => {
+      this.#readRowHeight();
+      this.#look();
+    });
+    this.#readRowHeight();
     shortcutsFor(
       [
         { key: "j", label: "Next row", run: () => this.#step(1) },
@@ -204,7 +212,8 @@ export class MessageList extends CoppiceElement {
     const first = from ? Number(from) : undefined;
     const ends = [to, more.last].filter(Boolean).map(Number);
     const last = ends.length > 0 ? Math.min(...ends) : undefined;
-    const query = { ...rest, fate: fate === "all" ? "" : fate, plan_id, first, ...more, last };
+    const which = { ...rest, fate: fate === "all" ? "" : fate, plan_id, first };
+    const query = { ...which, ...more, last, without_parts: this.#open.size === 0 };
     return api.messages(this.#session, query, this.#reader.signal);
   }
 
@@ -527,16 +536,20 @@ export class MessageList extends CoppiceElement {
     this.update();
   }
 
+  #readRowHeight() {
+    const height = getComputedStyle(this).getPropertyValue("--row-height");
+    this.#rowHeight = Number.parseFloat(height) || this.#rowHeight;
+  }
+
   /** Measures the rows, and chooses which of them are drawn. */
   #layOut() {
-    const height = Number.parseFloat(getComputedStyle(this).getPropertyValue("--row-height")) || 52;
     /** @type {[number, number][]} */
     const more = [...this.#open.keys()].map((id) => [
       this.#rows.find((m) => m.id === id),
       this.#details.get(id) ?? 0,
     ]);
     this.#heights = new RowHeights(
-      height,
+      this.#rowHeight,
       more.filter(([index]) => index >= 0),
     );
     if (this.#total > 0) this.#span = this.#spanInView();
@@ -555,7 +568,8 @@ export class MessageList extends CoppiceElement {
 
   view() {
     const end = { error: this.#error, page: this.#page, total: this.#total };
-    return html`<section class="panel messages" aria-label="Messages">
+    const selecting = this.#selected.size > 0;
+    return html`<section class="panel messages" aria-label="Messages" data-selecting=${selecting}>
       ${listHead(this.#query, this.#page?.counts, this.#page?.tools ?? [])} ${pill(this.#waiting)}
       <div role="table" aria-label="Messages" aria-rowcount=${this.#page ? this.#total + 1 : -1}>
         <div role="rowgroup" class="msg-head"><div class="msg-heads" role="row">

@@ -135,7 +135,7 @@ export function messageDetail(message, full, whole) {
   return html`<div class="msg-detail" role="row" data-of=${message.id}><div role="cell" class="m-detail">
     ${content(message, full, whole)}
     <div class="m-facts">
-      ${signalTable(message)}
+      ${signalTable(rated(message, full))}
       <p class="small muted">${facts.join(" · ")}</p>
       <div class="m-acts">${actions(message).map(button)}</div>
     </div>
@@ -177,10 +177,17 @@ function actions(message) {
   return acts;
 }
 
+/** The message with the parts of its score: those of the list where it was read with them, else those that
+ * came with the whole message. @param {Api.Message} message @param {Api.MessageFull | string | null} full */
+function rated(message, full) {
+  const known = Object.keys(message.contributions).length > 0;
+  return known || full === null || typeof full === "string" ? message : full;
+}
+
 /** @param {Api.Message} message */
 function signalTable({ score, signals, contributions }) {
-  if (score === null) return "";
   const names = Object.keys(contributions);
+  if (score === null || names.length === 0) return "";
   return html`<table class="signals">
     <caption class="sr">Parts of the score</caption>
     <thead>

@@ -220,11 +220,12 @@ export class TokenChart extends CoppiceElement {
   /** @param {Api.Timeline} timeline @param {boolean} time @param {boolean} followed
    * @returns {uPlot.Options} */
   #options(timeline, time, followed) {
-    const style = getComputedStyle(this);
+    const names = timeline.regions.flatMap((name) => [`--r-${name}`, `--r-${name}-e`]);
+    const colours = resolved(this, ["--muted", "--line", "--accent", "--text", "--warn", ...names]);
     /** @param {string} name */
-    const colour = (name) => resolve(this, style.getPropertyValue(name));
+    const colour = (name) => colours.get(name) ?? "";
     const [muted, line, accent] = ["--muted", "--line", "--accent"].map(colour);
-    const font = `11px ${style.fontFamily}`;
+    const font = `11px ${getComputedStyle(this).fontFamily}`;
     const axis = { stroke: muted, font, ticks: { stroke: line, width: 1, size: 4 } };
     /** @param {string | undefined} fill */
     const look = (fill) => ({
@@ -370,16 +371,20 @@ function stroke(ctx, x1, y1, x2, y2) {
   ctx.stroke();
 }
 
-/** A style's value as a colour that a canvas knows: only the page resolves light-dark().
- * @param {HTMLElement} host @param {string} value */
-function resolve(host, value) {
-  const probe = document.createElement("span");
-  probe.style.setProperty("color", value);
-  probe.style.setProperty("forced-color-adjust", "none"); // else all would be one colour
-  host.append(probe);
-  const colour = getComputedStyle(probe).color;
-  probe.remove();
-  return colour;
+/** The page's colours as a canvas knows them: only the page resolves light-dark(). All are read together, as
+ * each reading after a change has the browser style the page again.
+ * @param {HTMLElement} host @param {string[]} names @returns {Map<string, string>} */
+function resolved(host, names) {
+  const probes = names.map((name) => {
+    const probe = document.createElement("span");
+    probe.style.setProperty("color", `var(${name})`);
+    probe.style.setProperty("forced-color-adjust", "none"); // else all would be one colour
+    return probe;
+  });
+  host.append(...probes);
+  const found = probes.map((probe) => getComputedStyle(probe).color);
+  for (const probe of probes) probe.remove();
+  return new Map(names.map((name, i) => [name, found[i] ?? ""]));
 }
 
 customElements.define("token-chart", TokenChart);

@@ -56,8 +56,8 @@ const at = (id) => `/sessions/${encodeURIComponent(id)}`;
 const messageAt = (id, message) => `${at(id)}/messages/${encodeURIComponent(message)}`;
 
 /** @typedef {{ offset?: number, limit?: number, first?: number, last?: number, role?: string, tool?: string,
- * fate?: string, q?: string, sort?: string, plan_id?: string, at_once?: boolean, brief?: boolean }} PageQuery
- * */
+ * fate?: string, q?: string, sort?: string, plan_id?: string, at_once?: boolean, without_parts?: boolean,
+ * brief?: boolean }} PageQuery */
 /** @typedef {"memories" | "learnings"} KeptKind */
 
 /** The API of the server at `base`, by default the one that the page came from. @param {string} [base]

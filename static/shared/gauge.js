@@ -1,5 +1,6 @@
 // The layout of a utilization bar, in percent of the element's width. Pure. Nothing is cut off: above 100 %
-// the track shrinks to 100/utilization of the width, and the excess is drawn beyond it.
+// the track shrinks to 100/utilization of the width, and the excess is drawn beyond it. Shares are rounded to
+// what a screen shows: a session that grows by a few tokens moves no bar, and starts no transition.
 
 /** @typedef {{ name: string, tokens: number, width: number }} Segment */
 /** @typedef {{ track: number, segments: Segment[], reserve: number, target: number, over: { at: number,
@@ -7,6 +8,9 @@
 /** The limits of a gauge; `full` are the tokens of the largest gauge that has the same scale.
  * @typedef {{ limit: number, window: number, output_reserve: number, target_tokens: number, full?: number
  * }} Limits */
+
+/** A share in steps of a twentieth of a percent: half a pixel of a bar of 1,000. @param {number} percent */
+const shown = (percent) => Math.round(percent * 20) / 20;
 
 /** @param {{ tokens: number, regions: { name: string, tokens: number }[] }} gauge @param {Limits} limits
  * @returns {GaugeLayout} `reserve` is in percent of the track, all else of the element */
@@ -16,13 +20,13 @@ export function layOut(gauge, limits) {
   const scale = 100 / Math.max(1, filled, (limits.full ?? 0) / limit);
   const segments = gauge.regions
     .filter((region) => region.tokens > 0)
-    .map((region) => ({ ...region, width: (region.tokens / limit) * scale }));
+    .map((region) => ({ ...region, width: shown((region.tokens / limit) * scale) }));
   return {
-    track: scale,
+    track: shown(scale),
     segments,
-    reserve: reserveShare(limits) * 100,
-    target: (limits.target_tokens / limit) * scale,
-    over: filled > 1 ? { at: scale, width: (filled - 1) * scale } : null,
+    reserve: shown(reserveShare(limits) * 100),
+    target: shown((limits.target_tokens / limit) * scale),
+    over: filled > 1 ? { at: shown(scale), width: shown((filled - 1) * scale) } : null,
   };
 }
 

@@ -38,6 +38,9 @@ class Live extends EventTarget {
   /** Events that arrived before the answer to joining their room: an older snapshot must not undo them.
    * @type {Map<string, [name: string, payload: any][]>} */
   #early = new Map();
+  /** Events that arrived since the last frame: what they change is drawn together.
+   * @type {[name: string, payload: any][]} */
+  #arrived = [];
 
   /** Starts the connection; joining a room does so too. */
   open() {
@@ -68,7 +71,20 @@ class Live extends EventTarget {
     socket.on("disconnect", () => this.#setState("reconnecting"));
     socket.on("connect_error", () => this.#setState("reconnecting"));
     socket.io.on("reconnect_attempt", () => this.#setState("reconnecting"));
-    for (const name of EVENTS) socket.on(name, (payload) => this.#receive(name, payload));
+    for (const name of EVENTS) socket.on(name, (payload) => this.#take(name, payload));
+    document.addEventListener("visibilitychange", () => this.#give());
+  }
+
+  /** Keeps an event until the next frame. A hidden page has no frames and hears it at once.
+   * @param {string} name @param {any} payload */
+  #take(name, payload) {
+    this.#arrived.push([name, payload]);
+    if (document.hidden) this.#give();
+    else if (this.#arrived.length === 1) requestAnimationFrame(() => this.#give());
+  }
+
+  #give() {
+    for (const [name, payload] of this.#arrived.splice(0)) this.#receive(name, payload);
   }
 
   /** @param {string} room */
@@ -84,6 +100,7 @@ class Live extends EventTarget {
 
   /** @param {string} room @param {boolean} known @param {any} answer */
   #caughtUp(room, known, answer) {
+    this.#give();
     if (typeof answer?.revision === "number") this.#rooms.set(room, answer.revision);
     const early = this.#early.get(room) ?? [];
     this.#early.delete(room);

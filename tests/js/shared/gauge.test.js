@@ -32,6 +32,19 @@ describe("a bar below its limit", () => {
   it("sticks out nowhere", () => assert.deepEqual([layout.track, layout.over], [100, null]));
 });
 
+describe("a bar of a session that grows", () => {
+  /** @param {number} tokens */
+  const widths = (tokens) =>
+    layOut(
+      { tokens, regions: [{ name: "tool", tokens }] },
+      { limit: 200_000, window: 200_000, output_reserve: 0, target_tokens: 160_000 },
+    ).segments.map((s) => s.width);
+
+  it("stays where it is while a screen would show no difference", () =>
+    assert.deepEqual(widths(100_020), widths(100_000)));
+  it("moves where a screen does", () => assert.notDeepEqual(widths(100_200), widths(100_000)));
+});
+
 describe("a bar above its limit", () => {
   const layout = layOut({ tokens: 400, regions: [{ name: "tool", tokens: 400 }] }, LIMITS);
 

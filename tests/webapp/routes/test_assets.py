@@ -9,10 +9,21 @@ from pathlib import Path
 
 import pytest
 from flask import Flask, url_for
+from pygments.lexers.javascript import JavascriptLexer  # type: ignore[import-untyped]
+from pygments.token import Comment  # type: ignore[import-untyped]
 
 from tests.webapp.promises import Client
 from webapp.routes import assets
-from webapp.routes.assets import STATIC, VENDORED, ImportMap, asset, imported, modules
+from webapp.routes.assets import (
+    COMMENT,
+    STATIC,
+    VENDORED,
+    ImportMap,
+    asset,
+    imported,
+    modules,
+    without_comments,
+)
 
 PACKED = {"Accept-Encoding": "gzip"}
 
@@ -92,8 +103,56 @@ class TestTheSheet:
         names = [f"styles/{path.name}" for path in (STATIC / "styles").glob("*.css")]
         assert set(assets.SHEETS) == {*names, "vendor/uplot/uPlot.min.css"}
         assert client.get("/static/styles.css").text == "\n".join(
-            (STATIC / name).read_text() for name in assets.SHEETS
+            without_comments((STATIC / name).read_text()) for name in assets.SHEETS
         )
+
+
+class TestComments:
+    """Comments, written for the readers of the source."""
+
+    SOURCE = """// A module.
+import { a } from "./a.js"; // a
+/** Two
+ * lines. */
+const address = "http://a/*b*/"; /* three */
+  /* four */
+const more = 1 /* five
+ * six */ + 2;
+/** @type {number} */ (more).toFixed();
+"""
+
+    def test_on_lines_of_their_own_are_not_sent(self) -> None:
+        """Each statement stays on its line, and one beside a comment stays as it is."""
+        lines = self.SOURCE.splitlines()
+        sent = without_comments(self.SOURCE).splitlines()
+        assert sent == ["", lines[1], "", "", lines[4], "", *lines[6:]]
+
+    def test_of_other_people_are_sent(self, client: Client) -> None:
+        """A library keeps its licence."""
+        name = "vendor/uplot/uPlot.min.css"
+        assert client.get(f"/static/{name}").data == (STATIC / name).read_bytes()
+
+    def test_are_in_no_file_that_is_sent(self, client: Client) -> None:
+        """Every module of ours; and none loses a line."""
+        ours = [path for path in STATIC.rglob("*.js") if "vendor" not in path.parts]
+        assert len(ours) > 50
+        for path in ours:
+            sent = client.get(f"/static/{path.relative_to(STATIC).as_posix()}").text
+            assert not re.search(r"^\s*//", sent, re.MULTILINE), path
+            assert sent.count("\n") == path.read_text().count("\n"), path
+
+    def test_are_taken_out_of_no_text(self) -> None:
+        """Everything that goes is a comment for a lexer of the language too."""
+        for path in [path for path in STATIC.rglob("*.js") if "vendor" not in path.parts]:
+            source = path.read_text()
+            comments: set[int] = set()
+            at = 0
+            for kind, text in JavascriptLexer(stripnl=False, ensurenl=False).get_tokens(source):
+                if kind in Comment or text.isspace():
+                    comments.update(range(at, at + len(text)))
+                at += len(text)
+            for found in COMMENT.finditer(source):
+                assert comments.issuperset(range(*found.span())), f"{path.name}: {found[0]}"
 
 
 class TestCompression:

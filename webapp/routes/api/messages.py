@@ -43,20 +43,23 @@ def list_messages(app: App, session_id: str, query: MessagesQuery) -> Page:
     is also changes (goes or shortened), errors, in or pinned. `plan_id` takes the fates from a plan that was shown,
     or, once that is stale, from a new one.
     With `at_once` a session that was not loaded yet answers without scores and fates (`pending`), which take time in a
-    long session; ask again without it for those. `brief` leaves out signals and contributions, and cuts texts to 80
-    characters.
+    long session; ask again without it for those. `without_parts` leaves out signals and contributions; `brief` does
+    so as well, and cuts texts to 80 characters.
     """
     by = query.given()
-    brief = by.pop("brief", False)
+    brief, without_parts = by.pop("brief", False), by.pop("without_parts", False)
     page = (app.messages.at_once if by.pop("at_once", False) else app.messages.page)(session_id, **by)
-    return replace(page, messages=[in_brief(message) for message in page.messages]) if brief else page
+    if not brief and not without_parts:
+        return page
+    return replace(page, messages=[without(message, text=brief) for message in page.messages])
 
 
-def in_brief(message: Message) -> Message:
-    """Return a message for a list of many: the beginning of its text, without the parts of its score."""
-    text = message.text
-    beginning = text if len(text) <= BRIEF_CHARS else text[: BRIEF_CHARS - 1] + "…"
-    return replace(message, text=beginning, signals={}, contributions={})
+def without(message: Message, *, text: bool) -> Message:
+    """Return a message for a list of many, without the parts of its score; `text` cuts its text as well."""
+    said = message.text
+    if text and len(said) > BRIEF_CHARS:
+        said = said[: BRIEF_CHARS - 1] + "…"
+    return replace(message, text=said, signals={}, contributions={})
 
 
 @table.get(ONE, errors=(404,))

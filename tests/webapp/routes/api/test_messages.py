@@ -81,6 +81,14 @@ class TestPages:
         assert brief["messages"][0]["text"] == full["messages"][0]["text"][:79] + "…"
         assert all(m["signals"] == m["contributions"] == {} for m in brief["messages"])
 
+    def test_without_parts_hold_all_but_those(self, client: Client, ids: list[str]) -> None:
+        """A list draws no more of its closed rows."""
+        full, rows = (
+            client.get(f"/api/sessions/a/messages{query}").json["messages"]
+            for query in ("", "?without_parts=true")
+        )
+        assert rows == [{**message, "signals": {}, "contributions": {}} for message in full]
+
     def test_explain_every_message(self, client: Client, ids: list[str]) -> None:  # X3
         """Score, the part of each signal, tokens, unit, fate and reason; the parts add up to the score."""
         messages = client.get("/api/sessions/a/messages").json["messages"]

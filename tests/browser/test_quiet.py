@@ -1,0 +1,97 @@
+"""The work of a page that stands open all day, in counts of what the browser does; never in time."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, expect
+
+from tests.browser.writing import feed, managed
+from tests.servers import Server
+
+# Not by frames: those that a page asks for let everything on it move.
+A_WHILE = "() => new Promise((done) => setTimeout(done, 1000))"
+
+
+@pytest.fixture
+def restyled(browser: Browser, page: Page) -> Callable[[str], list[int]]:
+    """Runs a script and waits a while; returns how many elements each calculation of styles took."""
+
+    def run(script: str) -> list[int]:
+        browser.start_tracing(page=page, categories=["devtools.timeline"])
+        page.evaluate(script)
+        page.evaluate(A_WHILE)
+        events = json.loads(browser.stop_tracing())["traceEvents"]
+        return [
+            event["args"]["elementCount"]
+            for event in events
+            if event["name"] == "UpdateLayoutTree" and "elementCount" in event.get("args", {})
+        ]
+
+    return run
+
+
+@pytest.fixture
+def opened(page: Page, server: Server, context: BrowserContext) -> Page:
+    """The page of a session of 200 messages, with all that comes later on it."""
+    session = managed(server, 200, tokens=50)
+    page.goto(f"{server.url}/sessions/{session}")
+    expect(page.locator(".live")).to_have_text("live")
+    expect(page.locator(".msg .fate b").first).to_be_visible()
+    expect(page.locator("heavy-panel li").first).to_be_visible()
+    expect(page.locator("token-chart canvas")).to_be_visible()
+    page.wait_for_load_state("networkidle")
+    return page
+
+
+class TestAnOpenPage:
+    """A session's page on which nothing, or little, happens."""
+
+    def test_does_nothing_while_nothing_happens(
+        self, opened: Page, restyled: Callable[[str], list[int]]
+    ) -> None:
+        """Nothing that moves by itself has the page styled again at each frame; the live dot does not."""
+        assert len(restyled("() => 0")) < 10
+
+    def test_styles_what_is_new_and_not_all_of_it(
+        self, opened: Page, restyled: Callable[[str], list[int]]
+    ) -> None:
+        """An element that comes to the page, wherever it is, leaves the others as they are."""
+        everything = opened.locator("*").count()
+        places = [".rows", ".session-name", "token-chart", "coppice-toasts", "main", ".side-body"]
+        for place in places:
+            add = f"() => document.querySelector({json.dumps(place)}).append(document.createElement('p'))"
+            assert max(restyled(add), default=0) < everything / 4, place
+
+    def test_draws_what_came_together_together(
+        self, opened: Page, server: Server, context: BrowserContext
+    ) -> None:
+        """Events between two frames change the page once."""
+        browser = context.new_cdp_session(opened)
+        browser.send("Network.enable")
+        heard: list[str] = []
+        browser.on(
+            "Network.webSocketFrameReceived", lambda told: heard.append(told["response"]["payloadData"])
+        )
+        opened.evaluate(
+            """() => {
+                const rows = document.querySelector("message-list .rows");
+                window.changes = 0;
+                new MutationObserver(() => { window.changes += 1; }).observe(rows, { childList: true });
+                window.frame = requestAnimationFrame;
+                window.held = [];
+                window.requestAnimationFrame = (act) => window.held.push(act);
+            }"""
+        )
+        [session] = server.app.sessions.list()
+        for start in (200, 202, 204):
+            before = len(heard)
+            feed(server, session.id, 2, tokens=50, start=start)
+            while not any("messages:appended" in one for one in heard[before:]):
+                opened.wait_for_timeout(20)
+        assert opened.evaluate("window.changes") == 0
+        opened.evaluate("() => { for (const act of window.held) window.frame(act); }")
+        expect(opened.locator('.msg[aria-rowindex="2"] .m-number')).to_have_text("206")
+        assert opened.evaluate("window.changes") == 1
