@@ -11,7 +11,7 @@ format and of JSON arguments never count as words, and reasoning counts neither 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from scoring.history import tool_traces as tracing
@@ -119,6 +119,7 @@ def analyse(
     results: list[str] = []
     names: list[str] = []
     answered: list[str] = []
+    given: list[Any] = []
     said = thought = False
     for part in message.parts:  # one pass, by exact type: this runs for every message that comes in
         kind = type(part)
@@ -130,7 +131,8 @@ def analyse(
             results.append(part.call_id)  # type: ignore[union-attr]
             answered.append(part.name)  # type: ignore[union-attr]
         elif kind is ToolCall:
-            pieces.extend(argument_values(part.arguments))  # type: ignore[union-attr]
+            given.append(_parsed(part.arguments))  # type: ignore[union-attr]
+            pieces.extend(_values(part.arguments, given[-1]))  # type: ignore[union-attr]
             calls.append(part.id)  # type: ignore[union-attr]
             names.append(part.name)  # type: ignore[union-attr]
         elif kind is Reasoning:
@@ -138,7 +140,7 @@ def analyse(
         elif kind is Media:
             said = True
     text = _joined(pieces)
-    role = message.role
+    role, outputs = message.role, outputs_of(message) if results else []
     return Features(
         role,
         tokens,
@@ -149,10 +151,10 @@ def analyse(
         tuple(results),
         role == "user" and (said or not results),
         thought and role == "assistant" and not said and not calls,
-        content_of(text, outputs_of(message), words=words) if content else None,
+        content_of(text, outputs, words=words) if content else None,
         _named(names + answered) if calls or results else "",
-        "" if not (calls or results) else traces_of(message) if wanted else None,
-        _cues(message) if content else NO_CUES,
+        "" if not (calls or results) else _traces(message, given, bool(outputs)) if wanted else None,
+        cues_of(message, given) if content else NO_CUES,
     )  # by place: names cost half as much again
 
 
@@ -160,10 +162,6 @@ def analyse_text(role: str, text: str, tokens: int, lexicon: Lexicon) -> Feature
     """Return what `analyse` returns, without content, for a message that says one text and nothing else."""
     rating = lexicon.rate(text)
     return Features(role, tokens, len(text), rating, lexicon.digest, own_words=role == "user", traces="")
-
-
-def _cues(message: Message) -> Cues:
-    return cues_of(message, [_parsed(call.arguments) for call in message.calls])
 
 
 def _named(names: list[str]) -> str:
@@ -187,10 +185,11 @@ def needs_content(features: Features) -> bool:
 
 def with_content(features: Features, message: Message) -> Features:
     """Return the same features with the content of the message, its traces and its cues."""
-    content = content_of(text_of(message), outputs_of(message))
-    return features._replace(
-        content=content, traces=traces_of(message), cues=_cues(message), names_file=False
-    )
+    given, outputs = [_parsed(call.arguments) for call in message.calls], outputs_of(message)
+    content = content_of(text_of(message), outputs)
+    traces = _traces(message, given, bool(outputs))
+    cues = cues_of(message, given)
+    return features._replace(content=content, traces=traces, cues=cues, names_file=False)
 
 
 def with_words(features: Features, message: Message) -> Features:
@@ -202,8 +201,12 @@ def with_words(features: Features, message: Message) -> Features:
 
 def traces_of(message: Message) -> str:
     """Return the traces of a message as they are stored."""
-    alone = bool(outputs_of(message))
-    calls = [tracing.of_call(c.name, c.arguments, _parsed(c.arguments)) for c in message.calls]
+    return _traces(message, [_parsed(c.arguments) for c in message.calls], bool(outputs_of(message)))
+
+
+def _traces(message: Message, given: Sequence[Any], alone: bool) -> str:
+    """Return the same; `given` are the arguments of its calls, `alone` says that it is nothing but outputs."""
+    calls = [tracing.of_call(c.name, c.arguments, one) for c, one in zip(message.calls, given, strict=True)]
     return tracing.written(calls + [tracing.of_result(r, alone) for r in message.results])
 
 
@@ -234,7 +237,10 @@ def _joined(pieces: list[str]) -> str:
 
 def argument_values(arguments: str) -> list[str]:
     """Return the values inside a call's arguments, in order; the text itself where it is no JSON object or list."""
-    parsed = _parsed(arguments)
+    return _values(arguments, _parsed(arguments))
+
+
+def _values(arguments: str, parsed: Any) -> list[str]:
     return [arguments] if parsed is None else _leaves(parsed)
 
 

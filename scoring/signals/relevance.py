@@ -56,15 +56,14 @@ def relevance(history: Messages) -> list[float] | None:
 def _bm25(history: Messages, asked: Mapping[int, float], question: int) -> list[float] | None:
     """Return the score of each message for weighted stems, or None where no message has any of them."""
     hits: dict[int, list[tuple[int, int]]] = {}
-    totals = []
-    for i, features in enumerate(history.features):
-        codes, counts = _stems(features)
-        totals.append(sum(counts))
-        if i != question:
+    stems = [_stems(features) for features in history.features]
+    for i, (codes, counts) in enumerate(stems):
+        if not asked.keys().isdisjoint(codes) and i != question:
             for term in asked.keys() & codes:
                 hits.setdefault(term, []).append((i, counts[codes.index(term)]))
     if not hits:
         return None
+    totals = [sum(counts) for _, counts in stems]
     count = len(totals)
     average = sum(totals) / count or 1.0
     scores = [0.0] * count

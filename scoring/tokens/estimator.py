@@ -15,9 +15,11 @@ from math import ceil
 
 # Only 64 characters are searched for the digit or letter that makes a run mixed: a search to its end from each of its
 # places would take hours for a word of a megabyte.
+# What is most frequent comes first: a word that is not part of a run. Nothing gives back what it took but the capitals.
 _PIECES = re.compile(
-    r"(?:[A-Za-z]{1,64}\d|\d{1,64}[A-Za-z])[A-Za-z\d]*"  # hashes, ids, sizes
-    r"|[A-Z]?[a-z]+|[A-Z]+(?![a-z])| ?\d{1,3}|[^\w\s]+|_+|\n\s*|[^\S\n]{2,}"
+    r"[A-Z]?[a-z]++(?![A-Za-z\d])|[^\w\s]++"
+    r"|(?:[A-Za-z]{1,64}+\d|\d{1,64}+[A-Za-z])[A-Za-z\d]*+"  # hashes, ids, sizes
+    r"|[A-Z]?[a-z]++|[A-Z]+(?![a-z])| ?\d{1,3}+|_++|\n\s*+|[^\S\n]{2,}+"
 )
 _LATIN_WORD = re.compile("[A-Za-z\u00c0-\u024f\u1e00-\u1eff]+")
 _ACCENT, _RARE_ACCENT = re.compile("[\u00c0-\u024f\u1e00-\u1eff]"), re.compile("[\u0100-\u024f]")

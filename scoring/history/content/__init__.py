@@ -177,11 +177,14 @@ def content_of(text: str, outputs: Sequence[str] = (), *, words: bool = True) ->
     places: dict[str | int, int] = {}
     for name in names:
         places.setdefault(name, len(places))
+    codes: dict[str, int] = {}  # the hashes of the lines that say something
     for line in text.splitlines():
-        if said := text_line(line):
-            places.setdefault(line_hash(said), len(places))
+        if line not in codes and (said := text_line(line)):
+            codes[line] = line_hash(said)
+    for code in codes.values():
+        places.setdefault(code, len(places))
     lines = array("Q", (place for place in places if isinstance(place, int)))
-    rows, alike = _rows(outputs, by_line, places) if outputs else (NO_ROWS, array("I"))
+    rows, alike = _rows(outputs, by_line, codes, places) if outputs else (NO_ROWS, array("I"))
     found = Content("\n".join(names), lines, rows=rows, alike=alike)
     return found.with_words(text) if words else found
 
@@ -197,7 +200,7 @@ def _names_by_line(outputs: Sequence[str]) -> list[set[str]]:
 
 
 def _rows(
-    outputs: Sequence[str], by_line: list[set[str]], places: dict[str | int, int]
+    outputs: Sequence[str], by_line: list[set[str]], codes: Mapping[str, int], places: Mapping[str | int, int]
 ) -> tuple[Rows, array[int]]:
     """Return the rows, as columns, and the mentions that only alike lines have; no rows if none has a mention."""
     lines, pieces, chars = array("I"), bytearray(), array("I")
@@ -218,8 +221,7 @@ def _rows(
                 found = {places[name] for name in identifiers(said) if name in places}
             else:
                 found = {places[name] for name in by_line[number]}
-                spoken = [line_hash(v) for part in said.splitlines() if (v := text_line(part))]
-                found.update(places[code] for code in spoken if code in places)
+                found.update(places[codes[part]] for part in said.splitlines() if part in codes)
             if number in telling_numbers:
                 telling.append(len(ends))
             held.extend(sorted(found))

@@ -41,7 +41,11 @@ def identifiers(text: str) -> set[str]:
     """Return the names in a text; the number before a line of a file is not a name."""
     found: set[str] = set()
     # No name holds a blank: words that come again, and common words, need no second look.
-    words = [word for word in set(_LINE_NUMBER.sub("", text).split()) if not _is_common(word)]
+    words = [
+        word
+        for word in set(_LINE_NUMBER.sub("", text).split())
+        if not (word.isalpha() and (word.islower() or word.istitle()))
+    ]
     if not words:
         return found
     text = " ".join(words)
@@ -50,11 +54,6 @@ def identifiers(text: str) -> set[str]:
         found = {name for name in found if not _UNSPACED.search(name) or not identifiers(_parted(name))}
         _take(_parted(text), found)
     return found
-
-
-def _is_common(word: str) -> bool:
-    """Return whether a word is of letters alone and spelled as any word is, so that there is no name in it."""
-    return word.isalpha() and (word.islower() or word.istitle())
 
 
 def _parted(text: str) -> str:

@@ -8,7 +8,8 @@ search results speak of errors too, without reporting any: they are passed over.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 
 MOST_ERRORS, MOST_VERDICTS = 3, 2  # lines of one output
 READ_CHARS = 400  # of a line: a longer one is data
@@ -77,10 +78,17 @@ _VERDICT = re.compile(
     | \b(?:finished|completed|compiled|built|done)\s(?:in|with)\b | bestanden | 成功""",
     re.IGNORECASE | re.VERBOSE,
 )
+# Each match has one of these words; most lines have none.
+_VERDICT_WORDS = (
+    "test", "spec", "example", "scenario", "suite", "assertion", "check", "pass", "fail", "error", "skipped", "pending",
+    "ok", "warning", "problem", "issue", "succe", "ran", "build", "built", "result", "summary", "files", "finished",
+    "completed", "compiled", "done", "bestanden",
+)  # fmt: skip
 # The counts of a test run, wherever they stand.
 _COUNTS = re.compile(
     r"\b\d+\s+(?:passed|failed|passing|failing|failures?|succeeded)\b|\btest result:", re.IGNORECASE
 )
+_COUNTS_WORDS = ("pass", "fail", "succeeded", "test result:")
 
 
 def is_failure(text: str) -> bool:
@@ -88,12 +96,11 @@ def is_failure(text: str) -> bool:
 
     A status of 0 is that of the last command of a line or a script: what was raised before it still failed.
     """
-    lines = _clean(text)
+    lines, errors = _read(text)
     status = _status(lines)
     if status:
         return True
-    errors = (lines[number] for number in _errors(lines))
-    if any(status is None or _RAISED.search(line) for line in errors):
+    if any(status is None or _RAISED.search(lines[number]) for number in errors):
         return True
     return any(_COUNTED.search(line) for _, line in _last(lines))
 
@@ -102,15 +109,37 @@ def telling_lines(text: str) -> list[int]:
     """Return the numbers of the lines that stay whatever is cut of an output, rising: the first errors and the last
     one, how the run ended, and its status where that tells of a failure.
     """
-    lines = _clean(text)
-    errors = list(_errors(lines))
+    lines, errors = _read(text)
     kept = set(errors if len(errors) <= MOST_ERRORS else [*errors[: MOST_ERRORS - 1], errors[-1]])
-    ends = [number for number, line in _last(lines) if _VERDICT.search(line) and not _CODE.search(line)]
-    counts = [n for n, line in enumerate(lines) if _COUNTS.search(line) and not _CODE.search(line)]
-    kept.update((sorted({*ends, *counts[-MOST_VERDICTS:]}))[-MOST_VERDICTS:])
+    ends = [number for number, line in _last(lines) if _is_verdict(line)]
+    counts = [
+        number
+        for number, line in enumerate(lines)
+        if may_hold(line, _COUNTS_WORDS) and _COUNTS.search(line) and not _CODE.search(line)
+    ]
+    kept.update(sorted({*ends, *counts[-MOST_VERDICTS:]})[-MOST_VERDICTS:])
     if _status(lines):
         kept.update(number for number, line in _edges(lines) if _STATUS.search(line))
     return sorted(kept)
+
+
+@lru_cache(maxsize=1)
+def _read(text: str) -> tuple[list[str], list[int]]:
+    """Return the lines of an output and the numbers of those that report an error; both questions above ask for them,
+    one after the other.
+    """
+    lines = _clean(text)
+    return lines, list(_errors(lines))
+
+
+def _is_verdict(line: str) -> bool:
+    found = may_hold(line, _VERDICT_WORDS) and _VERDICT.search(line) is not None
+    return found and _CODE.search(line) is None
+
+
+def may_hold(line: str, words: Iterable[str]) -> bool:
+    """Return False only where none of the words, in lower case, is in a line: much cheaper than an expression."""
+    return not line.isascii() or any(map(line.lower().__contains__, words))
 
 
 def _clean(text: str) -> list[str]:
@@ -122,11 +151,12 @@ def _clean(text: str) -> list[str]:
 
 def _errors(lines: Sequence[str]) -> Iterator[int]:
     """Yield the numbers of the lines that report an error."""
-    for number, line in enumerate(lines):
-        if len(line) < 4:
-            continue
-        lowered = line.lower()
-        if not any(stem in lowered for stem in _STEMS):
+    lowered = "\n".join(lines).lower()
+    stems = [stem for stem in _STEMS if stem in lowered]
+    if not stems:
+        return
+    for number, (line, low) in enumerate(zip(lines, lowered.split("\n"), strict=True)):
+        if len(line) < 4 or not any(map(low.__contains__, stems)):
             continue
         reports = _ERROR.search(line) or _LOGGED.search(line)
         if reports and not _CODE.search(line) and not _NONE.search(line):

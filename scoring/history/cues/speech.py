@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 
+from scoring.history.content.telling import may_hold
+
 # The letters of `Cues.speech`.
 MACHINE_MADE, RULE, STRICT, SHORT, STATEMENT = "m", "r", "R", "s", "w"
 READ_CHARS = 20_000
@@ -37,6 +39,19 @@ _RULE = re.compile(
     | 只能|除非|别|不能|以外|だけ|のみ|代わりに""",
     re.IGNORECASE | re.VERBOSE,
 )
+# Each match in plain letters has one of these words; most sentences have none.
+_STRICT_WORDS = (
+    "not", "n't", "never", "always", "must", "circumstances", "now", "times", "matter", "standing",
+    "nie", "keinen", "jetzt", "sofort", "darfst", "immer", "jamais", "ahora", "nunca", "siempre",
+)  # fmt: skip
+_RULE_WORDS = (
+    "not", "n't", "dont", "only", "never", "always", "must", "longer", "forbidden", "prohibited", "required", "avoid",
+    "without", "sure", "instead", "stop", "unless", "except", "refrain", "leave", "rather", "prefer", "keep", "more",
+    "most", "exactly",
+    "nie", "immer", "unbedingt", "darf", "muss", "verboten", "nur", "kein", "ohne", "statt", "vermeide", "bitte",
+    "achte", "jamais", "toujours", "dois", "doit", "interdit", "sans", "seulement", "lieu", "sauf",
+    "siempre", "debe", "prohibido", "sin", "solo", "evita", "vez", "salvo",
+)  # fmt: skip
 _ASKED_BY_NOBODY = re.compile(
     r"""\s*(?:
         <(?:command-|local-command|system[-_]reminder|bash-|turn_aborted|environment_context|user-prompt-submit
@@ -85,8 +100,8 @@ def _binds(text: str) -> str:
     least, most = SENTENCE_CHARS
     for sentence in _SENTENCE.split(text[:READ_CHARS]):
         if (least <= len(sentence) or not sentence.isascii()) and len(sentence) <= most:
-            if _STRICT.search(sentence):
+            if may_hold(sentence, _STRICT_WORDS) and _STRICT.search(sentence):
                 return RULE + STRICT
-            if not found and _RULE.search(sentence):
+            if not found and may_hold(sentence, _RULE_WORDS) and _RULE.search(sentence):
                 found = RULE
     return found

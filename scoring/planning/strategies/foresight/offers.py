@@ -8,14 +8,15 @@ an offer that was looked at once is never too low but in its form.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate, chain
 from math import ceil
 from typing import Protocol
 
 from scoring.history import History, Row
 from scoring.planning.strategies.foresight.outputs import NOTHING, Output
-from scoring.planning.strategies.foresight.outputs import Adding as _Row
 from scoring.planning.strategies.foresight.worth import Ledger
 
 STUB_FROM = 80  # an output of fewer tokens is never shortened: it stays whole or goes
@@ -89,7 +90,7 @@ class Offers:
         known = self._mentions.get(head)
         if known is None:
             held = self._ledger.held
-            known = self._mentions[head] = array("I", set().union(*[held[p] for p in members]))
+            known = self._mentions[head] = array("I", list(set().union(*[held[p] for p in members])))
         return known
 
     def whole(self, head: int) -> Offer:
@@ -105,11 +106,10 @@ class Offers:
             return whole
         fits = whole.cost <= room
         cut = self._shortened(head, float("inf") if fits else room)
-        if cut is None:
+        if cut is None or (cut.cost > room if not fits else not _saves(cut, whole)):
             return whole
-        if fits:
-            return cut if cut.cost < LEAST_SAVING * whole.cost and cut.rate > whole.rate else whole
-        return cut if cut.cost <= room else whole
+        cut.held = array("I", sorted(cut.held))
+        return cut
 
     def again(self, head: int, offer: Offer, room: float) -> Offer:
         """Return the offer as it stands by now: in its form while most of its gain is left, else in the best one.
@@ -132,48 +132,61 @@ class Offers:
 
     def _shortened(self, head: int, room: float) -> Offer | None:
         """Return a unit with its larger outputs cut to the rows that raise its rate and fit, densest first."""
-        cost, outputs = 0.0, 0
+        cost, held = 0.0, self._ledger.held
+        outputs: dict[int, Output] = {}
         seen: set[int] = set()
-        rows: list[_Row] = []
         for position in self._members[head]:
             output = self.output(position)
             if output is None:
                 cost += self._tokens[position]
-                seen.update(self._ledger.held[position])
-                continue
-            outputs += 1
-            cost += output.frame
-            rows += output.adding(position, self._ledger.left)
-        if not rows:
+                seen.update(held[position])
+            else:
+                outputs[position] = output
+                cost += output.frame
+        rates = [rate for output in outputs.values() for rate in output.rates(self._ledger.left)]
+        if max(rates, default=0.0) <= NOTHING:
             return None
-        rows.sort()
-        return self._densest(head, rows, seen, cost, outputs, room)
+        return self._cut(head, _densest_first(rates, outputs), seen, cost, outputs, room)
 
-    def _densest(
-        self, head: int, rows: list[_Row], seen: set[int], cost: float, outputs: int, room: float
+    def _cut(
+        self,
+        head: int,
+        rows: Iterable[Cut],
+        seen: set[int],
+        cost: float,
+        outputs: dict[int, Output],
+        room: float,
     ) -> Offer:
-        """Take rows while they raise the rate; `seen` is what stays of the unit anyway."""
-        left, power, known = self._ledger.left, self._power, self._outputs
-        chosen, taken = self._telling(head)
-        for position, row in chosen:
-            seen.update(known[position].mentions_of(row))
-        cost += self._priced(taken)
+        """Take rows while they raise the rate; `seen` is what stays of the unit anyway, with the rows that stay
+        whatever they cost.
+        """
+        left, power = self._ledger.left, self._power
+        chosen: list[Cut] = []
+        taken: dict[int, set[int]] = {}
+        for position, output in outputs.items():
+            taken[position] = set(output.telling)
+            for row in output.telling:
+                chosen.append((position, row))
+                seen.update(output.mentions_of(row))
+        cost += sum([outputs[position].priced(own) for position, own in taken.items()])
         gain = sum([left[number] for number in seen])
         rate = gain / max(1.0, cost) ** power
         first = True
-        for _, position, row in rows:
-            output, own = known[position], taken[position]
+        for position, row in rows:
+            own = taken[position]
             if row in own:
                 continue
+            output = outputs[position]
             new = {n for n in output.mentions_of(row) if n not in seen}
-            if sum([left[number] for number in new]) <= 0.0:
+            add = sum([left[number] for number in new])
+            if add <= 0.0:
                 continue
             block, price = output.block(row, own, left)
-            if cost + price + outputs > room:
+            if cost + price + len(outputs) > room:
                 continue
-            for other in block[1:]:
-                new.update(n for n in output.mentions_of(other) if n not in seen)
-            add = sum([left[number] for number in new])
+            if len(block) > 1:
+                new.update([n for n in output.mentions_of(block[1]) if n not in seen])
+                add = sum([left[number] for number in new])
             raised = (gain + add) / (cost + price) ** power
             if not first and raised < rate:
                 break
@@ -182,23 +195,8 @@ class Offers:
             seen |= new
             own.update(block)
             chosen += [(position, one) for one in block]
-        whole = ceil(cost) + outputs  # each output is rounded up by itself
-        return Offer(gain / whole**power + self._bonus[head], gain, whole, chosen, array("I", sorted(seen)))
-
-    def _telling(self, head: int) -> tuple[list[Cut], dict[int, set[int]]]:
-        """Return the rows that stay in a shortened unit whatever it costs, also as sets by message."""
-        chosen: list[Cut] = []
-        taken: dict[int, set[int]] = {}
-        for position in self._members[head]:
-            output = self.output(position)
-            if output is not None:
-                taken[position] = set(output.telling)
-                chosen += [(position, row) for row in output.telling]
-        return chosen, taken
-
-    def _priced(self, rows: Mapping[int, Collection[int]]) -> float:
-        """Return what rows of outputs cost, by message, with the marks between them."""
-        return sum([self._outputs[position].priced(own) for position, own in rows.items()])
+        whole = ceil(cost) + len(outputs)  # each output is rounded up by itself
+        return Offer(gain / whole**power + self._bonus[head], gain, whole, chosen, seen)
 
     def _thinned(self, head: int, offer: Offer) -> Offer:
         """Return a shortened offer without the rows that have nothing left to add."""
@@ -215,11 +213,10 @@ class Offers:
 
     def restore(self, shortened: dict[int, Cost], room: _Room) -> None:
         """Give shortened messages rows back that still add something, the densest first, while there is room."""
-        rows: list[_Row] = []
-        for position in shortened:
-            rows += self._outputs[position].adding(position, self._ledger.left)
-        for _, position, row in sorted(rows):
-            output = self._outputs[position]
+        outputs = {position: self._outputs[position] for position in sorted(shortened)}
+        rates = [rate for output in outputs.values() for rate in output.rates(self._ledger.left)]
+        for position, row in _densest_first(rates, outputs):
+            output = outputs[position]
             tokens, kept = shortened[position]
             if row in kept:
                 continue
@@ -252,8 +249,7 @@ class Offers:
             if output is None or cost >= self._tokens[position]:
                 self._ledger.cover(self._ledger.held[position], position)
                 continue
-            for row in rows:
-                self._ledger.cover(output.mentions_of(row), position)
+            self._ledger.cover(chain.from_iterable(map(output.mentions_of, rows)), position)
             short[position] = cost, tuple(rows)
         return short
 
@@ -272,3 +268,22 @@ class Offers:
             per_char = tokens / (self._history.chars[position] + 1)
             known = self._outputs[position] = Output(content.rows, self._ledger.held[position], per_char)
         return known
+
+
+def _saves(cut: Offer, whole: Offer) -> bool:
+    """Return whether a unit is better shortened, where both forms fit."""
+    return cut.cost < LEAST_SAVING * whole.cost and cut.rate > whole.rate
+
+
+def _densest_first(rates: Sequence[float], outputs: Mapping[int, Output]) -> Iterator[Cut]:
+    """Yield the rows of outputs that add something, by what they add by token; among equals the first."""
+    order = sorted(range(len(rates)), key=rates.__getitem__, reverse=True)
+    positions = list(outputs)
+    starts = [0]
+    if len(positions) > 1:
+        starts += accumulate([len(output.prices) for output in outputs.values()])
+    for number in order:
+        if rates[number] <= NOTHING:
+            break
+        place = bisect_right(starts, number) - 1
+        yield positions[place], number - starts[place]

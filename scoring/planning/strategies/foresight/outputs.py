@@ -17,8 +17,6 @@ from scoring.history import MARK_CHARS, Row, Rows
 FRAME_TOKENS = 5  # what is counted for the frame of an output
 NOTHING = 1e-12  # sums of worth differ by less than this from rounding alone
 
-Adding = tuple[float, int, int]  # minus the worth of a row by token, its message, its number
-
 
 class Output:
     """The rows of one output.
@@ -33,46 +31,48 @@ class Output:
         self._lines, self._pieces = rows.lines, rows.pieces
         self._bounds = [0, *rows.ends]
         self._at = itemgetter(*self._bounds)
-        self._mentions = array("I", map(held.__getitem__, rows.mentions))
+        self._mentions = array("I", [held[place] for place in rows.mentions])
         self.mark = MARK_CHARS * per_char
         self.frame = FRAME_TOKENS + self.mark
         self.prices = array("d", [(chars + 1) * per_char for chars in rows.chars])
         self.telling = rows.telling
 
-    def adding(self, position: int, left: Sequence[float]) -> list[Adding]:
-        """Return the rows that add something, by what is left of their mentions."""
-        upto = self._at([0.0, *accumulate(map(left.__getitem__, self._mentions))])
-        rates = map(truediv, map(sub, upto[1:], upto), self.prices)
-        return [(-rate, position, row) for row, rate in enumerate(rates) if rate > NOTHING]
+    def rates(self, left: Sequence[float]) -> list[float]:
+        """Return what is left of each row by token, from what is left of each mention."""
+        upto = self._at(list(accumulate(map(left.__getitem__, self._mentions), initial=0.0)))
+        return list(map(truediv, map(sub, upto[1:], upto), self.prices))
 
     def block(self, row: int, taken: Collection[int], left: Sequence[float]) -> tuple[tuple[int, ...], float]:
         """Return the rows that a row brings beside those taken, itself first, and what they add to the cost."""
-        before, after = self._beside(row, -1), self._beside(row, 1)
-        joined = (before in taken) + (after in taken)
+        lines, pieces, price = self._lines, self._pieces, self.prices[row]
+        # A neighbour is the row before or after it, where no more than a blank line stands between them.
+        before = row > 0 and lines[row] - lines[row - 1] <= 2
+        after = row + 1 < len(lines) and lines[row + 1] - lines[row] <= 2
+        joined = (before and row - 1 in taken) + (after and row + 1 in taken)
         if joined:
-            return (row,), self.prices[row] - (self.mark if joined == 2 else 0.0)
-        around = [one for one in (after, before) if one is not None and not self._pieces[one]]
-        if not around or self._pieces[row]:  # a part of a long line says enough by itself
-            return (row,), self.prices[row] + self.mark
-        other = max(around, key=lambda one: sum([left[n] for n in self.mentions_of(one)]) / self.prices[one])
-        return (row, other), self.prices[row] + self.prices[other] + self.mark
+            return (row,), price - (self.mark if joined == 2 else 0.0)
+        if pieces[row]:  # a part of a long line says enough by itself
+            return (row,), price + self.mark
+        before, after = before and not pieces[row - 1], after and not pieces[row + 1]
+        if not before and not after:
+            return (row,), price + self.mark
+        other = row + 1 if after else row - 1
+        if before and after and self._rate(row - 1, left) > self._rate(other, left):
+            other = row - 1
+        return (row, other), price + self.prices[other] + self.mark
+
+    def _rate(self, row: int, left: Sequence[float]) -> float:
+        """Return what is left of a row by token."""
+        return sum([left[number] for number in self.mentions_of(row)]) / self.prices[row]
 
     def priced(self, rows: Collection[int]) -> float:
         """Return what rows cost together, with the marks between them."""
-        total, last = 0.0, None
+        lines, total, last = self._lines, 0.0, -1
         for row in sorted(rows):
-            total += self.prices[row] + (
-                0.0 if last is not None and self._beside(row, -1) == last else self.mark
-            )
+            joined = last == row - 1 >= 0 and lines[row] - lines[last] <= 2
+            total += self.prices[row] + (0.0 if joined else self.mark)
             last = row
         return total
-
-    def _beside(self, row: int, step: int) -> int | None:
-        """Return the row before or after one, where no more than a blank line stands between them."""
-        other = row + step
-        if 0 <= other < len(self._lines) and abs(self._lines[other] - self._lines[row]) <= 2:
-            return other
-        return None
 
     def mentions_of(self, row: int) -> array[int]:
         """Return the mentions of a row, by number."""

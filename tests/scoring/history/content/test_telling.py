@@ -110,3 +110,18 @@ class TestVerdicts:
     def test_see_what_a_tool_marks_as_an_error(self) -> None:  # X23
         """By the tag around it."""
         assert is_failure("<tool_use_error>String to replace not found in file.</tool_use_error>")
+
+
+class TestWordsThatAreLookedForFirst:
+    """A cheap look for single words passes over no line that the expressions find."""
+
+    @pytest.mark.parametrize(
+        "line",
+        """3 specs|4 EXAMPLES|2 scenarios|1 suite|8 assertions|5 checks|12 passing|1 skipped|2 pending|3 ok|9 problems
+        4 issues|6 successes|OK|Passed|Success|successful|Ran 12|BUILD SUCCESS|build fail|Result: ok|summary: 3
+        succeeded|all files formatted|no issues|no warnings|finished in|Completed with|compiled in|built in|done in
+        bestanden""".replace("\n", "|").split("|"),
+    )  # fmt: skip
+    def test_find_how_a_run_ended(self, line: str) -> None:  # X7
+        """Every kind of verdict stays."""
+        assert line.strip() in [one.strip() for one in told(line)]

@@ -76,3 +76,30 @@ class TestSpeakers:
         """Such an answer says nothing without its question."""
         assert SHORT in cues_of_speech("user", "yes, the second one")
         assert SHORT not in cues_of_speech("user", "yes, take the second one and then send it to both")
+
+
+class TestWordsThatAreLookedForFirst:
+    """A cheap look for single words passes over no sentence that the expressions find."""
+
+    @pytest.mark.parametrize(
+        "words",
+        """you may not|you cannot ever|you can't ever|under no circumstances|from now on|at all times|no matter what
+        as a standing rule|niemals|nie wieder|auf keinen Fall|ab jetzt|ab sofort|du darfst|ne pousse jamais
+        de ahora en adelante|bitte immer|nunca toques|siempre usa""".replace("\n", "|").split("|"),
+    )
+    def test_find_what_binds_in_any_conversation(self, words: str) -> None:
+        """Every order and ban counts, in capitals too."""
+        assert STRICT in cues_of_speech("user", f"{words.strip().upper()} this there")
+
+    @pytest.mark.parametrize(
+        "words",
+        """mustn't|no longer|not allowed|forbidden|prohibited|required to|unbedingt|darfst|musst|verboten|dois|doit
+        toujours|interdit|debes|prohibido|dont|should not|only|avoid|without|make sure|ensure|instead|unless|except|refrain|stop
+        leave it alone|rather than|prefer|keep it|no more than|at most|exactly|nur|keine|ohne|statt|vermeiden
+        stattdessen|bitte nicht|achte|sans|seulement|au lieu|sauf|sin|solo|evita|en vez|salvo|excepto""".replace(
+            "\n", "|"
+        ).split("|"),
+    )
+    def test_find_what_binds_those_who_work(self, words: str) -> None:
+        """Every softer rule counts, in capitals too."""
+        assert RULE in cues_of_speech("user", f"Push {words.strip().upper()} this there")
