@@ -8,15 +8,14 @@ an offer that was looked at once is never too low but in its form.
 from __future__ import annotations
 
 from array import array
-from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, chain
+from itertools import chain
 from math import ceil
 from typing import Protocol
 
 from scoring.history import History, Row
-from scoring.planning.strategies.foresight.outputs import NOTHING, Output
+from scoring.planning.strategies.foresight.outputs import NOTHING, Output, densest_first
 from scoring.planning.strategies.foresight.worth import Ledger
 
 STUB_FROM = 80  # an output of fewer tokens is never shortened: it stays whole or goes
@@ -146,7 +145,7 @@ class Offers:
         rates = [rate for output in outputs.values() for rate in output.rates(self._ledger.left)]
         if max(rates, default=0.0) <= NOTHING:
             return None
-        return self._cut(head, _densest_first(rates, outputs), seen, cost, outputs, room)
+        return self._cut(head, densest_first(rates, outputs), seen, cost, outputs, room)
 
     def _cut(
         self,
@@ -215,7 +214,7 @@ class Offers:
         """Give shortened messages rows back that still add something, the densest first, while there is room."""
         outputs = {position: self._outputs[position] for position in sorted(shortened)}
         rates = [rate for output in outputs.values() for rate in output.rates(self._ledger.left)]
-        for position, row in _densest_first(rates, outputs):
+        for position, row in densest_first(rates, outputs):
             output = outputs[position]
             tokens, kept = shortened[position]
             if row in kept:
@@ -273,17 +272,3 @@ class Offers:
 def _saves(cut: Offer, whole: Offer) -> bool:
     """Return whether a unit is better shortened, where both forms fit."""
     return cut.cost < LEAST_SAVING * whole.cost and cut.rate > whole.rate
-
-
-def _densest_first(rates: Sequence[float], outputs: Mapping[int, Output]) -> Iterator[Cut]:
-    """Yield the rows of outputs that add something, by what they add by token; among equals the first."""
-    order = sorted(range(len(rates)), key=rates.__getitem__, reverse=True)
-    positions = list(outputs)
-    starts = [0]
-    if len(positions) > 1:
-        starts += accumulate([len(output.prices) for output in outputs.values()])
-    for number in order:
-        if rates[number] <= NOTHING:
-            break
-        place = bisect_right(starts, number) - 1
-        yield positions[place], number - starts[place]

@@ -8,7 +8,8 @@ surroundings says little to whoever reads it, and a mark for what is missing cos
 from __future__ import annotations
 
 from array import array
-from collections.abc import Collection, Sequence
+from bisect import bisect_right
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import accumulate
 from operator import itemgetter, sub, truediv
 
@@ -81,3 +82,19 @@ class Output:
     def row(self, row: int) -> Row:
         """Return where a row stands in the text."""
         return Row(self._lines[row], self._pieces[row])
+
+
+def densest_first(rates: Sequence[float], outputs: Mapping[int, Output]) -> Iterator[tuple[int, int]]:
+    """Yield messages and numbers of the rows of outputs that add something, by what they add by token; among equals the
+    first. `rates` are those of all rows, one output after the other.
+    """
+    order = sorted(range(len(rates)), key=rates.__getitem__, reverse=True)
+    positions = list(outputs)
+    starts = [0]
+    if len(positions) > 1:
+        starts += accumulate([len(output.prices) for output in outputs.values()])
+    for number in order:
+        if rates[number] <= NOTHING:
+            break
+        place = bisect_right(starts, number) - 1
+        yield positions[place], number - starts[place]

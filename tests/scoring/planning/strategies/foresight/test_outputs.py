@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 
 from scoring.history import Row, content_of
-from scoring.planning.strategies.foresight.outputs import Output
+from scoring.planning.strategies.foresight.outputs import Output, densest_first
 
 TEXT = "main.py\nnothing\nmain.py utils_b"
 
@@ -17,10 +17,11 @@ class TestOutput:
         """By worth a token; what is covered already is no offer."""
         output = Output(content_of(TEXT, [TEXT]).rows, array("I", [5, 3]), 0.25)
         left = [0.0, 0, 0, 2.0, 0, 1.0]
-        assert [(position, row) for _, position, row in sorted(output.adding(7, left))] == [(7, 2), (7, 0)]
+        assert list(densest_first(output.rates(left), {7: output})) == [(7, 2), (7, 0)]
         left[3] = 0.0
-        assert [row for _, _, row in output.adding(7, left)] == [0, 2]
-        assert output.adding(7, [0.0] * 6) == []
+        both = {7: output, 9: output}
+        assert list(densest_first(2 * output.rates(left), both)) == [(7, 0), (9, 0), (7, 2), (9, 2)]
+        assert list(densest_first(output.rates([0.0] * 6), {7: output})) == []
 
     def test_names_marks_by_their_numbers_in_the_history(self) -> None:
         """And rows by their place in the text."""
