@@ -445,7 +445,10 @@ export class CoppiceSession extends CoppiceElement {
     super.update();
     if (session) this.#feedPanels(session);
     if (this.#tab && !customElements.get(`${this.#tab}-panel`))
-      LATER[this.#tab]?.().catch((error) => toastError(error, "Could not load the panel"));
+      LATER[this.#tab]?.().then(
+        () => this.requestUpdate(),
+        (error) => toastError(error, "Could not load the panel"),
+      );
   }
 
   view() {
@@ -477,6 +480,8 @@ export class CoppiceSession extends CoppiceElement {
       panel.choices = this.#choices;
       panel.session = session;
     }
+    const history = this.querySelector("history-panel");
+    if (history && customElements.get("history-panel")) history.session = session;
   }
 }
 

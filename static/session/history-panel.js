@@ -1,17 +1,20 @@
 // <history-panel session-id="…"></history-panel>
 //
 // The operations on the context, newest first: prunes, pins, drops, restores, compactions by the agent. Each
-// opens to the messages it changed and why, and has an Undo where that is possible. Emits `undone` {undone}.
+// opens to a comparison, the context before and after it, with the messages it changed and why, and has an
+// Undo where that is possible. Property `session`. Emits `undone` {undone}.
 import { api } from "../shared/api.js";
 import { counted, number } from "../shared/format.js";
-import { html, keyed } from "../shared/html.js";
+import { html, keyed, nothing } from "../shared/html.js";
 import { reasonOf } from "../shared/problem.js";
 import { tookWords } from "../shared/prune-words.js";
 import { ReadingElement } from "../shared/reading-element.js";
+import { planBar } from "../shared/session-parts.js";
 import { agoTime } from "../shared/times.js";
 import { toastError } from "../shared/toast.js";
 import { operationName, strategyName } from "../shared/words.js";
 import { panelText } from "./message-row.js";
+import { aimOf } from "./plan.js";
 
 /** @type {Record<string, string>} */
 const ACTORS = {
@@ -24,13 +27,19 @@ const ACTORS = {
 const MARKS = { compaction: "◆", clearing: "◇", prune: "▼" };
 const BY_AGENT = ["compaction", "clearing", "rewind"];
 const SHOWN_ITEMS = 60;
+const NOT_KEPT =
+  "Not known: this operation is of an earlier version, which did not keep what the context held.";
+const PRUNED_VIEW = "The pruned view; the agent's context stayed as it was.";
+const SAME_SIZE = "The size of the context stayed the same.";
 const NONE = "No operation on the context yet. Prunes, pins, drops and restores are listed here.";
 
 export class HistoryPanel extends ReadingElement {
   /** @type {Api.Operation[] | null} */
   #operations = null;
-  /** Open operations with their messages, the error, or null while reading.
-   * @type {Map<number, Api.OperationItem[] | string | null>} */
+  /** @type {Api.Session | null} */
+  #drawn = null;
+  /** Operations that are compared, the error, or null while reading.
+   * @type {Map<number, Api.OperationFull | string | null>} */
   #open = new Map();
   /** The operation whose undo waits for an answer. @type {number | null} */
   #asking = null;
@@ -40,9 +49,15 @@ export class HistoryPanel extends ReadingElement {
     return this.getAttribute("session-id") ?? "";
   }
 
+  /** The session as it is now: its limits are the scale of the bars. @param {Api.Session} session */
+  set session(session) {
+    this.#drawn = session;
+    if (this.#open.size > 0) this.requestUpdate();
+  }
+
   start() {
     this.actions({
-      inside: (target) => this.#toggle(Number(target.dataset.n)),
+      compare: (target) => this.#toggle(Number(target.dataset.n)),
       undo: (target) => this.#ask(Number(target.dataset.n)),
       "undo-yes": (target) => this.#undo(Number(target.dataset.n)),
       "undo-no": () => this.#ask(null),
@@ -59,8 +74,8 @@ export class HistoryPanel extends ReadingElement {
     if (this.#open.delete(n)) return this.requestUpdate();
     this.#open.set(n, null);
     this.requestUpdate();
-    const items = await api.operation(this.#session, n).then((operation) => operation.items, reasonOf);
-    if (this.#open.has(n)) this.#open.set(n, items);
+    const found = await api.operation(this.#session, n).catch(reasonOf);
+    if (this.#open.has(n)) this.#open.set(n, found);
     this.requestUpdate();
   }
 
@@ -102,8 +117,6 @@ export class HistoryPanel extends ReadingElement {
   #entry(o) {
     const open = this.#open.has(o.n);
     const undone = o.undone_at !== null;
-    const look = html`<button class="small quiet" data-act="inside" data-n=${o.n} aria-expanded=${open}
-      >${open ? "Close" : "Look inside"}</button>`;
     const actor = BY_AGENT.includes(o.kind) ? "" : (ACTORS[o.actor] ?? o.actor);
     return html`<li data-undone=${undone}>
       <div class="operation">
@@ -113,13 +126,44 @@ export class HistoryPanel extends ReadingElement {
           <span class="muted">${actor} ${agoTime(o.at)}${undone && " · undone"}</span>
         </div>
         <div class="op-acts">
-          ${o.messages > 0 && look}
+          <button class="small quiet" data-act="compare" data-n=${o.n} aria-expanded=${open}
+            aria-controls=${open ? `compared-${o.n}` : nothing}>${open ? "Close" : "Compare"}</button>
           ${o.undoable && !undone && html`<button class="small" data-act="undo" data-n=${o.n}>Undo</button>`}
         </div>
         <p class="small muted op-figures">${figures(o)}</p>
       </div>
-      ${this.#asking === o.n && this.#question(o)} ${open && inside(this.#open.get(o.n) ?? null)}
+      ${this.#asking === o.n && this.#question(o)} ${open && this.#compared(o.n)}
     </li>`;
+  }
+
+  /** An operation beside the state before it. @param {number} n */
+  #compared(n) {
+    const found = this.#open.get(n) ?? null;
+    return html`<section id="compared-${n}" class="compared" aria-label="Before and after operation ${n}">
+      ${found === null && html`<p class="small muted">Reading…</p>`}
+      ${typeof found === "string" && html`<p class="small fault">${found}</p>`}
+      ${found && typeof found !== "string" && html`${this.#bars(found)} ${inside(found.items)}`}
+    </section>`;
+  }
+
+  /** The context before and after an operation, on one scale. @param {Api.OperationFull} operation */
+  #bars({ kind, tokens_before, tokens_after, regions_before, regions_after }) {
+    const session = this.#drawn;
+    if (!session) return "";
+    if (!regions_before || !regions_after) return html`<p class="small muted">${NOT_KEPT}</p>`;
+    const full = Math.max(tokens_before, tokens_after);
+    const whose =
+      BY_AGENT.includes(kind) || !session.agent ? "" : html`<p class="small muted">${PRUNED_VIEW}</p>`;
+    /** @param {string} label @param {number} tokens @param {Api.Region[]} regions */
+    const bar = (label, tokens, regions) => {
+      const utilization = aimOf(tokens, session);
+      const certainty = regions[0]?.certainty ?? "calibrated";
+      return planBar(label, session, { tokens, utilization, messages: 0 }, regions, full, certainty);
+    };
+    return html`<div class="plan-bars">
+        ${bar("Before", tokens_before, regions_before)} ${bar("After", tokens_after, regions_after)}
+      </div>
+      ${whose} ${tokens_before === tokens_after && html`<p class="small muted">${SAME_SIZE}</p>`}`;
   }
 
   /** @param {Api.Operation} o */
@@ -155,10 +199,8 @@ function figures(o) {
   return [[took, tokens].filter(Boolean).join(", "), ...new Set(by)].filter(Boolean).join(" · ");
 }
 
-/** The messages of an operation, or the error. @param {Api.OperationItem[] | string | null} items */
+/** The messages that an operation changed. @param {Api.OperationItem[]} items */
 function inside(items) {
-  if (items === null) return html`<p class="small muted">Reading…</p>`;
-  if (typeof items === "string") return html`<p class="small fault">${items}</p>`;
   if (items.length === 0) return html`<p class="small muted">It changed no message.</p>`;
   const more = items.length - SHOWN_ITEMS;
   return html`<ul class="group-rows">

@@ -24,9 +24,10 @@ export function stateIcon(session) {
 
 /** A context before or after a prune, in one line of a grid of four. @param {string} label
  * @param {Api.Session} session @param {Api.Fill} amount @param {Api.Region[]} regions
- * @param {number} [full] tokens of the largest bar beside it, which has the same scale */
-export function planBar(label, session, { tokens: count, utilization }, regions, full = 0) {
-  const { certainty } = session.pruned;
+ * @param {number} [full] tokens of the largest bar beside it, which has the same scale
+ * @param {Api.Gauge["certainty"]} [certainty] */
+export function planBar(label, session, amount, regions, full = 0, certainty = session.pruned.certainty) {
+  const { tokens: count, utilization } = amount;
   const { gauge, limits } = gaugeOf(session, { tokens: count, utilization, certainty, messages: 0, regions });
   return html`<span class="muted">${label}</span>
     <context-gauge label=${label} .value=${{ gauge, limits: { ...limits, full } }}></context-gauge>

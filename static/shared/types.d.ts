@@ -132,7 +132,9 @@ declare namespace Api {
     undoable: boolean; undoes_also: number[]; preset: string | null; strategy: string | null;
     max_tokens: number | null;
   }
-  interface OperationFull extends Operation { items: OperationItem[]; }
+  interface OperationFull extends Operation {
+    items: OperationItem[]; regions_before: Region[] | null; regions_after: Region[] | null;
+  }
   interface OperationItem extends Message { change: string; }
   interface Operations { operations: Operation[]; }
   interface OverBudget {

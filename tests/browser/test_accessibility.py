@@ -45,7 +45,7 @@ def open_history(page: Page, server: Server) -> None:
     server.app.prunes.apply(session, PruneRequest())
     page.goto(f"{server.url}/sessions/{session}")
     page.get_by_role("tab", name="History").click()
-    page.get_by_role("button", name="Look inside").click()
+    page.get_by_role("button", name="Compare").click()
     expect(page.locator(".operations .group-rows li").first).to_be_visible()
 
 

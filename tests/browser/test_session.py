@@ -16,6 +16,8 @@ from webapp.services.planning.requests import PlanRequest, PruneRequest
 
 EVIL = "<script>window.hurt = true</script><img src=x onerror='window.hurt = true'> & <b>bold</b>"
 
+METERS = "meters => meters.map(meter => meter.getAttribute('aria-valuetext'))"
+
 
 def open_session(page: Page, server: Server, session: str) -> None:
     """Opens a session's page and waits for its messages."""
@@ -262,15 +264,56 @@ class TestHistory:
     """The operations, and their undo."""
 
     def test_shows_what_a_prune_took_and_why(self, page: Page, server: Server) -> None:  # X3
-        """Look inside lists the messages with their reasons."""
+        """Compare lists the messages with their reasons."""
         session = managed(server, 60)
         server.app.prunes.apply(session, PruneRequest())
         open_session(page, server, session)
         page.get_by_role("tab", name="History").click()
         expect(page.locator(".operations li").first).to_contain_text("Pruned by you")
-        page.get_by_role("button", name="Look inside").click()
+        page.get_by_role("button", name="Compare").click()
         inside = page.locator(".operations .group-rows li")
         expect(inside.first).to_contain_text("to make room for what matters more")
+
+    def test_compares_an_operation_with_the_state_before(self, page: Page, server: Server) -> None:  # X3
+        """Two bars on one scale, those of the plan that was applied, by keyboard as well, also once it is undone."""
+        session = managed(server, 60)
+        open_session(page, server, session)
+        page.get_by_role("button", name=re.compile(r"^Prune \d+ messages")).click()
+        promised = page.locator(".plan-bars [role=meter]").evaluate_all(METERS)
+        page.get_by_role("tab", name="History").click()
+        compare = page.get_by_role("button", name="Compare")
+        compare.focus()
+        page.keyboard.press("Enter")
+        region = page.get_by_role("region", name="Before and after operation 1")
+        expect(region.get_by_role("meter")).to_have_count(2)
+        assert region.get_by_role("meter").evaluate_all(METERS) == promised
+        close = page.get_by_role("button", name="Close", exact=True).and_(
+            page.locator("[aria-expanded=true]")
+        )
+        expect(close).to_be_focused()
+        page.get_by_role("button", name="Undo").last.click()
+        expect(page.locator(".operations > li[data-undone=true]")).to_have_count(1)
+        assert region.get_by_role("meter").evaluate_all(METERS) == promised
+        close.focus()
+        page.keyboard.press("Enter")
+        expect(region).to_have_count(0)
+
+    def test_says_so_where_the_state_before_was_not_kept(self, page: Page, server: Server) -> None:  # X3
+        """An operation of an earlier version has no bars, and its messages are listed all the same."""
+        session = managed(server, 60)
+        server.app.prunes.apply(session, PruneRequest())
+        made = server.app.store.operations.get(1, 1)
+        assert made is not None
+        made.n, made.plan = 2, {}
+        with server.app.store.write():
+            server.app.store.operations.add(1, made, server.app.store.operations.items(1, 1))
+        open_session(page, server, session)
+        page.get_by_role("tab", name="History").click()
+        page.get_by_role("button", name="Compare").first.click()
+        region = page.get_by_role("region", name="Before and after operation 2")
+        expect(region).to_contain_text("which did not keep what the context held")
+        expect(region.get_by_role("meter")).to_have_count(0)
+        expect(region.locator(".group-rows li").first).to_be_visible()
 
     def test_says_which_later_ones_an_undo_takes_along(self, page: Page, server: Server) -> None:  # X2
         """Undoing an older operation asks first and names the later ones."""

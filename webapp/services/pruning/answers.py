@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from webapp.answers import answer
 from webapp.services.planning.answers import Message
-from webapp.services.session.answers import Applied, Operation, Session
+from webapp.services.session.answers import Applied, Operation, Region, Session
 
 
 @answer
@@ -24,9 +24,12 @@ class OperationItem(Message):
 
 @answer
 class OperationFull(Operation):
-    """One operation with each message that it changed."""
+    """One operation with each message that it changed, and what the context held before and after."""
 
     items: list[OperationItem]
+    regions_before: list[Region] | None
+    """The regions before it, of the context that `tokens_before` measures; null in operations of earlier versions."""
+    regions_after: list[Region] | None
 
 
 @answer

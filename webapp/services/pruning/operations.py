@@ -8,6 +8,7 @@ before it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 
 from scoring.units import Units, waiting
 from webapp.errors import Conflict, Invalid, NotFound
@@ -15,9 +16,9 @@ from webapp.events import ContextPruned, ContextRestored, Event, OperationUndone
 from webapp.services.planning.message_pages import Messages
 from webapp.services.planning.message_rows import message_answer
 from webapp.services.pruning.answers import OperationFull, OperationItem, Undone
-from webapp.services.session.answers import Applied, Operation
+from webapp.services.session.answers import Applied, Operation, Region
 from webapp.services.session.environment import Environment
-from webapp.services.session.gauges import session_answer
+from webapp.services.session.gauges import in_order, session_answer
 from webapp.services.session.histories import Histories
 from webapp.services.session.limits import percent
 from webapp.services.session.operation import SUMMARY_IN, SUMMARY_OUT, ContextChange
@@ -96,7 +97,12 @@ class Operations:
             for item in items
             if item.no in messages and item.change not in (SUMMARY_IN, SUMMARY_OUT)
         ]
-        return OperationFull(**vars(operation_answer(found, live)), items=shown)
+        return OperationFull(
+            **vars(operation_answer(found, live)),
+            items=shown,
+            regions_before=_regions(found, "regions_before"),
+            regions_after=_regions(found, "regions_after"),
+        )
 
     # -- undo
 
@@ -322,6 +328,13 @@ def _undone_words(operations: Sequence[OperationRow], restored: int) -> str:
     return f"{what.replace('_', ' ')}, {restored:,} {'message' if restored == 1 else 'messages'} back"
 
 
+def _regions(operation: OperationRow, which: str) -> list[Region] | None:
+    """Return the regions that an operation noted; None for one that was made before they were kept."""
+    noted = operation.plan.get(which)
+    return None if noted is None else in_order(noted, operation.plan["certainty"])
+
+
 def _item(message: MessageRow, item: ItemRow, weights: dict[str, float]) -> OperationItem:
-    left = Left(item.detail or {}, weights)
-    return OperationItem(**vars(message_answer(message, None, left)), change=item.change)
+    detail = item.detail or {}
+    shown = replace(message_answer(message, None, Left(detail, weights)), reason=detail.get("reason"))
+    return OperationItem(**vars(shown), change=item.change)

@@ -43,20 +43,23 @@ IDLE_MS = 24 * 3600 * 1000
 def gauge_of(session: Session, context: SessionContext, limit: int) -> Gauge:
     """Return the gauge of one context; its regions add up to its tokens."""
     scale = context.scale
-    estimates = {name: tokens for name, (tokens, _) in context.totals.items()}
     return Gauge(
         tokens=scale.tokens,
         utilization=percent(scale.tokens, limit),
         certainty=scale.certainty,
         messages=context.messages,
-        regions=regions_of(session, scale, estimates, scale.tokens),
+        regions=regions_of(session, scale, context.estimates, scale.tokens),
     )
 
 
 def regions_of(session: Session, scale: Scale, estimates: Mapping[str, int], tokens: int) -> list[Region]:
     """Return `tokens` divided among the regions by their estimates, in the order in which they are drawn."""
-    parts = calibration.split(session.calibration, estimates, tokens)
-    certainty: Certainty = "estimated" if scale.certainty == "estimated" else "calibrated"
+    return in_order(calibration.split(session.calibration, estimates, tokens), scale.certainty)
+
+
+def in_order(parts: Mapping[str, int], of_all: Certainty) -> list[Region]:
+    """Return the regions that take tokens in the order in which they are drawn, given the certainty of their sum."""
+    certainty: Certainty = "estimated" if of_all == "estimated" else "calibrated"
     names = [name for name in REGIONS if parts.get(name)] + sorted(set(parts) - set(REGIONS))
     return [Region(name=name, tokens=parts[name], certainty=certainty) for name in names]
 

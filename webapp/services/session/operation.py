@@ -1,9 +1,9 @@
 """Operations: the one way to change a context so that the change can be undone.
 
 A prune, a drop, a pin, a summary, an emergency and the agent's own compaction all collect their changes in a
-`ContextChange`, which keeps items, flags and totals in step and records them as one operation. Undo reads nothing
-else. Everything happens inside the caller's transaction. A message whose outputs were replaced costs what its
-replacement costs.
+`ContextChange`, which keeps items, flags and totals in step and records them as one operation, with the regions of the
+context before and after it. Undo reads nothing but the items. Everything happens inside the caller's transaction. A
+message whose outputs were replaced costs what its replacement costs.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from scoring.tokens.calibration import split
 from webapp.services.session.measuring import region_of
 from webapp.services.session.replacements import cost
 from webapp.services.session.session import Session
@@ -43,6 +44,8 @@ class ContextChange:
         self.session, self._store = session, session.environment.store
         self._now = session.environment.clock() if now is None else now
         self.before = session.pruned.tokens
+        self._calibration = session.calibration
+        self._estimates = {context.view: context.estimates for context in session.contexts}
         self.items: list[ItemRow] = []
 
     # -- messages
@@ -153,7 +156,7 @@ class ContextChange:
             tokens_before=self.before,
             tokens_after=self.session.pruned.tokens,
             messages=messages,
-            plan={**facts, **counted},
+            plan={**facts, **counted, **self._regions(actor, facts)},
         )
         self._store.operations.add(row.key, operation, self.items)
         row.next_operation += 1
@@ -162,6 +165,17 @@ class ContextChange:
         self.session.crosses_target()
         self.save()
         return operation
+
+    def _regions(self, actor: str, facts: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the regions before and after: of the agent's context for what the agent did, else of the view."""
+        context = self.session.main if actor == "agent" else self.session.pruned
+        before = facts.get("agent_before", self.before)
+        after = facts.get("agent_after", context.tokens)
+        return {
+            "regions_before": split(self._calibration, self._estimates[context.view], before),
+            "regions_after": split(self.session.calibration, context.estimates, after),
+            "certainty": context.scale.certainty,
+        }
 
     def save(self) -> None:
         """Write the session with a new version, and a point of the chart if its size has changed."""

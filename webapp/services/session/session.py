@@ -92,9 +92,14 @@ class SessionContext:
         self._session.totals[self.view] = totals
 
     @property
+    def estimates(self) -> dict[str, int]:
+        """Return region -> estimated tokens."""
+        return {name: tokens for name, (tokens, _) in self.totals.items()}
+
+    @property
     def estimate(self) -> int:
         """Return the estimated tokens of the whole context."""
-        return sum(tokens for tokens, _ in self.totals.values())
+        return sum(self.estimates.values())
 
     @property
     def messages(self) -> int:

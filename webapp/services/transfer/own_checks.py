@@ -16,6 +16,7 @@ from pydantic import TypeAdapter, ValidationError
 from scoring.history import Cues, Features
 from scoring.messages import Role, part_from_dict
 from scoring.tokens import GREATEST_FACTOR, LEAST_FACTOR
+from webapp.services.session.answers import Certainty
 from webapp.services.session.state import SessionState
 from webapp.store.sessions import SessionRow
 
@@ -43,7 +44,7 @@ class Card:
 
 @dataclass
 class Plan:
-    """The counts and weights of an operation."""
+    """The counts and weights of an operation, and the regions around it by name."""
 
     weights: dict[str, float] = field(default_factory=dict)
     number: int | None = None
@@ -53,6 +54,9 @@ class Plan:
     summary_tokens: int | None = None
     agent_before: int | None = None
     agent_after: int | None = None
+    regions_before: dict[str, int] | None = None
+    regions_after: dict[str, int] | None = None
+    certainty: Certainty | None = None
 
 
 @dataclass

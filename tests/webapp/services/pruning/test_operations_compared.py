@@ -1,0 +1,92 @@
+"""Operations compared: the regions of the context before and after each, as the gauges showed them then."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from tests.webapp.building import conversation, followed, mid, user
+from webapp.agents.records import Compaction, Rewind
+from webapp.app import App
+from webapp.services.planning.requests import PlanRequest, PruneRequest
+from webapp.services.session.answers import Gauge, Region
+
+KEPT = tuple(f"id-{n}" for n in range(30, 41))
+ACTS: dict[str, Callable[[App], object]] = {
+    "prune": lambda app: app.prunes.apply("s", PruneRequest(max_tokens=1_000)),
+    "drop": lambda app: app.operations.drop("s", mid(app, "s", 3)),
+    "pin": lambda app: app.operations.pin("s", mid(app, "s", 3)),
+    "emergency": lambda app: app.overflow.relieve("s"),
+    "summary": lambda app: app.summarising.summarise("s"),
+    "compaction": lambda app: app.ingest.append_records(
+        "s", [Compaction(None, "auto", None, "c", kept=KEPT)]
+    ),
+    "rewind": lambda app: app.ingest.append_records("s", [Rewind("id-6", "r", live=KEPT)]),
+}
+
+
+def gauge_of(app: App, act: str) -> Gauge:
+    """Return the gauge of the context that an act changes: the agent's own for what the agent does."""
+    session = app.sessions.get("s")
+    agent = session.agent if act in ("compaction", "rewind") else None
+    return agent or session.pruned
+
+
+def shares(regions: list[Region] | None) -> dict[str, int]:
+    """Return the tokens by region."""
+    assert regions is not None
+    return {region.name: region.tokens for region in regions}
+
+
+class TestComparison:
+    """The context before an operation, beside that after it."""
+
+    @pytest.mark.parametrize("act", ACTS)
+    def test_shows_the_gauges_of_both_moments(self, app: App, act: str) -> None:  # X3
+        """For every kind of operation; the regions add up to its tokens before and after."""
+        followed(app, *conversation(10), user("end"))
+        before = gauge_of(app, act)
+        ACTS[act](app)
+        after = gauge_of(app, act)
+        done = app.operations.one("s", 1)
+        assert shares(done.regions_before) == shares(before.regions)
+        assert shares(done.regions_after) == shares(after.regions)
+        assert (sum(shares(done.regions_before).values()), sum(shares(done.regions_after).values())) == (
+            done.tokens_before,
+            done.tokens_after,
+        )
+
+    def test_stays_once_the_operation_is_undone(self, app: App) -> None:  # X2, X3
+        """Both states can still be looked at; the one before is the one that the undo brought back."""
+        followed(app, *conversation(10), user("end"))
+        app.prunes.apply("s", PruneRequest(max_tokens=1_000))
+        app.operations.undo("s")
+        done = app.operations.one("s", 1)
+        assert shares(done.regions_before) == shares(app.sessions.get("s").pruned.regions)
+        assert shares(done.regions_after) != shares(done.regions_before)
+
+    def test_is_what_the_plan_promised(self, app: App) -> None:  # X1
+        """The bars of the history are those of the plan that was applied."""
+        followed(app, *conversation(10), user("end"))
+        plan = app.prunes.plan("s", PlanRequest(max_tokens=1_000))
+        app.prunes.apply("s", PruneRequest(plan_id=plan.plan_id))
+        assert shares(app.operations.one("s", 1).regions_after) == shares(plan.regions_after)
+
+    def test_gives_no_reason_where_there_was_none(self, app: App) -> None:  # X3
+        """A pinned message is not said to be out of the context."""
+        followed(app, *conversation(2))
+        app.operations.pin("s", mid(app, "s", 1))
+        assert [item.reason for item in app.operations.one("s", 1).items] == [None]
+
+    def test_is_unknown_of_an_operation_of_an_earlier_version(self, app: App) -> None:  # X3
+        """Regions that were not kept are not guessed."""
+        followed(app, *conversation(10), user("end"))
+        app.operations.drop("s", mid(app, "s", 3))
+        row = app.store.operations.get(1, 1)
+        assert row is not None
+        row.n, row.plan = 2, {"number": 41, "removed": 2, "shortened": 0}
+        with app.store.write():
+            app.store.operations.add(1, row, [])
+        done = app.operations.one("s", 2)
+        assert (done.regions_before, done.regions_after) == (None, None)
