@@ -10,9 +10,11 @@ import { CoppiceElement } from "../shared/element.js";
 import { html, nothing } from "../shared/html.js";
 import { problem, reasonOf } from "../shared/problem.js";
 import { live } from "../shared/socket.js";
+import { toast, toastError } from "../shared/toast.js";
 import { Choices } from "./choices.js";
 import { doesSomething, planRequest, planVerb, sinceSentence } from "./plan.js";
 import { chosen, planBody, planTitle } from "./plan-view.js";
+import { enter, toSave, withoutOwn } from "./tuning.js";
 
 const TYPING_MS = 250;
 const CALM_MS = 700;
@@ -100,6 +102,10 @@ export class PlanPanel extends CoppiceElement {
       "forget-all": ({ dataset: { kind } }) => this.#choose(() => this.#choices.forgetAll(kind)),
       "also-prune": () => this.#wishFor({ ...this.#wish, max_tokens: this.#session?.aim_tokens }),
       "wish-reset": () => this.#wishFor({}),
+      "save-session": () => this.#save("this session", () => this.#patch(toSave(this.#wish))),
+      "save-all": () => this.#save("all sessions", () => this.#saveForAll()),
+      "follow-all": () =>
+        this.#save("all sessions", () => this.#patch(this.#plan ? withoutOwn(this.#plan) : {})),
     });
     this.listen(this, "input", (/** @type {Event} */ event) =>
       this.#wishes(/** @type {HTMLInputElement} */ (event.target)),
@@ -142,10 +148,34 @@ export class PlanPanel extends CoppiceElement {
       if (!(share > 0) || share > 100) return;
       this.#wish.max_tokens = Math.round((limit * share) / 100);
     } else if (field.name === "strategy") this.#wish.strategy = field.value;
-    else return;
+    else if (!this.#plan || !enter(this.#wish, this.#plan, field)) return;
     this.requestUpdate();
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.plan(), TYPING_MS);
+  }
+
+  /** Saves what is tried, and plans again with it; the aim of the plan stays. @param {string} whom
+   * @param {() => Promise<unknown>} saving */
+  async #save(whom, saving) {
+    try {
+      await saving();
+      toast(`Saved: plans follow the settings of ${whom}.`);
+      this.#wishFor({ max_tokens: this.#wish.max_tokens });
+    } catch (error) {
+      toastError(error, "Could not save");
+    }
+  }
+
+  /** @param {Record<string, unknown>} settings of this session */
+  async #patch(settings) {
+    if (this.#session) await api.patchSession(this.#session.id, { settings });
+  }
+
+  /** Saves for all sessions; this one follows them from then on. */
+  async #saveForAll() {
+    await api.saveSettings(toSave(this.#wish));
+    const own = this.#plan ? withoutOwn(this.#plan) : {};
+    if (Object.keys(own).length > 0) await this.#patch(own);
   }
 
   /** Plans again when the session has changed, unless the reader is in the groups or at a field. Further

@@ -8,6 +8,7 @@ import { choiceOptions } from "../shared/words.js";
 import { KINDS } from "./choices.js";
 import { panelText, shortenedTo } from "./message-row.js";
 import { aimOf, paysBack, rowsByCause } from "./plan.js";
+import { toSave, tuning } from "./tuning.js";
 
 /** @typedef {import("./choices.js").Choices} Choices */
 /** What the panel shows: `open` causes, and `all` causes of which every row is shown. @typedef {{ plan:
@@ -35,6 +36,7 @@ export function planBody(view) {
       </div>
       ${whatIf(view)}
     </div>
+    ${tuning(view)}
     ${plan.over_budget && overBudget(plan.over_budget)}
     ${plan.nothing_to_do && html`<p class="note-box" role="status">${sentence(plan.nothing_to_do)}</p>`}
     ${chosen(view)} ${groups(view)} ${bill(plan, session.pruned.certainty)}`;
@@ -181,7 +183,7 @@ function bill({ cache, removed_count, shortened_count }, certainty) {
 function whatIf({ plan, session, wish }) {
   const aim = Math.min(100, aimOf(wish.max_tokens ?? plan.max_tokens, session));
   const strategy = wish.strategy ?? plan.strategy;
-  const changed = wish.max_tokens !== undefined || wish.strategy !== undefined;
+  const changed = wish.max_tokens !== undefined || Object.keys(toSave(wish)).length > 0;
   return html`<fieldset class="what-if">
     <legend>What if</legend>
     <label for="plan-aim">Cut to</label>

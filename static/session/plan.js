@@ -1,8 +1,11 @@
 // The request for a plan, and a plan in words and numbers. Pure.
 import { counted, number } from "../shared/format.js";
+import { tried } from "./tuning.js";
 
-/** Values that the reader sets instead of the settings.
- * @typedef {{ max_tokens?: number, strategy?: string }} Wish */
+/** Values that the reader tries instead of the settings; `weights_of` is the task type that the weights are
+ * those of.
+ * @typedef {{ max_tokens?: number, strategy?: string, weights?: Record<string, number>,
+ * weights_of?: string | null, fresh_tail?: number }} Wish */
 
 /** The label of the button that applies a plan: "Prune 42 messages". @param {Api.Plan} plan */
 export function planVerb(plan) {
@@ -31,7 +34,12 @@ export function doesSomething(plan) {
 export function planRequest(wish, choices, session) {
   const plenty = Math.max(session.limit, 2 * session.pruned.tokens);
   const alone = choices.takes && wish.max_tokens === undefined;
-  return { ...wish, ...(alone ? { max_tokens: plenty } : {}), ...choices.request() };
+  const { weights, weights_of, fresh_tail, ...named } = wish;
+  const settings = tried(wish);
+  const tunes = Object.keys(settings).length > 0;
+  const compares = tunes || wish.strategy !== undefined;
+  const tries = { ...(tunes ? { settings } : {}), ...(compares ? { compare: true } : {}) };
+  return { ...named, ...tries, ...(alone ? { max_tokens: plenty } : {}), ...choices.request() };
 }
 
 /** A number of tokens as a share of a session's limit, in percent with one decimal. @param {number} tokens

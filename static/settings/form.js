@@ -5,9 +5,9 @@ import { html, kept, nothing } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
 import { options, signalColour, signalSwatch } from "../shared/session-parts.js";
 import { ALL } from "../shared/task-types.js";
-import { choiceOptions, strategyName, title } from "../shared/words.js";
+import { choiceOptions, strategyName, title, weightsReadBy } from "../shared/words.js";
 import { SECTIONS } from "./fields.js";
-import { back, following, forWhom, placeOf, readBy, shownType, weightsReadBy } from "./type-choice.js";
+import { back, following, forWhom, placeOf, readBy, shownType } from "./type-choice.js";
 import { faultAt, valueAt } from "./values.js";
 
 /** @typedef {import("../shared/html.js").Html} Html */

@@ -112,10 +112,3 @@ export function readBy(form) {
       : `Read by the strategy ${score} only; ${strategyName(chosen)}, chosen now, does not use it.`
   }</p>`;
 }
-
-/** Says what a strategy does with the weights. @param {string} strategy */
-export function weightsReadBy(strategy) {
-  if (strategy === "foresight") return "Foresight weighs every name and line by them, not whole messages.";
-  if (strategy === "score") return "";
-  return `${strategyName(strategy)}, chosen now, does not use them; the list shows the scores they give.`;
-}

@@ -88,3 +88,10 @@ export function title(name) {
   const words = name.replaceAll("_", " ").replaceAll("-", " ");
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
+
+/** Says what a strategy does with the weights. @param {string} strategy */
+export function weightsReadBy(strategy) {
+  if (strategy === "foresight") return "Foresight weighs every name and line by them, not whole messages.";
+  if (strategy === "score") return "";
+  return `${strategyName(strategy)}, chosen now, does not use them; the list shows the scores they give.`;
+}

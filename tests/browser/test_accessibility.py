@@ -37,6 +37,9 @@ def open_plan(page: Page, server: Server) -> None:
     expect(page.locator(".parts")).to_be_visible()
     page.locator("button.group").first.click()
     expect(page.locator(".group-rows li").first).to_be_visible()
+    page.get_by_text("Weights and tail").click()
+    page.get_by_label("Recency").fill("90")
+    expect(page.get_by_role("button", name="Save for this session")).to_be_visible()
 
 
 def open_history(page: Page, server: Server) -> None:

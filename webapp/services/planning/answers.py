@@ -233,6 +233,14 @@ class Plan:
     """The session's version."""
     strategy: str
     preset: str
+    weights: dict[str, float]
+    """The points that each signal can give, as the plan was made with them."""
+    weights_of: str | None
+    """The task type whose own weights these are; null for the common ones."""
+    fresh_tail: int
+    """The newest messages that are never pruned."""
+    own_settings: list[str]
+    """The names of the settings that the session has of its own."""
     max_tokens: int
     limit: int
     before: Fill

@@ -12,8 +12,10 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from typing import Any
 
+from scoring.history import task_type_of
 from scoring.messages import Message
 from scoring.planning import fit
+from scoring.signals import SIGNALS
 from scoring.tokens import estimate_message_tokens
 from webapp.errors import Conflict, Invalid, NotFound, StalePlan
 from webapp.events import ContextPruned, Event, SessionUpdated
@@ -104,6 +106,10 @@ class Prunes:
             version=planned.version,
             strategy=plan.strategy,
             preset=planned.preset,
+            weights={name: planned.settings.weights.get(name, 0.0) for name in SIGNALS},
+            weights_of=_weighing_type(session, planned),
+            fresh_tail=planned.settings.fresh_tail,
+            own_settings=sorted(session.row.settings),
             max_tokens=planned.max_tokens,
             limit=limits.limit,
             before=_fill(scale.tokens, limits.limit, planned.size),
@@ -320,6 +326,12 @@ def explain(planned: SessionPlan, position: int) -> dict[str, Any]:
         "unit": planned.view.nos[unit[0]],
         "unit_size": len(unit),
     }
+
+
+def _weighing_type(session: Session, planned: SessionPlan) -> str | None:
+    """Return the task type whose own weights a plan was made with; None for the common weights."""
+    name = task_type_of(planned.asked, session.state.facts)
+    return name if planned.asked.task_types.of(name).weights is not None else None
 
 
 def _fill(tokens: int, limit: int, messages: int) -> Fill:

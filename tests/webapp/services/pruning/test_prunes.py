@@ -71,6 +71,22 @@ class TestPlan:
         after = {r.name: r.tokens for r in plan.regions_after}
         assert after.get("summary", 0) == 0 < after["user"]
 
+    def test_says_which_weights_and_tail_it_was_made_with(self, app: App) -> None:  # X4
+        """Those that are tried, at the place where the session's task type has its own."""
+        followed(app, *conversation(12), user("end"))
+        app.sessions.patch("s", settings={"task_type": "support", "fresh_tail": 1})
+        saved = app.prunes.plan("s", PlanRequest())
+        assert (saved.weights_of, saved.fresh_tail) == ("support", 1)
+        assert saved.own_settings == ["fresh_tail", "task_type"]
+        weights = {**saved.weights, "recency": 99.0}
+        unread = app.prunes.plan("s", PlanRequest(settings={"weights": weights}))
+        assert unread.weights == saved.weights
+        tried = {"task_types": {"support": {"weights": weights}}, "fresh_tail": 5}
+        plan = app.prunes.plan("s", PlanRequest(settings=tried))
+        assert (plan.weights, plan.fresh_tail) == (weights, 5)
+        app.sessions.patch("s", settings={"task_type": "coding"})
+        assert app.prunes.plan("s", PlanRequest()).weights_of is None
+
     def test_says_how_many_fates_would_change(self, app: App) -> None:  # X4
         """Against the plan of the saved settings for the same cut."""
         followed(app, *conversation(12), user("end"))

@@ -1,0 +1,100 @@
+// Weights, tail and strategy tried in the plan panel, and saved only when asked.
+import { counted, decimal } from "../shared/format.js";
+import { html, kept } from "../shared/html.js";
+import { signalSwatch } from "../shared/session-parts.js";
+import { title, weightsReadBy } from "../shared/words.js";
+
+/** @typedef {import("./plan.js").Wish} Wish */
+
+/** The strategies that weigh by the signals. */
+const WEIGHING = ["foresight", "score"];
+/** Settings that are tried here; a task type can have weights of its own. */
+const TRIED = ["strategy", "weights", "fresh_tail", "task_types"];
+const MOST_TAIL = 10_000;
+
+/** The settings that a wish tries besides the strategy. @param {Wish} wish
+ * @returns {Record<string, unknown>} */
+export function tried({ weights, weights_of, fresh_tail }) {
+  const weighed = weights && (weights_of ? { task_types: { [weights_of]: { weights } } } : { weights });
+  return { ...weighed, ...(fresh_tail === undefined ? {} : { fresh_tail }) };
+}
+
+/** The settings to save of a wish. @param {Wish} wish @returns {Record<string, unknown>} */
+export const toSave = (wish) => ({ ...(wish.strategy ? { strategy: wish.strategy } : {}), ...tried(wish) });
+
+/** Changes that remove what a session has of its own among the settings tried here.
+ * @param {Api.Plan} plan @returns {Record<string, null>} */
+export const withoutOwn = ({ own_settings }) =>
+  Object.fromEntries(own_settings.filter((name) => TRIED.includes(name)).map((name) => [name, null]));
+
+/** Takes what was entered in a field into a wish. Returns false for a value that cannot be planned with.
+ * @param {Wish} wish @param {Api.Plan} plan @param {HTMLInputElement} field */
+export function enter(wish, plan, { name, value }) {
+  const number = Number(value);
+  if (name === "fresh_tail") {
+    if (value === "" || !Number.isInteger(number) || number < 0 || number > MOST_TAIL) return false;
+    wish.fresh_tail = number;
+    return true;
+  }
+  const signal = name.replace("weight.", "");
+  if (!(signal in plan.weights)) return false;
+  wish.weights = { ...plan.weights, ...wish.weights, [signal]: number };
+  wish.weights_of = plan.weights_of;
+  return true;
+}
+
+/** The fold with the weights and the tail, and the buttons that save what is tried.
+ * @param {{ plan: Api.Plan, wish: Wish }} view */
+export function tuning({ plan, wish }) {
+  const changes = Object.keys(toSave(wish)).length > 0;
+  const own = Object.keys(withoutOwn(plan)).length > 0;
+  return html`<section class="tuning" aria-label="Weights and tail">
+    <details>
+      <summary>Weights and tail</summary>
+      <div class="tuning-fields">
+        ${weighing(plan, wish)}
+        <label for="plan-tail">Fresh tail <small class="muted">newest messages that stay</small></label>
+        <input id="plan-tail" type="number" name="fresh_tail" min="0" max=${MOST_TAIL} step="1"
+          .value=${kept(wish.fresh_tail ?? plan.fresh_tail)}>
+      </div>
+    </details>
+    ${changes && saving(plan)}
+    ${own && !changes && followAgain}
+  </section>`;
+}
+
+/** A slider for each signal, where the strategy reads them. @param {Api.Plan} plan @param {Wish} wish */
+function weighing(plan, wish) {
+  const strategy = wish.strategy ?? plan.strategy;
+  if (!WEIGHING.includes(strategy)) return html`<p class="small muted">${weightsReadBy(strategy)}</p>`;
+  /** @param {[name: string, weight: number]} signal @param {number} i */
+  const row = ([name, saved], i) => {
+    const weight = wish.weights?.[name] ?? saved;
+    return html`<div class="tuning-weight">
+      <label for="plan-weight-${name}">${signalSwatch(i)}${title(name)}</label>
+      <input id="plan-weight-${name}" type="range" name="weight.${name}" min="0" max="100" step="1"
+        .value=${String(weight)} aria-valuetext="${decimal(weight)} points">
+      <output class="num" for="plan-weight-${name}">${decimal(weight)}</output>
+    </div>`;
+  };
+  const whose =
+    plan.weights_of && html`<p class="small muted">The weights of ${plan.weights_of} sessions.</p>`;
+  return html`${Object.entries(plan.weights).map(row)} ${whose}`;
+}
+
+/** @param {Api.Plan} plan */
+function saving({ changed }) {
+  const fates = changed === 0 ? "No message changes fate" : `${counted(changed ?? 0, "message")} change fate`;
+  return html`<p class="small muted" role="status">
+      ${changed !== null && `${fates} against the saved settings. `}Nothing is saved.
+    </p>
+    <p class="row">
+      <button class="small" data-act="save-session">Save for this session</button>
+      <button class="small" data-act="save-all">Save for all sessions</button>
+    </p>`;
+}
+
+const followAgain = html`<p class="row small muted">
+  This session has its own settings.
+  <button class="small" data-act="follow-all">Follow all sessions</button>
+</p>`;
