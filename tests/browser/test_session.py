@@ -278,8 +278,11 @@ class TestHistory:
         """Two bars on one scale, those of the plan that was applied, by keyboard as well, also once it is undone."""
         session = managed(server, 60)
         open_session(page, server, session)
-        page.get_by_role("button", name=re.compile(r"^Prune \d+ messages")).click()
+        apply = page.get_by_role("button", name=re.compile(r"^Prune \d+ messages"))
+        expect(apply).to_be_visible()
         promised = page.locator(".plan-bars [role=meter]").evaluate_all(METERS)
+        apply.click()
+        expect(page.get_by_role("status").filter(has_text="messages pruned")).to_be_visible()
         page.get_by_role("tab", name="History").click()
         compare = page.get_by_role("button", name="Compare")
         compare.focus()
