@@ -4,9 +4,8 @@ interface HTMLElementTagNameMap {
   "context-manager-widget": import("../widget/context-manager-widget.js").ContextManagerWidget;
   "file-drop": import("../overview/file-drop.js").FileDrop;
   "heavy-panel": import("../session/heavy-panel.js").HeavyPanel;
-  "learning-proposals": import("../memory/learning-proposals.js").LearningProposals;
   "history-panel": import("../session/history-panel.js").HistoryPanel;
-  "learning-proposals": import("./learning-proposals.js").LearningProposals;
+  "learning-proposals": import("../memory/learning-proposals.js").LearningProposals;
   "message-list": import("../session/message-list.js").MessageList;
   "plan-panel": import("../session/plan-panel.js").PlanPanel;
   "resume-dialog": import("../session/resume-dialog.js").ResumeDialog;
