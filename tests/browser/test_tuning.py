@@ -1,0 +1,103 @@
+"""Weights, tail and strategy in the plan on the session page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from playwright.sync_api import Page, Response, expect
+
+from tests.browser.test_planning import APPLY
+from tests.browser.test_session import open_session
+from tests.browser.writing import managed
+from tests.servers import Server
+
+
+class TestTuning:
+    """Weights, tail and strategy tried in place, and saved only when asked."""
+
+    def test_plans_again_and_saves_nothing(self, page: Page, server: Server) -> None:  # X4
+        """A moved weight and a longer tail change the plan; the prune is made with them, and no setting changed."""
+        session = open_tuning(page, server)
+        move(page, "Recency", "100")
+        expect(page.locator(".tuning [role=status]")).to_contain_text("Nothing is saved.")
+        with page.expect_response(with_words('"fresh_tail":25')) as planned:
+            page.get_by_label("Fresh tail").fill("25")
+        plan = planned.value.json()
+        assert (plan["weights"]["recency"], plan["fresh_tail"]) == (100, 25)
+        assert not {message["number"] for message in plan["removed"]} & set(range(36, 61))
+        page.get_by_role("button", name=APPLY).click()
+        expect(page.get_by_role("status").filter(has_text="messages pruned")).to_be_visible()
+        operation = server.app.store.operations.get(1, 1)
+        assert operation is not None
+        assert operation.plan["weights"]["recency"] == 100
+        assert server.app.sessions.get(session).strategy.own is None
+        assert server.app.store.sessions.get(session).settings == {}
+
+    def test_saves_for_this_session(self, page: Page, server: Server) -> None:  # X4
+        """Its plans follow from then on, those of others do not, and there is a way back."""
+        session = open_tuning(page, server)
+        saved = server.app.settings.get().settings.weights["recency"]
+        move(page, "Recency", "90")
+        page.get_by_role("button", name="Save for this session").click()
+        expect(page.get_by_role("status").filter(has_text="this session")).to_be_visible()
+        expect(page.get_by_role("button", name="Save for this session")).to_have_count(0)
+        expect(page.get_by_label("Recency")).to_have_value("90")
+        assert server.app.store.sessions.get(session).settings["weights"]["recency"] == 90
+        assert server.app.settings.get().settings.weights["recency"] == saved
+        page.get_by_role("button", name="Follow all sessions").click()
+        expect(page.get_by_label("Recency")).to_have_value(f"{saved:g}")
+        assert server.app.store.sessions.get(session).settings == {}
+
+    def test_saves_for_all_sessions(self, page: Page, server: Server) -> None:  # X4
+        """The common settings change, and the session has none of its own left."""
+        session = open_tuning(page, server)
+        server.app.sessions.patch(session, settings={"fresh_tail": 3})
+        page.get_by_label("Choose").select_option("score")
+        move(page, "Recency", "80")
+        page.get_by_role("button", name="Save for all sessions").click()
+        expect(page.get_by_role("status").filter(has_text="all sessions")).to_be_visible()
+        expect(page.get_by_role("button", name="Save for all sessions")).to_have_count(0)
+        settings = server.app.settings.get().settings
+        assert (settings.weights["recency"], settings.strategy) == (80, "score")
+        assert server.app.store.sessions.get(session).settings == {}
+
+    def test_leads_back_by_reset(self, page: Page, server: Server) -> None:  # X4
+        """The plan is the one before, and the slider stands where it stood."""
+        open_tuning(page, server)
+        before = page.get_by_label("Recency").input_value()
+        going = page.get_by_role("button", name=APPLY).inner_text()
+        move(page, "Recency", "100")
+        expect(page.get_by_role("button", name="Save for this session")).to_be_visible()
+        page.get_by_role("button", name="Reset").click()
+        expect(page.get_by_label("Recency")).to_have_value(before)
+        expect(page.get_by_role("button", name="Save for this session")).to_have_count(0)
+        expect(page.get_by_role("button", name=APPLY)).to_have_text(going)
+
+    def test_says_where_a_strategy_reads_no_weights(self, page: Page, server: Server) -> None:  # X4
+        """No slider that would do nothing."""
+        open_tuning(page, server)
+        page.get_by_label("Choose").select_option("newest_first")
+        expect(page.get_by_text("Newest first, chosen now, does not use them")).to_be_visible()
+        expect(page.get_by_label("Recency")).to_have_count(0)
+        expect(page.get_by_label("Fresh tail")).to_be_visible()
+
+
+def open_tuning(page: Page, server: Server) -> str:
+    """Open the plan of a session above its target with its weights and tail; return the session's id."""
+    session = managed(server, 60)
+    open_session(page, server, session)
+    expect(page.get_by_role("button", name=APPLY)).to_be_visible()
+    page.get_by_text("Weights and tail").click()
+    return session
+
+
+def move(page: Page, label: str, value: str) -> None:
+    """Move the slider of a weight and wait for the plan made with it."""
+    with page.expect_response(with_words(f'"{label.lower()}":{value}')) as planned:
+        page.get_by_label(label).fill(value)
+    assert planned.value.json()["weights"][label.lower()] == float(value)
+
+
+def with_words(words: str) -> Callable[[Response], bool]:
+    """Return a test for the plan whose request has these words: one asked for before may still come."""
+    return lambda one: one.url.endswith("/plan") and one.ok and words in (one.request.post_data or "")
