@@ -168,7 +168,7 @@ export class TokenChart extends CoppiceElement {
     const names = {
       prune: "prune",
       compaction: "compaction by the agent",
-      clearing: "cleared by the agent, not recorded",
+      clearing: "cleared by the agent",
     };
     return html`<ul class="legend">
       ${followed && entry("pruned", "pruned view")}

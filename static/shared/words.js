@@ -59,7 +59,7 @@ export const operationName = named({
   restore: "Restored",
   summary: "Summarised",
   compaction: "Compacted by the agent",
-  clearing: "Cleared by the agent, not recorded",
+  clearing: "Cleared by the agent",
   rewind: "Rewound by the agent",
 });
 

@@ -70,13 +70,13 @@ class TestAClearing:
         transcript.assistant("Done.", tokens=34_000)
         page.goto(server.url)
         page.get_by_role("link", name="Fix the login race").click()
-        expect(page.locator("token-chart .legend")).to_contain_text("◇cleared by the agent, not recorded")
+        expect(page.locator("token-chart .legend")).to_contain_text("◇cleared by the agent")
         mark = page.locator("token-chart .chart-marks [data-mark=clearing]")
         expect(mark).to_have_attribute("aria-label", re.compile("cleared", re.IGNORECASE))
         page.get_by_role("tab", name="History").click()
         entry = page.locator(".operations li").first
         expect(entry.locator(".op-mark")).to_have_text("◇")
-        expect(entry).to_contain_text("Cleared by the agent, not recorded")
+        expect(entry).to_contain_text("Cleared by the agent")
         expect(entry).to_contain_text(
             re.compile(r"the agent cleared about [\d,]+ tokens, not recorded; probably \d+ old")
         )

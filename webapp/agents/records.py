@@ -110,6 +110,17 @@ class Rewind:
 
 
 @dataclass(frozen=True, slots=True)
+class Cleared:
+    """The agent took the outputs of `calls` out of its context, and recorded it. `tokens` as the agent says, or 0."""
+
+    calls: tuple[str, ...]
+    tokens: int
+    source_id: str | None
+    at: datetime | None = None
+    stream: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class UsageReport:
     """Usage that comes apart from a message.
 
@@ -159,7 +170,7 @@ class Unknown:
     type: str
 
 
-Record = Entry | Compaction | Rewind | UsageReport | Meta | Problem | Unknown
+Record = Entry | Compaction | Rewind | Cleared | UsageReport | Meta | Problem | Unknown
 
 
 class Origin(NamedTuple):

@@ -40,6 +40,7 @@ from webapp.agents.reading.rows import (
 )
 from webapp.agents.records import (
     REMINDER,
+    Cleared,
     Compaction,
     Entry,
     EntryKind,
@@ -126,8 +127,9 @@ class Decoder:
             self._link(row, name)
         elif kind in ("user", "assistant") and isinstance(row.get("message"), dict):
             yield from self._message_row(line_no, line, row, name)
-        elif kind == "system" and row.get("subtype") == "compact_boundary":
-            yield from self._boundary(row, name)
+        elif kind == "system" and row.get("subtype") in ("compact_boundary", "microcompact_boundary"):
+            whole = row["subtype"] == "compact_boundary"
+            yield from self._boundary(row, name) if whole else self._cleared(row, name)
         elif kind == "system" and row.get("subtype") == "local_command":
             said = Text(text_of(row.get("content")))
             yield from self._entry(line_no, line, row, name, "user", [said], REMINDER)
@@ -368,6 +370,15 @@ class Decoder:
         trigger = text_of(about.get("trigger")) or "unknown"
         before = count_of(about.get("preTokens")) or None
         yield Compaction(when(row.get("timestamp")), trigger, before, uuid, None, name, kept)
+
+    def _cleared(self, row: dict[str, Any], name: str) -> Iterator[Record]:
+        """Yield what the agent took out of its context by itself; a copy of the row says nothing new."""
+        uuid, about = optional(row.get("uuid")), object_of(row.get("microcompactMetadata"))
+        copied = uuid is not None and uuid in self._stream(name).tree
+        self._link(row, name)
+        calls = tuple(filter(None, map(text_of, list_of(about.get("compactedToolIds")))))
+        if calls and not copied:
+            yield Cleared(calls, count_of(about.get("tokensSaved")), uuid, when(row.get("timestamp")), name)
 
     def _summary(
         self, line_no: int, line: bytes, row: dict[str, Any], name: str, parts: list[Part]

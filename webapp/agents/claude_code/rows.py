@@ -20,7 +20,7 @@ OWN_ROWS = frozenset({
 # Subtypes of `system` rows that are notes for the user; "" is that of early versions.
 OWN_NOTES = frozenset({
     "", "agents_killed", "api_error", "api_metrics", "api_refusal", "away_summary", "bridge_status", "error",
-    "informational", "init", "memory_saved", "microcompact_boundary", "model_refusal_fallback", "permission_retry",
+    "informational", "init", "memory_saved", "model_refusal_fallback", "permission_retry",
     "scheduled_task_fire", "session_start", "stop_hook_summary", "thinking", "turn_duration",
 })  # fmt: skip
 

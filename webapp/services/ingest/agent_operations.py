@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from scoring.tokens import calibration
-from webapp.agents.records import Compaction, Rewind
+from webapp.agents.records import Cleared, Compaction, Rewind
 from webapp.services.ingest.append_batch import AppendBatch
 from webapp.services.ingest.windows import remember_compaction
 from webapp.services.session.measuring import region_of
@@ -24,9 +24,9 @@ from webapp.store.operations import ItemRow, OperationRow
 from webapp.store.summaries import SummaryRow
 
 
-def agent_operation_id(record: Compaction | Rewind) -> str | None:
-    """Return the source id under which the log notes a compaction or rewind."""
-    kind = "compaction" if isinstance(record, Compaction) else "rewind"
+def agent_operation_id(record: Compaction | Rewind | Cleared) -> str | None:
+    """Return the source id under which the log notes what the agent did."""
+    kind = type(record).__name__.lower()
     return f"{kind}:{record.source_id}" if record.source_id is not None else None
 
 

@@ -1,26 +1,29 @@
-"""Clearings: what an agent took out of its context without recording it, as its real input shows (X24). The
-outputs that it probably took, by its known habit, leave both contexts, so that no context claims content that
-may be gone. The total stays as reported. Like a compaction this is an operation by the agent and cannot be
-undone.
+"""Clearings: outputs that an agent took out of its context, as it records or as its real input shows (X24). The
+outputs that the record names, or else those that it probably took by its known habit, leave both contexts, so that no
+context claims content that may be gone. The total of an unrecorded clearing stays as reported. Like a compaction this
+is an operation by the agent and cannot be undone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import replace
 
 import orjson
 
 from scoring.messages import Message
-from scoring.tokens import estimate_message_tokens
+from scoring.tokens import calibration, estimate_message_tokens
 from webapp.agents import AGENTS
 from webapp.agents.agent import Clears
-from webapp.services.ingest.append_batch import Clearing
+from webapp.agents.records import Cleared
+from webapp.services.ingest.agent_operations import agent_operation_id
+from webapp.services.ingest.append_batch import AppendBatch, Clearing
 from webapp.services.session.measuring import region_of
 from webapp.services.session.operation import ContextChange
 from webapp.services.session.replacements import agents_replacement
 from webapp.services.session.session import Session
 from webapp.services.session.stored_messages import whole
+from webapp.services.session.times import to_ms
 from webapp.store.context import MESSAGE
 from webapp.store.log import MessageRow
 from webapp.store.operations import ItemRow
@@ -54,22 +57,57 @@ def apply_clearing(session: Session, lost: Clearing) -> None:
     change.record("clearing", "agent", reason, len(taken), facts, number=lost.no - 1)
 
 
+def apply_recorded(session: Session, record: Cleared) -> None:
+    """Take the outputs out that the agent says it cleared, inside the caller's transaction.
+
+    The next call's input falls by them, so that it teaches nothing about growth.
+    """
+    at = to_ms(record.at)
+    batch, change, before = AppendBatch(session), ContextChange(session, now=at), session.main.tokens
+    habit = AGENTS[session.row.source].clears or UNKNOWN_HABIT
+    wanted = frozenset(record.calls)
+    named = [
+        message
+        for message in _outputs(session, session.row.next_no)
+        if not wanted.isdisjoint(orjson.loads(message.features).get("results", ()))
+    ]
+    taken = [(message, *_cleared(session, message, habit, wanted)) for message in named]
+    tools = sorted({str(orjson.loads(message.card).get("tool")) for message, _, _ in taken})
+    said = f" about {record.tokens:,} tokens" if record.tokens else ""
+    reason = f"the agent cleared{said}: {len(taken)} old output{'s' * (len(taken) != 1)} ({', '.join(tools)})"
+    for context in session.contexts:
+        _replace(session, context.view, taken)
+    session.state.calibration = calibration.after_rewind(session.state.calibration)
+    batch.notice(agent_operation_id(record), reason, at)
+    batch.write()
+    detail = {"fate": "shortened", "reason": reason, "cause": "clearing"}
+    change.items += [ItemRow(message.no, "shortened", None, detail) for message, _, _ in taken]
+    facts = {"agent_before": before, "agent_after": session.main.tokens}
+    change.record("clearing", "agent", reason, len(taken), facts)
+
+
 def _candidates(session: Session, before: int, habit: Clears) -> Sequence[MessageRow]:
     """Return the messages with outputs that the agent may have taken, oldest first."""
+    cleared = [row for row in _outputs(session, before) if orjson.loads(row.card).get("tool") in habit.tools]
+    return cleared[: -habit.kept]
+
+
+def _outputs(session: Session, before: int) -> list[MessageRow]:
+    """Return the messages with whole outputs in the context, oldest first."""
     store, key = session.environment.store, session.key
     items = store.contexts.items(key, session.main.view)
     there = [i.ref for i in items if i.kind == MESSAGE and i.stand_in is None and i.ref < before][-LOOKED_AT:]
     rows = store.log.messages(key, there)
-    outputs = [rows[no] for no in there if no in rows and rows[no].role == "tool"]
-    cleared = [row for row in outputs if orjson.loads(row.card).get("tool") in habit.tools]
-    return cleared[: -habit.kept]
+    return [rows[no] for no in there if no in rows and rows[no].role == "tool"]
 
 
-def _cleared(session: Session, message: MessageRow, habit: Clears) -> tuple[int, str]:
-    """Return the tokens of a message whose outputs were cleared, and the stored replacement."""
+def _cleared(
+    session: Session, message: MessageRow, habit: Clears, calls: Container[str] | None = None
+) -> tuple[int, str]:
+    """Return the tokens of a message whose outputs, those of `calls` or all, were cleared, and the replacement."""
     rows = session.environment.store.log.entries_of(session.key, message)
     said: Message = whole(message.role, rows)
-    results = {result.call_id: habit.text for result in said.results}
+    results = {r.call_id: habit.text for r in said.results if calls is None or r.call_id in calls}
     for call_id, text in results.items():
         said = said.with_result_text(call_id, text)
     tokens = estimate_message_tokens(said, session.counter)

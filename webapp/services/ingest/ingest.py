@@ -18,7 +18,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from scoring.formats import is_sure
 from scoring.messages import Message
-from webapp.agents.records import Compaction, Entry, Meta, Problem, Record, Rewind, UsageReport
+from webapp.agents.records import Cleared, Compaction, Entry, Meta, Problem, Record, Rewind, UsageReport
 from webapp.errors import Conflict, TooLarge
 from webapp.events import (
     ContextPruned,
@@ -32,7 +32,7 @@ from webapp.events import (
 from webapp.services.ingest.agent_operations import agent_operation_id, apply_agent_operation
 from webapp.services.ingest.answers import Appended, BriefStats
 from webapp.services.ingest.append_batch import AppendBatch
-from webapp.services.ingest.clearings import apply_clearing
+from webapp.services.ingest.clearings import apply_clearing, apply_recorded
 from webapp.services.ingest.message_lists import OWN_PROMPT, entries_of, ids_of, read_list
 from webapp.services.ingest.record_batches import (
     BATCH_RECORDS,
@@ -184,7 +184,7 @@ class Ingest:
         whole = Added()
         run: list[Record] = []
         for record in batch:
-            if isinstance(record, Compaction | Rewind):
+            if isinstance(record, Compaction | Rewind | Cleared):
                 whole.merge(self._append(session_id, run))
                 self._apply_agent_operation(session_id, record)
                 run = list(record.replacement or ()) if isinstance(record, Compaction) else []
@@ -483,13 +483,16 @@ class Ingest:
         share = percent(tokens, limits.limit)
         return [TargetCrossed(session.id, tokens, limits.target_tokens, limits.limit, share)]
 
-    def _apply_agent_operation(self, session_id: str, record: Compaction | Rewind) -> None:
+    def _apply_agent_operation(self, session_id: str, record: Compaction | Rewind | Cleared) -> None:
         name = agent_operation_id(record)
         with self._store.write():
             session = Session.load(self._environment, session_id)
             if name is not None and self._store.log.known(session.key, [name]):
                 return
-            apply_agent_operation(session, record)
+            if isinstance(record, Cleared):
+                apply_recorded(session, record)
+            else:
+                apply_agent_operation(session, record)
         self._histories.drop(session.key)
         self._environment.bus.publish(SessionUpdated(session_id))
 

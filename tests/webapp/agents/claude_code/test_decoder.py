@@ -14,7 +14,7 @@ from tests.shared import shared_data, shared_files
 from tests.webapp.agents.samples import SAMPLES, decoded, facts, of, said
 from webapp.agents.claude_code import decoder as claude_code
 from webapp.agents.claude_code import files
-from webapp.agents.records import Compaction, Entry, Meta, Problem, Record, Rewind, Unknown
+from webapp.agents.records import Cleared, Compaction, Entry, Meta, Problem, Record, Rewind, Unknown
 
 PROJECT = SAMPLES / "claude-code" / "projects" / "-home-ada-garden"
 BEDS = PROJECT / "11111111-1111-4111-8111-111111111111.jsonl"
@@ -54,6 +54,20 @@ def live(records: list[Record], stream: str = "") -> list[str]:
             context += [str(r.source_id), *kept]
             kept = ()
     return context
+
+
+def test_reads_which_outputs_the_agent_cleared() -> None:  # X24
+    """A row that says so is a record of its own; a copy of it adds nothing."""
+    row = {
+        "type": "system",
+        "subtype": "microcompact_boundary",
+        "uuid": "m1",
+        "parentUuid": "u1",
+        "microcompactMetadata": {"trigger": "auto", "tokensSaved": 1200, "compactedToolIds": ["c1", "c2"]},
+    }
+    records = fed([user("u1", None, "go"), row, row])
+    assert of(Cleared, records) == [Cleared(("c1", "c2"), 1_200, "m1")]
+    assert not [r for r in records if isinstance(r, Unknown | Problem)]
 
 
 class TestOneCallInSeveralRows:

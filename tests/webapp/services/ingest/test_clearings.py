@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.webapp.building import call, entry, followed, result, said, usage, user
-from webapp.agents.records import Record
+from webapp.agents.records import Cleared, Record
 from webapp.app import App
 from webapp.errors import Conflict
 
@@ -106,3 +106,34 @@ class TestAClearedMessage:
         reasons = {m.number: m.reason for m in app.messages.page("s", limit=100).messages if m.shortened}
         assert reasons
         assert set(reasons.values()) == {"the agent probably cleared its output, without recording it"}
+
+
+class TestARecordedClearing:
+    """The agent says which outputs it took."""
+
+    @staticmethod
+    def records() -> list[Record]:
+        """Return a session in which the first three of six outputs were cleared, which its real input shows."""
+        records = working(6, 20_000, cleared_at=5, lost=3_600)
+        return [*records[:11], Cleared(("c0", "c1", "c2"), 3_600, "micro"), *records[11:]]
+
+    def test_is_on_the_timeline_once(self, app: App) -> None:  # X24
+        """With what the agent says; the fall of the next input is not said again."""
+        session(app, self.records())
+        [mark] = [m for m in app.sessions.timeline("s").marks if m.kind == "clearing"]
+        assert mark.label == "the agent cleared about 3,600 tokens: 3 old outputs (Bash)"
+        assert app.ingest.append_records("s", self.records()).nos == []
+        assert len(app.operations.list("s")) == 1
+
+    def test_takes_these_outputs_out_of_the_regions(self, app: App) -> None:  # X24
+        """At once, before any usage shows it; the other outputs stay."""
+        session(app, self.records()[:11])
+        before = app.sessions.get("s").agent
+        app.ingest.append_records("s", self.records()[11:12])
+        after = app.sessions.get("s").agent
+        assert before is not None
+        assert after is not None
+        assert 2_500 < before.tokens - after.tokens < 4_500
+        assert sum(r.tokens for r in after.regions) == after.tokens
+        shown = app.store.contexts.items(app.store.sessions.get("s").key, 1)
+        assert sum(item.stand_in is not None for item in shown) == 3
