@@ -17,12 +17,26 @@ SECONDS = 300
 
 @dataclass
 class Machine:
-    """A home, a working directory, and the folder in which npm put the agents."""
+    """A home, a working directory, and the folder in which npm put the agents.
+
+    `proxy` is the address of a proxy through which they reach the upstream, "" for none.
+    """
 
     home: Path
     work: Path
     programs: Path
     upstream: Upstream
+    proxy: str = ""
+
+    @property
+    def anthropic(self) -> str:
+        """Return the address of Anthropic's protocol, without its version."""
+        return f"{self.proxy}/anthropic" if self.proxy else self.upstream.url
+
+    @property
+    def openai(self) -> str:
+        """Return the address of OpenAI's protocol, without its version."""
+        return f"{self.proxy}/openai" if self.proxy else self.upstream.url
 
     @property
     def env(self) -> dict[str, str]:
@@ -30,7 +44,7 @@ class Machine:
         return {
             "HOME": str(self.home), "PATH": f"{self.programs}{os.pathsep}{os.environ['PATH']}", "IS_SANDBOX": "1",
             "COPPICE_HINTS": str(self.home / "hints"), "COPPICE_DB": str(self.home / "c.db"),
-            "ANTHROPIC_BASE_URL": self.upstream.url, "ANTHROPIC_API_KEY": "sk-ant-nobodys", "DISABLE_AUTOUPDATER": "1",
+            "ANTHROPIC_BASE_URL": self.anthropic, "ANTHROPIC_API_KEY": "sk-ant-nobodys", "DISABLE_AUTOUPDATER": "1",
             "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "NOBODYS_KEY": "k",
             "GOOGLE_GEMINI_BASE_URL": self.upstream.url, "GEMINI_API_KEY": "k",
         }  # fmt: skip
@@ -53,13 +67,13 @@ class Machine:
         codex = (
             'model = "gpt-5"\nmodel_provider = "nobody"\n'
             'sandbox_mode = "danger-full-access"\napproval_policy = "never"\n'
-            f'[model_providers.nobody]\nname = "nobody"\nbase_url = "{url}/v1"\nenv_key = "NOBODYS_KEY"\n'
+            f'[model_providers.nobody]\nname = "nobody"\nbase_url = "{self.openai}/v1"\nenv_key = "NOBODYS_KEY"\n'
             'wire_api = "responses"\n'
         )
         model = {"id": "claude-sonnet-4-5", "name": "c", "reasoning": True, "input": ["text"], "contextWindow": 200_000,
                  "maxTokens": 32_000, "cost": {"input": 1, "output": 1, "cacheRead": 1, "cacheWrite": 1}}  # fmt: skip
         provider = {"baseUrl": url, "apiKey": "k", "api": "anthropic-messages", "models": [model]}
-        opencode = {"options": {"baseURL": f"{url}/v1", "apiKey": "k"}}
+        opencode = {"options": {"baseURL": f"{self.anthropic}/v1", "apiKey": "k"}}
         files = {
             ".codex/config.toml": codex,
             ".gemini/settings.json": json.dumps({"security": {"auth": {"selectedType": "gemini-api-key"}}}),

@@ -17,7 +17,8 @@ AGENT = Agent(
     archives=Archives(
         find=decoder.archives_at, sessions=decoder.sessions_in, read=lambda file: decoder.read(file, {})
     ),
-    why_no_transcripts="its sessions are rows of its own database, which is not written to; the plugin of "
+    why_no_transcripts="its sessions are rows of its own database, which is not written to, and files for `opencode "
+    "import` are not made yet; the plugin of "
     "`coppice hooks install --agent opencode` prunes them as they run",
     door=extension_door(
         "a plugin applies a session's prunes before each call, in the agent's own process",
