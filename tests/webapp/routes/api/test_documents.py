@@ -24,7 +24,7 @@ def references(value: Any) -> set[str]:
 
 
 class TestTheDocument:
-    """SessionPlan from the route table."""
+    """Built from the route table."""
 
     def test_is_served(self, client: Client) -> None:
         """At its own address."""
@@ -69,3 +69,10 @@ class TestTheDocument:
             "title": "Q",
         }
         assert without_null(field) == {"type": "string", "maxLength": 5}
+
+    def test_lets_a_file_be_json(self) -> None:
+        """An export in a wire format is JSON, which is no text to a reader of the document."""
+        answer = DOCUMENT["paths"]["/api/sessions/{session_id}/export"]["get"]["responses"]["200"]
+        schema = answer["content"]["*/*"]["schema"]
+        jsonschema.validate({"input": []}, schema)
+        jsonschema.validate("a line\n", schema)
