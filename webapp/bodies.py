@@ -157,6 +157,8 @@ class PlanWish(Body):
     """Ids of messages whose output is cut to its beginning, its end and every error line."""
     compare: bool | None = None
     """Count the messages whose fate differs from that with the saved settings."""
+    brief: bool | None = None
+    """Leave the lists of messages empty, for a reader of the figures alone."""
 
 
 class PruneWish(Body):

@@ -28,14 +28,18 @@ const DEPTHS = html`<p class="small muted">messages that change fate where a pru
 const WRONG = html`<p class="muted">A field is wrong. Correct it to see what these settings would do.</p>`;
 
 export class WhatIf extends ReadingElement {
-  /** @type {Api.Session[] | null} */
+  /** The session tried on, and once the choice was about to be opened the others.
+   * @type {Api.Session[] | null} */
   #sessions = null;
+  #listed = false;
   /** @type {Api.Session | null} */
   #session = null;
   /** @type {Api.Settings | null} */
   #settings = null;
-  /** @type {Api.Plan | null} */
+  /** The plan with the saved settings; in brief while nothing is compared with it.
+   * @type {Api.Plan | null} */
   #saved = null;
+  #savedInBrief = false;
   /** @type {Api.Plan | null} */
   #tried = null;
   /** The share of the context that the plans keep, in percent; null for their aims. @type {number | null} */
@@ -48,6 +52,7 @@ export class WhatIf extends ReadingElement {
 
   /** @param {Api.Settings | null} settings */
   set settings(settings) {
+    if (settings === null && this.#settings === null) return;
     this.#settings = settings;
     this.#busy = settings !== null;
     clearTimeout(this.#timer);
@@ -63,6 +68,10 @@ export class WhatIf extends ReadingElement {
       this.#saved = this.#tried = null;
       this.reader.restart();
     });
+    for (const type of ["pointerover", "focusin"])
+      this.listen(this, type, ({ target }) => {
+        if (target instanceof HTMLSelectElement) this.#readSessions();
+      });
     this.listen(this, "input", (/** @type {Event} */ event) => {
       const { target } = event;
       if (!(target instanceof HTMLInputElement) || target.type !== "range") return;
@@ -71,6 +80,19 @@ export class WhatIf extends ReadingElement {
       this.requestUpdate();
     });
     super.start();
+  }
+
+  async #readSessions() {
+    if (this.#listed || !this.#sessions) return;
+    this.#listed = true;
+    try {
+      const { sessions } = await api.sessions({ limit: SHOWN_SESSIONS, sort: "tokens" }, this.life);
+      const others = sessions.filter(({ id }) => id !== this.#session?.id);
+      this.#sessions = this.#session ? [this.#session, ...others] : others;
+    } catch {
+      this.#listed = false; // the next try to open the choice asks again
+    }
+    this.requestUpdate();
   }
 
   stop() {
@@ -93,15 +115,19 @@ export class WhatIf extends ReadingElement {
   /** @param {AbortSignal} signal */
   async read(signal) {
     if (!this.#sessions) {
-      this.#sessions = (await api.sessions({ limit: SHOWN_SESSIONS, sort: "tokens" }, signal)).sessions;
+      // The others are read when the choice is about to be opened.
+      this.#sessions = (await api.sessions({ limit: 1, sort: "tokens" }, signal)).sessions;
       this.#choose(this.#sessions[0] ?? null);
     }
     const session = this.#session;
     if (!session) return;
     try {
       const max_tokens = this.#cut === null ? null : tokensAt(session, this.#cut);
-      this.#saved ??= await api.plan(session.id, { max_tokens }, signal);
       const wanted = ownFirst(session, this.#settings);
+      if (!this.#saved || (wanted && this.#savedInBrief)) {
+        this.#saved = await api.plan(session.id, { max_tokens, brief: !wanted }, signal);
+        this.#savedInBrief = !wanted;
+      }
       const wish = { settings: { ...wanted }, compare: true };
       this.#tried = wanted ? await api.plan(session.id, { ...wish, max_tokens }, signal) : null;
       if (signal.aborted) return;
@@ -123,7 +149,8 @@ export class WhatIf extends ReadingElement {
   async #readDepths(session, wish, signal) {
     this.#depths.clear();
     for (const cut of CUTS) {
-      const plan = await api.plan(session.id, { ...wish, max_tokens: tokensAt(session, cut) }, signal);
+      const max_tokens = tokensAt(session, cut);
+      const plan = await api.plan(session.id, { ...wish, max_tokens, brief: true }, signal);
       if (signal.aborted) return;
       this.#depths.set(cut, plan.changed ?? 0);
       this.requestUpdate();

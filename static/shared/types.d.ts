@@ -162,6 +162,7 @@ declare namespace Api {
   interface PlanWish {
     max_tokens?: number | null; strategy?: string | null; settings?: Record<string, unknown> | null;
     spare?: string[] | null; drop?: string[] | null; shorten?: string[] | null; compare?: boolean | null;
+    brief?: boolean | null;
   }
   interface PlannedSummary {
     messages: number; first: number; last: number; covered_tokens: number; most_tokens: number;

@@ -32,3 +32,23 @@ class TestPages:
             before = {one.url for one in first.fetched if "/static/" in one.url}
             assert [one.url for one in visit.fetched if one.url in before] == []
         assert [one.url for one in again.fetched if "/static/" in one.url] == []
+
+    def test_of_settings_bring_what_is_drawn(self, page: Page, server: Server) -> None:  # X4
+        """The plan of the saved settings comes as figures, and one session until the choice is opened."""
+        session = managed(server, 60)
+        managed(server, 6)
+        wire = Wire(page)
+        wire.visit(server.url, lambda: expect(page.get_by_role("table")).to_be_visible())
+        words = page.locator(".what-if-words")
+        settings = wire.visit(
+            f"{server.url}/settings", lambda: expect(words).to_contain_text("With the saved settings")
+        )
+        assert settings.size <= 48_000
+        assert [one.url for one in settings.sent if one.revalidated] == []
+        asked = [one.url.split("/api/")[1] for one in settings.fetched if "/api/" in one.url]
+        assert asked.count(f"sessions/{session}/plan") == 1
+        assert [one for one in asked if one.startswith("sessions?")] == ["sessions?limit=1&sort=tokens"]
+        choice = page.locator("#what-if-session")
+        expect(choice.locator("option")).to_have_count(1)
+        choice.focus()
+        expect(choice.locator("option")).to_have_count(2)

@@ -9,7 +9,8 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanRequest:
-    """A request for a plan. `settings` are tried on top of the session's; `compare` adds what they change.
+    """A request for a plan. `settings` are tried on top of the session's; `compare` adds what they change,
+    `brief` leaves the lists of messages empty.
 
     `spare`, `drop` and `shorten` are message ids. `max_tokens` is in tokens as shown; None takes the session's aim.
     """
@@ -21,6 +22,7 @@ class PlanRequest:
     drop: Sequence[str] = ()
     shorten: Sequence[str] = ()
     compare: bool = False
+    brief: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -85,7 +85,7 @@ class Prunes:
             saved = None
             if wanted.compare:  # for the same cut, if one was given
                 saved = self._planning.make(session, max_tokens=wanted.max_tokens)
-            return self._answer(session, planned, saved)
+            return self._answer(session, planned, saved, rows=0 if wanted.brief else ROWS_SHOWN)
 
     def _numbers(self, session: Session, field: str, mids: Sequence[str] | None) -> set[int]:
         found = set()
@@ -96,7 +96,10 @@ class Prunes:
                 raise Invalid(str(error), f"{field}.{n}") from None
         return found
 
-    def _answer(self, session: Session, planned: SessionPlan, saved: SessionPlan | None) -> Plan:
+    def _answer(
+        self, session: Session, planned: SessionPlan, saved: SessionPlan | None, *, rows: int
+    ) -> Plan:
+        """Return a plan with at most so many `rows` of each list of messages."""
         plan, scale, limits, nos = planned.plan, planned.scale, planned.limits, planned.view.nos
         after = scale.shown(scale.estimate - plan.freed)
         units = {planned.view.history.units.head[i] for i in plan.removed}
@@ -123,9 +126,9 @@ class Prunes:
             over_budget=self._over(session, planned),
             nothing_to_do=_nothing(planned),
             groups=groups_of(planned),
-            removed=self._messages.rows(session.key, planned, [nos[i] for i in plan.removed[:ROWS_SHOWN]]),
-            shortened=self._messages.rows(session.key, planned, [nos[i] for i in plan.shortened[:ROWS_SHOWN]]),
-            kept=self._kept(session, planned),
+            removed=self._messages.rows(session.key, planned, [nos[i] for i in plan.removed[:rows]]),
+            shortened=self._messages.rows(session.key, planned, [nos[i] for i in plan.shortened[:rows]]),
+            kept=self._kept(session, planned) if rows else [],
             cache=cache_figures(planned),
             changed=None if saved is None else _changed(planned, saved),
         )  # fmt: skip
