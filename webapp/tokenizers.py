@@ -80,7 +80,7 @@ class EstimatingCounter:
 
 
 class Tokenizers:
-    """The counters of the encodings, each loaded once, at first use."""
+    """The counters of the encodings, each loaded once: at first use, or when `load` asks for it."""
 
     def __init__(self, cache: Path | None = None, enabled: bool = True) -> None:
         self._cache = cache or Path(platformdirs.user_cache_dir("coppice", appauthor=False)) / "tiktoken"
@@ -95,6 +95,10 @@ class Tokenizers:
             if name not in self._counters:
                 self._counters[name] = self._load(name)
             return self._counters[name]
+
+    def load(self) -> None:
+        """Load the encoding that most models count by in a thread, so that the first append does not wait for it."""
+        threading.Thread(target=self.counter, name="tokenizer", daemon=True).start()
 
     def _load(self, name: str) -> TokenCounter:
         if not self._enabled:

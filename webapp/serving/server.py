@@ -38,6 +38,7 @@ class Running:
         from webapp.wiring import build
 
         self.app = build(config)
+        self.app.environment.tokenizers.load()
         self._measuring = self.app.environment.measure = MeasuringBeside()
         with suppress(StoreError):  # /healthz says it; what can be read is shown
             self.app.store.check()

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import os
+import threading
+from pathlib import Path
 
 import httpx
 import pytest
 
-from tests.servers import Server
+from scoring.tokens import TokenCounter
+from tests.servers import Server, running_server
 from tests.waiting import PATIENCE
 from webapp.config import is_loopback
 from webapp.errors import Invalid
 from webapp.serving.server import has_gunicorn, listen, url_of
+from webapp.tokenizers import Tokenizers
 
 
 class TestPorts:
@@ -69,3 +73,27 @@ class TestWerkzeug:
         """As on Windows."""
         monkeypatch.setattr(os, "name", "nt")
         assert not has_gunicorn()
+
+
+class TestTheTokenizer:
+    """The counter of tokens, which takes a while to load."""
+
+    def test_is_loaded_at_the_start_and_nothing_waits_for_it(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Before anything is appended; requests that count nothing are answered meanwhile."""
+        begun, goes_on = threading.Event(), threading.Event()
+        load = Tokenizers._load  # the step that takes long
+
+        def slowly(self: Tokenizers, name: str) -> TokenCounter:
+            begun.set()
+            goes_on.wait(PATIENCE)
+            return load(self, name)
+
+        monkeypatch.setattr(Tokenizers, "_load", slowly)
+        with running_server(tmp_path) as server:
+            try:
+                assert begun.wait(PATIENCE)
+                assert httpx.get(f"{server.url}/healthz").status_code == 200
+            finally:
+                goes_on.set()

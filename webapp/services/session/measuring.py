@@ -24,6 +24,9 @@ class CountsTokens(Protocol):
         """Return the counter of an encoding."""
         ...
 
+    def load(self) -> None:
+        """Load the usual counter in the background."""
+
 
 @dataclass(frozen=True, slots=True)
 class Measured:
