@@ -164,3 +164,12 @@ class TestTitles:
 def test_a_source_is_shown_by_its_label(source: str, label: str) -> None:
     """An agent's name as people write it; a source of the user's own stays as it is."""
     assert source_label(source) == label
+
+
+def test_sessions_of_an_agent_that_is_no_longer_kept_are_marked_legacy(app: App) -> None:  # X12
+    """Gemini CLI's are read for the people who have them; those of others are not marked."""
+    labels = {}
+    for source in ("gemini-cli", "claude-code"):
+        app.ingest.ensure(source, source)
+        labels[source] = app.sessions.get(source).source_label
+    assert labels == {"gemini-cli": "Gemini CLI (legacy)", "claude-code": "Claude Code"}
