@@ -19,6 +19,7 @@ from webapp.services.context.assembling import Context
 from webapp.services.context.memory import MemoryService
 from webapp.services.ingest.ingest import Ingest
 from webapp.services.planning.heaviest import Heavy
+from webapp.services.planning.judging import Judging
 from webapp.services.planning.message_pages import Messages
 from webapp.services.planning.verdicts import Verdicts
 from webapp.services.proxied.calls import Calls
@@ -70,6 +71,7 @@ class App:
     background: Background
     status: Status
     verdicts: Verdicts
+    judging: Judging
     importing: Importing
     exporting: Exporting
     repairing: Repairing
@@ -93,6 +95,7 @@ class App:
         self.demo.stop()
         self.hints.close()
         self.proxy_scripts.close()
+        self.judging.close()
         self.background.close()
         self.webhooks.close()
         if self.model is not None:

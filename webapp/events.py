@@ -29,6 +29,13 @@ class SessionUpdated(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class SessionJudged(Event):
+    """The price of a plan is known and has changed the verdict on the session; nothing else of it changed."""
+
+    session_id: str
+
+
+@dataclass(frozen=True, slots=True)
 class SessionDeleted(Event):
     """The session and its log are gone."""
 

@@ -25,6 +25,7 @@ from webapp.services.context.memory import MemoryService
 from webapp.services.ingest.following import Following
 from webapp.services.ingest.ingest import Ingest
 from webapp.services.planning.heaviest import Heavy
+from webapp.services.planning.judging import Judging
 from webapp.services.planning.message_pages import Messages
 from webapp.services.planning.planning import Planning
 from webapp.services.planning.verdicts import Verdicts
@@ -73,6 +74,7 @@ def build(config: Config) -> App:
     )
     histories = Histories(store)
     planning = Planning(environment, histories)
+    verdicts = Verdicts(environment, planning)
     sessions, messages = Sessions(environment, histories), Messages(environment, planning)
     memory = MemoryService(environment)
     context, own = Context(environment, memory), OwnFormat(environment, histories)
@@ -111,7 +113,8 @@ def build(config: Config) -> App:
         automatic=automatic,
         background=background,
         status=Status(environment, background),
-        verdicts=Verdicts(environment, planning),
+        verdicts=verdicts,
+        judging=Judging(verdicts),
         model=model,
         importing=Importing(environment, ingest, sessions, own),
         exporting=Exporting(environment, context, own),

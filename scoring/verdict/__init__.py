@@ -8,6 +8,7 @@ from scoring.verdict.verdict import (
     Price,
     SessionFigures,
     Verdict,
+    price_needed,
     verdict_of,
 )
 
@@ -19,5 +20,6 @@ __all__ = [
     "Price",
     "SessionFigures",
     "Verdict",
+    "price_needed",
     "verdict_of",
 ]

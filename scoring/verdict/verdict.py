@@ -129,6 +129,16 @@ def verdict_of(figures: SessionFigures) -> Verdict:
     return _without_need("fine", figures, _pace(figures))
 
 
+def price_needed(figures: SessionFigures) -> Literal["prune", "clear"] | None:
+    """Return the plan whose price the verdict depends on, `prune` or `clear`; None where it depends on none."""
+    if figures.tokens <= 0 or figures.activity in ("unused", "ended"):
+        return None
+    if figures.tokens <= figures.target:
+        return "clear" if _is_of_use(figures) else None
+    of_sub_agent = figures.sub_agent and figures.followed
+    return "prune" if figures.pruned > figures.target and not of_sub_agent else None
+
+
 def _without_need(kind: Kind, figures: SessionFigures, why: str) -> Verdict:
     share = _percent(figures.tokens, figures)
     return Verdict(kind, f"{share} full. Nothing needed{why and f': {why}'}", URGENCY[kind])
@@ -201,9 +211,13 @@ def _resume(figures: SessionFigures) -> Verdict:
 
 def _is_worth_clearing(figures: SessionFigures, clear: Clearing) -> bool:
     """Return whether the gain is worth a prune, and has paid back before the target is reached."""
-    of_use = not figures.followed or figures.resumable
     enough = clear.price.freed >= figures.least_gain
-    return of_use and enough and figures.pays_back(clear.price, figures.turns_to_target)
+    return _is_of_use(figures) and enough and figures.pays_back(clear.price, figures.turns_to_target)
+
+
+def _is_of_use(figures: SessionFigures) -> bool:
+    """Return whether a smaller pruned view can be sent by anything."""
+    return not figures.followed or figures.resumable
 
 
 def _redundant_words(clear: Clearing) -> str:

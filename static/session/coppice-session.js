@@ -66,9 +66,6 @@ export class CoppiceSession extends CoppiceElement {
   #sheet = false;
   /** The element that had the focus when a panel was opened. @type {Element | null} */
   #opener = null;
-  /** The verdict with the price of its plan, and what the session's own row said then.
-   * @type {{ verdict: Api.Verdict, listed: string } | null} */
-  #judged = null;
   /** @type {Error | null} */
   #error = null;
   /** True after an operation whose numbers have not arrived yet. */
@@ -220,14 +217,9 @@ export class CoppiceSession extends CoppiceElement {
   async #readVerdict(signal) {
     const verdict = await api.verdict(this.#id, signal);
     if (signal.aborted || !this.#session) return;
-    this.#judged = { verdict, listed: this.#session.verdict.kind };
+    if (verdict.version < this.#session.version) return void this.#judge.ask();
+    this.#session = { ...this.#session, verdict };
     this.requestUpdate();
-  }
-
-  /** The verdict with its price, or without while that is not known for what the session is now. */
-  #verdict(/** @type {Api.Session} */ session) {
-    const judged = this.#judged;
-    return judged?.listed === session.verdict.kind ? judged.verdict : session.verdict;
   }
 
   /** Opens the panel in the address, or the one that suits the session, when the session is first known.
@@ -433,7 +425,6 @@ export class CoppiceSession extends CoppiceElement {
   /** Takes the session as an operation left it; known events are not read again.
    * @param {Api.Session} session */
   #done(session) {
-    this.#judged = null;
     const told = this.#session?.version === session.version;
     if (this.#accept(session) && !told) this.#changed(true);
     else this.#judge.ask();
@@ -455,7 +446,7 @@ export class CoppiceSession extends CoppiceElement {
     const session = this.#session;
     if (!session) return noSession(this.#error);
     const plan = this.#tab === "plan" && this.#plan ? this.#plan.plan_id : nothing;
-    const head = header(session, this.#parent, this.#copies, this.#verdict(session));
+    const head = header(session, this.#parent, this.#copies);
     return html`${this.#error && stale(this.#error)} ${head}
       <div class="figures">
         ${bars(session, this.#cost)}

@@ -24,8 +24,8 @@ import { verdictLine } from "./verdict.js";
 /** @typedef {{ copy_of?: Api.Copy | null, copies?: Api.Copy[] }} Copies */
 
 /** @param {Api.Session} session @param {Api.Parent | null} [parent] of a sub-agent
- * @param {Copies} [copies] @param {Api.Verdict} [verdict] */
-export function header(session, parent = null, copies = {}, verdict = session.verdict) {
+ * @param {Copies} [copies] */
+export function header(session, parent = null, copies = {}) {
   return html`<header class="session-head">
       <div class="session-name">
         <h1>${stateIcon(session)}<span title=${titleOf(session)}>${titleOf(session)}</span></h1>
@@ -37,7 +37,7 @@ export function header(session, parent = null, copies = {}, verdict = session.ve
         <button class="primary" data-act="see-plan">Prune… <kbd>p</kbd></button>
       </div>
     </header>
-    ${verdictLine(verdict)} ${copyLines(copies)} ${proxyLine(session.proxy)} ${notes(session)}`;
+    ${verdictLine(session.verdict)} ${copyLines(copies)} ${proxyLine(session.proxy)} ${notes(session)}`;
 }
 
 const RESUME = html`<button data-act="resume">Resume from this…</button>`;

@@ -290,7 +290,7 @@ declare namespace Api {
   }
   interface Verdict {
     kind: "empty" | "over" | "fine" | "clear" | "above" | "resume" | "now"; text: string; safety: string;
-    urgency: number; action: VerdictAction | null; version: number;
+    urgency: number; action: VerdictAction | null; version: number; priced: boolean;
   }
   interface VerdictAction {
     kind: "prune" | "clear" | "resume" | "export"; label: string; max_tokens: number | null;

@@ -8,8 +8,10 @@ import re
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from tests.browser.writing import managed, words
+from tests.browser.waiting import until
+from tests.browser.writing import ClaudeFolder, managed, words
 from tests.servers import Server
+from webapp.services.planning.requests import PruneRequest
 
 
 def reading(server: Server, reads: int, start: int = 0, session: str = "reader") -> None:
@@ -147,3 +149,49 @@ class TestReadingTheSentence:
             assert is_whole(said)
         finally:
             context.close()
+
+
+class TestBothPages:
+    """The overview and the page of a session."""
+
+    def test_say_the_same_of_every_kind_of_session(
+        self, page: Page, server: Server, folder: ClaudeFolder
+    ) -> None:  # X18
+        """Above the target, full, with redundant outputs, calm, empty, followed, pruned and waiting to be resumed."""
+        apps = server.app
+        for name, settings in (("reader", {}), ("full", {"cap_tokens": 30_000}), ("calm", {})):
+            apps.sessions.create(id=name, title=name, model="claude-sonnet-4-5", settings=settings)
+            reading(server, 1 if name == "calm" else 6, session=name)
+        apps.sessions.create(id="empty", title="empty", model="claude-sonnet-4-5")
+        managed(server, 60, id="small", title="small")
+        followed = transcript(folder)
+        page.goto(server.url)
+        expect(page.locator("tr.session-row")).to_have_count(6)
+        expect(listed(page, followed)).to_contain_text("pays back")
+        apps.prunes.apply(followed, PruneRequest())
+        expect(listed(page, followed)).to_contain_text("Resume from the pruned copy")
+        expect(listed(page, "reader")).to_contain_text("5 superseded reads of spec.md hold")
+        expect(listed(page, "full")).to_contain_text("pays back")
+        names = [one.id for one in apps.sessions.list()]
+        until(page, lambda: all(one.verdict.priced for one in apps.sessions.list()))
+        said = {name: listed(page, name).inner_text() for name in names}
+        for name in names:
+            page.goto(f"{server.url}/sessions/{name}")
+            expect(page.locator(".verdict .said")).to_have_text(said[name])
+            assert server.app.verdicts.of(name).text == said[name].replace("\u202f", " ")
+
+
+def listed(page: Page, session: str) -> Locator:
+    """Return the sentence of a session in the overview."""
+    return page.locator(f'tr[data-id="{session}"] .said')
+
+
+def transcript(folder: ClaudeFolder) -> str:
+    """A followed session above its target; its id."""
+    made = folder.transcript()
+    made.user("Fix the login race")
+    for n in range(30):
+        output = "".join(f"src/module_{n}_{i}.py: something or other\n" for i in range(400))
+        made.call("Bash", {"command": f"step {n}"}, output, tokens=6_000 * (n + 1))
+    made.assistant("Done.", tokens=180_000)
+    return made.session

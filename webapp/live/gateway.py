@@ -187,9 +187,15 @@ class Gateway:
     def _row(self, subject: str) -> Payload | None:
         """Return a session's row, None if it was deleted meanwhile."""
         try:
-            return vars(self.app.sessions.get(subject))
+            return self._shown(subject)
         except NotFound:
             return None
+
+    def _shown(self, subject: str) -> Payload:
+        """Return a session's row; raises NotFound. A verdict that lacks a price comes with a later one."""
+        session = self.app.sessions.get(subject)
+        self.app.judging.want([session])
+        return vars(session)
 
     def _later(self, room_name: str, taken: dict[str, Pending], now: float, error: StoreError) -> None:
         """Keep what could not be read, and try again in a moment."""
@@ -233,7 +239,7 @@ class Gateway:
         """Return the messages to send, with payloads read now. Raises what the services raise."""
         made: list[tuple[str, Payload]] = []
         if taken.row:
-            made.append(("session:updated", vars(self.app.sessions.get(subject))))
+            made.append(("session:updated", self._shown(subject)))
         if taken.appended:
             rows = self.app.messages.by_number(subject, sorted(set(taken.numbers)), at_once=True)
             made.append(
@@ -361,7 +367,9 @@ class Gateway:
     def _snapshot(self, room: Room, revision: int) -> Payload:
         if room.session_id is None:
             started = self.clock()
-            snapshot = vars(self.app.sessions.page(limit=SNAPSHOT_SESSIONS))
+            page = self.app.sessions.page(limit=SNAPSHOT_SESSIONS)
+            self.app.judging.want(page.sessions)
+            snapshot = vars(page)
             self._shared = (revision, started, snapshot)
             return snapshot
         return {

@@ -22,6 +22,7 @@ from webapp.events import (
     ProblemReported,
     SessionCreated,
     SessionDeleted,
+    SessionJudged,
     SessionUpdated,
     SettingsChanged,
     TargetCrossed,
@@ -71,7 +72,7 @@ def _appended(event: MessagesAppended) -> tuple[Note, ...]:
     return Note(OVERVIEW, event.session_id, row=True), own
 
 
-def _created(event: SessionCreated) -> tuple[Note, ...]:
+def _row_changed(event: SessionCreated | SessionJudged) -> tuple[Note, ...]:
     return (Note(OVERVIEW, event.session_id, row=True),)
 
 
@@ -140,7 +141,8 @@ def _importing(event: ImportProgressed) -> tuple[Note, ...]:
 
 
 NOTES: dict[type[Event], Callable[[Any], tuple[Note, ...]]] = {
-    SessionCreated: _created,
+    SessionCreated: _row_changed,
+    SessionJudged: _row_changed,
     SessionUpdated: _updated,
     SessionDeleted: _deleted,
     MessagesAppended: _appended,

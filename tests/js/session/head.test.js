@@ -54,7 +54,7 @@ describe("a session of the proxy", () => {
 
 describe("the verdict", () => {
   /** @param {Partial<Api.Verdict>} given */
-  const shown = (given) => markup(header(session(), null, {}, verdict(given)));
+  const shown = (given) => markup(header(session({ verdict: verdict(given) })));
   it("is the sentence alone where nothing is needed", () => {
     // X18
     const text = shown({});

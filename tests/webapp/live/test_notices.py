@@ -18,6 +18,7 @@ from webapp.events import (
     ProblemReported,
     SessionCreated,
     SessionDeleted,
+    SessionJudged,
     SessionUpdated,
     SettingsChanged,
 )
@@ -109,6 +110,11 @@ class TestMessages:
         overview, own = notes_of(SessionUpdated("a"))
         assert (overview.room, overview.row, overview.stats) == ("overview", True, False)
         assert (own.room, own.row, own.stats) == ("session:a", False, True)
+
+    def test_of_a_verdict_change_the_row_alone(self) -> None:  # X18
+        """A page that shows the session has asked for the verdict itself."""
+        [note] = notes_of(SessionJudged("a"))
+        assert (note.room, note.row, note.stats) == ("overview", True, False)
 
     def test_of_a_deletion_reach_both_rooms(self) -> None:
         """A page that shows the session learns that it is gone."""

@@ -21,7 +21,9 @@ def list_sessions(app: App, query: SessionsQuery) -> Sessions:
     something done. With `limit` the answer is a page, and its `next` the `after` of the next one; a session that
     becomes active between two pages moves to the front, so that the pages after it do not hold it.
     """
-    return app.sessions.page(**query.given())
+    page = app.sessions.page(**query.given())
+    app.judging.want(page.sessions)
+    return page
 
 
 @table.get("/savings")

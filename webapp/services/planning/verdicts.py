@@ -1,5 +1,6 @@
-"""Verdicts with their price: the verdict on one session, computed from the plan that its action would show
-(X18).
+"""Verdicts with their price: the verdict on one session, from the plan that its action would show (X18).
+
+The price is remembered, so that every list and page that shows the session says the same from then on.
 """
 
 from __future__ import annotations
@@ -7,18 +8,19 @@ from __future__ import annotations
 from dataclasses import replace
 
 from scoring.planning import redundant_outputs
-from scoring.verdict import Clearing, Price, SessionFigures, verdict_of
+from scoring.verdict import Clearing, Price, SessionFigures, price_needed
+from webapp.events import SessionJudged
 from webapp.services.planning.cache_cost import cache_figures
 from webapp.services.planning.planning import Planning, SessionPlan
 from webapp.services.session.answers import Verdict
 from webapp.services.session.environment import Environment
 from webapp.services.session.gauges import verdict_figures
 from webapp.services.session.session import Session
-from webapp.services.session.verdicts import verdict_answer
+from webapp.services.session.verdicts import judged, remember_prices
 
 
 class Verdicts:
-    """Judges one session with the prices of plans, which a list of sessions leaves out."""
+    """Judges one session with the prices of plans, which a list of sessions does not make."""
 
     def __init__(self, environment: Environment, planning: Planning) -> None:
         self._environment, self._store, self._planning = environment, environment.store, planning
@@ -32,11 +34,19 @@ class Verdicts:
         with self._store.read():
             session = Session.load(self._environment, session_id)
             figures = verdict_figures(session)
-            if verdict_of(figures).kind in ("above", "now") and figures.pruned > figures.target:
-                figures = replace(figures, prune=_price(self._planning.make(session)))
-            elif 0 < figures.tokens <= figures.target and figures.activity in ("live", "resting"):
-                figures = replace(figures, clear=self._clearing(session, figures))
-        return verdict_answer(verdict_of(figures), session.version)
+            listed = judged(session, figures)
+            match price_needed(figures):
+                case "prune":
+                    priced = replace(figures, prune=_price(self._planning.make(session)))
+                case "clear":
+                    priced = replace(figures, clear=self._clearing(session, figures))
+                case None:
+                    return listed
+        remember_prices(session, priced)
+        verdict = judged(session, figures)
+        if (verdict.text, verdict.action) != (listed.text, listed.action):
+            self._environment.bus.publish(SessionJudged(session_id))
+        return verdict
 
     def _clearing(self, session: Session, figures: SessionFigures) -> Clearing | None:
         """Return the plan that clears only redundant outputs; None if it is not worth it."""

@@ -105,6 +105,9 @@ class Verdict:
     action: VerdictAction | None
     version: int
     """The session's version that it was made for."""
+    priced: bool
+    """False where it depends on a plan that was not made since the session's last change; its price is then one of
+    before, or missing."""
 
 
 @answer
@@ -196,7 +199,7 @@ class Session:
     turns_left: int | None
     """Turns until the target at the present growth; null where it does not grow."""
     verdict: Verdict
-    """The advice for it, without the price of a plan; `/sessions/<id>/verdict` has that."""
+    """The advice for it, with the price of a plan if one is known; `/sessions/<id>/verdict` has it in any case."""
     trend: list[float]
     """Utilization over time, oldest first."""
     notes: list[str]

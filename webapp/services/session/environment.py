@@ -23,6 +23,7 @@ from webapp.bus import Bus
 from webapp.errors import BusyStore
 from webapp.services.session.limits import compatible_settings
 from webapp.services.session.measuring import CountsTokens, Measures, measure
+from webapp.services.session.prices import Prices
 from webapp.services.session.times import now_ms
 from webapp.store import Store
 
@@ -103,6 +104,7 @@ class Environment:
         self.store, self.bus, self.tokenizers, self.clock = store, bus, tokenizers, clock
         self.redactor, self.sizes = redactor, sizes
         self.measure: Measures = measure
+        self.prices = Prices()
         self._locks: WeakValueDictionary[str, SessionLock] = WeakValueDictionary()
         self._guard = threading.Lock()
         self._settings: Settings | None = None

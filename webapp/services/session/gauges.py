@@ -8,7 +8,7 @@ from scoring.history import recognise, task_type_of
 from scoring.models import window_to_offer
 from scoring.settings import ANY, AUTO
 from scoring.tokens import calibration
-from scoring.verdict import SessionFigures, verdict_of
+from scoring.verdict import SessionFigures
 from webapp.agents import AGENTS
 from webapp.services.session.answers import (
     Activity,
@@ -28,7 +28,7 @@ from webapp.services.session.proxy import PROXY
 from webapp.services.session.session import Scale, Session, SessionContext
 from webapp.services.session.state import TRAIL_POINTS, SessionState
 from webapp.services.session.times import iso
-from webapp.services.session.verdicts import figures_of, verdict_answer
+from webapp.services.session.verdicts import figures_of, judged
 from webapp.store.sessions import SessionRow
 
 # The order in which the window's regions are drawn.
@@ -121,7 +121,7 @@ def session_answer(session: Session) -> SessionAnswer:
         ),
         growth_per_turn=growth,
         turns_left=figures.turns_to_target,
-        verdict=verdict_answer(verdict_of(figures), row.version),
+        verdict=judged(session, figures),
         trend=[percent(t + before, limits.limit) for t in state.trail[-TRAIL_POINTS:]],
         notes=notes_of(session, limits) + redacted_notes(state) + session.ignored_settings,
         malformed=row.malformed,

@@ -1,14 +1,16 @@
-"""The numbers behind a session's verdict, as far as they are known without a plan."""
+"""The verdict on a session: the figures that it is made from, without a plan, and the prices known of it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from scoring.verdict import Activity as Pace
-from scoring.verdict import SessionFigures, Verdict
+from scoring.verdict import SessionFigures, Verdict, price_needed, verdict_of
 from webapp.services.session.answers import Activity, VerdictAction
 from webapp.services.session.answers import Verdict as VerdictAnswer
 from webapp.services.session.limits import Limits
+from webapp.services.session.prices import Basis, Known
 from webapp.services.session.session import Session
 
 _PACES: Mapping[Activity, Pace] = {
@@ -45,8 +47,27 @@ def figures_of(
     )
 
 
-def verdict_answer(verdict: Verdict, version: int) -> VerdictAnswer:
-    """Return a verdict as an answer about this version of its session."""
+def judged(session: Session, figures: SessionFigures) -> VerdictAnswer:
+    """Return the verdict on a session with the prices that are known of it."""
+    priced = price_needed(figures) is None
+    if not priced and (known := session.environment.prices.of(session.id, _basis(session, figures))):
+        figures = replace(figures, prune=known.prune, clear=known.clear)
+        priced = known.version == session.version
+    return _answer(verdict_of(figures), session.version, priced)
+
+
+def remember_prices(session: Session, figures: SessionFigures) -> None:
+    """Keep the prices in these figures for every later verdict on the session."""
+    known = Known(session.version, _basis(session, figures), figures.prune, figures.clear)
+    session.environment.prices.remember(session.id, known)
+
+
+def _basis(session: Session, figures: SessionFigures) -> Basis:
+    row = session.row
+    return Basis(session.settings, figures.limit, figures.target, figures.aim, row.next_operation, row.prunes)
+
+
+def _answer(verdict: Verdict, version: int, priced: bool) -> VerdictAnswer:
     action = None
     if verdict.action is not None:
         action = VerdictAction(kind=verdict.action, label=verdict.label, max_tokens=verdict.max_tokens)
@@ -57,6 +78,7 @@ def verdict_answer(verdict: Verdict, version: int) -> VerdictAnswer:
         urgency=verdict.urgency,
         action=action,
         version=version,
+        priced=priced,
     )
 
 

@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
-from tests.webapp.building import wire
+from tests.waiting import until
+from tests.webapp.building import heard, wire
 from webapp.app import App
+from webapp.events import SessionJudged
 from webapp.services.planning.planning import Planning
 from webapp.services.planning.requests import PlanRequest, PruneRequest
 
@@ -64,10 +66,11 @@ class TestVerdicts:
         assert app.verdicts.of(session).kind == "fine"
 
     def test_say_what_a_prune_frees_above_the_target(self, app: App) -> None:  # X18
-        """The list says about how much without a plan, the session's own verdict the price too."""
+        """The list says about how much until a plan was made, and the price from then on."""
         session = reading(app, 4, settings={"cap_tokens": 20_000, "stage_superseded": False})
         listed, own = app.sessions.get(session).verdict, app.verdicts.of(session)
         assert listed.kind == own.kind
+        assert (listed.priced, own.priced) == (False, True)
         assert own.action is not None
         assert (own.action.kind, own.action.max_tokens) == ("prune", None)
         assert "pays back" in own.text
@@ -86,3 +89,71 @@ class TestVerdicts:
         calm, empty = reading(app, 1), app.sessions.create(model=MODEL).id
         assert [one.id for one in app.sessions.list(sort="verdict")] == [full, calm, empty]
         assert app.sessions.list()[0].id != full
+
+
+class TestPrices:
+    """Remembered, so that lists and the session's own page say the same."""
+
+    def test_are_those_of_every_list_from_then_on(self, app: App) -> None:  # X18
+        """The row of the list has the sentence of the session's own page, and stands where that puts it."""
+        session, calm = reading(app, 6), reading(app, 1)
+        own = app.verdicts.of(session)
+        rows = app.sessions.list(sort="verdict")
+        assert own.kind == "clear"
+        assert (rows[0].id, rows[0].verdict) == (session, own)
+        assert calm in {row.id for row in rows[1:]}
+
+    def test_stay_while_the_session_only_grows(self, app: App) -> None:  # X18
+        """The sentence does not come and go with each message; the answer says that its price is one of before."""
+        session = reading(app, 6)
+        own = app.verdicts.of(session)
+        app.ingest.append_messages(session, [wire("user", "go on")])
+        listed = app.sessions.get(session).verdict
+        assert (listed.kind, listed.text, listed.priced) == ("clear", own.text, False)
+        assert app.verdicts.of(session).priced
+
+    @pytest.mark.parametrize("act", ["prune", "undo", "settings"])
+    def test_go_with_an_operation_or_other_settings(self, app: App, act: str) -> None:  # X18
+        """Nothing is said that held for another context."""
+        session = reading(app, 6)
+        action = app.verdicts.of(session).action
+        assert action is not None
+        if act == "settings":
+            app.sessions.patch(session, settings={"stage_superseded": False})
+        else:
+            app.prunes.apply(session, PruneRequest(max_tokens=action.max_tokens))
+        if act == "undo":
+            app.verdicts.of(session)
+            app.operations.undo(session)
+        listed = app.sessions.get(session).verdict
+        assert (listed.kind, listed.priced) == ("fine", False)
+        assert app.verdicts.of(session).kind == ("clear" if act == "undo" else "fine")
+
+    def test_are_told_only_where_they_change_what_is_said(self, app: App) -> None:  # X18
+        """A second look at the same session tells nobody."""
+        calm, session = reading(app, 1), reading(app, 6)
+        events = heard(app)
+        for one in (calm, session, session):
+            app.verdicts.of(one)
+        assert events == [SessionJudged(session)]
+
+
+class TestJudging:
+    """The plans that verdicts of a list lack, made afterwards."""
+
+    def test_brings_the_list_to_what_the_sessions_say(self, app: App) -> None:  # X18
+        """Each session that was listed without its price is judged, and the others are left alone."""
+        for _ in range(3):
+            reading(app, 6)
+        empty = app.sessions.create(model=MODEL).id
+        app.judging.want(app.sessions.list())
+        until(lambda: all(one.verdict.priced for one in app.sessions.list()))
+        assert {one.verdict.kind for one in app.sessions.list() if one.id != empty} == {"clear"}
+
+    def test_passes_over_a_session_that_was_deleted(self, app: App) -> None:  # X18
+        """The next one is judged all the same."""
+        gone, session = reading(app, 1), reading(app, 6)
+        rows = [app.sessions.get(gone), app.sessions.get(session)]
+        app.sessions.delete(gone)
+        app.judging.want(rows)
+        until(lambda: app.sessions.get(session).verdict.kind == "clear")

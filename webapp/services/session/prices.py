@@ -1,0 +1,59 @@
+"""Prices: what plans of sessions gained and cost when they were last made, for every verdict on these sessions (X18).
+
+A price holds until the session is changed by an operation or its settings or limits change. A session that only grew
+keeps the price of a moment ago, which `version` tells from one of now. All pages judge by these prices.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass
+
+from scoring.settings import Settings
+from scoring.verdict import Clearing, Price
+
+SESSIONS_KEPT = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Basis:
+    """Everything that a price depends on, besides the messages that came since."""
+
+    settings: Settings
+    limit: int
+    target: int
+    aim: int
+    operations: int
+    prunes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """The prices of one session at one version."""
+
+    version: int
+    basis: Basis
+    prune: Price | None
+    clear: Clearing | None
+
+
+class Prices:
+    """The prices that are known, of the sessions that were judged last."""
+
+    def __init__(self) -> None:
+        self._known: OrderedDict[str, Known] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def of(self, session_id: str, basis: Basis) -> Known | None:
+        """Return the prices of a session that hold on this basis; None where none are known."""
+        known = self._known.get(session_id)
+        return known if known is not None and known.basis == basis else None
+
+    def remember(self, session_id: str, known: Known) -> None:
+        """Keep the prices of a session in place of earlier ones."""
+        with self._lock:
+            self._known[session_id] = known
+            self._known.move_to_end(session_id)
+            while len(self._known) > SESSIONS_KEPT:
+                self._known.popitem(last=False)
