@@ -18,7 +18,7 @@ from webapp.services.session.answers import Session
 log = logging.getLogger(__name__)
 
 # The rest after a verdict, in times of what it took.
-REST = 4
+REST = 9
 MOST_WAITING = 10_000
 
 
