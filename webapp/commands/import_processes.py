@@ -27,7 +27,7 @@ from webapp.services.transfer.answers import ImportedSession
 
 PROCESSES = 2
 # Bytes. Each process takes about two seconds of a processor to start; one process imports some 16 MB in that time.
-TOGETHER_FROM = 48 << 20
+TOGETHER_FROM = 150 << 20
 TRIES = 3  # where the other process keeps the store locked
 ENDED = "the process that imported it ended before it was done; import the file by itself"
 
