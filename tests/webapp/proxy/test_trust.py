@@ -181,10 +181,12 @@ class TestWhatIsNeverChanged:
             assert call(url, "broken", messages).status_code == 200
             assert sent(provider) == messages
 
-    def test_are_half_characters_and_odd_numbers(self, url: str, provider: Upstream) -> None:  # X13
-        """A text that JSON allows and UTF-8 does not goes as it came."""
+    def test_are_half_characters(self, url: str, provider: Upstream) -> None:  # X13
+        """A text that JSON allows and UTF-8 does not goes as it came, while other messages go."""
         script("odd", LONG, 1, 2)
-        body = json.dumps({"model": "m", "messages": [*LONG, user("\ud83d")]}).encode()
+        half = user("\ud83d")
+        body = json.dumps({"model": "m", "messages": [*LONG, half]}).encode()
         headers = {"authorization": "Bearer sk-x", "x-coppice-session": "odd"}
         httpx.post(f"{url}/openai/v1/chat/completions", content=body, headers=headers)
-        assert provider.bytes[-1] == body
+        assert provider.bytes[-1].endswith(json.dumps(half).encode() + b"]}")
+        assert json.loads(provider.bytes[-1])["messages"] == [LONG[0], LONG[3], half]

@@ -65,8 +65,8 @@ class TestShortening:
         app.prunes.apply(session, PruneRequest(plan_id=first.plan_id))
         again = app.prunes.plan(session, PlanRequest(max_tokens=PLENTY, shorten=chosen))
         assert again.shortened_count == 0
-        assert again.nothing_to_do.startswith("nothing of what was chosen")
-        with pytest.raises(Conflict, match="nothing of what was chosen"):
+        assert again.nothing_to_do.startswith("none of the chosen messages")
+        with pytest.raises(Conflict, match="none of the chosen messages"):
             app.prunes.apply(session, PruneRequest(plan_id=again.plan_id))
 
 

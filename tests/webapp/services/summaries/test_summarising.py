@@ -253,7 +253,7 @@ class TestByAModel:
             app.ingest.append_records("s", entries(result("call-0", "more"), start=40))
             return Written(GOOD)
 
-        with pytest.raises(Conflict, match="a result has come"):
+        with pytest.raises(Conflict, match="a result has arrived"):
             Summarising(app.environment, app.histories, meanwhile).summarise("s")
         assert app.operations.list("s") == []
         assert list(app.verify()) == []
