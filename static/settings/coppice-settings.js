@@ -332,8 +332,8 @@ function presets(doc, settings, find) {
   return html`<div class="toolbar">
     <input type="search" .value=${find} placeholder="Find a setting" aria-label="Find a setting"
       autocomplete="off" spellcheck="false">
-    <span class="muted">Preset</span>
     <div class="chips" role="group" aria-label="Preset">
+      <span class="muted">Preset</span>
       ${names.map(
         (name) =>
           html`<button class="chip" data-act="preset" data-name=${name} aria-pressed=${name === chosen}
