@@ -88,7 +88,7 @@ class TestTwoProcesses:
         """Starting them takes longer than the import."""
         monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1}, raising=False)
         assert not worth_two_processes([1_000] * 100)
-        assert not worth_two_processes([100 << 20])
-        assert worth_two_processes([30 << 20, 30 << 20])
+        assert not worth_two_processes([200 << 20])
+        assert worth_two_processes([80 << 20, 80 << 20])
         monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0}, raising=False)
-        assert not worth_two_processes([30 << 20, 30 << 20])
+        assert not worth_two_processes([80 << 20, 80 << 20])
