@@ -118,7 +118,9 @@ def build(config: Config) -> App:
         model=model,
         importing=Importing(environment, ingest, sessions, own),
         exporting=Exporting(environment, context, own),
-        resuming=Resuming(environment, prunes, config.environment),
+        resuming=Resuming(
+            environment, prunes, config.environment, config.database.absolute().parent / "copies"
+        ),
         repairing=Repairing(environment, histories),
         demo=Demo(environment, ingest, sessions),
         keys=Keys(store, config.token),

@@ -199,8 +199,8 @@ declare namespace Api {
   interface Results { results: Hit[]; total: number; next: number | null; }
   interface ResumeAsked { prune?: boolean; max_tokens?: number | null; }
   interface Resumed {
-    session_id: string; title: string; path: string; cwd: string; command: string[]; line: string;
-    tokens_before: number; tokens_promised: number; operation: number | null;
+    session_id: string; title: string; path: string; cwd: string; takes_in: string[]; command: string[];
+    line: string; tokens_before: number; tokens_promised: number; operation: number | null;
   }
   interface Savings {
     tokens: number; calls: number; sessions: number; of_sessions: number; out: number; amount: number | null;

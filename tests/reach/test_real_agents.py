@@ -65,8 +65,11 @@ def session_of(app: App, machine: Machine, source: str) -> str:
     """Import the agent's newest session; return its id."""
     agent = AGENTS[source]
     files = [file for root in agent.roots(machine.env) for file in agent.discover(root)]
-    newest = max(files, key=lambda file: file.modified).path
-    return app.importing.import_file(newest.name, newest.read_bytes(), place=newest)[0].session_id
+    file = max(files, key=lambda file: file.modified)
+    if file.shared:
+        list(app.importing.import_sessions(file.path))
+        return file.session_id
+    return app.importing.import_file(file.path.name, file.path.read_bytes(), place=file.path)[0].session_id
 
 
 def size(machine: Machine) -> int:
@@ -87,6 +90,8 @@ class TestResuming:
         session = session_of(app, machine, source)
         tokens = app.sessions.get(session).pruned.tokens
         made = app.resuming.resume(session, prune=True, max_tokens=int(tokens * 0.8))
+        if made.takes_in:
+            machine.run(*made.takes_in)
         machine.upstream.clear()
         machine.run(*ASK[source]("Again: RUN(cat big.txt) now", made.session_id))
         first = len(json.dumps(machine.upstream.requests[0][2]))

@@ -60,15 +60,17 @@ class Archives:
 class Transcripts:
     """The making of new transcripts, for the agent to resume from.
 
-    `write` makes one. `folder` returns where the agent looks for it, given the agent's roots. `command` returns the
-    agent's command that resumes a session, by its id. `keeps_thinking` says that thoughts may follow a history from
-    which something was taken; the models of most agents refuse that. `cwd_of` returns the working directory of a
-    session by its file, where its rows do not say it.
+    `write` makes one, and raises `Conflict` with the reason where it cannot. `folder` returns where the agent looks for
+    it, given the agent's roots; an agent that looks in no folder has `takes_in` instead, its command that makes a
+    session of such a file. `command` returns the agent's command that resumes a session, by its id. `keeps_thinking`
+    says that thoughts may follow a history from which something was taken; the models of most agents refuse that.
+    `cwd_of` returns the working directory of a session by its file, where its rows do not say it.
     """
 
     write: Callable[[View], Transcript]
-    folder: Callable[[View, Sequence[Path]], Path]
     command: Callable[[str], list[str]]
+    folder: Callable[[View, Sequence[Path]], Path] | None = None
+    takes_in: Callable[[Path], list[str]] | None = None
     keeps_thinking: bool = False
     cwd_of: Callable[[Path], str | None] | None = None
 

@@ -12,6 +12,9 @@ import orjson
 from scoring.formats import FORMATS, gathered_sources, turns_of
 from scoring.messages import Message
 
+# Said by the user in front of a view that would begin with the model's words: providers refuse such a call.
+PRUNED_NOTE = "[Earlier messages of this conversation were pruned.]"
+
 
 @dataclass(frozen=True, slots=True)
 class ViewRow:
@@ -62,13 +65,15 @@ class ViewSummary:
 class View:
     """The content of a pruned view, in order, and the facts a transcript begins with.
 
-    `now` is in ISO 8601. `file` is the transcript that the session was read from, if it is on this machine.
-    `drops_thinking` says that thoughts are left out: something was taken from what they followed.
+    `session_id` is the id of the session that it is of. `now` is in ISO 8601. `file` is the transcript that the session
+    was read from, if it is on this machine. `drops_thinking` says that thoughts are left out: something was taken from
+    what they followed.
     """
 
     cwd: str
     now: str
     places: Iterable[ViewMessage | ViewSummary]
+    session_id: str = ""
     title: str = ""
     file: Path | None = None
     drops_thinking: bool = False

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shlex
+import subprocess
 from pathlib import Path
 
 import click
@@ -64,14 +66,18 @@ def report(made: Resumed) -> list[str]:
 
 
 def become(made: Resumed) -> None:
-    """Replace this process by the agent.
+    """Replace this process by the agent, once it has taken in what it does not find by itself.
 
     Raises:
-        Conflict: the agent is not installed.
+        Conflict: the agent is not installed, or did not take the copy in.
     """
     os.chdir(made.cwd)
     try:
+        if made.takes_in:
+            subprocess.run(made.takes_in, check=True)  # noqa: S603  # the agent's own command
         os.execvp(made.command[0], made.command)  # noqa: S606  # the agent's own command
+    except subprocess.CalledProcessError as error:
+        raise Conflict(f"{shlex.join(made.takes_in)} failed with status {error.returncode}") from error
     except OSError as error:
         raise Conflict(
             f"cannot run {made.command[0]}: {error.strerror}; the copy is there: {made.line}"

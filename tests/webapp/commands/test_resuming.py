@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tests.browser.writing import ClaudeFolder, words
 from tests.webapp.commands.running import Run
+from webapp.commands.resuming import become
+from webapp.errors import Conflict
+from webapp.services.transfer.answers import Resumed
 
 
 @pytest.fixture
@@ -55,6 +59,24 @@ class TestResume:
         [(file, arguments, where)] = became
         assert (file, arguments[:2], where) == ("claude", ["claude", "--resume"], tmp_path)
         assert done.out == ""
+
+    def test_has_the_agent_take_the_copy_in_first(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:  # X22
+        """An agent that finds no files of its own; where it refuses, it is not started."""
+        took = tmp_path / "took"
+        became: list[list[str]] = []
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.setattr(os, "execvp", lambda _, arguments: became.append(arguments))
+        made = Resumed(
+            session_id="s", title="t", path="f", cwd=str(tmp_path), takes_in=["touch", str(took)], command=["agent"],
+            line="", tokens_before=2, tokens_promised=1, operation=None,
+        )  # fmt: skip
+        become(made)
+        assert (took.exists(), became) == (True, [["agent"]])
+        with pytest.raises(Conflict, match="false failed with status 1"):
+            become(replace(made, takes_in=["false"]))
+        assert became == [["agent"]]
 
     def test_says_where_the_agent_is_not_installed(
         self, run: Run, session: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path

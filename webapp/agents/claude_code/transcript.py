@@ -17,9 +17,7 @@ from typing import Any
 import orjson
 
 from scoring.messages import Message, Text
-from webapp.agents.view import Transcript, View, ViewMessage, ViewRow, ViewSummary
-
-PRUNED_NOTE = "[Earlier messages of this conversation were pruned.]"
+from webapp.agents.view import PRUNED_NOTE, Transcript, View, ViewMessage, ViewRow, ViewSummary
 
 
 def folder(view: View, roots: Sequence[Path]) -> Path:

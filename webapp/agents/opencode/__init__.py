@@ -1,8 +1,8 @@
 """OpenCode."""
 
-from webapp.agents.agent import Agent, Archives
+from webapp.agents.agent import Agent, Archives, Transcripts
 from webapp.agents.extension import extension_door
-from webapp.agents.opencode import decoder, edits
+from webapp.agents.opencode import decoder, edits, transcript
 
 AGENT = Agent(
     source=decoder.SOURCE,
@@ -17,9 +17,11 @@ AGENT = Agent(
     archives=Archives(
         find=decoder.archives_at, sessions=decoder.sessions_in, read=lambda file: decoder.read(file, {})
     ),
-    why_no_transcripts="its sessions are rows of its own database, which is not written to, and files for `opencode "
-    "import` are not made yet; the plugin of "
-    "`coppice hooks install --agent opencode` prunes them as they run",
+    transcripts=Transcripts(
+        write=transcript.write,
+        takes_in=lambda file: ["opencode", "import", str(file)],
+        command=lambda session: ["opencode", "--session", session],
+    ),
     door=extension_door(
         "a plugin applies a session's prunes before each call, in the agent's own process",
         edits.file,

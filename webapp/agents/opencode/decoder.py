@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from math import inf
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from webapp.agents.opencode import second
 from webapp.agents.opencode.items import messages_of, model_of, unknown_in, usage_of, words_of
@@ -42,6 +42,7 @@ class _Seen:
     """A session as it is now: `marks` of what could be read, by message, and what could not, by name.
 
     `info` is None where the session itself cannot be read. `newest` is the time of the newest file that cannot be read.
+    `is_second`: its messages are in the newer tables.
     """
 
     marks: dict[str, Any]
@@ -49,6 +50,15 @@ class _Seen:
     messages: Changed = field(default_factory=list)
     broken: dict[str, tuple[list[float], str]] = field(default_factory=dict)  # (mark, reason)
     newest: float = -inf
+    is_second: bool = False
+
+
+class Original(NamedTuple):
+    """A session as OpenCode has it: its facts and its messages with their parts, in the first generation's shape."""
+
+    info: Row
+    messages: list[tuple[Row, list[Row]]]
+    is_second: bool
 
 
 def roots(env: Mapping[str, str]) -> list[Path]:
@@ -213,6 +223,22 @@ def read(file: TranscriptFile, state: dict[str, Any], being_written: float = inf
     yield from news
     if seen.info is not None:
         yield from _changes(seen.info, seen.messages, state)
+
+
+def original(path: Path, session: str) -> Original | None:
+    """Return a session by the database, or the session's own file in a tree, that has it; None if it cannot be read."""
+    seen = _Seen({})
+    try:
+        if path.suffix == ".json":
+            _from_tree(TranscriptFile(path, session, None, SOURCE, shared=True), seen)
+        else:
+            with open_foreign(path) as tables:
+                _from_tables(tables, session, seen)
+    except OSError:
+        return None
+    if not seen.info:
+        return None
+    return Original(seen.info, [(message, parts or []) for message, parts in seen.messages], seen.is_second)
 
 
 def _look(path: Path) -> list[list[int]] | None:
@@ -382,6 +408,7 @@ def _from_tables(tables: ForeignTables, session: str, seen: _Seen) -> None:
         seen.broken[f"session {session[:40]}"] = ([], "is not in the database any more")
         return
     if newer := second.rows_of(tables, session):
+        seen.is_second = True
         _from_second(newer, seen)
         return
     parts: dict[str, list[Row]] = {}
@@ -439,6 +466,7 @@ def _session_row(row: Row) -> Row:
     return {
         "id": row.get("id"),
         "parentID": row.get("parent_id"),
+        "projectID": row.get("project_id"),
         "directory": row.get("directory"),
         "title": row.get("title"),
         "version": row.get("version"),

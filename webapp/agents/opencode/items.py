@@ -29,7 +29,7 @@ def messages_of(message: dict[str, Any], parts: list[dict[str, Any]]) -> Iterato
             own = not texts or any(p.get("synthetic") is not True for p in texts)
             yield message_id, Message("user", said, "" if own else REMINDER)
         return
-    for number, step in enumerate(_steps(parts), 1):
+    for number, step in enumerate(steps(parts), 1):
         name = message_id if number == 1 else f"{message_id}:{number}"
         said = tuple(p for part in step for p in _said(part))
         if said:
@@ -39,7 +39,7 @@ def messages_of(message: dict[str, Any], parts: list[dict[str, Any]]) -> Iterato
             yield f"{name}:results", Message("tool", results)
 
 
-def _steps(parts: list[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
+def steps(parts: list[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
     """Yield the parts of one call of the model after the other."""
     step: list[dict[str, Any]] = []
     answered = False
@@ -103,7 +103,7 @@ def _said(part: dict[str, Any]) -> Iterator[Part]:
         yield _file(part)
     elif kind == "tool":
         state = object_of(part.get("state"))
-        yield ToolCall(_call_id(part), text_of(part.get("tool")), dumps(state.get("input", {})))
+        yield ToolCall(call_id_of(part), text_of(part.get("tool")), dumps(state.get("input", {})))
 
 
 def _file(part: dict[str, Any]) -> Part:
@@ -119,13 +119,14 @@ def _result(part: dict[str, Any]) -> ToolResult | None:
     if part.get("type") != "tool" or status not in _DONE:
         return None
     if object_of(state.get("time")).get("compacted"):
-        return ToolResult(_call_id(part), CLEARED, text_of(part.get("tool")))
+        return ToolResult(call_id_of(part), CLEARED, text_of(part.get("tool")))
     output = state.get("error") if status == "error" else state.get("output")
     text = output if isinstance(output, str) else dumps(output)
     files = [object_of(a) for a in list_of(state.get("attachments"))]
     media = tuple(media_from_url(text_of(f.get("url")), "image", text_of(f.get("mime"))) for f in files)
-    return ToolResult(_call_id(part), text, text_of(part.get("tool")), status == "error", media)
+    return ToolResult(call_id_of(part), text, text_of(part.get("tool")), status == "error", media)
 
 
-def _call_id(part: dict[str, Any]) -> str:
+def call_id_of(part: dict[str, Any]) -> str:
+    """Return the id by which a call and its result know each other."""
     return text_of(part.get("callID")) or text_of(part.get("id"))

@@ -64,7 +64,8 @@ class Exporting:
             agent = TRANSCRIPTS[format]
             now = self._environment.clock()
             made = agent.write(view_of(self._store, row, now, keeps_thinking=agent.keeps_thinking))
-            return made.name, "application/x-ndjson", spooled(made.lines)
+            kind = "application/json" if made.name.endswith(".json") else "application/x-ndjson"
+            return made.name, kind, spooled(made.lines)
         if format not in FORMATS:
             raise Invalid(f"bad value for format; expected one of {', '.join(NAMES)}, got {format}", "format")
         built = self._context.get(session_id, format)

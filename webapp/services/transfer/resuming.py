@@ -1,7 +1,8 @@
 """Resuming: a pruned copy of a session, written where its agent finds it, with the command that resumes from it (X22).
 
-A copy is a new file with a new session id, readable by its owner alone; nothing is overwritten. It is linked
-to its origin, so that its page can compare the expected size with the real size of its first call.
+A copy is a new file with a new session id, readable by its owner alone; nothing is overwritten. An agent that reads
+no files of sessions has a command that takes one in, which comes before the one that resumes. A copy is linked to its
+origin, so that its page can compare the expected size with the real size of its first call.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from scoring.messages import Reasoning
 from scoring.tokens import part_tokens
 from webapp.agents import AGENTS
 from webapp.agents.agent import Transcripts
+from webapp.agents.view import View
 from webapp.errors import Conflict
 from webapp.services.context.pruned_view import view_items
 from webapp.services.planning.requests import PlanRequest, PruneRequest
@@ -33,10 +35,12 @@ from webapp.store.sessions import SessionRow
 class Resuming:
     """The use case of resuming an agent from a pruned copy of one of its sessions."""
 
-    def __init__(self, environment: Environment, prunes: Prunes, variables: Mapping[str, str]) -> None:
-        """Take the environment variables by which agents' folders are found."""
+    def __init__(
+        self, environment: Environment, prunes: Prunes, variables: Mapping[str, str], copies: Path
+    ) -> None:
+        """Take the environment variables that name agents' folders, and the folder for copies to be taken in."""
         self._environment, self._store, self._prunes = environment, environment.store, prunes
-        self._variables = variables
+        self._variables, self._copies = variables, copies
 
     def resume(
         self, session_id: str, *, prune: bool = False, max_tokens: int | None = None, cwd: Path | None = None
@@ -59,8 +63,17 @@ class Resuming:
             raise Conflict(
                 f"{known} is not on this machine, and agents resume in a session's own folder; name one with --cwd"
             )
+        if prune:
+            # what is refused is refused before anything is pruned
+            agent.write(self._view(session, agent, folder))
         operation = self._prune(session_id, max_tokens) if prune else None
         return self._write(session_id, agent, folder, operation)
+
+    def _view(self, session: Session, agent: Transcripts, cwd: Path) -> View:
+        view = view_of(
+            self._store, session.row, self._environment.clock(), keeps_thinking=agent.keeps_thinking
+        )
+        return replace(view, cwd=str(cwd), file=view.file or self._file_of(session.row))
 
     def _prune(self, session_id: str, max_tokens: int | None) -> int | None:
         """Prune a session and return the operation's number; None if nothing needs to be dropped."""
@@ -80,12 +93,13 @@ class Resuming:
         now = self._environment.clock()
         with self._store.read():
             session = Session.load(self._environment, session_id)
-            view = view_of(self._store, session.row, now, keeps_thinking=agent.keeps_thinking)
-            view = replace(view, cwd=str(cwd), file=view.file or self._file_of(session.row))
+            view = self._view(session, agent, cwd)
             made = agent.write(view)
             content = b"".join(made.lines)
             promised = self._promised(session, view.drops_thinking)
-        path = agent.folder(view, AGENTS[session.row.source].roots(self._variables)) / made.name
+        roots = AGENTS[session.row.source].roots(self._variables)
+        folder = agent.folder(view, roots) if agent.folder is not None else self._copies
+        path = folder / made.name
         before = session.main.tokens
         with self._store.write():
             copy = CopyRow(made.session_id, session.id, copy_title(session.row), now, before, promised)
@@ -94,14 +108,16 @@ class Resuming:
                 write_new(path, content)
             except OSError as error:
                 raise Conflict(f"the copy cannot be written to {path}: {error.strerror}") from error
+        takes_in = agent.takes_in(path) if agent.takes_in is not None else []
         command = agent.command(made.session_id)
         return Resumed(
             session_id=made.session_id,
             title=copy.title,
             path=str(path),
             cwd=str(cwd),
+            takes_in=takes_in,
             command=command,
-            line=f"cd {shlex.quote(str(cwd))} && {shlex.join(command)}",
+            line=" && ".join(shlex.join(step) for step in (["cd", str(cwd)], takes_in, command) if step),
             tokens_before=before,
             tokens_promised=promised,
             operation=operation,
@@ -111,7 +127,7 @@ class Resuming:
         """Return the transcript of an imported session, if the agent has it too."""
         agent = AGENTS[row.source]
         found = (file for root in agent.roots(self._variables) for file in agent.discover(root))
-        return next((file.path for file in found if file.session_id == row.id and not file.shared), None)
+        return next((file.path for file in found if file.session_id == row.id), None)
 
     def _cwd_of(self, row: SessionRow, agent: Transcripts) -> str | None:
         """Return the working directory of a session whose rows do not name it."""

@@ -31,6 +31,7 @@ def view_of(store: Store, row: SessionRow, now: int, *, keeps_thinking: bool) ->
         cwd=row.cwd or "",
         now=iso(now) or "",
         places=places(store, row, PRUNED),
+        session_id=row.id,
         title=copy_title(row),
         file=file if file is not None and file.is_file() else None,
         drops_thinking=row.operations > 0 and not keeps_thinking,

@@ -13,9 +13,10 @@ import pytest
 
 from tests.browser.writing import ClaudeFolder, Transcript, words
 from tests.shared import ROOT
+from tests.webapp.agents.opencode.taking_in import take_in
 from webapp.agents import AGENTS
 from webapp.agents.agent import Agent
-from webapp.agents.claude_code.transcript import PRUNED_NOTE
+from webapp.agents.view import PRUNED_NOTE
 from webapp.app import App
 from webapp.config import Config
 from webapp.errors import Conflict
@@ -28,6 +29,7 @@ SAMPLES = {
     "claude-code": "claude-code/projects/-home-ada-garden/11111111-*.jsonl",
     "codex": "codex/sessions/2026/01/02/*0001.jsonl",
     "gemini-cli": "gemini/.gemini/tmp/garden/chats/session-2026-01-02T12-00-aaaaaaaa.jsonl",
+    "opencode": "opencode/opencode/storage/session/garden/ses_1.json",
     "pi": "pi/agent/sessions/--home-ada-garden--/*0a.jsonl",
 }
 
@@ -68,7 +70,10 @@ def transcript(folder: ClaudeFolder, tmp_path: Path) -> Transcript:
 
 
 def read(app: App, path: Path) -> str:
-    """Import a file where it lies and return its session's id."""
+    """Import a file where it lies, or the first session of an archive, and return its session's id."""
+    archive = path.parents[2] if path.parents[1].name == "session" else path
+    if archive.is_dir() or archive.suffix == ".db":
+        return max(app.importing.import_sessions(archive), key=lambda one: one[1].added)[1].session_id
     return app.importing.import_file(path.name, path.read_bytes(), place=path)[0].session_id
 
 
@@ -195,12 +200,17 @@ class TestOtherAgents:
     def test_get_a_copy_that_reads_back_without_usage(
         self, app: App, source: str, tmp_path: Path
     ) -> None:  # X22
-        """Under the roots that the agent's environment names, with the same messages."""
+        """Under the roots that the agent's environment names, or taken in from our folder, with the same messages."""
         session = read(app, sample_of(source))
         made = app.resuming.resume(session, cwd=tmp_path)
         roots = AGENTS[source].roots({"HOME": str(tmp_path), "CLAUDE_CONFIG_DIR": str(tmp_path / "claude")})
-        assert any(Path(made.path).is_relative_to(root) for root in roots)
-        copy = app.store.sessions.get(read(app, Path(made.path)))
+        path = Path(made.path)
+        if made.takes_in:
+            assert (path.parent, made.takes_in[-1]) == (tmp_path / "copies", str(path))
+            path = take_in(path, tmp_path)
+        else:
+            assert any(path.is_relative_to(root) for root in roots)
+        copy = app.store.sessions.get(read(app, path))
         assert copy.id == made.session_id
         assert app.store.usage.calls(copy.key) == []
         theirs, ours = (app.context.get(one).messages for one in (session, copy.id))

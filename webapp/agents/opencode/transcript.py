@@ -1,0 +1,321 @@
+"""New sessions for OpenCode: files in the shape of `opencode export`, which `opencode import` takes in.
+
+Every id in them is new, so that an import adds a session and changes none. Messages are made of the agent's own,
+read from its database or tree: what each of them says is that of the pruned view, in its order; each call of the
+model is a message of its own. The usage and the cost are those of other calls, and written as zero. OpenCode sorts
+messages by their time, so a message is never earlier than the one before it.
+
+A summary of the agent's own that comes first is written as the agent writes it, behind a message that asks for the
+compaction; any other one as a message of the user's that no human wrote, since a compaction would take what stands
+before it away.
+"""
+
+from __future__ import annotations
+
+import secrets
+import string
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+import orjson
+
+from scoring.messages import Message, Text, ToolCall, ToolResult
+from webapp.agents.opencode.decoder import Original, original
+from webapp.agents.opencode.items import call_id_of, steps
+from webapp.agents.reading.rows import count_of, list_of, object_of, optional, parse, text_of
+from webapp.agents.view import PRUNED_NOTE, Transcript, View, ViewMessage, ViewSummary
+from webapp.errors import Conflict
+
+Row = dict[str, Any]
+Record = tuple[Row, list[Row]]  # a message and its parts
+
+_ALPHABET = string.digits + string.ascii_letters
+_NO_USAGE = {"input": 0, "output": 0, "reasoning": 0, "cache": {"read": 0, "write": 0}}
+# New ids begin a minute ago: those of the next turn are greater, however many messages there are.
+_EARLIER_MS = 60_000
+# What the agent says itself of a call that was cut off.
+_ABORTED = "Tool execution aborted"
+
+
+def write(view: View) -> Transcript:
+    """Return a file for `opencode import`, under a new session id.
+
+    Raises:
+        Conflict: OpenCode does not have the session on this machine, or it is one of OpenCode 2.
+    """
+    found = original(view.file, view.session_id) if view.file is not None else None
+    if found is None:
+        raise Conflict(
+            "a copy for OpenCode is made of its own messages, and its database on this machine does not have "
+            f"session {view.session_id}"
+        )
+    if found.is_second:
+        raise Conflict(
+            "this is a session of OpenCode 2, which keeps its sessions in other tables; copies are written for "
+            "OpenCode 1, and its files were never tried with OpenCode 2. The plugin of "
+            "`coppice hooks install --agent opencode` prunes its sessions as they run"
+        )
+    model = next(filter(None, (_model(info) for info, _ in reversed(found.messages))), None)
+    if model is None:
+        raise Conflict("no message of this session names its provider and model, and OpenCode needs both")
+    writer = _Writer(view, found, model)
+    return Transcript(writer.session, f"{writer.session}.json", writer.lines())
+
+
+class _Ids:
+    """Ids as OpenCode makes them: sorted by their time, of which 48 bits are kept, with a random end."""
+
+    def __init__(self, now: int) -> None:
+        self.session = self._id("ses", ~(now << 12))  # the newest session sorts first
+        self._last = (now - _EARLIER_MS) << 12
+
+    def new(self, prefix: str) -> str:
+        """Return the next id, which is greater than the one before."""
+        self._last += 1
+        return self._id(prefix, self._last)
+
+    @staticmethod
+    def _id(prefix: str, time: int) -> str:
+        end = "".join(secrets.choice(_ALPHABET) for _ in range(14))
+        return f"{prefix}_{time & 0xFFFF_FFFF_FFFF:012x}{end}"
+
+
+@dataclass(slots=True)
+class _Answer:
+    """A message of the model's with the results of its calls. `info` and `parts` are the agent's own.
+
+    `texts` replace outputs, by call id.
+    """
+
+    place: ViewMessage
+    info: Row
+    parts: list[Row]
+    results: dict[str, ToolResult] = field(default_factory=dict)
+    texts: dict[str, str] = field(default_factory=dict)
+
+    def take(self, results: ViewMessage) -> None:
+        """Take a message of results that follows."""
+        said = [results.replacement] if results.replacement is not None else [r.message for r in results.rows]
+        self.results |= {result.call_id: result for one in said for result in one.results}
+        self.texts |= results.results
+
+    def content(self, at: int, *, drops_thinking: bool) -> list[Row]:
+        """Return the parts without their ids: the agent's own, or made of what replaces the message."""
+        said = _said(self.place)
+        if self.place.replacement is not None or not self.parts:
+            return [
+                _text(part.text) if isinstance(part, Text) else self._call(part, at)
+                for part in said.parts
+                if isinstance(part, Text | ToolCall)
+            ]
+        calls = {call.id: call for call in said.calls}
+        found: list[Row] = []
+        for part in self.parts:
+            call = calls.get(call_id_of(part)) if part.get("type") == "tool" else None
+            if call is not None:
+                found.append(self._call(call, at))
+            elif part.get("type") == "reasoning" and not drops_thinking:
+                found.append(_thought(part, at))
+            elif part.get("type") == "text":
+                found += _spoken(part)
+        return found
+
+    def _call(self, call: ToolCall, at: int) -> Row:
+        """Return a call with its result; a call without one was cut off."""
+        own = next((p for p in self.parts if p.get("type") == "tool" and call_id_of(p) == call.id), {})
+        state, result = object_of(own.get("state")), self.results.get(call.id)
+        text = self.texts.get(call.id, result.text if result is not None else _ABORTED)
+        times = object_of(state.get("time"))
+        time = {name: count_of(times.get(name)) or at for name in ("start", "end")}
+        made: Row = {"input": object_of(parse(call.arguments.encode())), "time": time}
+        if result is None or result.is_error:
+            made |= {"status": "error", "error": text}
+        else:
+            title = text_of(state.get("title"))
+            made |= {"status": "completed", "output": text, "title": title, "metadata": {}}
+            if text == state.get("output"):
+                made |= {name: state[name] for name in ("metadata", "attachments") if state.get(name)}
+        return {"type": "tool", "callID": call.id, "tool": call.name, "state": made}
+
+
+class _Writer:
+    """The writing of one copy: the time of the last message in ms, and the id of the user's last one."""
+
+    def __init__(self, view: View, found: Original, model: Row) -> None:
+        self._view, self._info, self._model = view, found.info, model
+        self._messages = {text_of(info.get("id")): (info, parts) for info, parts in found.messages}
+        agents = (text_of(info.get("agent")) for info, _ in reversed(found.messages))
+        self._agent = next(filter(None, agents), "build")
+        self._now = _milliseconds(view.now)
+        self._ids = _Ids(self._now)
+        self._at, self._asked = 0, ""
+        self.session = self._ids.session
+
+    def lines(self) -> Iterator[bytes]:
+        """Yield the file, a line for each message."""
+        info = {
+            "id": self.session,
+            "slug": self.session[-14:].lower(),
+            "projectID": optional(self._info.get("projectID")) or "global",
+            "directory": self._view.cwd,
+            "title": self._view.title,
+            "version": text_of(self._info.get("version")),
+            "time": {"created": self._now, "updated": self._now},
+        }
+        yield b'{"info":' + orjson.dumps(info) + b',"messages":[\n'
+        between = b""
+        for message, parts in self._records():
+            yield between + orjson.dumps({"info": message, "parts": parts}) + b"\n"
+            between = b","
+        yield b"]}\n"
+
+    def _records(self) -> Iterator[Record]:
+        """Yield the messages, each of the model's with the results that follow it."""
+        waiting: _Answer | None = None
+        for number, place in enumerate(self._view.places):
+            if isinstance(place, ViewMessage) and _said(place).role == "tool":
+                if waiting is not None:
+                    waiting.take(place)
+                continue
+            if waiting is not None:
+                yield from self._answer(waiting)
+            waiting = self._waits(place)
+            if waiting is None:
+                yield from self._said(place, is_first=number == 0)
+            elif number == 0:
+                yield self._of_user(None, [_text(PRUNED_NOTE, synthetic=True)])
+        if waiting is not None:
+            yield from self._answer(waiting)
+
+    def _waits(self, place: ViewMessage | ViewSummary) -> _Answer | None:
+        """Return a message of the model's to put results into; None for anything else, and for a summary."""
+        if isinstance(place, ViewSummary) or _said(place).role != "assistant":
+            return None
+        info, parts = self._original(place)
+        return None if info.get("summary") is True else _Answer(place, info, parts)
+
+    def _original(self, place: ViewMessage) -> Record:
+        """Return the agent's own message and those of its parts that a message of the view is of."""
+        name, _, rest = place.rows[0].id.partition("@")[0].partition(":")
+        info, parts = self._messages.get(name, ({}, []))
+        if info.get("role") != "assistant":
+            return info, parts
+        step = int(rest.partition(":")[0]) if rest[:1].isdigit() else 1
+        return info, next((own for number, own in enumerate(steps(parts), 1) if number == step), [])
+
+    def _said(self, place: ViewMessage | ViewSummary, *, is_first: bool) -> Iterator[Record]:
+        """Yield what the user said, or a summary."""
+        if isinstance(place, ViewSummary):
+            yield self._of_user(place.at, [_text(place.text, synthetic=True)])
+            return
+        at, (info, parts) = place.rows[0].at, self._original(place)
+        if info.get("summary") is True and is_first:
+            yield self._of_user(at, [{"type": "compaction", "auto": True}])
+            yield from self._answer(_Answer(place, info, parts))
+        elif info.get("summary") is True:
+            yield self._of_user(at, [_text(_said(place).text, synthetic=True)])
+        else:
+            own = [made for part in parts for made in _spoken(part)] if place.replacement is None else []
+            yield self._of_user(at, own or [_text(_said(place).text)], info)
+
+    def _of_user(self, at: str | None, parts: list[Row], info: Row | None = None) -> Record:
+        own = info or {}
+        self._asked = self._ids.new("msg")
+        made: Row = {name: value for name, value in own.items() if name in ("system", "tools", "format")}
+        made |= {
+            "id": self._asked,
+            "sessionID": self.session,
+            "role": "user",
+            "time": {"created": self._time(at)},
+            "agent": optional(own.get("agent")) or self._agent,
+            "model": _model(own) or self._model,
+        }
+        return made, self._owned(self._asked, parts)
+
+    def _answer(self, answer: _Answer) -> Iterator[Record]:
+        """Yield a message of the model's, unless there is nothing in it: a thought alone may be left out."""
+        info, at = answer.info, self._time(answer.place.rows[0].at)
+        content = answer.content(at, drops_thinking=self._view.drops_thinking)
+        if not content:
+            return
+        own = self._ids.new("msg")
+        agent = optional(info.get("agent")) or optional(info.get("mode")) or self._agent
+        made: Row = {
+            "id": own,
+            "sessionID": self.session,
+            "role": "assistant",
+            "parentID": self._asked,
+            **(_model(info) or self._model),
+            "mode": optional(info.get("mode")) or agent,
+            "agent": agent,
+            "path": {
+                "cwd": self._view.cwd,
+                "root": optional(object_of(info.get("path")).get("root")) or self._view.cwd,
+            },
+            "cost": 0,
+            "tokens": _NO_USAGE,
+            "time": {"created": at, "completed": at},
+            "finish": "tool-calls" if _said(answer.place).calls else "stop",
+        }
+        if info.get("summary") is True:
+            made["summary"] = True
+        yield made, self._owned(own, [{"type": "step-start"}, *content])
+
+    def _owned(self, message: str, parts: list[Row]) -> list[Row]:
+        """Return parts, and the files of their outputs, with ids of their own."""
+        found: list[Row] = []
+        for part in parts:
+            own: Row = {"id": self._ids.new("prt"), "sessionID": self.session, "messageID": message}
+            state = object_of(part.get("state"))
+            files = [object_of(one) for one in list_of(state.get("attachments"))]
+            held: Row = {"state": {**state, "attachments": self._owned(message, files)}} if files else {}
+            found.append({**part, **held, **own})
+        return found
+
+    def _time(self, at: str | None) -> int:
+        """Return the time of the next message in milliseconds: its own, never before the last or after now."""
+        self._at = min(max(_milliseconds(at) if at else 0, self._at), self._now)
+        return self._at
+
+
+def _milliseconds(at: str) -> int:
+    return round(datetime.fromisoformat(at).timestamp() * 1000)
+
+
+def _said(message: ViewMessage) -> Message:
+    return message.replacement or message.rows[-1].message
+
+
+def _model(info: Row) -> Row:
+    """Return the provider and the model of a message by their ids; empty where it does not name both."""
+    of = object_of(info.get("model")) or info
+    found = {name: text_of(of.get(name)) for name in ("providerID", "modelID")}
+    return found if all(found.values()) else {}
+
+
+def _text(text: str, *, synthetic: bool = False) -> Row:
+    return {"type": "text", "text": text, **({"synthetic": True} if synthetic else {})}
+
+
+def _thought(part: Row, at: int) -> Row:
+    """Return a thought with its signature."""
+    metadata = object_of(part.get("metadata"))
+    made = {"type": "reasoning", "text": text_of(part.get("text")), "time": {"start": at, "end": at}}
+    return {**made, "metadata": metadata} if metadata else made
+
+
+# Types of parts that are sent, besides texts -> what a copy keeps of them.
+_KEPT = {"file": ("mime", "filename", "url"), "subtask": ("prompt", "description", "agent", "command")}
+
+
+def _spoken(part: Row) -> list[Row]:
+    """Return a part of a message as the copy has it; nothing for one that is not sent."""
+    kind = text_of(part.get("type"))
+    if kind == "text":
+        text, is_sent = text_of(part.get("text")), part.get("ignored") is not True
+        return [_text(text, synthetic=part.get("synthetic") is True)] if text and is_sent else []
+    if kind not in _KEPT:
+        return []
+    return [{"type": kind, **{name: part[name] for name in _KEPT[kind] if isinstance(part.get(name), str)}}]
