@@ -98,16 +98,17 @@ function written(session, made) {
   const saved = made.tokens_before - made.tokens_promised;
   const less = saved > 0 ? `, ${number(saved)} less on each call` : "";
   const isFound = made.takes_in.length === 0;
+  const title = isFound ? html`<a class="link" href=${pageOf(made.session_id)}>${made.title}</a>` : made.title;
   return html`<div class="body resume">
       <p>
-        ${isFound ? html`<a class="link" href=${pageOf(made.session_id)}>${made.title}</a>` : made.title} is written:
+        ${title} is written:
         ${number(made.tokens_promised)} tokens instead of ${number(made.tokens_before)}${less}. Run this in a
         terminal to go on from it:
       </p>
       <code>${made.line}</code>
       <p class="small muted">
-        Its page ${isFound ? "" : "is there once the command has imported it, and "}shows what it really saves after
-        ${session.source_label}'s first call. The file is
+        Its page ${isFound ? "" : "is there once the command has imported it, and "}shows what it really
+        saves after ${session.source_label}'s first call. The file is
         <span class="mono">${made.path}</span>
       </p>
     </div>
