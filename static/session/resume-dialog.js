@@ -98,7 +98,8 @@ function written(session, made) {
   const saved = made.tokens_before - made.tokens_promised;
   const less = saved > 0 ? `, ${number(saved)} less on each call` : "";
   const isFound = made.takes_in.length === 0;
-  const title = isFound ? html`<a class="link" href=${pageOf(made.session_id)}>${made.title}</a>` : made.title;
+  const page = pageOf(made.session_id);
+  const title = isFound ? html`<a class="link" href=${page}>${made.title}</a>` : made.title;
   return html`<div class="body resume">
       <p>
         ${title} is written:

@@ -104,7 +104,7 @@ def shorten(app: App, session: str) -> None:
 
 
 def content(made: Resumed) -> dict[str, Any]:
-    """What was written."""
+    """Return the written file as data."""
     found: dict[str, Any] = json.loads(Path(made.path).read_bytes())
     return found
 
