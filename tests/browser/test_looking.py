@@ -59,7 +59,7 @@ class TestTheChart:
         for n in range(6):
             transcript.call("Bash", {"command": f"ls {n}"}, words(60))
         page.goto(server.url)
-        page.get_by_role("link", name="Look around").click()
+        page.get_by_role("link", name="Look around", exact=True).click()
         page.locator(".chart-steps").get_by_role("button", name="Read spec.md").click()
         opened = page.locator(".msg[data-open=true]")
         expect(opened.locator(".m-number")).to_have_text("3")
@@ -106,7 +106,7 @@ class TestTheChart:
         transcript.user("Question")
         transcript.assistant("Answer")
         page.goto(server.url)
-        page.get_by_role("link", name="Question").click()
+        page.get_by_role("link", name="Question", exact=True).click()
         expect(page.locator(".msg")).to_have_count(2)
         transcript.user("Another, later")
         expect(page.locator(".msg")).to_have_count(3)
@@ -153,7 +153,7 @@ class TestTheHeaviest:
             transcript.call("Read", {"file_path": f"src/{i}.py"}, words(2_000))
         transcript.call("Bash", {"command": "ls"}, "a.py")
         page.goto(server.url)
-        page.get_by_role("link", name="Look around").click()
+        page.get_by_role("link", name="Look around", exact=True).click()
         read = page.locator(".heavy li").filter(has=page.get_by_role("button", name="Read", exact=True))
         expect(read).to_contain_text("6 messages")
         expect(

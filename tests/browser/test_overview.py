@@ -155,8 +155,8 @@ class TestTheTable:
         assert rows.count() < 60
         rows.first.get_by_role("link").focus()
         page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
-        expect(page.get_by_role("link", name="Session 229")).to_be_in_viewport()
-        expect(page.get_by_role("link", name="Session 000")).to_be_focused()
+        expect(page.get_by_role("link", name="Session 229", exact=True)).to_be_in_viewport()
+        expect(page.get_by_role("link", name="Session 000", exact=True)).to_be_focused()
         page.get_by_label("Filter sessions").fill("session 100")
         expect(rows).to_have_count(1)
 
@@ -165,10 +165,10 @@ class TestTheTable:
         for i in range(60):
             server.app.sessions.create(title=f"Session {i:02}", model="gpt-5.1")
         page.goto(f"{server.url}/?sort=title")
-        page.get_by_role("link", name="Session 00").focus()
+        page.get_by_role("link", name="Session 00", exact=True).focus()
         for i in range(1, 40):
             page.keyboard.press("j")
-            expect(page.get_by_role("link", name=f"Session {i:02}")).to_be_focused()
+            expect(page.get_by_role("link", name=f"Session {i:02}", exact=True)).to_be_focused()
 
     def test_sorts_by_the_head_of_a_column(self, page: Page, server: Server) -> None:
         """One click begins with the larger, the next turns it round, the third gives the order of need back."""
@@ -217,7 +217,7 @@ class TestTheTable:
         titles = page.locator("tr.session-row a.title")
         expect(titles.filter(has_text="… list the depots")).to_be_visible()
         expect(titles.filter(has_text=re.compile(r"Hello ?· \d"))).to_have_count(2)
-        page.get_by_role("link", name="You are a careful tester: log in").click()
+        page.get_by_role("link", name="You are a careful tester: log in", exact=True).click()
         expect(page.get_by_role("heading", name="You are a careful tester: log in")).to_be_visible()
 
     def test_counts_the_active_ones_once(self, page: Page, server: Server) -> None:

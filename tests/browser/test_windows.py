@@ -24,7 +24,7 @@ class TestTheWindow:
         transcript.user("Fix the login race")
         transcript.assistant("Done.", tokens=60_000)
         page.goto(server.url)
-        page.get_by_role("link", name="Fix the login race").click()
+        page.get_by_role("link", name="Fix the login race", exact=True).click()
         figures = page.locator(".bar-figures").first
         expect(figures).to_contain_text(f"of 200,000 {ASSUMED}")
         page.get_by_label("More", exact=True).click()
@@ -69,7 +69,7 @@ class TestAClearing:
             )
         transcript.assistant("Done.", tokens=34_000)
         page.goto(server.url)
-        page.get_by_role("link", name="Fix the login race").click()
+        page.get_by_role("link", name="Fix the login race", exact=True).click()
         expect(page.locator("token-chart .legend")).to_contain_text("◇cleared by the agent")
         mark = page.locator("token-chart .chart-marks [data-mark=clearing]")
         expect(mark).to_have_attribute("aria-label", re.compile("cleared", re.IGNORECASE))
