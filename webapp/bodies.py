@@ -294,10 +294,12 @@ class SessionsQuery(Query):
 
 
 class MessagesQuery(Query):
-    """Filter and order of a session's messages. `after` is the `next` of the page before, `offset` the rows before the
-    page instead; `first` and `last` are the numbers of the first and last message to list; `tool` lists the calls and
-    results of one tool; `at_once` does not wait for scores and fates; `without_parts` leaves out what a score is made
-    of, `brief` that and all but the first 80 characters of a text.
+    """Filter and order of a session's messages.
+
+    `after` is the `next` of the page before, `offset` the rows before the page instead; `first` and `last` are the
+    numbers of the first and last message to list; `tool` lists the calls and results of one tool; `at_once` does not
+    wait for scores and fates; `without_parts` leaves out what a score is made of, `brief` that and all but the first 80
+    characters of a text.
     """
 
     after: Annotated[str, Field(max_length=200)] | None = None

@@ -1,5 +1,4 @@
-"""The emergency path: the last resort when a context does not fit. The only one that may cut
-inside what is protected.
+"""The emergency path: the last resort when a context does not fit. The only one that may cut inside what is protected.
 
 First, when a provider has reported an overflow, the oldest half of the turns goes (P6). Then, in this order and
 only until it fits (S5): images in the middle, large contents in the middle, the oldest unprotected units,

@@ -1,6 +1,7 @@
-"""Lines that outputs show but files no longer have, because of an edit that is not among the kept messages. A
-reader would take them for the present content. A line counts as gone until something later shows the file
-with it again. A file is known by its own name, and only lines of its readings are looked at.
+"""Lines that outputs show but files no longer have, because of an edit that is not among the kept messages.
+
+A reader would take them for the present content. A line counts as gone until something later shows the file with it
+again. A file is known by its own name, and only lines of its readings are looked at.
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
-"""Decides what is kept: protected units, then the strategy's choice among the rest, after the stages before
-dropping have replaced outputs.
+"""Decides what is kept: protected units, then the strategy's choice among the rest.
+
+The stages before dropping have replaced outputs by then.
 
 Units that are marked to go first are out as soon as anything has to go; only where all the others stay does the
 strategy choose among them too. All marks are made at heads of units and spread to their members at the end.

@@ -64,8 +64,9 @@ def protect(
     spare: Collection[int] = (),
     drop: Collection[int] = (),
 ) -> Protection:
-    """Find what is protected. Messages that the user drops (`drop`) are protected only as system message,
-    last unit or pinned.
+    """Find what is protected.
+
+    Messages that the user drops (`drop`) are protected only as system message, last unit or pinned.
     """
     causes: dict[int, str] = {}
     dropped = {history.units.head[p] for p in drop} - {history.units.head[p] for p in spare}

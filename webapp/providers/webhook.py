@@ -34,6 +34,7 @@ LOCAL_NAMES = ("localhost", "127.0.0.1", "::1")
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """The end of one try: the HTTP status, None without an answer; and why it failed, "" if it arrived.
+
     `wait_seconds` is how long the receiver asks to wait; `gone`: it wants no further messages.
     """
 

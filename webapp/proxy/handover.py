@@ -1,5 +1,6 @@
-"""Hands copies of calls to the server, after the client has its answer. If the server is down, copies are
-lost, answers are not.
+"""Hands copies of calls to the server, after the client has its answer.
+
+If the server is down, copies are lost, answers are not.
 
 A copy names the session, never the key. Copies wait in memory up to a bound; the oldest go first, which costs their
 usage alone: the next call of a session holds all of its messages again.

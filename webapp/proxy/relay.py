@@ -282,8 +282,9 @@ class Relay:
 
 
 class Watch:
-    """Ends calls whose clients have disconnected, as they would end without the proxy. One thread watches all
-    of them.
+    """Ends calls whose clients have disconnected, as they would end without the proxy.
+
+    One thread watches all of them.
     """
 
     def __init__(self) -> None:

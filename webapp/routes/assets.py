@@ -152,8 +152,9 @@ def _read(path: str, _size: int, _mtime_ns: int) -> Asset:
 
 
 def without_comments(source: str) -> str:
-    """Return a module or sheet without the comments on lines of their own. Each statement keeps its line number, so
-    that an error on a page names the line of the file.
+    """Return a module or sheet without the comments on lines of their own.
+
+    Each statement keeps its line number, so that an error on a page names the line of the file.
     """
     return COMMENT.sub(lambda found: "\n" * found[0].count("\n"), source)
 

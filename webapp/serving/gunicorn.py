@@ -1,9 +1,10 @@
-"""Serving under gunicorn's threaded worker, in this process: there is no parent that could die and leave it
-orphaned. Only a request that has arrived gets a thread: heads, TLS handshakes and bodies up to a bound are
-read by the event loop. So a client that sends half a request, or nothing, holds only a connection, for
-ARRIVAL_SECONDS. Longer bodies have a few threads of their own. When all threads are taken, further requests
-get a 503 that says so. Imported only where gunicorn runs. What is served has `wsgi`, `let_go()` (pages and
-files, at the first signal) and `close()` (the store, when the last request has ended).
+"""Serving under gunicorn's threaded worker, in this process: there is no parent that could die and leave it orphaned.
+
+Only a request that has arrived gets a thread: heads, TLS handshakes and bodies up to a bound are read by the event
+loop. So a client that sends half a request, or nothing, holds only a connection, for ARRIVAL_SECONDS. Longer bodies
+have a few threads of their own. When all threads are taken, further requests get a 503 that says so. Imported only
+where gunicorn runs. What is served has `wsgi`, `let_go()` (pages and files, at the first signal) and `close()` (the
+store, when the last request has ended).
 """
 
 from __future__ import annotations

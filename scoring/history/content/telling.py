@@ -125,8 +125,9 @@ def telling_lines(text: str) -> list[int]:
 
 @lru_cache(maxsize=1)
 def _read(text: str) -> tuple[list[str], list[int]]:
-    """Return the lines of an output and the numbers of those that report an error; both questions above ask for them,
-    one after the other.
+    """Return the lines of an output and the numbers of those that report an error.
+
+    Both questions above ask for them, one after the other.
     """
     lines = _clean(text)
     return lines, list(_errors(lines))

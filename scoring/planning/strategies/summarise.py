@@ -49,9 +49,7 @@ def choose(task: Task) -> Choice:
 
 
 def _cover(task: Task) -> Cover | None:
-    """Return the oldest units, as many as needed for the rest to fit beside their summary; None if that is
-    not worth it.
-    """
+    """Return the oldest units, until the rest fits beside their summary; None if that is not worth it."""
     rules = task.settings
     history, costs, room = task.history, task.history.unit_tokens, task.room + task.history.summary_tokens
     whole = room + sum([costs[head] for head in task.protected])

@@ -1,6 +1,7 @@
-"""Tokens, shown once and stored as hashes, and the browser sessions that were opened with one. A generated
-token has 256 random bits, so its hash needs no salt. A browser keeps no token, only the secret of a session,
-which expires, is bound to the name and port it was made for, and ends with its token. `COPPICE_TOKEN` is a
+"""Tokens, shown once and stored as hashes, and the browser sessions that were opened with one.
+
+A generated token has 256 random bits, so its hash needs no salt. A browser keeps no token, only the secret of a
+session, which expires, is bound to the name and port it was made for, and ends with its token. `COPPICE_TOKEN` is a
 token of an operator that is not stored; its sessions hold a proof that only the two secrets together make.
 """
 

@@ -1,6 +1,7 @@
-"""A session that grows by itself, to try Coppice without an agent. It rises above its target in about two
-minutes and then grows slowly. It runs on a thread of its own until it is stopped; its messages go through the
-normal ingest.
+"""A session that grows by itself, to try Coppice without an agent.
+
+It rises above its target in about two minutes and then grows slowly. It runs on a thread of its own until it is
+stopped; its messages go through the normal ingest.
 """
 
 from __future__ import annotations

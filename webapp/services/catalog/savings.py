@@ -1,8 +1,9 @@
-"""Savings: the tokens that prunes and summaries kept out of later calls, over all sessions. A call counts if
-it was really made with the smaller context: one of a managed session after the operation, or one of a pruned
-copy that an agent resumed from. The pruned view of a followed session alone saves nothing. The tokens by
-which the context was smaller are counted, at the price of reading them from the provider's cache: the lowest
-possible cost.
+"""Savings: the tokens that prunes and summaries kept out of later calls, over all sessions.
+
+A call counts if it was really made with the smaller context: one of a managed session after the operation, or one of
+a pruned copy that an agent resumed from. The pruned view of a followed session alone saves nothing. The tokens by
+which the context was smaller are counted, at the price of reading them from the provider's cache: the lowest possible
+cost.
 """
 
 from __future__ import annotations

@@ -198,9 +198,7 @@ class Sessions:
     def _shown(
         self, row: SessionRow, totals: Totals, taught: dict[str, builtins.list[Taught]]
     ) -> SessionAnswer:
-        """Return a session of the list; one that cannot be computed is returned with a note, so that the
-        others still show.
-        """
+        """Return a session of the list; one that cannot be computed has a note instead, so that the others show."""
         try:
             return session_answer(Session(self._environment, row, totals, taught))
         except Exception:

@@ -1,6 +1,4 @@
-"""The status view of a session (S7): triggers as bars, the last summary, the tokens available, and all of it
-in one line.
-"""
+"""The status view of a session (S7): triggers as bars, the last summary, the tokens available, one line of all."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""The context as it is sent to the model: the pruned view within the usable tokens, in a wire format, valid
-for that format. Messages that arrived in the same format go out as the same objects. Faults (a call without
-its result) are repaired in the output and reported; the log is not touched. A list that cannot be made valid
-is refused. The same state gives the same bytes; reading changes nothing.
+"""The context as it is sent to the model: the pruned view within the usable tokens, valid in its wire format.
+
+Messages that arrived in the same format go out as the same objects. Faults (a call without its result) are repaired
+in the output and reported; the log is not touched. A list that cannot be made valid is refused. The same state gives
+the same bytes; reading changes nothing.
 """
 
 from __future__ import annotations
@@ -135,26 +136,20 @@ class Context:
 
 
 def _format_of(row: SessionRow) -> str:
-    """Return the format of a session's messages: the first that is unambiguous, else that of its agent or
-    model.
-    """
+    """Return the format of a session's messages: the first that is unambiguous, else that of its agent or model."""
     known = AGENTS[row.source].wire_format if row.source in AGENTS else native_format(row.model)
     return row.wire_format or known or "openai"
 
 
 def _take_flat_texts(items: Sequence[ViewItem], name: str) -> None:
-    """Treat flat texts that came before the format was known as objects of it, so that they go out
-    unchanged.
-    """
+    """Treat flat texts that came before the format was known as objects of it, so that they go out unchanged."""
     for one in items:
         if isinstance(one.item, Item) and (taken := taken_as(one.item.message, name)) is not one.item.message:
             one.item = replace(one.item, message=taken)
 
 
 def _envelope(row: SessionRow, name: str) -> dict[str, Any]:
-    """Return the other fields of the body that the session's list came in, if the output has the same
-    format.
-    """
+    """Return the other fields of the body that the session's list came in, if the output has the same format."""
     return dict(row.envelope or {}) if name == row.wire_format or not row.wire_format else {}
 
 
@@ -184,9 +179,7 @@ def _encoded_again(messages: Sequence[Message], name: str) -> tuple[list[Message
 
 
 def _as_they_came(messages: Sequence[Message], items: Sequence[ViewItem], name: str) -> list[Any] | None:
-    """Return the objects as they arrived, or None unless every message is unchanged and arrived in this
-    format.
-    """
+    """Return the objects as they arrived, or None unless every message is unchanged and arrived in this format."""
     untouched = {id(s.message) for s in items if s.untouched}
     out: list[Any] = []
     for message in messages:
@@ -203,9 +196,7 @@ def _as_read(messages: Sequence[Message], items: Sequence[ViewItem]) -> bool:
 
 
 def _prompt(items: Sequence[ViewItem]) -> tuple[str, Sequence[ViewItem]]:
-    """Return the system prompt at the beginning, and the rest; "" and all items if there is no text
-    prompt.
-    """
+    """Return the system prompt at the beginning, and the rest; "" and all items if there is no text prompt."""
     if not items or items[0].message.role != "system":
         return "", items
     parts = items[0].message.parts
@@ -227,9 +218,7 @@ def _over(tokens: int, limit: int, built: BuiltContext, scale: Scale) -> TooLarg
 
 
 def _rated(items: Sequence[ViewItem], settings: Settings) -> list[Item | Summary]:
-    """Return the view's items, with keyword ratings by the settings' lists if the stored ones used other
-    lists.
-    """
+    """Return the view's items, with keyword ratings by the settings' lists if the stored ones used other lists."""
     lexicon = lexicon_of(settings.keywords)
 
     def rated(item: Item) -> Item:

@@ -60,9 +60,7 @@ class MemoryService:
         self._found: dict[str, tuple[int, list[Proposal]]] = {}  # by session, at a version of it
 
     def listed(self, kind: str, q: str = "") -> list[Memory]:
-        """Return all of a kind, the latest first; with `q` only those that contain any of its words, best
-        match first.
-        """
+        """Return all of a kind, the latest first; with `q` those that contain any of its words, the best first."""
         rows = self._store.memories.search(kind, [q]) if q.strip() else self._store.memories.all(kind)
         return [_memory(row) for row in rows]
 

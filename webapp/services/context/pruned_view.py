@@ -136,8 +136,9 @@ def summary_value(row: SummaryRow) -> Summary:
 
 
 def message_of(entries: Sequence[EntryRow]) -> Message:
-    """Return the message that entries form. A single entry keeps its wire object; media come from rows of
-    transcripts.
+    """Return the message that entries form.
+
+    A single entry keeps its wire object; media come from rows of transcripts.
     """
     said = [entry.message for entry in entries]
     first = said[0]

@@ -82,9 +82,10 @@ def _keep_only(session: Session, context: SessionContext, staying: set[int]) -> 
 
 
 def _change_summaries(session: Session, staying: set[int]) -> list[ItemRow]:
-    """Take out summaries that no longer cover anything in the agent's context, and return the items of the
-    change. Summaries that an earlier compaction or rewind took out are put back if the messages they cover
-    are in the context again.
+    """Take out summaries that no longer cover anything in the agent's context, and return the items of the change.
+
+    Summaries that an earlier compaction or rewind took out are put back if the messages they cover are in the context
+    again.
     """
     summaries, key = session.environment.store.summaries, session.key
 

@@ -37,8 +37,9 @@ OPENING_CHARS = 40
 
 
 class Clearing(NamedTuple):
-    """Real input that left the agent's context before the call that message `no` answers: `tokens` left,
-    `real` stayed. `fell`: less was sent than with the previous call; otherwise less than expected.
+    """Real input that left the agent's context before the call that message `no` answers.
+
+    `tokens` left, `real` stayed. `fell`: less was sent than with the previous call; otherwise less than expected.
     """
 
     no: int

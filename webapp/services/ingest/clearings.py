@@ -1,7 +1,8 @@
-"""Clearings: outputs that an agent took out of its context, as it records or as its real input shows (X24). The
-outputs that the record names, or else those that it probably took by its known habit, leave both contexts, so that no
-context claims content that may be gone. The total of an unrecorded clearing stays as reported. Like a compaction this
-is an operation by the agent and cannot be undone.
+"""Clearings: outputs that an agent took out of its context, as it records or as its real input shows (X24).
+
+The outputs that the record names, or else those that it probably took by its known habit, leave both contexts, so
+that no context claims content that may be gone. The total of an unrecorded clearing stays as reported. Like a
+compaction this is an operation by the agent and cannot be undone.
 """
 
 from __future__ import annotations

@@ -264,9 +264,7 @@ class Ingest:
                 )
 
     def _go_back(self, row: SessionRow, ids: Sequence[str]) -> None:
-        """Go back to the last message that a whole list shares with the session, if the session continued
-        differently.
-        """
+        """Go back to the last message that a whole list shares with the session, if the two differ after it."""
         if not ids or row.tail_hash is None or row.tail_hash in ids:
             return
         known = self._store.log.known(row.key, ids)

@@ -1,6 +1,8 @@
-"""Message lists as entries. A message of a list has no id; the hash of the list up to it serves as one. So
-the same list adds nothing, a longer one adds its rest, and the session of a list can be found: the list
-begins with the session's messages, or the other way round.
+"""Message lists as entries.
+
+A message of a list has no id; the hash of the list up to it serves as one. So the same list adds nothing, a longer
+one adds its rest, and the session of a list can be found: the list begins with the session's messages, or the other
+way round.
 """
 
 from __future__ import annotations
@@ -103,8 +105,10 @@ def entries_of(
     model: str | None = None,
     at: datetime | None = None,
 ) -> list[Record]:
-    """Return the list as records. `usage` is that of the last assistant message, or of a message not in the
-    list; `at` is the time of arrival, for a list that arrives during the conversation.
+    """Return the list as records.
+
+    `usage` is that of the last assistant message, or of a message not in the list; `at` is the time of arrival, for a
+    list that arrives during the conversation.
     """
     last = next((i for i in reversed(range(len(messages))) if messages[i].role == "assistant"), None)
     last = last if last == len(messages) - 1 else None

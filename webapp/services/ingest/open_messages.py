@@ -21,8 +21,9 @@ GROUP_REACH = 64
 
 @dataclass(slots=True)
 class Open:
-    """A message that is being assembled. `estimate_before` is the context before it, `old` its row in the
-    log, if any.
+    """A message that is being assembled.
+
+    `estimate_before` is the context before it, `old` its row in the log, if any.
     """
 
     no: int

@@ -1,6 +1,4 @@
-"""Windows that follow from what an agent does: stored with the session, and remembered for the user's other
-sessions.
-"""
+"""Windows that follow from what an agent does, remembered for the session and the user's other ones."""
 
 from __future__ import annotations
 
@@ -11,8 +9,9 @@ from webapp.services.session.windows import window_key
 
 
 def remember_compaction(session: Session, tokens: int, at: int) -> None:
-    """Remember the window that an agent's own compaction at `tokens` implies, inside the caller's
-    transaction. A window that is smaller than a call, or that the model cannot have, is ignored.
+    """Remember the window that an agent's own compaction at `tokens` implies, inside the caller's transaction.
+
+    A window that is smaller than a call, or that the model cannot have, is ignored.
     """
     row, state, model = session.row, session.state, session.model_row
     agent = AGENTS.get(row.source)

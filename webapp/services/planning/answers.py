@@ -223,8 +223,9 @@ class Kept:
 
 @answer
 class Plan:
-    """A prune that is not applied yet: its effect and its reasons. It is kept in memory and becomes stale
-    when the session, its settings or its limits change.
+    """A prune that is not applied yet: its effect and its reasons.
+
+    It is kept in memory and becomes stale when the session, its settings or its limits change.
     """
 
     plan_id: str

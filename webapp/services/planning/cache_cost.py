@@ -1,6 +1,4 @@
-"""The effect of a prune on the bill: the prefix that must be sent again, and the savings of every later call
-(X9).
-"""
+"""The effect of a prune on the bill: the prefix that must be sent again, and the savings of every later call (X9)."""
 
 from __future__ import annotations
 
@@ -9,8 +7,7 @@ from webapp.services.planning.planning import SessionPlan
 
 
 def cache_figures(planned: SessionPlan) -> PruneCost:
-    """Return tokens saved on every later call, tokens rewritten once, and the number of calls until that has
-    paid off.
+    """Return tokens saved on every later call, tokens rewritten once, and the number of calls until that has paid off.
 
     `rewritten_once` is what follows the first changed place in the context afterwards. Money is in US dollars at list
     price, None where the prices are not known.

@@ -1,6 +1,7 @@
-"""The heaviest parts of a context in groups: by file with its reads, by tool with its results, repeated
-outputs (X19). A read is superseded if a later read or write of the same file contains all of it; an output is
-a duplicate if the same text comes again later.
+"""The heaviest parts of a context: by file with its reads, by tool with its results, repeated outputs (X19).
+
+A read is superseded if a later read or write of the same file contains all of it; an output is a duplicate if the
+same text comes again later.
 """
 
 from __future__ import annotations

@@ -220,9 +220,7 @@ class Messages:
     def _matching(
         self, session: Session, planned: SessionPlan | None, asked: PageRequest
     ) -> list[int] | None:
-        """Return the numbers that meet the conditions, ascending; None for all. A filter by fate needs the
-        plan.
-        """
+        """Return the numbers that meet the conditions, ascending; None for all. A filter by fate needs the plan."""
         sets: list[set[int]] = []
         log, fate = self._store.log, asked.fate
         if asked.q and asked.q.strip():

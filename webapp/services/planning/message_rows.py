@@ -22,9 +22,7 @@ CLEARED = "the agent probably cleared its output, without recording it"
 
 
 def message_answer(row: MessageRow, planned: SessionPlan | None, left: Left | None = None) -> Message:
-    """Return a message. `planned` is the plan that gives its fate; `left` is how it left the context, if it
-    did.
-    """
+    """Return a message. `planned` is the plan that gives its fate; `left` is how it left the context, if it did."""
     position = planned.view.index.get(row.no) if planned is not None else None
     if planned is not None and position is not None:
         return _planned(row, planned, position)

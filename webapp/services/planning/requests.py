@@ -9,8 +9,10 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanRequest:
-    """A request for a plan. `settings` are tried on top of the session's; `compare` adds what they change,
-    `brief` leaves the lists of messages empty.
+    """A request for a plan.
+
+    `settings` are tried on top of the session's; `compare` adds what they change, `brief` leaves the lists of messages
+    empty.
 
     `spare`, `drop` and `shorten` are message ids. `max_tokens` is in tokens as shown; None takes the session's aim.
     """

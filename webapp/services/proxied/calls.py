@@ -1,6 +1,7 @@
-"""Appends copies of calls that went through the proxy, and finds the session of each. A call holds the whole
-conversation; only messages that the session does not have are appended, then the answer. An edited
-conversation continues as a branch. The real usage counts for what was really sent: for the context as the
+"""Appends copies of calls that went through the proxy, and finds the session of each.
+
+A call holds the whole conversation; only messages that the session does not have are appended, then the answer. An
+edited conversation continues as a branch. The real usage counts for what was really sent: for the context as the
 client has it, or for the pruned view if the proxy sent that.
 """
 

@@ -70,8 +70,9 @@ def keys_of(items: Sequence[Any], known: Sequence[str] = ()) -> list[str]:
 
 
 def _written(value: Any) -> bytes:
-    """Return a value as the same bytes for proxy and server, which read numbers beyond 64 bits and halves of
-    characters in different ways.
+    """Return a value as bytes, the same in proxy and server.
+
+    They read numbers beyond 64 bits and halves of characters in different ways.
     """
     try:
         return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)

@@ -14,9 +14,7 @@ import orjson
 
 @dataclass(slots=True)
 class Reply:
-    """The messages of an answer, as they will come back in the next request, and what the provider reports
-    about the call.
-    """
+    """The messages of an answer, as the next request will have them, and what the provider reports of the call."""
 
     messages: list[Any] = field(default_factory=list)
     usage: dict[str, Any] | None = None

@@ -1,5 +1,4 @@
-"""Automatic pruning: changes made without a request, in the transaction of the append that makes them
-necessary.
+"""Automatic pruning: changes made without a request, in the transaction of the append that makes them necessary.
 
 Above the target, or above the usable tokens if a small window makes those fewer, a plan cuts to the aim: once
 per crossing, and only if the gain is worth it. Protected messages stay even where they exceed the aim or the
@@ -97,9 +96,7 @@ class Automatic:
         )
 
     def _waits_for_a_model(self, session: Session, planned: SessionPlan) -> bool:
-        """Return whether a model writes the plan's summary: that takes time, which is available while the
-        context fits.
-        """
+        """Return whether a model writes the plan's summary; there is time for that while the context fits."""
         if planned.plan.summary is None or not self._covering.has_model:
             return False
         return planned.scale.estimate <= session.usable_estimate
@@ -112,8 +109,7 @@ class Automatic:
         return tokens > _engages(session) and not state.fired and tokens >= state.backed_off
 
     def summarise(self, session_id: str, cancelled: threading.Event | None = None) -> None:
-        """Prune a session above its target by a summary that a model writes, or by the built-in one if that
-        fails.
+        """Prune a session above its target by a summary that a model writes, or by the built-in one if that fails.
 
         Raises:
             Conflict: it was cancelled, or something other than new messages has changed meanwhile.
@@ -162,6 +158,7 @@ class Automatic:
 
 def _engages(session: Session) -> int:
     """Return the size above which a context is pruned: its target, or the usable tokens if those are fewer.
+
     If nothing is usable, no context is pruned: a plan would take out everything and still not fit.
     """
     usable = session.usable_estimate

@@ -224,8 +224,9 @@ class Operations:
     def drop(self, session_id: str, mid: str) -> Applied:
         """Take a message with its unit out of the context.
 
-        Raises: Conflict: it is out already, is pinned, waits for a result, or can never be dropped (a system
-        message or the last unit).
+        Raises:
+            Conflict: it is out already, is pinned, waits for a result, or can never be dropped (a system message or the
+                last unit).
         """
 
         def act(change: ContextChange, unit: Sequence[MessageRow]) -> str:

@@ -1,7 +1,7 @@
-"""The emergency path of a session: used when a provider reports that the context is too long, or when nothing
-else helps. It ends within the budget, as an operation that can be undone. Dropped messages are covered by a
-summary that carries the note. Shortened messages stay in the context in their short form; the log keeps them
-whole.
+"""The emergency path of a session, for a context that the provider finds too long or that nothing else helps.
+
+It ends within the budget, as an operation that can be undone. Dropped messages are covered by a summary that carries
+the note. Shortened messages stay in the context in their short form; the log keeps them whole.
 """
 
 from __future__ import annotations
@@ -78,8 +78,9 @@ class Overflow:
         goal: int | None = None,
         reason: str = "",
     ) -> Done:
-        """Bring it, inside the caller's transaction, to at most the usable tokens, or to `goal` estimated
-        tokens if that leaves room beside the system prompt.
+        """Bring it to at most the usable tokens, inside the caller's transaction.
+
+        `goal` is a lower number of estimated tokens, used if it leaves room beside the system prompt.
 
         Raises:
             Conflict: as `relieve`.

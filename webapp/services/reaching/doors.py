@@ -1,6 +1,7 @@
-"""Additions to an agent's own configuration: add, remove and inspect them (X20, X27). A change is shown as a
-diff before it is written. The previous text is remembered, so that removing the addition restores the same
-bytes if the file has not changed since; otherwise only our own part is removed.
+"""Additions to an agent's own configuration: add, remove and inspect them (X20, X27).
+
+A change is shown as a diff before it is written. The previous text is remembered, so that removing the addition
+restores the same bytes if the file has not changed since; otherwise only our own part is removed.
 """
 
 from __future__ import annotations

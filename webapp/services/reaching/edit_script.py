@@ -1,8 +1,9 @@
-"""The edit script of a session: the messages that its agent's own process leaves out of a call, or shortens
-(X27). It lists the differences of the pruned view from the agent's context, by the keys under which the
-agent's process knows messages. A message is dropped only if everything with its key is dropped; a call and
-its result go together, as in every prune. Some providers refuse a list that begins with the model, so the
-rest begins with a message of the user.
+"""The edit script of a session: the messages that its agent's own process leaves out of a call, or shortens (X27).
+
+It lists the differences of the pruned view from the agent's context, by the keys under which the agent's process
+knows messages. A message is dropped only if everything with its key is dropped; a call and its result go together, as
+in every prune. Some providers refuse a list that begins with the model, so the rest begins with a message of the
+user.
 """
 
 from __future__ import annotations
@@ -45,8 +46,9 @@ def edit_script(session: Session, key_of: Key) -> dict[str, Any]:
 
 
 def _dropped(session: Session, key_of: Key, present: Container[str]) -> list[str]:
-    """Return the keys of dropped messages. If the first message that is left is the model's, the user's last
-    message before it is kept too.
+    """Return the keys of dropped messages.
+
+    If the first message that is left is the model's, the user's last message before it is kept too.
     """
     gone: list[str] = []
     asked: str | None = None

@@ -38,8 +38,7 @@ def json_bytes(value: Any) -> bytes:
 
 
 def read_json(text: bytes) -> Any:
-    """Return the value of a JSON text in UTF-8. Half of a surrogate pair (a character that was cut) becomes
-    U+FFFD.
+    """Return the value of a JSON text in UTF-8. Half of a surrogate pair (a character that was cut) becomes U+FFFD.
 
     Raises:
         orjson.JSONDecodeError: it is not JSON.

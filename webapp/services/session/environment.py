@@ -36,8 +36,9 @@ WAIT_SECONDS = 30.0
 
 
 class SessionLock:
-    """One thread's turn with a session; the same thread may take it again. A few threads may wait, for a
-    limited time.
+    """One thread's turn with a session; the same thread may take it again.
+
+    A few threads may wait, for a limited time.
     """
 
     def __init__(self, session_id: str) -> None:
@@ -145,18 +146,14 @@ class Environment:
         return rows
 
     def windows(self) -> dict[str, dict[str, Any]]:
-        """Return the windows that agents have reported, by agent and model: `window`, `why`, and when (`at`,
-        in ms).
-        """
+        """Return the windows that agents have reported, by agent and model: `window`, `why`, and when (`at`, in ms)."""
         self._look()
         if self._windows is None:
             self._windows = self.store.small.fields(WINDOWS)
         return self._windows
 
     def remember_window(self, key: str, window: int, why: str, at: int) -> None:
-        """Remember the window that an agent reported, inside the caller's transaction; the last one
-        counts.
-        """
+        """Remember the window that an agent reported, inside the caller's transaction; the last one counts."""
         known = self.store.small.fields(WINDOWS)
         if known.get(key, {}).get("at", -1) <= at:
             known[key] = {"window": window, "why": why, "at": at}

@@ -247,9 +247,7 @@ def _over(limits: Limits) -> OverLimit | None:
 
 
 def notes_of(session: Session, limits: Limits) -> list[str]:
-    """Return the stored notes, and those on an unknown model and on usage reports set aside as
-    implausible.
-    """
+    """Return the stored notes, and those on an unknown model and on usage reports set aside as implausible."""
     row, state = session.row, session.state
     notes = list(row.notes)
     if state.set_aside:

@@ -1,5 +1,4 @@
-"""Histories: the messages of pruned views as columns, cached so that a plan does not read the same data
-again.
+"""Histories: the messages of pruned views as columns, cached so that a plan does not read the same data again.
 
 One `SessionHistory` is the pruned view of one session at one version, and never changes: plans and everything
 derived from them read it while the session grows. `Histories` also keeps a history that appends extend. Any
@@ -62,8 +61,9 @@ class SessionHistory:
 
 
 class _Growing:
-    """The history of a session as appends extend it, and its current snapshot if one was made. Hold `lock`
-    for everything except the session's number.
+    """The history of a session as appends extend it, and its current snapshot if one was made.
+
+    Hold `lock` for everything except the session's number.
     """
 
     __slots__ = (
@@ -136,8 +136,9 @@ class Histories:
     def of(self, session: Session) -> SessionHistory:
         """Return the history of a session at its version.
 
-        Raises: StalePlan: the session has changed since it was loaded. It cannot change inside the
-        transaction that loaded it.
+        Raises:
+            StalePlan: the session has changed since it was loaded. It cannot change inside the transaction that loaded
+                it.
         """
         if (known := self.known(session)) is not None:
             return known
@@ -172,9 +173,7 @@ class Histories:
         return found
 
     def _completed(self, session: Session, stored: Found) -> SessionHistory | None:
-        """Return the same as `known` once missing contents are computed; that happens without the lock, which
-        appends need.
-        """
+        """Return the same as `known`, with missing contents computed outside the lock, which appends need."""
         growing = self._growing(session)
         if growing is None:
             return None
@@ -289,9 +288,7 @@ class Histories:
                 stored.append((nos[i], texts[i], features[i]))
 
     def _store_contents(self, session: int, stored: Found) -> None:
-        """Store computed contents so that they are not computed again; if storing fails, the next use tries
-        again.
-        """
+        """Store computed contents so that they are not computed again; if storing fails, the next use tries again."""
         for start in range(0, len(stored), FOUND_TOGETHER):
             some = [(no, old, features_text(new)) for no, old, new in stored[start : start + FOUND_TOGETHER]]
             with suppress(StoreError), self._store.write():

@@ -1,6 +1,4 @@
-"""Limits: the tokens that one session may hold, from its model's row, the window it runs with, and its
-settings.
-"""
+"""Limits: the tokens that one session may hold, from its model's row, the window it runs with, and its settings."""
 
 from __future__ import annotations
 

@@ -120,7 +120,5 @@ def answer() -> None:
 
 
 def _is_asked(asked: IO[bytes]) -> bool:
-    """Wait for a request; return False if none comes for IDLE_SECONDS (on systems that can wait on a
-    pipe).
-    """
+    """Wait for a request; return False if none comes for IDLE_SECONDS (on systems that can wait on a pipe)."""
     return os.name != "posix" or bool(select.select([asked], [], [], IDLE_SECONDS)[0])

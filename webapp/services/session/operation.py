@@ -136,9 +136,7 @@ class ContextChange:
         facts: Mapping[str, Any],
         number: int | None = None,
     ) -> OperationRow:
-        """Write the collected changes as one operation after message `number`, by default the last, and the
-        session.
-        """
+        """Write the collected changes as one operation after message `number`, by default the last, and the session."""
         row = self.session.row
         counts = Counter(item.change for item in self.items)
         counted = {

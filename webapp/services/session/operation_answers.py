@@ -42,9 +42,7 @@ def operation_answer(operation: OperationRow, live: Sequence[OperationRow] = ())
 
 
 def tokens_around(operation: OperationRow) -> tuple[int, int]:
-    """Return the tokens before and after: of the agent's context for the agent's operations, else of the
-    pruned view.
-    """
+    """Return the tokens before and after, of the agent's context for its own operations, else of the pruned view."""
     before, after = operation.tokens_before, operation.tokens_after
     if operation.actor != "agent":
         return before, after

@@ -54,9 +54,7 @@ def with_replacement(message: Message, text: str | None) -> Message:
 
 
 def features_with(features: Features, text: str) -> Features:
-    """Return the features of a replaced message: its tokens and content; its outputs all count as
-    shortened.
-    """
+    """Return the features of a replaced message: its tokens and content; its outputs all count as shortened."""
     stored = orjson.loads(text)
     features = features._replace(tokens=int(stored["tokens"]), traces="")
     if "parts" in stored:

@@ -190,8 +190,9 @@ class Session:
 
     @property
     def agent(self) -> SessionContext | None:
-        """Return the context that the agent really sends; None if that is the pruned view. If the proxy sent
-        the session's last call pruned, the client's own context is stored (`said`) but not sent.
+        """Return the context that the agent really sends; None if that is the pruned view.
+
+        If the proxy sent the session's last call pruned, the client's own context is stored (`said`) but not sent.
         """
         return None if self.state.proxy.applied else self.said
 
@@ -250,9 +251,7 @@ class Session:
 
     @property
     def usable_shown(self) -> int:
-        """Return the most tokens, as shown, that the pruned view may take; 0 if nothing of the window is
-        usable.
-        """
+        """Return the most tokens, as shown, that the pruned view may take; 0 if nothing of the window is usable."""
         try:
             return self.require_usable()
         except InvalidSettings:
@@ -260,9 +259,7 @@ class Session:
 
     @property
     def usable_estimate(self) -> int:
-        """Return the most estimated tokens that the pruned view may take; 0 if nothing of the window is
-        usable.
-        """
+        """Return the most estimated tokens that the pruned view may take; 0 if nothing of the window is usable."""
         usable = self.usable_shown
         return self.pruned.scale.estimated(usable) if usable else 0
 
@@ -330,8 +327,7 @@ class Session:
 
     @property
     def calibration(self) -> Calibration:
-        """Return the calibration from real usage; what this session has not shown yet is taken from other
-        sessions of the agent.
+        """Return the calibration from real usage; what this session has not shown yet is that of the agent's others.
 
         An append stores the calibration of this session `alone`, so that the result does not depend on the
         order of sessions.

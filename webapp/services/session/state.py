@@ -1,5 +1,4 @@
-"""SessionState: the running values of a session, kept from append to append so that an append never reads the
-log.
+"""SessionState: the running values of a session, kept from append to append so that an append never reads the log.
 
 Every part is bounded in size. Stored as JSON in `sessions.state`, in the transaction that appends.
 """
@@ -99,9 +98,7 @@ class SessionState:
         self.turn_tokens = [tokens + unseen for tokens in self.turn_tokens]
 
     def take(self, entry: Entry, counter: TokenCounter, factor: float) -> None:
-        """Add what the agent sends without writing it; it stays in the context until a usage report says
-        otherwise.
-        """
+        """Add what the agent sends without writing it; it stays in the context until a usage report says otherwise."""
         before = self.unwritten.call
         self.unwritten.take(entry, counter, factor)
         came = self.unwritten.asked
@@ -123,9 +120,7 @@ class SessionState:
         self.unwritten.compacted()
 
     def count(self, features: Features, before: str | None) -> None:
-        """Count a message for the task type; `before` are its stored features if it was counted before with
-        fewer parts.
-        """
+        """Count a message for the task type; `before` are its features if it was counted with fewer parts."""
         if before is not None:
             self.facts.add(next(iter(read_features([before]))), -1)
         self.facts.add(features)

@@ -1,6 +1,4 @@
-"""Messages as the store keeps them: their features, read in bulk because a view has thousands, and their
-text.
-"""
+"""Messages as the store keeps them: their features, read in bulk because a view has thousands, and their text."""
 
 from __future__ import annotations
 

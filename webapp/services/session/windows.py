@@ -1,5 +1,4 @@
-"""The window that a session runs with: set by the user, reported by the agent, or known from its other
-sessions.
+"""The window that a session runs with: set by the user, reported by the agent, or known from its other sessions.
 
 Nothing is decided when a message arrives: the facts are stored with the session and its agent, and the window
 is derived whenever limits are needed. So the result does not depend on the order of events, and a widened
@@ -23,8 +22,10 @@ Remembered = Mapping[str, Mapping[str, Any]]
 def window_of(
     row: SessionRow, state: SessionState, model: ModelLimits, remembered: Callable[[], Remembered]
 ) -> Window | None:
-    """Return the window of a session, None if it is that of its model's row. If its largest call does not
-    fit, the next larger known window of the model is used (X10), unless the user has set one.
+    """Return the window of a session, None if it is that of its model's row.
+
+    If its largest call does not fit, the next larger known window of the model is used (X10), unless the user has set
+    one.
     """
     if state.own_window:
         return Window(state.own_window, "own", "set for this session")

@@ -41,9 +41,7 @@ class SettingsService:
         self._environment, self._store = environment, environment.store
 
     def get(self) -> SettingsDoc:
-        """Return the current settings, the presets, the range of each field, and the labels of signals and
-        choices.
-        """
+        """Return the current settings, the presets, the range of each field, and the labels of signals and choices."""
         settings = self._environment.settings()
         ranges = {
             name: Range(min=one.minimum, max=one.maximum, step=one.step) for name, one in LIMITS.items()
@@ -82,9 +80,7 @@ class SettingsService:
 
 
 class ModelOverride(TypedDict, total=False):
-    """The limits of a model that a user sets, in tokens; a field that is left out keeps the value of the
-    table.
-    """
+    """The limits of a model that a user sets, in tokens; a field that is left out keeps the value of the table."""
 
     window: int
     input_limit: int | None

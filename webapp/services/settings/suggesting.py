@@ -1,6 +1,7 @@
-"""Suggests weights from the user's own sessions (X15): collects what they needed later; `scoring` searches
-and judges. It reads the log and the operations that people undid, pinned, restored or dropped. It changes
-nothing: the settings service saves. One search runs at a time, because it keeps a core busy for some seconds.
+"""Suggests weights from what the user's own sessions needed later (X15); `scoring` searches and judges.
+
+It reads the log and the operations that people undid, pinned, restored or dropped. It changes nothing: the settings
+service saves. One search runs at a time, because it keeps a core busy for some seconds.
 """
 
 from __future__ import annotations
@@ -98,9 +99,9 @@ class Suggesting:
         return cases
 
     def _cases_of(self, row: SessionRow, root: str, settings: Settings) -> list[Case]:
-        """Return the cases of one session; a sub-agent's cases count as those of the session that it works
-        for (`root`). A session whose task type has its own weights has no cases: the common weights do not
-        affect it.
+        """Return the cases of one session; a sub-agent's count as those of the session it works for (`root`).
+
+        A session whose task type has its own weights has no cases: the common weights do not affect it.
         """
         facts = Facts.from_dict(row.state.get("facts"))
         if settings.task_types.of(task_type_of(settings, facts)).weights is not None:

@@ -1,5 +1,4 @@
-"""The summary that a plan asks for: writes it within the tokens that the plan has set aside, and puts it in
-place of the messages it covers.
+"""Writes the summary that a plan asks for, within the tokens set aside, and puts it in place of its messages.
 
 A model may take minutes to write, so it happens outside any transaction; the covered messages are checked
 again before they are replaced. The built-in summariser takes milliseconds and is used when no model is

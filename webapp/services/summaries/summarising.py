@@ -1,7 +1,8 @@
-"""Summaries: which part of a session one covers, who writes it, and how it replaces that part. Reads the
-data, lets `scoring.summary` decide, applies in one transaction as an operation that can be undone. A model
-that is configured is asked first, level by level; the built-in snapshot always works. The covered messages
-are checked again before they are replaced: if any is gone meanwhile, nothing is changed.
+"""Summaries: which part of a session one covers, who writes it, and how it replaces that part.
+
+Reads the data, lets `scoring.summary` decide, applies in one transaction as an operation that can be undone. A model
+that is configured is asked first, level by level; the built-in snapshot always works. The covered messages are
+checked again before they are replaced: if any is gone meanwhile, nothing is changed.
 """
 
 from __future__ import annotations
@@ -43,9 +44,7 @@ SUMMARISED = "summarised"
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A model's text, its cost in US dollars and, if it failed, the `problem` ("" otherwise; `text` is then
-    "").
-    """
+    """A model's text, its cost in US dollars and, if it failed, the `problem` ("" otherwise; `text` is then "")."""
 
     text: str
     problem: str = ""
@@ -337,9 +336,7 @@ class Summarising:
 
 
 def to_cover(items: Sequence[ViewItem], min_recent: int) -> list[ViewItem]:
-    """Return all items except system messages, pinned ones, calls without results and the recent messages, by
-    unit.
-    """
+    """Return all items except system messages, pinned ones, calls without results and the recent messages, by unit."""
     units, links = Units(), [links_of(one.message) for one in items]
     for one_links in links:
         units.append(one_links)

@@ -41,8 +41,9 @@ class Exporting:
         )
 
     def export(self, session_id: str, format: str = "jsonl") -> tuple[str, str, Iterator[bytes]]:
-        """Return the file name, media type and content of a session, which is read completely first: an
-        export that fails sends nothing.
+        """Return the file name, media type and content of a session.
+
+        It is read completely first: an export that fails sends nothing.
 
         Raises:
             StoreError: something of it cannot be read.

@@ -1,6 +1,7 @@
-"""Checks of an imported export of ours: every value has the type that its readers expect. The store's own
-checks (`store.verify`) show whether a log is consistent. These check the rest: the fields of a session, and
-the JSON inside rows. A refusal is a ValueError that names the record and the field.
+"""Checks of an imported export of ours: every value has the type that its readers expect.
+
+The store's own checks (`store.verify`) show whether a log is consistent. These check the rest: the fields of a
+session, and the JSON inside rows. A refusal is a ValueError that names the record and the field.
 """
 
 from __future__ import annotations

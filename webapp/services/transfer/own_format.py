@@ -49,8 +49,9 @@ class OwnFormat:
     def load(self, name: str, data: bytes) -> list[ImportedSession]:
         """Read a file that `lines` wrote.
 
-        Raises: Malformed: it is broken or was changed; nothing of it is stored. BusyStore, FullDisk: it
-        cannot be stored now.
+        Raises:
+            Malformed: it is broken or was changed; nothing of it is stored.
+            BusyStore, FullDisk: it cannot be stored now.
         """
         records = list(self._read(name, data))
         session, rows = records[0], records[1:-1]
@@ -72,8 +73,9 @@ class OwnFormat:
         return [_answer(row, added, len(entries) - added if known else 0, [])]
 
     def _known(self, session_id: str) -> SessionRow | None:
-        """Return the session of that id. The marker of a deleted one is removed, because the import asks for
-        the session.
+        """Return the session of that id.
+
+        The marker of a deleted one is removed, because the import asks for the session.
         """
         found = self._store.sessions.find(session_id)
         if found is None or found.deleted_at is None:

@@ -156,8 +156,9 @@ class Offers:
         outputs: dict[int, Output],
         room: float,
     ) -> Offer:
-        """Take rows while they raise the rate; `seen` is what stays of the unit anyway, with the rows that stay
-        whatever they cost.
+        """Take rows while they raise the rate.
+
+        `seen` is what stays of the unit anyway, with the rows that stay whatever they cost.
         """
         left, power = self._ledger.left, self._power
         chosen: list[Cut] = []
@@ -234,8 +235,9 @@ class Offers:
         self._ledger.cover(self._ledger.held[position], position)
 
     def take(self, head: int, offer: Offer) -> dict[int, Cost]:
-        """Cover the mentions of a unit in this form. Return the costs of its shortened messages, and their
-        rows, the most valuable first.
+        """Cover the mentions of a unit in this form.
+
+        Return the costs of its shortened messages, and their rows, the most valuable first.
         """
         cut: dict[int, list[int]] = {}
         for position, row in offer.rows or ():

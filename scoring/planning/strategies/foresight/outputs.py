@@ -85,8 +85,9 @@ class Output:
 
 
 def densest_first(rates: Sequence[float], outputs: Mapping[int, Output]) -> Iterator[tuple[int, int]]:
-    """Yield messages and numbers of the rows of outputs that add something, by what they add by token; among equals the
-    first. `rates` are those of all rows, one output after the other.
+    """Yield messages and numbers of the rows of outputs that add something, the most by token first.
+
+    Among equals the first comes first. `rates` are those of all rows, one output after the other.
     """
     order = sorted(range(len(rates)), key=rates.__getitem__, reverse=True)
     positions = list(outputs)
