@@ -1,6 +1,6 @@
-"""Scoring and planning, pure: no I/O, no clock, no randomness; the standard library, and one that searches for words.
+"""Scoring and planning, pure: no I/O, no clock, no randomness; only the standard library and a keyword search library.
 
-These are the names that others rely on; everything else is found in the module it belongs to.
+The names exported here are the public interface.
 """
 
 from scoring.assembly import AssemblyConfig, BuiltContext, Snapshot, build

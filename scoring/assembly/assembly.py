@@ -1,10 +1,10 @@
 """Builds the list that is sent to the model: system prompt + memory + learnings, then summaries and messages in order.
 
-The law: the same state gives the same bytes; order is kept; units stay whole; the total, system prompt and tool
-definitions included, is within the budget or the result says that it is not and by how much. What is protected is
-never cut here, except the newest message when it alone exceeds the budget. Input and log are not touched.
+The same state gives the same bytes; order is kept; units stay whole. The total, including system prompt and tool
+definitions, is within the budget, or the result reports by how much it is not. Protected messages are never cut here,
+except the newest message if it alone exceeds the budget. Input and log are not changed.
 
-Room goes first to what is always kept (the fresh tail, pinned and system messages, the new message), then to the
+Room is given first to what is always kept (the fresh tail, pinned and system messages, the new message), then to the
 summaries that fit, then to older messages as the strategy chooses.
 """
 
@@ -28,11 +28,11 @@ from scoring.settings import Settings
 from scoring.summary import Summary, cleared, cut_message, written
 from scoring.tokens import estimate_message_tokens, estimate_tool_tokens, part_tokens
 
-# The newest message is never cut to less than this, even where the tail has taken all the room.
+# The newest message is never cut to fewer tokens than this, even if the tail has taken all the room.
 LEAST_NEWEST = 256
-LEAST_ROOM = 16  # with less there is nothing to cut to; the result says that it does not fit
+LEAST_ROOM = 16  # with fewer tokens nothing can be cut to fit; the result reports that
 LEFT_OUT = "memories and learnings are left out: what is always kept takes their room"
-# Repairs after a choice (an opening, a placeholder) take tokens of their own; the choice is made again with less.
+# Repairs after a choice (an opening, a placeholder) cost tokens themselves; the choice is then made again with less.
 MOST_TRIES = 4
 
 
@@ -40,10 +40,10 @@ MOST_TRIES = 4
 class BuiltContext:
     """The list that is sent to the model, and its cost.
 
-    `messages` come without the system prompt, in the wire format the list came in, as `Message`s where it came in none.
+    `messages` are without the system prompt, in the wire format of the input, or `Message`s if the input had none.
     `token_estimate` covers them, the enriched prompt and the tool definitions; `raw_message_tokens` the messages that
-    are no summaries, `tool_output_tokens` the tool outputs among them. `over_budget` has the numbers where the whole
-    exceeds its budget; `notes` says in words what was cut, left out or repaired.
+    are not summaries, `tool_output_tokens` the tool outputs among them. `over_budget` has the numbers if the total
+    exceeds its budget; `notes` describes what was cut, left out or repaired.
     """
 
     messages: tuple[Any, ...]
@@ -76,8 +76,8 @@ def build(
 ) -> BuiltContext:
     """Build the context of a session for one call of a model.
 
-    `session` is a snapshot, a list in any wire format or of `Message`s, or a request body. `config` may be settings or
-    a budget alone. `format` is the list's wire format, where the list alone does not say it.
+    `session` is a snapshot, a list in any wire format or of `Message`s, or a request body. `config` can be just
+    settings or a budget. `format` is the list's wire format, if the list alone is ambiguous.
 
     Raises:
         UnknownFormat, MalformedMessage: a list of wire objects cannot be read.
@@ -108,11 +108,11 @@ class _Room:
 
 
 class _Assembly:
-    """One assembly: gathers slots, gives them room, and writes down the result."""
+    """One assembly: gathers slots, chooses those that fit, and returns the result."""
 
     def __init__(self, snapshot: Snapshot, config: AssemblyConfig, model: str, prompt: str) -> None:
         self.snapshot, self.config, self.counter = snapshot, config, config.counts
-        # The new message is protected as the last one and stands behind the fresh tail, not in it.
+        # The new message is protected as the last one and comes after the fresh tail, not within it.
         tail = config.tail + (1 if config.tail and snapshot.new_message is not None else 0)
         strategy = config.strategy or config.settings.strategy
         self.settings = replace(config.settings, fresh_tail=tail, strategy=strategy)
@@ -148,7 +148,7 @@ class _Assembly:
         return estimate_message_tokens(Message("system", (Text(prompt),)), self.counter) if prompt else 0
 
     def _budget(self, model: str, system: int, tools: int) -> TokenBudget:
-        """Return the budget that a model's window and the settings come to."""
+        """Return the budget that follows from a model's window and the settings."""
         config, settings = self.config, self.config.settings
         total = config.usable
         if total is None:
@@ -167,7 +167,7 @@ class _Assembly:
     # -- slots
 
     def _slots(self) -> list[Slot]:
-        """Return the items as they will be sent, tool outputs cleared where they are marked, and the new message."""
+        """Return the items as they will be sent, with marked tool outputs cleared, and the new message."""
         names: dict[str, str] = {}
         slots = [self._slot(item, names) for item in self.snapshot.items]
         if self.snapshot.new_message is not None:
@@ -209,7 +209,7 @@ class _Assembly:
         return out
 
     def _begun(self, slots: list[Slot]) -> list[Slot]:
-        """Return the slots; a user message is added where the list has none, or its format begins with one."""
+        """Return the slots, with a user message added if the list has none or its format has to begin with one."""
         first = next((n for n, s in enumerate(slots) if s.message.role != "system"), None)
         if first is None:
             return slots
@@ -239,9 +239,7 @@ class _Assembly:
         return self._result(chosen, slots, over)
 
     def _fitted(self, slots: list[Slot], room: int) -> tuple[OverBudget | None, list[Slot]]:
-        """Return what stays of the slots, repaired, within `room`; and what is over where the protected alone exceed
-        it.
-        """
+        """Return the chosen slots, repaired and within `room`, and the excess if protected slots alone exceed it."""
         over, chosen = self._chosen(slots, room)
         allowed, less = room, 0
         for left in range(MOST_TRIES, -1, -1):
@@ -250,14 +248,14 @@ class _Assembly:
             excess = sum(slot.tokens for slot in chosen) - room
             if over is not None or excess <= 0 or allowed == 0:
                 break
-            # Below what came out, or the same would be chosen again; each time further, and at last as far as it goes.
+            # Less than the last total, or the same would be chosen again; further each time, and 0 in the last try.
             less = max(excess, 2 * less)
             allowed = max(0, min(allowed, came_out) - less) if left > 1 else 0
             chosen = self._chosen(slots, allowed)[1]
         return over, chosen
 
     def _newest_cut(self, slots: list[Slot]) -> list[Slot]:
-        """Return the slots with the newest message cut to fit, where it alone exceeds what there is."""
+        """Return the slots, with the newest message cut to fit if it alone exceeds the room."""
         room = self.room.messages
         newest = next((n for n in range(len(slots) - 1, -1, -1) if not slots[n].summary), None)
         if newest is None or slots[newest].tokens <= room or room < LEAST_ROOM:
@@ -274,7 +272,7 @@ class _Assembly:
         return [*slots[:newest], cut, *slots[newest + 1 :]]
 
     def _chosen(self, slots: list[Slot], room: int) -> tuple[OverBudget | None, list[Slot]]:
-        """Return what stays of the slots within `room`: all always kept, summaries that fit, then the strategy's."""
+        """Return the slots kept within `room`: those always kept, summaries that fit, then the strategy's choice."""
         messages = [slot for slot in slots if not slot.summary]
         history = history_of(messages, self.settings)
         history.summarised = before_the_last_summary(slots)
@@ -305,9 +303,7 @@ class _Assembly:
         return plan.over_budget, out
 
     def _written(self, plan: PrunePlan, messages: list[Slot]) -> tuple[Slot | None, Slot | None]:
-        """Return the summary that the plan asks for, and the slot before which it stands; written here and kept
-        nowhere.
-        """
+        """Return the summary that the plan asks for, written now and not stored, and the slot that it comes before."""
         if plan.summary is None:
             return None, None
         covered = [messages[i] for i in plan.summary.covers]
@@ -320,7 +316,7 @@ class _Assembly:
         return Slot("", made.summary.as_message(), made.tokens, summary=True), covered[0]
 
     def _summaries(self, summaries: list[Slot], left: int, room: int) -> list[Slot]:
-        """Return the summaries that fit, each within its share; one too large does not keep out the others."""
+        """Return the summaries that fit, each within its share; one that is too large does not exclude the others."""
         most = self._most_for_a_summary(room)
         taken: list[Slot] = []
         for slot in summaries:
@@ -330,7 +326,7 @@ class _Assembly:
         return taken
 
     def _most_for_a_summary(self, room: int) -> int:
-        """Return a share of what is available (S2); under a budget of its own whatever fits (M6)."""
+        """Return the largest size of a summary: a share of the room (S2), or all of it with an explicit budget (M6)."""
         return (
             room if self.config.budget is not None else share_of(room, self.config.settings.summary_percent)
         )

@@ -1,11 +1,11 @@
-"""The emergency path: the last resort when a context does not fit. The only one that may cut inside what is protected.
+"""The emergency path: the last resort when a context does not fit, and the only one that cuts protected messages.
 
-First, when a provider has reported an overflow, the oldest half of the turns goes (P6). Then, in this order and
-only until it fits (S5): images in the middle, large contents in the middle, the oldest unprotected units,
-and at last inside the protected rest. A unit for which there is no room even beside the system messages alone goes
-before all that, or everything else would go for nothing. It ends within the budget, repairs included, with a message
-of the user's if there was one; where that cannot be, it refuses with the numbers. Each step passes over the list once:
-linear, not quadratic. Units are whole at every step.
+First, if a provider has reported an overflow, the oldest half of the turns is dropped (P6). Then, in this order and
+only until the list fits (S5): images in the middle are removed, large contents in the middle are cut, the oldest
+unprotected units are dropped, and last of all protected messages are cut. A unit that does not fit even beside the
+system messages alone is dropped before all that, or everything else would be dropped in vain. The result is within the
+budget, including repairs, and has a user message if there was one; if that is impossible, an error has the numbers.
+Each step passes over the list once, so the cost is linear. Units are whole at every step.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from scoring.tokens import ESTIMATOR, TokenCounter, estimate_message_tokens
 from scoring.units import Units, has_own_words, links_of
 
 MIN_RECENT = 6
-# Once even the protected have to be cut, they are cut to these, one after the other: head and tail in characters.
+# Protected messages are cut to these sizes, one after the other: head and tail in characters.
 PROTECTED_CUTS = ((HEAD_CHARS, TAIL_CHARS), (200, 100))
 
 
 class SystemTooLarge(ScoringError):
-    """The system messages alone exceed the budget: nothing that is left out could help."""
+    """The system messages alone exceed the budget, so dropping messages cannot help."""
 
     def __init__(self, system_tokens: int, available: int) -> None:
         self.system_tokens, self.available = system_tokens, available
@@ -37,25 +37,25 @@ class SystemTooLarge(ScoringError):
 
 
 class NoUserMessageFits(ScoringError):
-    """Beside the system messages there is no room for any message of the user's: nothing could be sent (X6)."""
+    """The system messages leave no room for any user message, so nothing could be sent (X6)."""
 
     def __init__(self, system_tokens: int, available: int) -> None:
         self.system_tokens, self.available = system_tokens, available
         super().__init__(
-            f"no message of the user's, however it is cut, fits in the {available - system_tokens:,} tokens that the "
-            f"system prompt ({system_tokens:,}) leaves of the {available:,} available; shorten it or choose a model "
+            f"no user message, even cut, fits in the {available - system_tokens:,} tokens that the system prompt "
+            f"({system_tokens:,}) leaves of the {available:,} available; shorten the system prompt or choose a model "
             "with a larger window"
         )
 
 
 @dataclass(frozen=True, slots=True)
 class Emergency:
-    """The outcome of an emergency. Positions are those of the list that came in.
+    """The outcome of an emergency. Positions are those in the input list.
 
-    `messages` is what stays, in order; `kept` its positions; `dropped` the rest. `changed` maps the position of each
-    message that stays with less of itself to what it says now, `images` and `shortened` are the positions where media
-    were replaced and contents cut. `cut_protected` says that cutting reached into what is protected. `note` belongs
-    into the summary, never into the history.
+    `messages` are the kept messages in order, `kept` their positions, `dropped` all others. `changed` maps the position
+    of each shortened message to its new form; `images` and `shortened` are the positions whose media were replaced and
+    whose contents were cut. `cut_protected` is True if protected messages were cut. `note` is for the summary, never
+    for the history.
     """
 
     messages: tuple[Message, ...]
@@ -86,14 +86,14 @@ def relieve(
     overflow: bool = False,
     counter: TokenCounter = ESTIMATOR,
 ) -> Emergency:
-    """Bring a context to at most `available` tokens.
+    """Cut a context to at most `available` tokens.
 
-    `tokens` are the items' costs where they are known. With `overflow` the oldest half of the turns goes first,
-    whether or not the estimate fits, because the provider has said that it does not.
+    `tokens` are the items' costs, if known. With `overflow` the oldest half of the turns is dropped first, whether or
+    not the estimate fits, because the provider has said that it does not.
 
     Raises:
         SystemTooLarge: the system messages alone exceed `available`.
-        NoUserMessageFits: the user has spoken, and beside them no user message fits.
+        NoUserMessageFits: there are user messages, and none fits beside the system messages.
     """
     costs = tuple(tokens) if tokens is not None else _costs(items, counter)
     budget, step = available, 1
@@ -111,7 +111,7 @@ def relieve(
         growth = done.tokens + _repairs_cost(done.messages, counter) - available
         if growth <= 0 or budget <= work.system:
             break
-        # From what came out, because the cut moves by whole units; twice as far each time, as repairs may grow too.
+        # Based on the last result, because cuts are whole units; the step doubles, because repairs can grow too.
         budget = max(work.system, min(budget, done.tokens) - growth * step)
         step *= 2
     if work.lost_the_user():
@@ -125,7 +125,7 @@ def _costs(items: Sequence[Message | Summary], counter: TokenCounter) -> tuple[i
 
 
 def _repairs_cost(messages: Sequence[Message], counter: TokenCounter) -> int:
-    """Return what repairs on the way out will add: placeholders for results that never came, an opening."""
+    """Return the tokens that repairs will add: placeholders for missing results, an opening line."""
     repaired, notes = repair(messages)
     if not notes:
         return 0
@@ -136,7 +136,7 @@ def _repairs_cost(messages: Sequence[Message], counter: TokenCounter) -> int:
 
 
 def _cut(message: Message, tokens: int, counter: TokenCounter) -> Message:
-    """Return the message cut to `tokens` as far as it can be; the user's own words stay before what tools gave back."""
+    """Return the message cut to `tokens`, as far as possible; tool results are cut before the user's own words."""
     cut = cut_message(message, tokens, counter)
     if has_own_words(cut) or not has_own_words(message):
         return cut
@@ -146,12 +146,12 @@ def _cut(message: Message, tokens: int, counter: TokenCounter) -> Message:
 
 
 def emergency_note(dropped: int) -> str:
-    """Return the text about it in the summary."""
+    """Return the sentence about the emergency for the summary."""
     return f"Emergency compression dropped {dropped:,} oldest message{'' if dropped == 1 else 's'}"
 
 
 class _Work:
-    """A list in work: what each position says and costs now, and which are still there."""
+    """The list in progress: the message and cost of each position, and which positions are still in it."""
 
     def __init__(
         self,
@@ -185,7 +185,7 @@ class _Work:
     # -- what cannot stay
 
     def drop_what_cannot_stay(self, min_recent: int) -> None:
-        """Drop units that are too large even cut as far as possible and alone with the system messages."""
+        """Drop units that do not fit beside the system messages even when cut as far as possible."""
         room = self.available - self.system
         gone = [h for h in self._heads() if not self._could_stay(h, room)]
         if gone:
@@ -223,7 +223,7 @@ class _Work:
     # -- in order, until it fits
 
     def protect(self, min_recent: int) -> None:
-        """Find what is protected: system, summaries, pinned, the user's last words, the newest with their units."""
+        """Set the protected positions: system, summaries, pinned, the last user message, the newest, whole units."""
         protected = {*self.systems, *self.summaries}
         spoken = [n for n in self._present() if n not in protected]
         asked = self._last_words(spoken)
@@ -274,12 +274,12 @@ class _Work:
     # -- steps
 
     def lost_the_user(self) -> bool:
-        """Return whether the user has spoken, and nothing of it is left."""
+        """Return whether there were user messages and none of them is left."""
         everything = range(len(self.now))
         return self._last_words(self._present()) is None and self._last_words(everything) is not None
 
     def _last_words(self, positions: Sequence[int]) -> int | None:
-        """Return where the user last said something."""
+        """Return the position of the last user message; None without any."""
         now, is_summary = self.now, self.is_summary
         return next((n for n in reversed(positions) if has_own_words(now[n]) and not is_summary[n]), None)
 
@@ -290,7 +290,7 @@ class _Work:
         return [h for h in self.units.heads() if self.there[h]]
 
     def _put(self, position: int, message: Message) -> bool:
-        """Let a message say this instead, if that costs less."""
+        """Replace a message, if that costs less; return whether it was replaced."""
         cost = estimate_message_tokens(message, self.counter)
         if cost >= self.cost[position]:
             return False
@@ -329,7 +329,7 @@ class _Work:
         return self.total <= self.available
 
     def _drop(self, heads: Iterable[int]) -> None:
-        """Take whole units out; those with a system message stay."""
+        """Drop whole units, except those with a system message."""
         for head in heads:
             unit = self.units.of(head)
             if self.systems.intersection(unit):

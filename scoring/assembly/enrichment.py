@@ -1,7 +1,7 @@
 """Relevant memory and past learnings, added to the system prompt within their budgets.
 
-Both come in the order of their relevance and are taken from the front. Memory is cut to its budget; a learning is
-taken whole or not at all, the first few that fit. The prompt that comes out is counted by the caller.
+Both are given in the order of their relevance. Memory is cut to its budget; learnings are taken whole, the first few
+that fit. The caller counts the resulting prompt.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _COMMON = frozenset(_COMMON_WORDS.split())
 
 @dataclass(frozen=True, slots=True)
 class Enriched:
-    """A system prompt with what was added; tokens are those of the added sections, headings included."""
+    """A system prompt with added sections; the tokens are those of the sections, including their headings."""
 
     prompt: str
     memory_tokens: int
@@ -47,7 +47,7 @@ def enrich(
     counter: TokenCounter = ESTIMATOR,
     most_learnings: int = LEARNINGS_SHOWN,
 ) -> Enriched:
-    """Return the prompt with the sections that fit their budgets; the very prompt where nothing is added."""
+    """Return the prompt with the sections that fit their budgets; unchanged if nothing is added."""
     notes: list[str] = []
     memory, used = _cut(memories, memory_tokens, counter, notes)
     learned = _whole(learnings, learnings_tokens, counter, most_learnings)
@@ -70,7 +70,7 @@ def enrich(
 
 
 def words_for_search(message: Message | None) -> tuple[str, ...]:
-    """Return the words of a message to look for in the memory store, in order and once; () where it says nothing."""
+    """Return the words of a message to search for in the memory store, each once, in order; () if it has none."""
     found: dict[str, None] = {}
     for match in _WORD.finditer(message.text[:20_000] if message is not None else ""):
         word = match[0].lower()
@@ -100,7 +100,7 @@ def _line(text: str) -> str:
 
 
 def _cut(texts: Sequence[str], tokens: int, counter: TokenCounter, notes: list[str]) -> tuple[list[str], int]:
-    """Return the texts as lines up to the budget, the one at the edge cut at a word; and how many there are."""
+    """Return the texts as lines up to the budget, the last one cut at a word; and the number of lines."""
     lines: list[str] = []
     for n, text in enumerate(texts):
         if not text.strip():
@@ -120,7 +120,7 @@ def _cut(texts: Sequence[str], tokens: int, counter: TokenCounter, notes: list[s
 
 
 def _shorter(lines: Sequence[str], line: str, tokens: int, counter: TokenCounter) -> str:
-    """Return the longest beginning of a line that fits behind the others, cut at a word; "" if none does."""
+    """Return the longest beginning of a line that fits after the others, cut at a word; "" if none does."""
     fits, too_many = 0, len(line)
     while too_many - fits > 1:
         middle = (fits + too_many) // 2
@@ -135,7 +135,7 @@ def _shorter(lines: Sequence[str], line: str, tokens: int, counter: TokenCounter
 
 
 def _whole(texts: Sequence[str], tokens: int, counter: TokenCounter, most: int) -> list[str]:
-    """Return the first texts that fit whole, up to a maximum number; one that is too large does not stop the others."""
+    """Return the first texts that fit whole, up to `most`; one that is too large does not exclude the others."""
     lines: list[str] = []
     for text in texts:
         if len(lines) == most:

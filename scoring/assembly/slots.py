@@ -1,7 +1,7 @@
-"""The places of a list that is being assembled: messages of the log and summaries, each as it will be sent.
+"""The slots of a list that is being assembled: messages of the log and summaries, each as it will be sent.
 
-The features of a slot were stored when its message came in, or are computed here once, from the message as it is now:
-a cleared output, a newest message that was cut, and one that a repair rewrote.
+The features of a slot were stored when its message arrived. For a message that was changed since (a cleared output, a
+newest message that was cut, one that a repair rewrote) they are computed here once.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from scoring.settings import Settings, lexicon_of
 
 @dataclass(slots=True)
 class Slot:
-    """One place: a message or a summary, and what it costs.
+    """One slot: a message or a summary, and its cost.
 
-    `item` is what it came from where its features are known; `features` are those of the message as it stands here,
-    None until a plan asks for them.
+    `item` is the item with the stored features, if there is one; `features` are those of `message`, None until a plan
+    needs them.
     """
 
     id: str
@@ -33,7 +33,7 @@ class Slot:
 
 
 def history_of(slots: Sequence[Slot], settings: Settings) -> History:
-    """Return what a plan with these settings looks at of slots that are no summaries."""
+    """Return the history of slots that are not summaries, for a plan with these settings."""
     lexicon = lexicon_of(settings.keywords)
     content, traces = reads_content(settings), reads_traces(settings)
     features: list[Features] = []
@@ -50,6 +50,6 @@ def history_of(slots: Sequence[Slot], settings: Settings) -> History:
 
 
 def before_the_last_summary(slots: Sequence[Slot]) -> int:
-    """Return how many messages stand before the last summary."""
+    """Return the number of messages before the last summary."""
     last = next((n for n in range(len(slots) - 1, -1, -1) if slots[n].summary), 0)
     return sum(not slot.summary for slot in slots[:last])

@@ -1,7 +1,7 @@
-"""The input of an assembly, as values: the items of a context in order, and the rules it is built by.
+"""The input of an assembly, as values: the items of a context in order, and the rules for building it.
 
-An item is a message of the log or a summary. Tokens and features that were found when a message came in are handed
-along, so that building again costs nothing for them; without them they are found here.
+An item is a message of the log or a summary. Tokens and features that were computed when a message arrived can be
+passed in; otherwise they are computed here.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from scoring.tokens import ESTIMATOR, FOUR_CHARACTERS, TokenCounter
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One message of the context. `compacted_at` (ISO 8601) says that its tool outputs were cleared then.
+    """One message of the context. If its tool outputs were cleared, `compacted_at` is that time (ISO 8601).
 
-    `features` are those of the message as it stands in the context, or what reads them: they are needed only where
-    something has to go. `cost` is its tokens, known without them. What is not given is found when needed.
+    `features` are those of the message as it is in the context, or a function that reads them; they are needed only if
+    something has to be dropped. `cost` is its tokens, if known without them. Missing values are computed when needed.
     """
 
     id: str
@@ -37,15 +37,15 @@ class Item:
 
     @property
     def tokens(self) -> int | None:
-        """Return what it costs, where that is known."""
+        """Return its tokens; None if they are not known."""
         if self.cost is not None or self.features is None:
             return self.cost
         return self.analysed().tokens
 
     def analysed(self) -> Features:
-        """Return the features; only where they were given."""
+        """Return the features that were passed in."""
         found = self.features
-        assert found is not None  # noqa: S101 - for the type checker; callers have looked
+        assert found is not None  # noqa: S101 - for the type checker; callers have checked
         return found() if callable(found) else found
 
 
@@ -53,8 +53,8 @@ class Item:
 class Snapshot:
     """A session's context at one moment.
 
-    `memories` and `learnings` are texts in the order of their relevance to the next message; `new_message` is what
-    comes behind the items. `format` is the wire format that the list came in, "" for none.
+    `memories` and `learnings` are texts in the order of their relevance to the next message; `new_message` follows the
+    items. `format` is the wire format of the input, "" for none.
     """
 
     items: Sequence[Item | Summary] = ()
@@ -71,10 +71,9 @@ class Snapshot:
         session: Snapshot | Sequence[Any] | Mapping[str, Any],
         format: str | None = None,
     ) -> Snapshot:
-        """Return a snapshot as it is; or that of a list of messages, items, summaries or wire objects, or of a
-        request body.
+        """Return the snapshot of a list of messages, items, summaries or wire objects, or of a request body.
 
-        `format` is that of wire objects, where it is known.
+        A snapshot is returned unchanged. `format` is the format of the wire objects, if known.
 
         Raises:
             UnknownFormat, MalformedMessage: the wire objects cannot be read.
@@ -93,16 +92,16 @@ class Snapshot:
         return cls(tuple(Item(str(n), m) for n, m in enumerate(decoded.messages)), format=decoded.format)
 
 
-# A bare budget means (M1): the newest first, nothing else is protected.
+# A budget without settings means (M1): the newest first, and nothing else is protected.
 BY_BUDGET = replace(FORESIGHT, strategy="newest_first", user_words_tokens=0, user_words_percent=0.0)
 
 
 @dataclass(frozen=True, slots=True)
 class AssemblyConfig:
-    """The rules of one assembly; where nothing is said, those of the default preset.
+    """The rules of one assembly; by default those of the default preset.
 
-    With `budget` its total, reserves, shares and tail hold; without one the total is what the model's window leaves
-    usable, or `usable` where the caller knows better. `format` is the wire format the list is for, "" for any.
+    `budget` sets the total, reserves, shares and tail. Without it the total is the usable part of the model's window,
+    or `usable` if given. `format` is the wire format the list is for, "" for any.
     """
 
     settings: Settings = PRESETS[DEFAULT_PRESET]
@@ -133,14 +132,14 @@ class AssemblyConfig:
 
     @property
     def tail(self) -> int:
-        """Return how many of the newest messages are protected."""
+        """Return the number of newest messages that are protected."""
         if self.budget is not None:
             return self.budget.fresh_tail_count
         return max(self.settings.fresh_tail, self.settings.min_recent_messages)
 
 
 def user_says_something(message: Message) -> bool:
-    """Return whether a user message holds what every format writes: words, media, a file."""
+    """Return whether a user message has content that every format can write: words, media, a file."""
     if message.role != "user":
         return False
     return any(

@@ -1,4 +1,4 @@
-"""Lists: the front door for bare message lists in any wire format, outside any store."""
+"""Functions that prune, summarise and measure bare message lists in any wire format, outside any store."""
 
 from scoring.lists.functions import (
     auto_manage_context,

@@ -1,11 +1,12 @@
-"""Pruning, summarising and measuring a plain message list, outside any store.
+"""Pruning, summarising and measuring a bare message list, outside any store.
 
-A history is a list in any wire format; what comes back is in the same format and the same objects. `format` says which
-(openai, responses, anthropic, gemini, langchain) where the list alone does not: plain texts read the same for OpenAI
-and Anthropic, whose lists have to begin with the user; without it such a list counts as OpenAI's.
+A history is a list in any wire format; the result has the same format and holds the same objects. Pass `format`
+(openai, responses, anthropic, gemini, langchain) if the list alone is ambiguous: contents that are all strings look
+the same for OpenAI and Anthropic, but Anthropic's lists have to begin with the user. Without `format` such a list is
+read as OpenAI's.
 
-By default all of these work as the preset *Blueprint* does: its windows, four characters a token, 80 %. Nothing is
-changed in place, and nothing raises because a list is too large: the result says so.
+By default these functions use the preset *Blueprint*: its windows, four characters a token, 80 %. Nothing is changed
+in place. A list that is too large raises no error; the result reports it.
 """
 
 from __future__ import annotations
@@ -31,9 +32,9 @@ from scoring.units import units_of
 class PruneResult:
     """A pruned list. `stats` has original and final (tokens), itemsRemoved and itemsKept (messages).
 
-    `pruned` is the very list that came in where nothing had to go. `over_budget` has the numbers where what is
-    always kept takes more than the budget; `problems` says what else keeps the list from being sent as it is.
-    `summary` is the text that replaces some of the removed in `pruned` ("" for nothing); it is not among the kept.
+    If nothing had to be removed, `pruned` is the list that was passed in. `over_budget` has the numbers if the messages
+    that are always kept exceed the budget; `problems` names other reasons why the list cannot be sent as it is.
+    `summary` is the text that replaces removed messages in `pruned`, "" if there is none; itemsKept does not count it.
     """
 
     pruned: list[Any]
@@ -46,10 +47,10 @@ class PruneResult:
 
 @dataclass(frozen=True, slots=True)
 class SummaryResult:
-    """A list whose beginning is summed up in one line of text.
+    """A list whose older messages are replaced by one line of text.
 
-    `summarized` is what stays (system messages and the newest); the summary is no message and stands beside it.
-    `stats` has summarizedItems and keptItems.
+    `summarized` holds the messages that stay: system messages and the newest ones. `summary` is the line; it is not
+    part of the list. `stats` has summarizedItems and keptItems.
     """
 
     summarized: list[Any]
@@ -59,7 +60,7 @@ class SummaryResult:
 
 @dataclass(frozen=True, slots=True)
 class ContextStats:
-    """The size of a context beside its window. `utilizationPercent` is neither rounded nor capped."""
+    """The size of a context relative to its input limit. `utilizationPercent` is neither rounded nor capped."""
 
     items: int
     tokens: int
@@ -76,12 +77,11 @@ def score_context_importance(
     *,
     format: str | None = None,
 ) -> list[float]:
-    """Return the score of each message, 0...100. The model takes no part in it; it is there for the sake of the
-    others.
+    """Return the score of each message, 0...100. `model` has no effect; it is here because the other functions take it.
 
     Raises:
-        UnknownFormat: nobody knows the list's format.
-        MalformedMessage: a message of it cannot be read.
+        UnknownFormat: the format of the list is unknown.
+        MalformedMessage: a message in the list cannot be read.
     """
     columns = _read(history, settings, counter, format).columns
     return score(columns, settings_for(settings, columns.facts)).scores
@@ -96,11 +96,11 @@ def prune_context(
     *,
     format: str | None = None,
 ) -> PruneResult:
-    """Cut a list to `max_tokens` (0 means 0), or to what the settings aim at in the model's window.
+    """Cut a list to `max_tokens` (0 means 0), or by default to the settings' aim for the model.
 
     Raises:
         UnknownFormat, MalformedMessage: the list cannot be read.
-        InvalidSettings: `max_tokens` is no whole number of at least 0.
+        InvalidSettings: `max_tokens` is not a whole number of at least 0.
     """
     if max_tokens is None:
         max_tokens = targets(find_model(model, settings=settings), settings).aim
@@ -116,7 +116,7 @@ def auto_manage_context(
     *,
     format: str | None = None,
 ) -> PruneResult:
-    """Prune where the context is above its target, and only there; otherwise `pruned is history`.
+    """Prune the list if it is above the target; otherwise return it unchanged (`pruned is history`).
 
     Raises:
         UnknownFormat, MalformedMessage: the list cannot be read.
@@ -154,9 +154,9 @@ def summarize_context(
     *,
     format: str | None = None,
 ) -> SummaryResult:
-    """Keep system messages and the newest `max_items` of the others, and count in words what went.
+    """Keep system messages and the newest `max_items` of the others; describe the rest in one line.
 
-    A tool call is never parted from its results: the unit at the edge is kept whole, so more than `max_items`
+    A tool call is never separated from its results: the unit at the edge is kept whole, so more than `max_items`
     can stay.
 
     Raises:
@@ -200,7 +200,7 @@ class _Read(NamedTuple):
 
 
 class _Texts(Sequence[Message]):
-    """Messages of one text each, made when they are asked for."""
+    """Messages of one text each, created on access."""
 
     def __init__(self, said: list[tuple[Role, str]]) -> None:
         self._said = said

@@ -1,8 +1,8 @@
-"""Carries a plan out on a list that no store keeps: planned, fitted to exact numbers, and written in its format.
+"""Prunes a list that is in no store: plans, fits the plan to exact numbers, and writes the result in its format.
 
-The law: what comes out takes exactly the tokens that are said, at most `max_tokens` unless `over_budget` says so; and
-it is a list that the planner made for its wire format. So nothing is dropped after planning: where the exact numbers
-exceed the budget, the list is planned again with less.
+The result takes exactly the tokens that are reported, at most `max_tokens` unless `over_budget` is set, and it is valid
+in its wire format because it is what the planner chose. So nothing is dropped after planning: if the exact numbers
+exceed the budget, the list is planned again with a smaller one.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from scoring.tokens import ESTIMATOR, TokenCounter, estimate_message_tokens
 class Pruning:
     """A prune that was applied within `max_tokens`: its plan and its result.
 
-    `fitted` has what stays with the messages that stand in for shortened ones, `summary` what was written for some of
-    the removed, `opening` is the line that the list has to begin with; `tokens` is what all of it takes. `over_budget`
-    is that of the budget asked for.
+    `fitted` holds the kept messages and the replacements of shortened ones, `summary` the summary of removed messages,
+    `opening` the first line that the format requires; `tokens` is the total. `over_budget` refers to the budget that
+    was requested.
     """
 
     max_tokens: int
@@ -41,11 +41,10 @@ class Pruning:
     def wire(
         self, messages: Sequence[Message], wire_format: str, objects: Sequence[Any] | None = None
     ) -> list[Any]:
-        """Return what stays of the messages it was made from, in their format: the very objects, except those
-        shortened.
+        """Return the kept messages in their wire format: the original objects, except those that were shortened.
 
-        A summary stands at the place of the first message it covers, the line that has to open the list before all
-        but system messages. `objects` are those that all the messages came from, for a caller who has them in a list.
+        A summary is at the place of the first message it covers, the opening line before the first message that is not
+        a system message. `objects`, if given, are the original objects of all messages.
         """
         replaced, kept = self.fitted.replaced, self.fitted.kept
         made = {p: encode([message], wire_format)[0] for p, message in replaced.items()}
@@ -74,10 +73,10 @@ def prune(
 ) -> Pruning:
     """Prune the messages of a history to at most `max_tokens`.
 
-    `count` says what a message takes where `counter` alone does not.
+    `count` returns the tokens of a message, if more than `counter` is needed for that.
 
     Raises:
-        InvalidSettings: the budget is no whole number of at least 0, or nobody knows the strategy.
+        InvalidSettings: the budget is not a whole number of at least 0, or the strategy is unknown.
     """
     counting = count or (lambda message: estimate_message_tokens(message, counter))
     first = plan = plan_prune(history, settings, max_tokens, wire_format=wire_format)
@@ -87,7 +86,7 @@ def prune(
         excess = done.tokens - max_tokens
         if first.over_budget is not None or excess <= 0 or less == max_tokens:
             return replace(done, over_budget=first.over_budget)
-        # What is always kept is never shortened, so a plan for nothing but that is exact: this comes to an end.
+        # Messages that are always kept are never shortened, so a plan that keeps only those is exact: the loop ends.
         less = min(max_tokens, max(excess, 2 * less))
         plan = plan_prune(history, settings, max_tokens - less, wire_format=wire_format)
 
@@ -101,7 +100,7 @@ def _carried_out(
     counter: TokenCounter | None,
     count: Callable[[Message], int],
 ) -> Pruning:
-    """Return the result of a plan."""
+    """Return the result of a plan: what is kept, the summary that was written, and the opening line."""
     fitted = fit(plan, history, messages.__getitem__, count)
     summary, line, tokens = None, None, fitted.tokens - plan.opening_tokens
     if plan.summary is not None:

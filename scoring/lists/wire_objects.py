@@ -1,6 +1,6 @@
-"""The functions of units, tokens and budget for callers with wire objects: each also takes those.
+"""The functions for units, tokens and budget that the package exports: each accepts messages or wire objects.
 
-Inside `scoring` the typed originals are used; these are what the package exports.
+Inside `scoring` the originals are used, which accept only messages.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ def as_messages(messages: Sequence[AnyMessage]) -> Sequence[Message]:
 
 
 def turn_starts(messages: Sequence[AnyMessage]) -> list[int]:
-    """Return the positions at which a turn begins: the user messages. None without a user."""
+    """Return the positions at which a turn begins: those of the user messages. The list is empty without any."""
     return units.turn_starts(as_messages(messages))
 
 
 def safe_boundary(messages: Sequence[AnyMessage], target: int) -> int:
-    """Return the position at which a list may be cut in two near `target`: what lies before it can go.
+    """Return the position near `target` at which a list can be cut in two, so that everything before it can be dropped.
 
-    The last turn start above 0 at or before the target, else the next one after it, else 0; without any user
-    message the last unit boundary at or before the target.
+    This is the last turn start above 0 at or before the target, else the next one after it, else 0. Without any user
+    message it is the last unit boundary at or before the target.
     """
     return units.safe_boundary(as_messages(messages), target)
 
@@ -48,7 +48,7 @@ def units_of(messages: Sequence[AnyMessage]) -> list[tuple[int, ...]]:
 
 
 def estimate_message_tokens(message: AnyMessage, counter: TokenCounter | None = None) -> int:
-    """Return the tokens a message takes in a context: its parts, and what is added for each message."""
+    """Return the tokens a message takes in a context: its parts and the overhead of a message."""
     return tokens.estimate_message_tokens(as_messages([message])[0], counter)
 
 

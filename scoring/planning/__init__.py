@@ -1,4 +1,4 @@
-"""Planning: which messages a prune takes out or shortens, and why. It decides and never acts."""
+"""Planning: decides which messages a prune drops or shortens, and why. It changes nothing."""
 
 from scoring.planning.fit import FittedPlan, fit
 from scoring.planning.manual_shortening import shortening, with_shortened

@@ -1,7 +1,7 @@
-"""Lines that outputs show but files no longer have, because of an edit that is not among the kept messages.
+"""Lines that kept outputs show but files no longer have, because of an edit that the plan drops.
 
-A reader would take them for the present content. A line counts as gone until something later shows the file with it
-again. A file is known by its own name, and only lines of its readings are looked at.
+A reader would take them for the present content. A line counts as removed until something later shows it in the file
+again. A file is identified by its name without folders, and only lines of its reads are examined.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from scoring.history import Edit, History
 
 
 class _Event(NamedTuple):
-    """A file that was read or changed: the call, its result, and what the call changes (None: it reads)."""
+    """A read or change of a file: positions of the call and its result, and the edit (None for a read)."""
 
     call: int
     result: int
@@ -21,7 +21,7 @@ class _Event(NamedTuple):
 
 
 def changed_lines(history: History, stays: Sequence[int]) -> dict[int, frozenset[int]]:
-    """Return the hashes of such lines, by the position of the output that shows them; `stays` flags what does."""
+    """Return the hashes of such lines by the position of the output that shows them; `stays` flags kept messages."""
     found: dict[int, set[int]] = {}
     for events in _by_file(history).values():
         for number, (call, _, edit) in enumerate(events):
@@ -37,7 +37,7 @@ def changed_lines(history: History, stays: Sequence[int]) -> dict[int, frozenset
 
 
 def _by_file(history: History) -> dict[str, list[_Event]]:
-    """Return what was read and changed of each file that was changed, in order; failed calls left out."""
+    """Return the reads and changes of each file that was changed, in order, without failed calls."""
     asked: dict[str, tuple[int, int]] = {}
     files: dict[str, list[_Event]] = {}
     for position, features in enumerate(history.features):
@@ -62,7 +62,7 @@ def _lines(history: History, position: int) -> frozenset[int]:
 
 
 def _gone(history: History, edit: Edit, call: int, shown: int) -> frozenset[int]:
-    """Return the lines of an output that an edit took away."""
+    """Return the lines of an output that an edit removed."""
     lines = _lines(history, shown)
     if not edit.whole:
         return lines.intersection(edit.gone)
@@ -71,6 +71,6 @@ def _gone(history: History, edit: Edit, call: int, shown: int) -> frozenset[int]
 
 
 def _there_again(history: History, later: Sequence[_Event]) -> frozenset[int]:
-    """Return the lines that later readings and edits of the file show."""
+    """Return the lines that later reads and edits of the file show."""
     shown = (_lines(history, one.call if one.edit is not None else one.result) for one in later)
     return frozenset().union(*shown)

@@ -1,9 +1,9 @@
 """Decides what is kept: protected units, then the strategy's choice among the rest.
 
-The stages before dropping have replaced outputs by then.
+The stages that come before dropping replace outputs before the strategy chooses.
 
-Units that are marked to go first are out as soon as anything has to go; only where all the others stay does the
-strategy choose among them too. All marks are made at heads of units and spread to their members at the end.
+Units that are marked to go first are dropped as soon as anything has to be dropped; the strategy chooses among them
+only if all the others stay. Choices are made for whole units, identified by their heads.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from scoring.settings import Settings
 
 
 class Decision:
-    """A decision in the making: the messages that stay (`stays`, a flag a position), and the reasons."""
+    """A decision in progress: the messages that stay (`stays`, one flag for each position), and the reasons."""
 
     __slots__ = (
         "_dropped", "_first", "_last", "_left", "_mended", "cover", "history", "max_tokens", "opening_tokens",
@@ -40,17 +40,17 @@ class Decision:
         dropped: Collection[int],
     ) -> None:
         self.history, self.max_tokens, self.protection = history, max_tokens, protection
-        self.scores: Scores | None = None  # as the strategy rated, where it did
+        self.scores: Scores | None = None  # if the strategy scored the messages
         self.cover: Cover | None = None  # the units that a summary will cover
-        self.opening_tokens = 0  # of the line that a list begins with where no message of the user can
+        self.opening_tokens = 0  # of the opening line, for a list that no user message can begin
         self.stays = bytearray(len(history))
         self.shortenings: dict[int, Shortening] = {}
         self.problems: list[str] = []
         self._dropped = dropped
-        self._first: Choice | None = None  # among what is not marked to go first
-        self._last: Choice | None = None  # among what is
-        self._mended: dict[int, Why] = {}  # what a wire format asked for afterwards
-        self._left: int | None = None  # the tokens not used, where somebody asked
+        self._first: Choice | None = None  # among units that are not marked to go first
+        self._last: Choice | None = None  # among units that are
+        self._mended: dict[int, Why] = {}  # changes that the wire format required afterwards
+        self._left: int | None = None  # the unused tokens, once computed
 
     def mark(self, heads: Collection[int], stay: int = 1) -> None:
         """Let whole units stay (1) or go (0)."""
@@ -66,7 +66,7 @@ class Decision:
                     stays[position] = stay
 
     def take(self, choice: Choice, *, marked: bool) -> None:
-        """Follow a strategy's choice; `marked` says it was among what is marked to go first."""
+        """Apply a strategy's choice; `marked` is True for a choice among units that are marked to go first."""
         self.mark(choice.kept)
         if choice.shortened:
             self.shortenings.update(choice.shortened)
@@ -77,9 +77,9 @@ class Decision:
         self._first = choice
 
     def stage(self, settings: Settings, free: Collection[int], room: int) -> History:
-        """Replace outputs before anything is dropped, where the units at these heads do not fit as they are.
+        """Replace outputs, if the units at these heads do not fit as they are.
 
-        Answers the history as strategies see it then: with the costs that are left.
+        Returns the history with the reduced costs, for the strategies.
         """
         if not are_wanted(settings):
             return self.history
@@ -91,18 +91,18 @@ class Decision:
         return staged.history
 
     def state(self, position: int) -> str:
-        """Return what has become of a message."""
+        """Return the state of a message in this decision: gone, shortened or whole."""
         if not self.stays[position]:
             return GONE
         return LESS if position in self.shortenings else WHOLE
 
     def forget_gone(self) -> None:
-        """Shorten nothing that goes."""
+        """Discard the shortenings of messages that are dropped."""
         stays = self.stays
         self.shortenings = {p: short for p, short in self.shortenings.items() if stays[p]}
 
     def mark_changed(self) -> None:
-        """Mark the lines that outputs show and an edit took away that goes; nothing that is always kept is touched."""
+        """Mark lines in outputs that were removed by an edit which is dropped; messages always kept are not changed."""
         history, causes = self.history, self.protection.causes
         for position, changed in changed_lines(history, self.stays).items():
             known = self.shortenings.get(position)
@@ -110,7 +110,7 @@ class Decision:
                 continue
             content = history.features[position].content
             if content is None or not content.rows.ends:
-                continue  # it says more than its outputs
+                continue  # the message has other content than outputs
             self.shortenings[position] = _marking(changed, known, history.tokens[position])
 
     def why(self, head: int) -> Why:
@@ -133,16 +133,16 @@ class Decision:
 
     @property
     def changes(self) -> bool:
-        """Return whether anything goes or is shortened."""
+        """Return whether anything is dropped or shortened."""
         return 0 in self.stays or bool(self.shortenings)
 
     @property
     def summary_place(self) -> int | None:
-        """Return where the summary to be written stands, if there is one; it reads as the user's."""
+        """Return the position of the summary that will be written, None without one; it counts as a user message."""
         return min(self.cover.heads) if self.cover is not None else None
 
     def put_back_user(self, positions: Iterable[int], why: Why) -> int | None:
-        """Put back the first user message among these that would go and fits; answers where it stands, None if none."""
+        """Put back the first dropped user message among these that fits; returns its position, or None."""
         history, head = self.history, self.history.units.head
         for position in positions:
             unit = head[position]
@@ -156,14 +156,14 @@ class Decision:
         return None
 
     def open_with_line(self, tokens: int) -> bool:
-        """Let a line of at most so many tokens stand before what stays; answers whether it fits."""
+        """Add an opening line of at most `tokens`; returns False if it does not fit."""
         if self.left() < tokens:
             return False
         self.opening_tokens, self._left = tokens, self.left() - tokens
         return True
 
     def take_out(self, heads: Collection[int], why: Why) -> None:
-        """Let units go after all."""
+        """Drop units that were kept so far."""
         left = self.left()
         for position in (p for head in heads for p in self.history.unit(head)):
             short = self.shortenings.pop(position, None)
@@ -176,7 +176,7 @@ class Decision:
         return self.cover is not None and head in self.cover.heads
 
     def left(self) -> int:
-        """Return the tokens of the budget that are not used."""
+        """Return the unused tokens of the budget."""
         if self._left is None:
             self._left = self.max_tokens - self._tokens()
         return self._left
@@ -201,7 +201,7 @@ def decide(
     protection: Protection,
     drop: Collection[int],
 ) -> Decision:
-    """Decide what stays of a history within `max_tokens`."""
+    """Decide which messages of a history stay within `max_tokens`."""
     causes, head = protection.causes, history.units.head
     dropped = {head[p] for p in drop} - causes.keys()
     marked = {head[p] for p in history.drop_first} - causes.keys() - dropped
@@ -252,14 +252,14 @@ def _marking(changed: frozenset[int], known: Shortening | None, tokens: int) -> 
     """Return the shortening of a message that also has changed lines marked."""
     if known is not None:
         return replace(known, apply=partial(cut, known.rows, changed=changed), changed=changed)
-    why = Why("changed", "shortened: lines are marked that a later edit, which goes, took away")
+    why = Why("changed", "shortened: lines are marked that a later edit removed; that edit is dropped")
     return Shortening(tokens, partial(mark_changed, changed), why=lambda: why, lasting=True, changed=changed)
 
 
-def _unmarked(history: History, *but: Collection[int]) -> list[int]:
+def _unmarked(history: History, *excluded: Collection[int]) -> list[int]:
     """Return the heads that are in none of the collections, in order."""
     out = history.units.heads()
-    for heads in but:
+    for heads in excluded:
         if heads:
             out = [h for h in out if h not in heads]
     return out

@@ -1,8 +1,8 @@
 """Fits a plan to exact numbers: shortened outputs are made, counted, and cut further while they exceed the budget.
 
-A plan estimates the cost of a shortened output from its rows; the exact cost needs the text. Room that is left over
-restores shortened outputs in full, newest first, except those that a plan shortens even where there is room. Every
-message of the plan stays, whatever it takes.
+A plan estimates the cost of a shortened output from its rows; the exact cost needs the text. If room is left over,
+shortened outputs are restored in full, newest first, except those that a plan shortens in any case. Every message that
+the plan keeps stays, whatever its exact cost.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from scoring.messages import Message
 from scoring.planning.plan import PrunePlan
 from scoring.planning.strategies.contract import Shortening, mark_changed
 
-# Rows differ in length: keep a little less of them than the share of tokens that may stay.
+# Rows differ in length, so a little less of them is kept than the share of tokens that can stay.
 CLOSER = 0.95
 
 
@@ -23,8 +23,8 @@ CLOSER = 0.95
 class FittedPlan:
     """A plan with exact numbers.
 
-    `kept` are positions in order, shortened ones among them. `replaced` has the messages in place of shortened ones,
-    `costs` their tokens. `tokens` is the total, with the room for a summary and an opening line.
+    `kept` are positions in order, including shortened ones. `replaced` has the replacements of shortened messages,
+    `costs` their tokens. `tokens` is the total, including the room for a summary and an opening line.
     """
 
     kept: tuple[int, ...]
@@ -39,9 +39,9 @@ def fit(
     message: Callable[[int], Message],
     count: Callable[[Message], int],
 ) -> FittedPlan:
-    """Fit a plan to exact numbers; `message` gives the message at a position, `count` what one costs.
+    """Fit a plan to exact numbers; `message` returns the message at a position, `count` the tokens of a message.
 
-    The total may end above the budget by what the plan's estimates missed (`scoring.lists.pruning` then plans again).
+    The total can exceed the budget by the error of the plan's estimates (`scoring.lists.pruning` then plans again).
     """
     if not plan.shortened:
         return FittedPlan(plan.kept, {}, {}, plan.tokens_after - plan.absorbed)
@@ -83,7 +83,7 @@ def _restore_marked(
     message: Callable[[int], Message],
     count: Callable[[Message], int],
 ) -> int:
-    """Restore all but the changed lines of an output, if that fits; answers the tokens that it takes more."""
+    """Restore an output with its changed lines marked, if that fits; returns the additional tokens."""
     whole = mark_changed(shortening.changed, message(position))
     more = count(whole) - costs[position]
     if not shortening.rows or more > left:

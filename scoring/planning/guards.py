@@ -1,8 +1,8 @@
 """Guards: the messages whose loss would mislead a reader of the rest.
 
-These are the task, the rules that users set, the open plan, the newest unresolved error, and the model's last
-statement. Found from cues alone, whatever the strategy; what is found is protected within a share of the
-budget (`scoring.planning.protection`).
+These are the task, the rules that users set, the open plan, the newest unresolved errors, and the model's last
+statement. They are found from cues only, for every strategy, and protected within a share of the budget
+(`scoring.planning.protection`).
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from scoring.history import MACHINE_MADE, RULE, SHORT, STATEMENT, STRICT, Histor
 from scoring.history.cues.calls import LOOK, PLAN, STEP
 from scoring.signals.relevance import FEW_OUTPUTS
 
-ERRORS = 2  # what is being worked on may have failed in two ways
-RECENT = 100  # messages: an older error is no longer being worked on
-TALK = 0.3  # a conversation is where users write more of the messages than this
+ERRORS = 2  # the current work may have failed in two ways
+RECENT = 100  # messages; an older error is no longer being worked on
+TALK = 0.3  # a session in which users write more than this share of the messages is a conversation
 MOST_STEPS = 12  # calls that change single steps of a plan
 
 
 class Guards(NamedTuple):
-    """Positions by what they are guarded for; `rules` and `steps` newest first, rules that forbid before others.
+    """Positions of guarded messages by reason; `rules` and `steps` newest first, rules that forbid before others.
 
-    `spoken` are the messages in which users speak for themselves, `plan` the newest list of steps, `old_plans` those
-    it replaces, `steps` the newest changes of single steps after it.
+    `spoken` are the messages that users wrote themselves, `plan` is the newest list of steps, `old_plans` those it
+    replaces, `steps` the newest changes of single steps after it.
     """
 
     spoken: list[int]
@@ -38,7 +38,7 @@ class Guards(NamedTuple):
 
     @classmethod
     def none(cls, history: History) -> Guards:
-        """Return guards of nothing, where all that users said counts as theirs."""
+        """Return empty guards; all user messages count as written by users themselves."""
         return cls(history.own_words, [], [], None, [], [], [], None)
 
 
@@ -62,7 +62,7 @@ def find(history: History) -> Guards:
 
 
 def question_of(history: History, position: int) -> int | None:
-    """Return the message that a user's short answer refers to, None if it refers to none."""
+    """Return the position of the question that a user's short answer refers to, None if there is none."""
     if (
         position
         and SHORT in history.features[position].cues.speech
@@ -73,8 +73,9 @@ def question_of(history: History, position: int) -> int | None:
 
 
 def _task(history: History, spoken: list[int]) -> list[int]:
-    """Return what users said before the first reply, the last of it first; where only programs spoke before it, the
-    first thing that users said.
+    """Return the user messages before the first reply, last first.
+
+    If programs wrote all of those, return the last of them and the first message that users wrote themselves.
     """
     reply = next((p for p, role in enumerate(history.roles) if role == "assistant"), len(history))
     opening = [p for p in spoken if p < reply]
@@ -84,8 +85,9 @@ def _task(history: History, spoken: list[int]) -> list[int]:
 
 
 def _is_talk(history: History, spoken: list[int]) -> bool:
-    """Return whether this is a conversation without tools: there is no task, and users say much that only sounds like a
-    rule.
+    """Return whether this is a conversation without tools.
+
+    A conversation has no task, and users say much in it that only sounds like a rule.
     """
     outputs = sum(role == "tool" for role in history.roles)
     return len(spoken) > TALK * len(history) and outputs < FEW_OUTPUTS * len(history)
@@ -111,8 +113,10 @@ def _plans(history: History) -> tuple[list[int], list[int]]:
 
 
 def _errors(history: History) -> list[int]:
-    """Return the newest outputs that report a failure which nothing after them resolved: the same act done again, and
-    without failing. That of the last unit stays anyway.
+    """Return the newest outputs that report an unresolved failure.
+
+    A failure is resolved if the same act was done again later without failing. The last unit is left out, because it
+    always stays.
     """
     resolved: set[int] = set()
     found: list[int] = []
@@ -123,7 +127,7 @@ def _errors(history: History) -> list[int]:
         if not failed:
             resolved.add(act)
         elif act not in resolved and kind != LOOK and history.units.head[position] != last:
-            resolved.add(act)  # an older failure of the same is the same error
+            resolved.add(act)  # an older failure of the same act is the same error
             found.append(position)
             if len(found) == ERRORS:
                 break
@@ -143,7 +147,7 @@ def _outcomes(history: History) -> Iterator[tuple[int, int, str, bool]]:
 
 
 def _statement(history: History, speech: list[str]) -> int | None:
-    """Return the last thing that the model said in words before the last unit."""
+    """Return the position of the model's last statement in words before the last unit."""
     last = history.units.head[-1] if len(history) else 0
     heads = history.units.head
     return next(

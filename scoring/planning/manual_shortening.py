@@ -1,7 +1,7 @@
-"""Shortening by hand, on top of a plan: outputs stay with their head, their tail and every error line.
+"""Shortening by hand, on top of a plan: outputs keep their head, their tail and every error line.
 
-The plan is made first and does not know of it, so that what it keeps does not depend on what is shortened by hand.
-What it takes out or shortens itself stays as it is.
+The plan is made first, so that what it keeps does not depend on what is shortened by hand. Messages that the plan
+drops or shortens itself stay as the plan has them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ WHY = Why("shortened_by_hand", "shortened: by you, to its beginning, its end and
 
 
 def shortening(message: Message, counter: TokenCounter | None = None) -> Shortening | None:
-    """Return how a message is shortened by hand; None if none of its outputs becomes shorter."""
+    """Return the shortening of a message by hand; None if none of its outputs becomes shorter."""
     short = shortened(message)
     if short is message:
         return None
@@ -29,7 +29,7 @@ def shortening(message: Message, counter: TokenCounter | None = None) -> Shorten
 def with_shortened(
     plan: PrunePlan, shortenings: Mapping[int, Shortening], tokens: Sequence[int]
 ) -> PrunePlan:
-    """Return the plan with those messages shortened that it keeps whole; `tokens` is what each position takes."""
+    """Return the plan with these shortenings of messages that it keeps whole; `tokens` are all costs."""
     kept = frozenset(plan.kept)
     more = {p: s for p, s in shortenings.items() if p in kept and s.tokens < tokens[p]}
     if not more:

@@ -1,7 +1,7 @@
 """Old tool outputs, which the strategy *tool outputs first* and the stage `outputs` clear or shorten.
 
-Not those of the last turns, nor the newest up to so many tokens, nor those of exempt tools, nor what stands before a
-summary. What is protected is for the caller to leave out.
+Outputs of the last turns, the newest ones up to a number of tokens, those of exempt tools and those before a summary
+are not old. The caller leaves out protected messages.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def old_outputs(history: History, rules: Settings) -> list[int]:
 
 
 def exempt_outputs(history: History, tools: tuple[str, ...]) -> set[int]:
-    """Return the positions of messages that answer for a listed tool, by their own word or by that of the call."""
+    """Return the positions of messages with results of a listed tool, named by the result or by its call."""
     found: set[int] = set()
     if not tools:
         return found

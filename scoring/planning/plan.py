@@ -1,9 +1,9 @@
-"""The plan of a prune: what would be dropped, what is kept, and why. It decides and changes nothing.
+"""The plan of a prune: what would be dropped, what is kept, and why. Making a plan changes nothing.
 
-The law: kept + shortened + removed are all positions, each once and in order; units are whole; what is protected
-stays; what stays costs at most `max_tokens` unless `over_budget` says so with the numbers. What a summary is to stand
-for is among the removed, and the most that the summary may take among what stays. A plan is made from columns and is
-columnar itself; fates and reasons are worded when somebody asks for them.
+Invariants: kept, shortened and removed together are all positions, each once and in order; units are whole; protected
+messages stay; what stays costs at most `max_tokens`, unless `over_budget` has the numbers. Messages that a summary will
+replace count as removed, and the largest size of that summary counts as kept. A plan is made from columns and is
+columnar itself; fates and reasons are worded only when requested.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ class OverBudget:
 
 @dataclass(frozen=True, slots=True)
 class PlannedSummary:
-    """A summary that is still to be written: for the messages at `covers`, in at most `tokens`.
+    """A summary that will be written for the messages at `covers`, in at most `tokens`.
 
-    It takes in the summaries that stand already, whose `absorbed` tokens are then free; they are in no other number of
-    the plan but `freed`. `covered_tokens` is what the messages take that it replaces.
+    Earlier summaries are merged into it. Their tokens are `absorbed`; of the numbers of a plan only `freed` counts
+    them. `covered_tokens` is the size of the messages it replaces.
     """
 
     covers: tuple[int, ...]
@@ -58,11 +58,11 @@ class PlannedSummary:
 class PrunePlan:
     """A planned prune.
 
-    `kept`, `removed` and `shortened` are positions in order; `scores` (0...100) and `parts` (0...1 a signal) are
-    columns over all positions. `shortenings` says how each shortened message is made, `summary` what is to stand for
-    some of the removed, None for nothing. `opening_tokens` is the most that the line takes which the list has to begin
-    with (`scoring.formats.opening`), 0 where it needs none. `problems` names what keeps the list from being valid for
-    every model, mostly nothing.
+    `kept`, `removed` and `shortened` are positions in order; `scores` (0...100) and `parts` (0...1 for each signal) are
+    columns over all positions. `shortenings` has the shortening of each position in `shortened`. `summary` is the
+    summary to be written, if any. `opening_tokens` is the largest size of the opening line that the format requires
+    (`scoring.formats.opening`), 0 if it needs none. `problems` are reasons why the list is not valid for every model;
+    usually there are none.
     """
 
     max_tokens: int
@@ -86,16 +86,16 @@ class PrunePlan:
 
     @property
     def freed(self) -> int:
-        """Return the tokens that the prune would gain, at least where a summary is still to be written."""
+        """Return the tokens that the prune would free; a lower bound if a summary will be written."""
         return self.tokens_before - self.tokens_after + self.absorbed
 
     @property
     def absorbed(self) -> int:
-        """Return the tokens of the summaries that go into a new one."""
+        """Return the tokens of earlier summaries that are merged into the new one."""
         return self.summary.absorbed if self.summary is not None else 0
 
     def fate(self, position: int) -> str:
-        """Return what becomes of a message: "protected", "kept", "shortened" or "goes"."""
+        """Return the fate of a message: "protected", "kept", "shortened" or "goes"."""
         if not self._stays[position]:
             return GOES
         if position in self.shortenings:
@@ -103,18 +103,18 @@ class PrunePlan:
         return PROTECTED if self._head[position] in self._causes else KEPT
 
     def cause(self, position: int) -> str:
-        """Return a short stable code for why, to group by."""
+        """Return a short, stable code for the reason, to group by."""
         return self._explain(position).cause
 
     def reason(self, position: int) -> str:
-        """Return why, in words."""
+        """Return the reason in words."""
         return self._explain(position).reason
 
     def check(self, history: History) -> None:
-        """The final check: whatever a strategy did, the promises of this module hold for this history.
+        """Check that the invariants of this module hold for this history, whatever the strategy did.
 
         Raises:
-            InvalidList: they do not; a bug, never a matter of input.
+            InvalidList: they do not hold; this is always a bug, never caused by input.
         """
         stays, problems = self._stays, []
         for head, positions in history.units.members.items():
@@ -137,7 +137,7 @@ class PrunePlan:
         short = shortening.why() if shortening is not None and shortening.why is not None else None
         if (
             cause and short is not None and short.cause == "shortened"
-        ):  # by the strategy, which kept the rest for this
+        ):  # a guarded unit that the strategy shortened
             return Why(cause, f"{REASONS[cause]}; {short.reason}")
         if short is not None:
             return short
@@ -156,17 +156,17 @@ def plan_prune(
 ) -> PrunePlan:
     """Plan a prune of `history` to at most `max_tokens` (a budget for these messages alone; 0 means 0).
 
-    Bare messages are counted and analysed first; who plans more than once keeps a `History`. Weights and keywords are
-    those of the task type in force.
+    Bare messages are counted and analysed first; to plan more than once, pass a `History`. Weights and keywords are
+    those of the task type that applies.
 
-    `strategy` overrides the settings'. `spare` and `drop` are positions that the user keeps or takes out in this
-    plan, units whole; where both name a unit it is spared. `wire_format` is the format that what stays is
-    to be sent in, where one is known: some ask for more of who speaks when (`scoring.planning.role_order`).
+    `strategy` overrides the settings. `spare` and `drop` are positions whose units the user keeps or drops in this
+    plan; a unit named in both is spared. `wire_format` is the format in which the result will be sent, if known: some
+    formats restrict the order of roles (`scoring.planning.role_order`).
 
     Raises:
-        InvalidSettings: the budget is no whole number of at least 0, nobody knows the strategy, or `spare` or `drop`
-            hold what is no position of the history.
-        InvalidList: the plan would tear a unit apart (a bug, never input).
+        InvalidSettings: the budget is not a whole number of at least 0, the strategy is unknown, or `spare` or `drop`
+            contain something that is not a position in the history.
+        InvalidList: the plan would split a unit (a bug, never caused by input).
     """
     name = strategy or settings.strategy
     if not isinstance(history, History):
@@ -185,7 +185,7 @@ def plan_prune(
 
 
 def _last_user_lost(decision: Decision) -> list[str]:
-    """Return the problem that the last user message is dropped, [] if it is kept after all."""
+    """Return the problem that the last user message is dropped, [] if it is kept."""
     position = decision.protection.last_user_left_out
     if position is None or decision.stays[position]:
         return []
@@ -202,15 +202,15 @@ def _check_arguments(max_tokens: object, strategy: str, messages: int, **positio
     if strategy not in STRATEGIES:
         faults.append(Fault("strategy", f"expected one of {', '.join(STRATEGIES)}, got {shown(strategy)}"))
     for name, given in positions.items():
-        if strange := [p for p in given if not _is_position(p, messages)]:
+        if invalid := [p for p in given if not _is_position(p, messages)]:
             wanted = f"expected positions in a list of {messages:,} messages, counted from 0"
-            faults.append(Fault(name, f"{wanted}, got {shown(strange[0])}"))
+            faults.append(Fault(name, f"{wanted}, got {shown(invalid[0])}"))
     if faults:
         raise InvalidSettings(faults)
 
 
 def _is_position(value: object, messages: int) -> bool:
-    """Return whether it is the place of a message, counted from 0; from the end nobody counts here."""
+    """Return whether a value is the position of a message, counted from 0; negative positions are refused."""
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < messages
 
 
@@ -253,7 +253,7 @@ def _plan(decision: Decision, scores: Scores, strategy: str) -> PrunePlan:
 
 
 def _summary(decision: Decision) -> PlannedSummary | None:
-    """Return what a summary is to stand for, in positions."""
+    """Return the planned summary of a decision, in positions; None if it covers nothing."""
     if (cover := decision.cover) is None:
         return None
     history = decision.history

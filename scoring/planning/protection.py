@@ -1,9 +1,10 @@
 """The units that a plan may not drop, each with its cause.
 
-Always kept, whatever they cost: system messages, the last unit, pinned and spared messages, the fresh tail. The
-last user message is protected as far as there is room beside those; the task, rules that users laid down, the open
-plan, the newest unresolved error, the last statement and the user's own words within shares of the budget. A unit is
-protected for the first cause below that applies, whole, but for what a strategy may shorten (`Protection.guarded`).
+System messages, the last unit, pinned and spared messages, and the fresh tail are always kept, whatever they cost. The
+last user message is protected if there is room beside those. The task, rules that users laid down, the open plan, the
+newest unresolved errors, the last statement and the user's own words are protected within shares of the budget. A unit
+is protected for the first cause below that applies. It is kept whole, except the units that a strategy may shorten
+(`Protection.guarded`).
 """
 
 from __future__ import annotations
@@ -34,18 +35,17 @@ REASONS = {
 }
 # The causes of messages that are always kept.
 ALWAYS = frozenset({"system", "last_unit", "pinned", "spared", "fresh_tail"})
-# Of the user's own words the first message is kept too, unless it takes more than this share of the budget.
+# The first of the user's own messages is kept too, unless it takes more than this share of the budget.
 FIRST_USER_SHARE = 0.25
 
 
 @dataclass(frozen=True, slots=True)
 class Protection:
-    """The cause for each protected head, and the tokens of those that are always kept and of all.
+    """The cause of protection for each protected head, and the tokens of those always kept and of all protected.
 
-    `guarded` are the causes of units that a strategy keeps before all others and may shorten, within `guarded_room`;
-    `outdated` has the heads of older plans, each with that of the plan that
-    replaces it. `last_user_left_out` is the position of the last user
-    message where there is no room for it.
+    `guarded` are the causes of units that a strategy keeps before all others and may shorten, within `guarded_room`
+    tokens. `outdated` maps the heads of older plans to the head of the plan that replaces them. `last_user_left_out` is
+    the position of the last user message if there is no room for it.
     """
 
     causes: dict[int, str]
@@ -64,9 +64,9 @@ def protect(
     spare: Collection[int] = (),
     drop: Collection[int] = (),
 ) -> Protection:
-    """Find what is protected.
+    """Return the protected units of a history.
 
-    Messages that the user drops (`drop`) are protected only as system message, last unit or pinned.
+    Messages that the user drops (`drop`) are protected only if they are system messages, pinned, or in the last unit.
     """
     causes: dict[int, str] = {}
     dropped = {history.units.head[p] for p in drop} - {history.units.head[p] for p in spare}
@@ -95,7 +95,7 @@ def protect(
 
 
 class _Share:
-    """The share of a budget that goes to what misleads when it is lost; `left` and `spent` are tokens."""
+    """The share of a budget for messages whose loss would mislead; `left` and `spent` are tokens."""
 
     def __init__(
         self, history: History, causes: dict[int, str], dropped: Collection[int], share: int
@@ -104,7 +104,7 @@ class _Share:
         self.left, self.spent = share, 0
 
     def protect_words(self, guards: Guards) -> None:
-        """Protect what users said: the last of it, the task, then the rules, each with the question it answers."""
+        """Protect what users said: the last message, the task, then the rules, each with the question it answers."""
         for cause, positions in (
             ("last_user", guards.spoken[-1:]),
             ("task", guards.task),
@@ -114,7 +114,7 @@ class _Share:
                 self._protect(cause, position)
 
     def guard(self, guards: Guards, room: int) -> dict[int, str]:
-        """Return the causes of what may be shortened, in order of precedence."""
+        """Return the causes of units that may be shortened, in order of precedence."""
         found: dict[int, str] = {}
         statement = [] if guards.statement is None else [guards.statement]
         plan = [] if guards.plan is None else [guards.plan]
@@ -143,14 +143,14 @@ class _Share:
 
 
 def _mark(
-    history: History, causes: dict[int, str], cause: str, positions: Iterable[int], but: Collection[int]
+    history: History, causes: dict[int, str], cause: str, positions: Iterable[int], excluded: Collection[int]
 ) -> int:
-    """Give the cause to the units of these positions that have none yet; answers their tokens."""
+    """Set the cause of the units of these positions that have none yet; returns their tokens."""
     head, costs = history.units.head, history.unit_tokens
     tokens = 0
     for position in positions:
         unit = head[position]
-        if unit not in causes and unit not in but:
+        if unit not in causes and unit not in excluded:
             causes[unit] = cause
             tokens += costs[unit]
     return tokens
@@ -176,12 +176,12 @@ def _user_words(
     dropped: Collection[int],
     spoken: Sequence[int],
 ) -> list[int]:
-    """Return the user messages kept for their words: the first, then the newest first, passing over what does not fit.
+    """Return the protected messages of the user: the first, then the others newest first, skipping what does not fit.
 
-    Only where users write few of the messages, an agent at work: in a conversation it is the coverage of all that
-    was said that keeps what matters, and half of a budget for one side costs what the other said.
+    There are some only in an agent's session, in which users write few of the messages. In a conversation what matters
+    is kept by covering both sides, and half of a budget for one side would cost what the other said.
 
-    Those that are protected anyway count against the cap, because it says how much of a context is the user's.
+    Messages protected for another cause count against the cap too, because it limits the user's share of a context.
     """
     cap = min(settings.user_words_tokens, int(max_tokens * settings.user_words_percent / 100))
     few = len(spoken) * 100 <= settings.user_words_messages_percent * len(history)

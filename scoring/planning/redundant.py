@@ -1,6 +1,6 @@
 """Outputs that a later message makes redundant: reads that a later read or write of the file supersedes, and repeats.
 
-The stages of a plan clear exactly these before anything else, where the settings ask for it.
+The stages of a plan clear exactly these first, if the settings enable them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,10 @@ from scoring.settings import Settings
 
 @dataclass(frozen=True, slots=True)
 class Redundant:
-    """The redundant outputs of a context: superseded reads by file, and repeats. Clearing all frees `tokens`."""
+    """The redundant outputs of a context: numbers of superseded reads by file, and of repeats.
+
+    Clearing all of them frees `tokens`.
+    """
 
     tokens: int
     superseded: Mapping[str, int]

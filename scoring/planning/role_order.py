@@ -1,8 +1,8 @@
-"""The order of roles in wire formats: some begin with the user, in some the model never speaks twice in a row.
+"""Adjusts a plan to the order of roles in wire formats.
 
-A plan is mended for such a format after a strategy chose. A user's message that would go is put back where one is
-missing, if it fits; failing that, a line begins the list, and what may not stand where it stands goes. One pass over
-what stays, so it costs no more than the list is long.
+In some formats a list begins with the user, in some the model never speaks twice in a row. A plan is adjusted after a
+strategy chose. If a user message is missing, a dropped one is put back if it fits; otherwise an opening line is added,
+or the message in the wrong place is dropped. This is one pass over the list.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from scoring.planning.strategies import Why
 
 OPENS_WITH_USER = frozenset({"anthropic", "gemini"})
 TAKES_TURNS = frozenset({"gemini"})
-# The most that `repairs.OPENING` takes as a message, however tokens are counted.
+# The largest size of `repairs.OPENING` as a message, with any token counter.
 OPENING_TOKENS = 40
 
 _OPENS = Why("opening", "kept: the list has to begin with a user message")
@@ -34,16 +34,16 @@ def mend(decision: Decision, wire_format: str) -> None:
 
 
 def open_with_user(decision: Decision) -> None:
-    """Make the first message after the system's a user's own.
+    """Make the list begin with a user message after the system messages.
 
-    The latest user message before it that fits is put back; failing that, a line stands before what stays and says that
-    something is missing. Where there is no room even for that, what stands first goes with its unit, unless it is
-    protected, and so on.
+    The latest dropped user message before the first kept one is put back, if it fits. Otherwise a line is added that
+    says that something is missing. If even that does not fit, the first unit is dropped, unless it is protected, and
+    the next one is examined.
     """
     history, stays, causes = decision.history, decision.stays, decision.protection.causes
     summary = decision.summary_place
     nobody = False
-    cheapest = None  # of the user messages skipped so far: a search below that finds nothing
+    cheapest = None  # cost of the cheapest dropped user message so far: with less room no search is needed
     for position, role in enumerate(history.roles):
         if not stays[position]:
             if role == "user":
@@ -72,9 +72,10 @@ def open_with_user(decision: Decision) -> None:
 
 
 def take_turns(decision: Decision) -> None:
-    """Let two messages of the model be adjacent only if they were before.
+    """Let two messages of the model follow each other only if they did in the history.
 
-    Of two that would, the older goes with its unit, the newer where the older is protected.
+    A user message between them is put back if one fits. Otherwise the unit of the older one is dropped, or of the newer
+    one if the older is protected.
     """
     stays, roles, summary = decision.stays, decision.history.roles, decision.summary_place
     before: list[int] = []
@@ -102,13 +103,13 @@ def take_turns(decision: Decision) -> None:
 
 
 def _together(decision: Decision, before: int, position: int) -> bool:
-    """Return whether two that stay are the model's, of different units, and something between them goes."""
+    """Return whether two kept messages are the model's, of different units, with something dropped between them."""
     head, roles = decision.history.units.head, decision.history.roles
     both = roles[before] == roles[position] == "assistant" and head[before] != head[position]
     return both and position - before > 1
 
 
 def _to_go(decision: Decision, *positions: int) -> int | None:
-    """Return the head of the first that is not protected."""
+    """Return the head of the first unit that is not protected; None if all are."""
     heads = (decision.history.units.head[p] for p in positions)
     return next((h for h in heads if h not in decision.protection.causes), None)

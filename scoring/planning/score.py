@@ -1,7 +1,7 @@
-"""The score: the weighted sum of the signals, 0...100, with the part that each signal gave.
+"""The score: the weighted sum of the signals, 0...100, with the contribution of each signal.
 
-Weights are points: a signal that rates 1 with a weight of 40 gives 40. A signal without weight is still rated,
-so that it can be shown, and adds nothing.
+Weights are points: a rating of 1 with a weight of 40 adds 40. A signal without weight adds nothing, but is still
+rated, so that it can be shown.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def weighted_sum(parts: Mapping[str, list[float]], weights: Mapping[str, float],
 def unit_scores(scores: list[float], members: Mapping[int, list[int]]) -> list[float]:
     """Return the score of every unit, at the position of its head: the best of its messages.
 
-    The best and not the mean, because one message worth keeping is reason enough to keep what cannot be parted
+    The best is used, not the mean, because one message worth keeping is reason enough to keep what cannot be separated
     from it.
     """
     out = scores[:]

@@ -1,6 +1,7 @@
 """The signals of the score: one file and one row each.
 
-Settings (names, weights, presets), both strategies that score, the settings page and the documentation read this table.
+The settings (names, weights, presets), both scoring strategies, the settings page and the documentation read this
+table.
 """
 
 from __future__ import annotations

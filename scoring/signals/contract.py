@@ -1,7 +1,7 @@
-"""The contract of a signal: its words, its weights, how it rates, and what it may read to do so.
+"""The contract of a signal: its label and meaning, its weights, its rating functions, and the data they can read.
 
-Settings take names and weights from the table of signals, and histories and plans take settings. Signals therefore lie
-below all three: a protocol for each says what a signal reads of it.
+Settings read names and weights from the table of signals, and histories and plans read settings. Signals therefore
+import none of these; the protocols here declare what a signal reads of each.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
-# The bits of `Mentions.flags`: who named it, and what it is.
+# The bits of `Mentions.flags`: the roles that named a mention, and its kind.
 AGENT, USER, TOOL, TASK, IS_LINE, HAS_DIGIT = 1, 2, 4, 8, 16, 32
 ALIKE = 64  # it occurs only in lines of an output that differ in nothing but codes and numbers
-FLAG_VALUES = 128  # values that the bits make together
+FLAG_VALUES = 128  # the number of combinations of these bits
 
 
 class Words(Protocol):
@@ -30,7 +30,7 @@ class Words(Protocol):
 
     @property
     def stems(self) -> tuple[array[int], bytes]:
-        """Return the codes of their stems, and how often each occurs."""
+        """Return the codes of the stems, and how often each occurs."""
 
 
 class Described(Protocol):
@@ -38,7 +38,7 @@ class Described(Protocol):
 
     @property
     def content(self) -> Words | None:
-        """Return its words; None where nobody has read them."""
+        """Return its words; None if its content was not analysed."""
 
 
 class Messages(Protocol):
@@ -46,7 +46,7 @@ class Messages(Protocol):
 
     @property
     def roles(self) -> list[str]:
-        """Return who speaks."""
+        """Return the role of each message."""
 
     @property
     def chars(self) -> list[int]:
@@ -62,7 +62,7 @@ class Messages(Protocol):
 
     @property
     def features(self) -> Sequence[Described]:
-        """Return the facts of each."""
+        """Return the facts of each message."""
 
     def __len__(self) -> int: ...
 
@@ -72,15 +72,15 @@ class Mentions(Protocol):
 
     @property
     def last(self) -> Sequence[int]:
-        """Return the last message that has each."""
+        """Return the position of the last message that contains each mention."""
 
     @property
     def count(self) -> Sequence[int]:
-        """Return the number of messages that have each."""
+        """Return the number of messages that contain each mention."""
 
     @property
     def flags(self) -> Sequence[int]:
-        """Return who named each and what it is, as the bits above."""
+        """Return the roles that named each mention and its kind, as the bits above."""
 
 
 class Options(Protocol):
@@ -96,11 +96,11 @@ class Options(Protocol):
 
     @property
     def length_steps(self) -> tuple[tuple[int, float], ...]:
-        """Return pairs of characters and the rating from there on, rising."""
+        """Return pairs of a length in characters and the rating from that length on, in rising order."""
 
 
 class Ratings(NamedTuple):
-    """Ratings (0...1) of mentions by one number that each has: mention n rates `table[column[n]]`."""
+    """Ratings (0...1) of mentions by one number of each: mention n has the rating `table[column[n]]`."""
 
     column: Sequence[int]
     table: Sequence[float]
@@ -110,13 +110,13 @@ class Ratings(NamedTuple):
 class Signal:
     """One signal of the score.
 
-    `label` and `meaning` are for people; `in_foresight` is its meaning where the strategy *Foresight* reads it another
-    way. `weights` are its points in each preset, 0 where one is not named. `rate` rates every message of a history at
-    once (0...1), because a column is cheaper than a call a message; a signal that `reads_content` needs their words.
+    `label` and `meaning` are shown to users; `in_foresight` is the meaning in the strategy *Foresight*, if it differs.
+    `weights` are its points in each preset, 0 for a preset not listed. `rate` rates all messages of a history at once
+    (0...1), because a column is cheaper than a call for each message; a signal that `reads_content` needs their words.
 
-    *Foresight* weighs mentions (names and text lines) instead of messages. `rate_mentions` rates those of so many
-    messages; without it a mention rates as the last message that has it. A signal that does not weigh mentions
-    (`weighs_mentions`) has a use of its own there.
+    *Foresight* weighs mentions (names and text lines) instead of messages. `rate_mentions` rates the mentions of a
+    history with the given number of messages; without it a mention has the rating of the last message that contains it.
+    A signal with `weighs_mentions=False` is used by *Foresight* in its own way.
     """
 
     name: str
@@ -130,13 +130,13 @@ class Signal:
     weighs_mentions: bool = True
 
     def ratings(self, history: Messages, mentions: Mentions, settings: Options) -> Ratings:
-        """Return how this signal rates the mentions of a history."""
+        """Return the ratings of the mentions of a history by this signal."""
         if self.rate_mentions is not None:
             return self.rate_mentions(mentions, len(history))
         return Ratings(mentions.last, self.rate(history, settings))
 
     def to_dict(self) -> dict[str, str]:
-        """Return the words of this signal as JSON-ready data."""
+        """Return the name, label and meanings of this signal as JSON-ready data."""
         return {
             "name": self.name,
             "label": self.label,

@@ -1,4 +1,4 @@
-"""Keywords: words that tell of errors, outcomes, tool use and changes."""
+"""Keywords: words that indicate errors, outcomes, tool use and changes."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ MOST_COUNTED = 16
 
 
 def rate(history: Messages, settings: Options) -> list[float]:
-    """Return the rating that each message got when it was analysed, from its text and the keyword lists alone."""
+    """Return each message's rating by its text and the keyword lists, which was made when it was analysed."""
     return history.keywords[:]
 
 
 def rate_mentions(mentions: Mentions, messages: int) -> Ratings:
-    """Rate mentions by how many messages have them, up to `MOST_COUNTED`: a session's own keywords come again."""
+    """Rate mentions by the number of messages with them, up to `MOST_COUNTED`: a session's own keywords recur."""
     counted = [min(count, MOST_COUNTED) for count in range(messages + 1)]
     return Ratings(mentions.count, [count / (count + 1) for count in counted])
 

@@ -1,4 +1,4 @@
-"""Length: long messages hold more."""
+"""Length: long messages hold more information."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ def rate(history: Messages, settings: Options) -> list[float]:
 
 
 def power(weight: float) -> float:
-    """Return the power (0...1) of its tokens that *Foresight* divides a unit's worth by; 0.8 at a weight of 5.
+    """Return the exponent p (0...1) of *Foresight*, which divides a unit's worth by tokens^p; 0.8 at a weight of 5.
 
-    At 0 a long message costs no more than a short one; towards 1 worth counts per token.
+    At 0 length does not count; near 1 the worth is a worth per token.
     """
     return weight / (weight + HALF_WEIGHT)
 
 
 def of_unit(tokens: int, weight: float) -> float:
-    """Return the rating of a unit in *Foresight*: 1 up to `SHORT` tokens, less the longer it is."""
+    """Return the rating of a unit in *Foresight*: 1 up to `SHORT` tokens, falling with its length."""
     return float((SHORT / max(SHORT, tokens)) ** power(weight))
 
 

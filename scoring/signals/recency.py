@@ -1,4 +1,4 @@
-"""Recency: the later a message, the higher."""
+"""Recency: the later a message, the higher its rating."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ AGE_POWER = 0.4
 
 
 def rate(history: Messages, settings: Options) -> list[float]:
-    """Rate the j-th of m messages other than system messages j/m; system messages and the last message 1."""
+    """Rate system messages and the last message 1, and the j-th of the m messages that are not system messages j/m."""
     count, systems = len(history), history.systems
     others = count - len(systems)
     rising = [j / others for j in range(others)]
@@ -19,7 +19,7 @@ def rate(history: Messages, settings: Options) -> list[float]:
 
 
 def _with_ones_at(positions: list[int], ratings: list[float]) -> list[float]:
-    """Return the ratings with a 1 inserted at each of the positions, which are rising."""
+    """Return the ratings with a 1 inserted at each of the positions, which are in rising order."""
     out: list[float] = []
     taken = 0
     for already, position in enumerate(positions):
@@ -32,9 +32,9 @@ def _with_ones_at(positions: list[int], ratings: list[float]) -> list[float]:
 
 
 def rate_mentions(mentions: Mentions, messages: int) -> Ratings:
-    """Rate mentions by the last message that has them: (1 + messages since) to a negative power.
+    """Rate mentions by the last message that contains them: (1 + messages since) to a negative power.
 
-    An old mention fades ever more slowly, so that two old ones still differ.
+    The rating falls more slowly with age, so that two old mentions still differ.
     """
     return Ratings(mentions.last, [(messages - position) ** -AGE_POWER for position in range(messages)])
 

@@ -1,7 +1,7 @@
 """Relevance: how many words a message shares with a short last question.
 
-BM25 on stems, spread over the neighbours, because evidence lies in passages. The sums are not scaled to the best
-message: "yes, go ahead" shares no telling word with any message, so nothing becomes relevant.
+BM25 on stems, spread over neighbouring messages, because evidence is in passages. The sums are not scaled to the best
+message: "yes, go ahead" shares no distinctive word with any message, so nothing becomes relevant.
 """
 
 from __future__ import annotations
@@ -13,30 +13,30 @@ from collections.abc import Collection, Mapping, Sequence
 from scoring.signals.contract import Described, Messages, Options, Signal
 
 QUESTION_WORDS = 60  # a longer last message is a task, not a question
-# Relevance counts so many times where a question ends a conversation without tools (the next act is to answer from
-# what was said); once where it ends an agent's session; and less where the last message asks nothing.
+# Relevance is multiplied by `IN_CHAT` if a question ends a conversation without tools (the answer comes from what was
+# said), by `IN_WORK` if it ends an agent's session, and by `UNASKED` if the last message asks nothing.
 IN_CHAT, IN_WORK, UNASKED = 8.0, 1.0, 0.3
 FEW_OUTPUTS = (
-    0.1  # a conversation with fewer tool outputs than this share of its messages is one without tools
+    0.1  # a conversation counts as one without tools below this share of tool outputs among its messages
 )
-K1, B = 1.2, 0.3  # how soon repetition stops counting, and how much long messages are marked down
-# What is left of a message's score one message further on, and the share of it that neighbours get.
+K1, B = 1.2, 0.3  # BM25: how soon repetition stops counting, and how much long messages are penalised
+# The decay of a message's score for each message further on, and the share of it that neighbours get.
 REACH, LENT = 0.93, 0.4
-# Words that the best messages have and others do not are asked for as well, for this share of the best score.
+# Words that only the best messages have are added to the query, with this share of the best score.
 BEST_MESSAGES, MORE_STEMS, FEEDBACK = 6, 15, 0.2
 MOST_OFTEN, SMOOTHED_BY = 3, 20  # of a stem in a message, and what is added to the message's length in stems
 _NO_STEMS = (array("I"), b"")
 
 
 def rate(history: Messages, settings: Options) -> list[float]:
-    """Rate each message beside the most relevant one; 0 everywhere without a weight or a question."""
+    """Rate each message relative to the most relevant one; all are 0 without a weight or a question."""
     found = relevance(history) if settings.weights.get(SIGNAL.name) else None
     top = max(found, default=0.0) if found else 0.0
     return [one / top for one in found] if found and top else [0.0] * len(history)
 
 
 def relevance(history: Messages) -> list[float] | None:
-    """Return the raw relevance of each message to the last one; None if that is no short message of a user."""
+    """Return the raw relevance of each message to the last one; None if that is not a short message of a user."""
     last = len(history) - 1
     asked = history.features[last].content if last > 0 and history.roles[last] == "user" else None
     if asked is None or not 0 < asked.words <= QUESTION_WORDS:
@@ -54,7 +54,7 @@ def relevance(history: Messages) -> list[float] | None:
 
 
 def _bm25(history: Messages, asked: Mapping[int, float], question: int) -> list[float] | None:
-    """Return the score of each message for weighted stems, or None where no message has any of them."""
+    """Return the score of each message for weighted stems, or None if no message has any of them."""
     hits: dict[int, list[tuple[int, int]]] = {}
     stems = [_stems(features) for features in history.features]
     for i, (codes, counts) in enumerate(stems):
@@ -67,7 +67,7 @@ def _bm25(history: Messages, asked: Mapping[int, float], question: int) -> list[
     count = len(totals)
     average = sum(totals) / count or 1.0
     scores = [0.0] * count
-    for term, found in sorted(hits.items()):  # in one order, so that sums come out the same to the last bit
+    for term, found in sorted(hits.items()):  # in a fixed order, so that the sums are equal to the last bit
         rarity = asked[term] * math.log(1 + (count - len(found) + 0.5) / (len(found) + 0.5))
         for i, often in found:
             scores[i] += rarity * often * (K1 + 1) / (often + K1 * (1 - B + B * totals[i] / average))
@@ -75,7 +75,7 @@ def _bm25(history: Messages, asked: Mapping[int, float], question: int) -> list[
 
 
 def _told_by(history: Messages, scores: Sequence[float], asked: Collection[int]) -> dict[int, float]:
-    """Return the stems that tell the best messages from all others, with weights up to 1."""
+    """Return the stems that distinguish the best messages from all others, with weights up to 1."""
     best = [
         i for i in sorted(range(len(scores)), key=lambda i: (-scores[i], i))[:BEST_MESSAGES] if scores[i] > 0
     ]

@@ -1,8 +1,8 @@
-"""Stages, which make room before anything is dropped: one file and one row each, tried in their order.
+"""Stages, which make room before anything is dropped: one file and one row each, run in order.
 
-Stages go on only while something still has to go. What they leave is what strategies choose from: a replaced output
-costs what stands in its place, and a strategy may drop it all the same. A reason names the message for whose sake an
-output was replaced; it is worded when the plan is made, and says so where that message goes too.
+A stage runs only while there is still an excess. Strategies then choose from the result: a replaced output costs what
+its replacement costs, and a strategy can still drop it. A reason names the later message that made an output
+redundant; it is worded after the strategy has chosen, so that it can say if that message is dropped too.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ STAGES: Mapping[str, Stage] = {
 # The causes of their reasons, to group by.
 CAUSES = frozenset(cause for stage in STAGES.values() for cause in stage.causes)
 
-# What has become of a message: whole, with less of it left, or gone.
+# Returns the state of a message in the decision: whole, shortened or gone.
 State = Callable[[int], str]
 
 
@@ -41,7 +41,7 @@ class Staged:
 
 
 def are_wanted(settings: Settings) -> bool:
-    """Return whether the settings ask for any stage."""
+    """Return whether the settings enable any stage."""
     return any(stage.wanted(settings) for stage in STAGES.values())
 
 
@@ -53,11 +53,10 @@ def run(
     excess: int,
     state: State,
 ) -> Staged | None:
-    """Make room for `excess` tokens without dropping anything, as far as the settings allow; None where nothing is to
-    be replaced.
+    """Free `excess` tokens without dropping anything, as far as the settings allow; None if nothing is replaced.
 
-    `free` are the heads of units that may go, `kept` those of units that stay anyway. `state` says what has become of
-    a message in the end.
+    `free` are the heads of units that can be dropped, `kept` those of units that are always kept. `state` returns the
+    state of a message in the final decision.
     """
     stages = [stage for stage in STAGES.values() if stage.wanted(settings)]
     if not stages or excess <= 0:
@@ -83,7 +82,7 @@ class _Work:
         self._costs: dict[int, int] = {}
 
     def through(self, stages: Sequence[Stage], given: StageInput, excess: int) -> None:
-        """One stage after the other, while there is an excess."""
+        """Run one stage after the other, while there is an excess."""
         exempt = exempt_outputs(self._history, given.settings.tool_outputs_exempt)
         for stage in stages:
             for position, found in _by_message(stage.find(given)):
@@ -96,7 +95,10 @@ class _Work:
                 return
 
     def _without_failures(self, position: int, cuts: list[Cut]) -> list[Cut]:
-        """Return the cuts of outputs that report no failure: what says the same may go, and the failure with it."""
+        """Return the cuts of outputs that report no failure.
+
+        A failure is not cleared, because the later output that has the same text may be dropped.
+        """
         failed = self._history.features[position].cues.failed
         return [cut for cut in cuts if not (cut.result < len(failed) and failed[cut.result])]
 
@@ -113,7 +115,7 @@ class _Work:
         return before - after
 
     def staged(self) -> Staged | None:
-        """Return all of it."""
+        """Return the outcome; None if nothing was replaced."""
         if not self._cuts:
             return None
         shortened = {position: self._shortening(position) for position in self._cuts}

@@ -1,8 +1,7 @@
 """The contract of a stage.
 
-The law: a stage names outputs of messages that may go, never of one that is protected, and touches nothing but tool
-outputs: what a call was asked with always stays. It decides without a text; what it costs and how it reads is for
-`standing` to say.
+A stage names tool outputs of messages that are not protected, and changes nothing else: the arguments of a call always
+stay. It decides without texts; `replacement` computes costs and makes the replaced messages.
 """
 
 from __future__ import annotations
@@ -15,14 +14,16 @@ from scoring.history import History, output_lines
 from scoring.planning.strategies.contract import Why
 from scoring.settings import Settings
 
-# What has become of the message that a reason names.
+# The state of the message that a reason names.
 WHOLE, LESS, GONE = "whole", "less", "gone"
 
 
 class Cut(NamedTuple):
-    """One output that is to be replaced: the message, which of its results it is, and the message that it is replaced
-    for, where there is one. `name` is the file that it is about, `written` says that the other message writes it. With
-    `shorten` head, tail and error lines stay.
+    """One output that will be replaced.
+
+    `position` is its message, `result` its number among the results there. `other` is the later message that makes it
+    redundant, if any; `name` is the file in question, and `written` is True if the other message writes that file. With
+    `shorten` the head, the tail and the error lines stay.
     """
 
     position: int
@@ -35,9 +36,9 @@ class Cut(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class StageInput:
-    """The input of a stage: `free` are the heads of units that may go, `kept` those of units that stay anyway.
+    """The input of a stage: `free` are the heads of units that can be dropped, `kept` those that are always kept.
 
-    What is in neither goes whatever a stage does, so nothing is replaced for its sake.
+    Units in neither are dropped in any case, so no output is replaced because of them.
     """
 
     history: History
@@ -46,16 +47,16 @@ class StageInput:
     kept: Collection[int]
 
     def may_change(self, position: int) -> bool:
-        """Return whether an output of this message may be replaced; what a summary has behind it is left alone."""
+        """Return whether an output of this message can be replaced; messages before a summary are left unchanged."""
         return position >= self.history.summarised and self.history.units.head[position] in self.free
 
     def may_stay(self, position: int) -> bool:
-        """Return whether another output may be replaced because this message has it too."""
+        """Return whether this message can stay, so that an output repeated in it can be replaced elsewhere."""
         head = self.history.units.head[position]
         return head in self.free or head in self.kept
 
     def outputs(self) -> Iterator[tuple[int, int, str]]:
-        """Yield the outputs that are whole and long enough: message, number of the result, and what it is known by."""
+        """Yield the outputs that are whole and long enough: position, number of the result, and its trace line."""
         for position, features in enumerate(self.history.features):
             if features.results and features.traces:
                 for result, line in enumerate(output_lines(features.traces, len(features.calls))):
@@ -67,10 +68,10 @@ class StageInput:
 class Stage:
     """One way to make room before anything is dropped.
 
-    `causes` are those of its reasons. `wanted` tells whether the settings ask for it; `find` yields what it would
-    replace, older messages first, and with `sparing` no more is replaced than has to be. `why` words the reason for one
-    output, given what has become of the other message and its number; `told` is what the line in its place tells the
-    model.
+    `causes` are the causes of its reasons. `wanted` returns whether the settings enable it. `find` yields the outputs
+    it would replace, older messages first; with `sparing` no more of them are replaced than necessary. `why` words the
+    reason for one output, given the state and the number of the other message. `told` returns the text for the model in
+    the line that replaces the output.
     """
 
     causes: tuple[str, ...]

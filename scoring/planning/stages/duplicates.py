@@ -12,15 +12,15 @@ CAUSE = "duplicate"
 
 
 def wanted(settings: Settings) -> bool:
-    """Return whether the settings ask for this stage."""
+    """Return whether the settings enable this stage."""
     return settings.stage_duplicates
 
 
 def find(given: StageInput) -> Iterator[Cut]:
-    """Yield the outputs that come again, word for word, in a later message."""
+    """Yield the outputs that are repeated, word for word, in a later message."""
     seen: dict[str, list[tuple[int, int]]] = {}
-    for position, index, known_by in given.outputs():
-        seen.setdefault(known_by, []).append((position, index))
+    for position, index, trace in given.outputs():
+        seen.setdefault(trace, []).append((position, index))
     found: list[Cut] = []
     for places in seen.values():
         staying = [place for place in places if given.may_stay(place[0])] if len(places) > 1 else []
@@ -33,7 +33,7 @@ def find(given: StageInput) -> Iterator[Cut]:
 
 
 def why(cut: Cut, state: str, number: int) -> Why:
-    """Return which message holds the same, and what has become of that."""
+    """Return the reason, with the message that holds the same output and the state of that message."""
     said = {
         GONE: f"message {number:,} had the same output, and goes as well",
         LESS: f"message {number:,} had the same output, and is shortened too",
@@ -42,7 +42,7 @@ def why(cut: Cut, state: str, number: int) -> Why:
 
 
 def told(_: Cut) -> str:
-    """Return what the line in its place says."""
+    """Return the text for the model in the line that replaces the output."""
     return "the same came again later"
 
 

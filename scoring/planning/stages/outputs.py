@@ -1,7 +1,7 @@
-"""Old tool outputs: shortened to head, tail and the lines that name an error, or cleared, the oldest first.
+"""Old tool outputs: shortened to head, tail and error lines, or cleared, the oldest first.
 
-What is old the settings of *tool outputs first* say: not the outputs of the last turns, nor the newest ones up to so
-many tokens. No more of them are replaced than has to be.
+The settings of *tool outputs first* define which outputs are old: those of the last turns and the newest ones up to a
+number of tokens are not. No more of them are replaced than necessary.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ SHORTENED_CAUSE, CLEARED_CAUSE = "old_shortened", "old_cleared"
 
 
 def wanted(settings: Settings) -> bool:
-    """Return whether the settings ask for this stage."""
+    """Return whether the settings enable this stage."""
     return settings.stage_outputs != "off"
 
 
@@ -32,14 +32,14 @@ def find(given: StageInput) -> Iterator[Cut]:
 
 
 def why(cut: Cut, _state: str, _number: int) -> Why:
-    """Return what is left of it."""
+    """Return the reason, with what is left of the output."""
     if cut.shorten:
         return Why(SHORTENED_CAUSE, "shortened: an old output, of which head, tail and error lines stay")
     return Why(CLEARED_CAUSE, "cleared: an old output, of which the call stays")
 
 
 def told(_: Cut) -> str:
-    """Return the text of the line in its place, besides the note that it was cleared."""
+    """Return the text for the model besides the note that the output was cleared: none."""
     return ""
 
 

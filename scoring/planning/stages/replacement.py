@@ -1,6 +1,6 @@
 """Replacing outputs of a message: its cost, the new message, and the history that strategies choose from.
 
-Costs are reckoned from what is known of the outputs, rather too high than too low. Nothing gets longer.
+Costs are estimated from the stored facts about outputs, rather too high than too low. No message gets longer.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from scoring.planning.stages.contract import Cut
 from scoring.planning.strategies.contract import Shortening
 from scoring.summary import cleared_result, shortened_text
 
-# What a cleared output costs: its frame and the line in its place, and its id by the length.
+# The cost of a cleared output: its frame with the line that replaces it, and its id by length.
 CLEARED_TOKENS, ID_CHARS_PER_TOKEN = 30, 2
-# A head and a tail may be denser than the whole, and the line between them is added.
+# A head and a tail can be denser than the whole, and the line between them is added.
 SHORT_SHARE, SHORT_TOKENS = 1.1, 16
 
 
@@ -40,9 +40,7 @@ def cost(history: History, position: int, cuts: Sequence[Cut]) -> int:
 
 
 def made(message: Message, history: History, cuts: Mapping[int, Cut], told: Mapping[int, str]) -> Message:
-    """Return the message with outputs replaced, by the number of the result; `told` is what the line in its place
-    says.
-    """
+    """Return the message with outputs replaced; `cuts` and `told` (texts for the model) are by number of the result."""
     names: dict[str, str] = {}
     parts, index = list(message.parts), -1
     for place, part in enumerate(parts):
@@ -61,10 +59,9 @@ def made(message: Message, history: History, cuts: Mapping[int, Cut], told: Mapp
 
 
 def as_it_stands(history: History, shortened: Mapping[int, Shortening], emptied: Sequence[int]) -> History:
-    """Return the same history as it stands after the stages: with other costs, and without what the `emptied`
-    messages say.
+    """Return the history after the stages: with the new costs, and without the mentions of the `emptied` messages.
 
-    What stands in place of an output is not cut any further, so it has no content.
+    A replacement is not cut any further, so it has no content.
     """
     out = copy(history)
     out.tokens, out.unit_tokens, out.features = history.tokens[:], history.unit_tokens[:], history.features[:]
@@ -80,7 +77,7 @@ def as_it_stands(history: History, shortened: Mapping[int, Shortening], emptied:
 
 
 def _tools(history: History, position: int) -> dict[str, str]:
-    """Return which tool each call of a unit asked, by the call's id."""
+    """Return the tool of each call of a unit, by the call's id."""
     found: dict[str, str] = {}
     for member in history.unit(position):
         features = history.features[member]

@@ -1,8 +1,7 @@
 """Reads that a later read or write of the same file supersedes: the output of the earlier one is cleared.
 
-A later read counts where it shows the whole file, so that every line of the earlier one is in it, a write where it
-wrote the whole. Those that failed count for nothing, and so do edits: what an agent knows of the rest of a file it
-knows from reading it.
+A later read counts if it shows the whole file, so that it has every line of the earlier one; a write counts if it wrote
+the whole file. Failed calls do not count, nor do edits: an agent knows the rest of the file only from reading it.
 """
 
 from __future__ import annotations
@@ -26,12 +25,12 @@ from scoring.planning.strategies.contract import Why
 from scoring.settings import Settings
 
 CAUSE = "superseded"
-# A file may shrink; a read that shows much less than the one before was cut off, or is a failure that does not say so.
+# A file can shrink; a read that shows much less than the one before was cut off, or failed without saying so.
 LEAST_SHARE = 0.75
 
 
 class Seen(NamedTuple):
-    """A file that was read or written: the message that says what was in it, the output of a read, and its length."""
+    """A file that was read or written: the message that shows its content, the number of the result, and its length."""
 
     touch: Touch
     position: int
@@ -46,7 +45,7 @@ class Seen(NamedTuple):
 
 
 def wanted(settings: Settings) -> bool:
-    """Return whether the settings ask for this stage."""
+    """Return whether the settings enable this stage."""
     return settings.stage_superseded
 
 
@@ -68,7 +67,7 @@ def find(given: StageInput) -> Iterator[Cut]:
 
 
 def why(cut: Cut, state: str, number: int) -> Why:
-    """Return which message reads or writes the file again, and what has become of that."""
+    """Return the reason, with the message that reads or writes the file again and the state of that message."""
     done = "rewritten" if cut.written else "read again"
     said = {
         GONE: f"{cut.name} was {done} in message {number:,}, which goes as well",
@@ -78,12 +77,12 @@ def why(cut: Cut, state: str, number: int) -> Why:
 
 
 def told(cut: Cut) -> str:
-    """Return what the line in its place says."""
-    return f"the file was {'written anew' if cut.written else 'read again'} later"
+    """Return the text for the model in the line that replaces the output."""
+    return f"the file was {'rewritten' if cut.written else 'read again'} later"
 
 
 def _seen(history: History) -> list[Seen]:
-    """Return what was read and written, in the order in which it was answered."""
+    """Return the files that were read and written, in the order of the answers."""
     asked: dict[str, tuple[int, tuple[Touch, ...]]] = {}
     out: list[Seen] = []
     for position, features in enumerate(history.features):
@@ -101,7 +100,7 @@ def _seen(history: History) -> list[Seen]:
 
 
 def _ask(asked: dict[str, tuple[int, tuple[Touch, ...]]], position: int, features: Features) -> None:
-    """Note the calls of a message that touch a file; a repeated id means its latest call."""
+    """Note the calls of a message that read or write a file; of a repeated id the latest call counts."""
     touches = touches_of(features.traces or "", len(features.calls))
     for call_id, touched in zip(features.calls, touches, strict=False):
         if touched:
@@ -113,9 +112,7 @@ def _ask(asked: dict[str, tuple[int, tuple[Touch, ...]]], position: int, feature
 def _answered(
     touched: tuple[Touch, ...], caller: int, position: int, result: int, line: str
 ) -> Iterator[Seen]:
-    """Yield what a call that did not fail has shown: a write what it was asked with, a read its output, if that is
-    whole.
-    """
+    """Yield what a successful call shows of each file: a write in its arguments, a read in its output, if whole."""
     for touch in touched:
         if touch.kind == WRITE:
             yield Seen(touch, caller, result, 0)

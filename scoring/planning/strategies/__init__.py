@@ -1,8 +1,8 @@
 """The strategies, by which a plan chooses among the units that can be dropped.
 
-Each has its words in a row of `scoring.settings.choices`, and here a module of the row's name with `choose`
-and, where it rates messages in its own way, `rate`. A strategy gets a `Task` and returns a `Choice`
-(`contract.py`). The plan itself handles protection, units that go first and the validity of the list.
+Each has its label and meaning in a row of `scoring.settings.choices`, and here a module with the same name that defines
+`choose` and, if it rates messages in its own way, `rate`. A strategy gets a `Task` and returns a `Choice`
+(`contract.py`). The plan itself handles protection, units that are dropped first, and the validity of the list.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from scoring.settings import STRATEGY_NAMES, Settings
 
 
 class Strategy(NamedTuple):
-    """One way to choose. `rate` scores messages where nothing has to go; without it the sum of the signals does."""
+    """One way to choose. `rate` scores messages if nothing has to be dropped; by default that is the sum of signals."""
 
     choose: Callable[[Task], Choice]
     rate: Callable[[History, Settings, Collection[int]], Scores] | None = None

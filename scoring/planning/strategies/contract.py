@@ -1,8 +1,8 @@
 """The contract of a strategy.
 
-The law: a strategy names units by their heads, keeps or drops whole units from `Task.candidates` only, and what
-it keeps costs at most `Task.room`. It may keep a unit shortened: then it says what each shortened message costs
-and how its results read. It decides in columns and words its reasons only when asked.
+A strategy identifies units by their heads, keeps or drops whole units from `Task.candidates` only, and what it keeps
+costs at most `Task.room`. It can keep a unit shortened; then it returns a `Shortening` for each shortened message. It
+decides in columns and words its reasons only on request.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from scoring.settings import Settings
 class Why(NamedTuple):
     """A short stable code to group by, and the reason in words.
 
-    No reason has a number of tokens: plans count estimates, and pages show calibrated ones beside it.
+    No reason contains a number of tokens, because plans use estimates and pages show calibrated numbers beside it.
     """
 
     cause: str
@@ -32,10 +32,10 @@ class Why(NamedTuple):
 class Task:
     """The input of a strategy.
 
-    `candidates` are heads of units that may go, in order; `room` is what those kept may cost together. `protected`
-    are the heads of what stays anyway. `guarded` are candidates to keep before all others, shortened or whole, within
-    `guarded_room`, in order; `outdated` plans with the head of the plan
-    that replaces each: to keep only beside that.
+    `candidates` are heads of units that can be dropped, in order; those kept can cost `room` tokens together.
+    `protected` are the heads of units that stay in any case. `guarded` are candidates to keep before all others,
+    shortened or whole, in this order, within `guarded_room` tokens. `outdated` maps older plans to the head of the plan
+    that replaces them; an older plan is kept only beside that.
     """
 
     history: History
@@ -49,7 +49,7 @@ class Task:
 
     @cached_property
     def scores(self) -> Scores:
-        """Return the sum of the signals for each message; worked out where a strategy asks for it."""
+        """Return the sum of the signals for each message, computed on first use."""
         return score(self.history, self.settings)
 
     @cached_property
@@ -60,12 +60,12 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Shortening:
-    """A message that stays with less of itself: what it then costs, and how to make it from the original.
+    """A message that is kept shortened: its cost, and how to make it from the original.
 
-    `rows` are the rows that it is cut to, those that stay longest first, so that it can be cut further; none where
-    something else stands in its place. `why` says why it stays like this, where that differs from its unit's reason.
-    It is `lasting` where it stays like this though there may be room for the whole in the end. `changed` are the
-    hashes of lines that are marked in it because the file they show no longer has them.
+    `rows` are the rows that stay, the most valuable first, so that it can be cut further; empty if a text replaces the
+    output. `why` returns its own reason, if that differs from the reason of its unit. If it is `lasting`, it stays
+    shortened even if there is room for the whole in the end. `changed` are the hashes of lines that are marked in it,
+    because the file no longer has them.
     """
 
     tokens: int
@@ -103,9 +103,9 @@ def _with_outputs(message: Message, outputs: Sequence[str]) -> Message:
 
 @dataclass(frozen=True, slots=True)
 class Cover:
-    """Units that one summary is to stand for, by their heads: it may take `tokens` and no more.
+    """Units that one summary will replace, by their heads; the summary takes at most `tokens`.
 
-    It takes in the summaries that stand already; these take `absorbed` tokens, which are then free.
+    Earlier summaries are merged into it, which frees their `absorbed` tokens.
     """
 
     heads: frozenset[int]
@@ -117,10 +117,10 @@ class Cover:
 class Choice:
     """The decision of a strategy.
 
-    `kept` are the heads it keeps, in any order, at `tokens` in all. `explain(head)` says why a candidate stays or
-    goes. `shortened` maps positions (not heads) to their shortening. A strategy that scores answers its `scores`;
-    for others the sum of the signals is shown. `cover` has the units that a summary replaces; its tokens, less
-    those it absorbs, are among `tokens`.
+    `kept` are the heads it keeps, in any order, at a total of `tokens`. `explain(head)` returns the reason for a
+    candidate. `shortened` maps positions (not heads) to their shortening. A strategy that scores returns its `scores`;
+    for others the sum of the signals is shown. `cover` has the units that a summary replaces; `tokens` includes the
+    summary, less the tokens it absorbs.
     """
 
     kept: Collection[int]

@@ -1,6 +1,6 @@
-"""Half of the turns: the oldest half goes, whole turns at once, and half of the rest again until it fits.
+"""Half of the turns: the oldest half is dropped, whole turns at once, and half of the rest again until it fits.
 
-What makes the emergency path's first step available by hand. Where a single turn is left that does not fit, its
+This makes the first step of the emergency path available by hand. If the last turn that is left does not fit, its
 newest units stay.
 """
 

@@ -1,6 +1,6 @@
-"""By score: the highest first, passing over what does not fit.
+"""By score: keeps the highest scores first and skips units that do not fit.
 
-Among equal scores the newer goes first. One huge message never stops smaller ones from being kept.
+Among equal scores the newer is kept first. One huge message never prevents smaller ones from being kept.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class _Reasons:
         if self._cut is None:
             return Why("no_room", "dropped: does not fit beside the protected")
         if isinstance(self._kept, list):
-            self._kept = frozenset(self._kept)  # made when the first reason is needed, not in the plan
+            self._kept = frozenset(self._kept)  # built with the first reason, not while planning
         if head in self._kept:
             return Why(
                 "score", f"kept: score {_shown(score, self._cut)}, the cut is at {_shown(self._cut, score)}"
@@ -52,7 +52,7 @@ class _Reasons:
 
 
 def _shown(score: float, other: float) -> str:
-    """Return a score as people read it: whole, with as many decimals as it takes to tell it from the other."""
+    """Return a score with as many decimals as it takes to distinguish it from the other."""
     for digits in (0, 1, 2):
         if f"{score:.{digits}f}" != f"{other:.{digits}f}":
             return f"{score:.{digits}f}"

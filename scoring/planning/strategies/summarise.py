@@ -1,9 +1,8 @@
-"""Summarise: one summary replaces the oldest units, as many as it takes; newer ones stay as they are.
+"""Summarise: one summary replaces as many of the oldest units as necessary; newer ones stay as they are.
 
-The recent messages, calls without a result and what is protected are never covered. Summaries that stand already go
-into the new one. What a summary will take is not known before it is written, so the most that it may take is set
-aside, and its writer keeps to that. Where a summary alone does not suffice, or there is too little to cover,
-the rest goes by score.
+Recent messages, calls without a result and protected units are never covered. Earlier summaries are merged into the new
+one. The size of a summary is not known before it is written, so its maximum is reserved, and its writer stays within
+that. If a summary alone does not free enough, or there is too little to cover, units are dropped by score.
 """
 
 from __future__ import annotations
@@ -15,17 +14,17 @@ from scoring.planning.strategies import score
 from scoring.planning.strategies.contract import Choice, Cover, Task, Why
 from scoring.units import waiting
 
-# Summaries of real sessions took 2.2 to 4.4 tokens a word, paths and values being dear, and never more than 3.3 a
-# word of what they might have used: a summary is cut to what is set aside only where it is denser than any of those.
+# Summaries of real sessions took 2.2 to 4.4 tokens for each word written (paths and values take many), and never more
+# than 3.3 for each word allowed. So a summary is cut to its reserve only if it is denser than all of those.
 TOKENS_A_WORD = 4
 # Below this the five headings alone would fill it.
 LEAST_SUMMARY = 120
-# A summary that takes more than this share of what it covers gains too little.
+# A summary that takes more than this share of what it covers frees too little.
 MOST_OF_COVERED = 0.5
 
 
 def choose(task: Task) -> Choice:
-    """Let a summary cover the oldest units, and keep of the others what fits."""
+    """Let a summary cover the oldest units, and keep those of the others that fit."""
     cover = _cover(task)
     if cover is None:
         return _by_score(task, "there is too little to summarise")
@@ -38,7 +37,7 @@ def choose(task: Task) -> Choice:
     else:
         beside = Task(task.history, task.settings, rest, room, task.protected)
         kept = _by_score(beside, "the summary alone did not suffice")
-    why = _words(task, cover)
+    why = _covered_reason(task, cover)
     return Choice(
         kept.kept,
         kept.tokens + cover.tokens - cover.absorbed,
@@ -53,9 +52,7 @@ def _cover(task: Task) -> Cover | None:
     rules = task.settings
     history, costs, room = task.history, task.history.unit_tokens, task.room + task.history.summary_tokens
     whole = room + sum([costs[head] for head in task.protected])
-    most = min(
-        rules.summary_words * TOKENS_A_WORD, share_of(whole, rules.summary_percent), room
-    )  # the most that a summary may take
+    most = min(rules.summary_words * TOKENS_A_WORD, share_of(whole, rules.summary_percent), room)
     left = sum([costs[head] for head in task.candidates])
     heads: list[int] = []
     covered = messages = tokens = 0
@@ -72,7 +69,7 @@ def _cover(task: Task) -> Cover | None:
 
 
 def _before_the_recent(task: Task, least: int) -> Sequence[int]:
-    """Return the units that may go, wait for no result and hold none of the recent messages, in order."""
+    """Return the candidates, in order, that do not wait for a result and hold none of the recent messages."""
     history = task.history
     spoken = [n for n, role in enumerate(history.roles) if role != "system"]
     stay = {*spoken[max(0, len(spoken) - max(1, least)) :], *waiting(history.features)}
@@ -81,7 +78,7 @@ def _before_the_recent(task: Task, least: int) -> Sequence[int]:
 
 
 def _by_score(task: Task, because: str) -> Choice:
-    """Return the highest scores that fit; the reason of a dropped unit says why a summary did not cover it."""
+    """Return the choice by score; the reason of a dropped unit adds `because`: why a summary did not cover it."""
     choice = score.choose(task)
     explain: Callable[[int], Why] = choice.explain
 
@@ -92,8 +89,8 @@ def _by_score(task: Task, because: str) -> Choice:
     return Choice(choice.kept, choice.tokens, why, scores=choice.scores)
 
 
-def _words(task: Task, cover: Cover) -> Why:
-    """Return what is said of each message that the summary covers."""
+def _covered_reason(task: Task, cover: Cover) -> Why:
+    """Return the reason of each message that the summary covers."""
     history = task.history
     covered = [p for head in cover.heads for p in history.unit(head)]
     first, last = history.number(min(covered)), history.number(max(covered))

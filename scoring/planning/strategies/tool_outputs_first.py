@@ -1,8 +1,8 @@
-"""Tool outputs first: old outputs are cleared to a line before any message goes.
+"""Tool outputs first: old outputs are cleared to a line before any message is dropped.
 
-Kept are the last user turns and the newest tokens of output; older outputs are cleared only where that gains enough;
-outputs of exempt tools, and those before a summary, stay. Calls and their arguments are never touched. What is still
-too much goes, oldest first.
+Outputs of the last user turns and the newest ones up to a number of tokens stay; older ones are cleared if that frees
+enough. Outputs of exempt tools and those before a summary stay. Calls and their arguments are never changed. If that is
+not enough, the oldest messages are dropped.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from scoring.planning.old_outputs import old_outputs
 from scoring.planning.strategies.contract import Choice, Shortening, Task, Why
 from scoring.summary import cleared
 
-# What a message of one cleared output costs: its frame, the call's id, and the line that stands there.
+# The cost of a message with one cleared output: its frame, the call's id, and the line that replaces the output.
 CLEARED_TOKENS = 36
 
 
@@ -44,7 +44,7 @@ def choose(task: Task) -> Choice:
 
 
 def _costs(task: Task, shortened: Mapping[int, Shortening]) -> dict[int, int]:
-    """Return what each candidate costs once its outputs are cleared."""
+    """Return the cost of each candidate with its outputs cleared."""
     costs = {head: task.history.unit_tokens[head] for head in task.candidates}
     for position, short in shortened.items():
         head = task.history.units.head[position]
@@ -53,7 +53,7 @@ def _costs(task: Task, shortened: Mapping[int, Shortening]) -> dict[int, int]:
 
 
 def _cleared(task: Task) -> dict[int, Shortening]:
-    """Return which outputs to clear: none where the gain is below the least that the settings ask for."""
+    """Return the outputs to clear; none if the gain is below the minimum in the settings."""
     rules = task.settings
     history, gain = task.history, 0
     out: dict[int, Shortening] = {}

@@ -1,9 +1,9 @@
 """*Foresight*: keep what the agent is likely to name again.
 
-Nothing is scored by itself. Every name and text line of the history weighs what three signals say of it; a unit is
-worth the weight of what nothing that stays has yet, plus its relevance to a short last question, per token. Units are
-taken by that worth until the room is used up, large tool outputs cut to the rows that carry it.
-See docs/retention.md for what that keeps, measured.
+No unit is scored in isolation. Three signals give every name and text line of the history its weight. A unit is worth
+the weight of the mentions that no kept unit has yet, plus its relevance to a short last question, per token. Units are
+taken in the order of that worth until the room is used up; large tool outputs are cut to their most valuable rows.
+docs/retention.md has measurements.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from scoring.planning.strategies.foresight.worth import Ledger
 from scoring.settings import Settings
 from scoring.signals import length, relevance
 
-# What one unit of raw relevance adds to a rate, by point of its weight.
+# The addition to a rate for one unit of raw relevance and one point of its weight.
 RELEVANCE_WORTH = 0.0006 / 15
-# A long message shares words with any question: what relevance adds falls with the tokens above so many, to a power.
+# A long message shares words with any question, so above SHORT_TOKENS its relevance is divided by a power of its size.
 SHORT_TOKENS, LONG_POWER = 150, 0.7
 
 _QUESTION = Why("question", "kept: the question that a short answer of the user needs")
-_UNASKED = Why("question", "dropped: the question that it answers goes")
+_UNASKED = Why("question", "dropped: the question that it answers is dropped")
 
 
 def choose(task: Task) -> Choice:
@@ -55,7 +55,7 @@ def choose(task: Task) -> Choice:
 
 
 def _others(task: Task, taken: Taken) -> list[int]:
-    """Return the candidates that were not taken first; a plan only where the one that replaces it stays."""
+    """Return the candidates that were not taken first; an outdated plan only if the one that replaces it stays."""
     first = frozenset(taken.order)
     stays = first.union(task.protected)
     outdated = {head for head, newer in task.outdated.items() if newer not in stays}
@@ -63,7 +63,7 @@ def _others(task: Task, taken: Taken) -> list[int]:
 
 
 def _with_questions(task: Task, taken: Taken, offers: Offers) -> dict[int, Why]:
-    """Keep no short answer of a user without its question; return the reasons for the changes."""
+    """Keep each short answer of a user with its question, or drop both; return the reasons for the changes."""
     history, stays = task.history, {*task.protected, *taken.order}
     found: dict[int, Why] = {}
     for head in sorted(taken.order):
@@ -87,7 +87,7 @@ def _why(reasons: Reasons, others: dict[int, Why], head: int) -> Why:
 
 
 def rate(history: History, settings: Settings, protected: Collection[int]) -> Scores:
-    """Return the scores when nothing has to be dropped: each unit beside the always kept ones only."""
+    """Return the scores if nothing has to be dropped: each unit is rated relative to the protected ones only."""
     ledger, offers = _prepared(history, settings)
     rates = _cover(ledger, offers, history, protected)
     for head in history.units.heads():
@@ -111,7 +111,7 @@ def _prepared(history: History, settings: Settings) -> tuple[Ledger, Offers]:
 
 
 def _cover(ledger: Ledger, offers: Offers, history: History, heads: Collection[int]) -> dict[int, float]:
-    """Take the units that are kept anyway; return the rates that they would have had."""
+    """Take the units that are kept in any case; return the rates that they would have had."""
     rates = {}
     for head in sorted(heads, reverse=True):
         rates[head] = offers.whole(head).rate

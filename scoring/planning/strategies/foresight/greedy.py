@@ -1,7 +1,7 @@
-"""Takes units by their rate until the room is used up; a unit that does not fit is passed over.
+"""Takes units by their rate until the room is used up; a unit that does not fit is skipped.
 
-Lazy: the gain of a unit only falls as others are taken, so the heap holds earlier rates, and only the unit on
-top is rated again. Among equal rates the newer unit goes first.
+Lazy evaluation: the gain of a unit only falls as others are taken, so the heap holds earlier rates, and only the unit
+on top is rated again. Among equal rates the newer unit is taken first.
 """
 
 from __future__ import annotations
@@ -11,16 +11,18 @@ from heapq import heapify, heappop, heappush
 
 from scoring.planning.strategies.foresight.offers import Offer, Offers
 
-SLACK = 0.02  # how far an offer may have fallen below the next and still be taken: speed, not taste
-CRUMBS, LEAST_CRUMBS = 0.0005, 4.0  # the share of the room, and the tokens, not worth a search
+SLACK = (
+    0.02  # an offer is still taken if its rate is below the next by at most this share; this only saves time
+)
+CRUMBS, LEAST_CRUMBS = 0.0005, 4.0  # less room than this share, or these tokens, is not worth a search
 
 
 class Taken:
     """The units taken by a greedy choice.
 
-    `order` are heads as they were taken, `shortened` the messages that stay with some of their rows: what they then
-    cost, and the numbers of the rows. `rates` has by head what each unit stood at when it was last looked at, `left` is
-    the room not used.
+    `order` are heads in the order in which they were taken, `shortened` the costs and row numbers of messages that keep
+    only some of their rows. `rates` has the last known rate of each unit by head, `left` is the unused room,
+    `passed_over` the units that did not fit.
     """
 
     __slots__ = ("left", "order", "passed_over", "rates", "shortened")
@@ -34,7 +36,7 @@ class Taken:
 
 
 def take_first(taken: Taken, offers: Offers, heads: Sequence[int], room: int) -> None:
-    """Take units in this order, in the best form that fits into a room of their own."""
+    """Take units in this order, each in the best form that fits into `room`, which is only for them."""
     for head in heads:
         offer = offers.best(head, min(room, taken.left))
         if offer.cost <= min(room, taken.left):
@@ -43,7 +45,7 @@ def take_first(taken: Taken, offers: Offers, heads: Sequence[int], room: int) ->
 
 
 def take_best(taken: Taken, offers: Offers, heads: Sequence[int], tokens: Sequence[int]) -> None:
-    """Choose among units, named by their heads, within the room left; `tokens` is what each message costs whole."""
+    """Choose among units, given by their heads, within the room left; `tokens` are the costs of whole messages."""
     offered: dict[int, Offer] = {head: offers.best(head, taken.left) for head in heads}
     heap = [(-offered[head].rate, -head) for head in heads]
     heapify(heap)
@@ -84,9 +86,7 @@ def take_best(taken: Taken, offers: Offers, heads: Sequence[int], tokens: Sequen
 
 
 def _grow(taken: Taken, offers: Offers, tokens: Sequence[int]) -> None:
-    """Use what room is left: rows that were cut off come back, those that carry most first, then whole outputs, the
-    newest first.
-    """
+    """Use the room left: restore rows that were cut off, the most valuable first, then whole outputs, newest first."""
     offers.restore(taken.shortened, taken)
     for position in sorted(taken.shortened, reverse=True):
         more = tokens[position] - taken.shortened[position][0]

@@ -1,8 +1,8 @@
-"""The forms in which a unit may stay: whole, or with its tool outputs cut to the rows that carry most.
+"""The forms in which a unit can be kept: whole, or with its tool outputs cut to the most valuable rows.
 
-An offer is what a unit adds, by what it costs, as it stood when it was last looked at. Its rate is its gain per token
-to the power that the length signal sets, plus its relevance. What a unit adds only falls while others are taken, so
-an offer that was looked at once is never too low but in its form.
+An offer has the gain and the cost of a unit at the time it was last rated. Its rate is the gain divided by the tokens
+to the power set by the length signal, plus its relevance. The gain of a unit only falls while others are taken, so an
+offer is never too low, except that another form may have become better.
 """
 
 from __future__ import annotations
@@ -18,20 +18,21 @@ from scoring.history import History, Row
 from scoring.planning.strategies.foresight.outputs import NOTHING, Output, densest_first
 from scoring.planning.strategies.foresight.worth import Ledger
 
-STUB_FROM = 80  # an output of fewer tokens is never shortened: it stays whole or goes
+STUB_FROM = 80  # an output of fewer tokens is never shortened: it is kept whole or dropped
 LEAST_SAVING = 0.8  # a shortened unit costs at most this share of the whole one
 REFORM = 0.6  # an offer's form is chosen again once it has lost more than the rest of its gain
-# In longer histories a shortened offer that lost much is thinned out before it is cut again.
+# In much longer histories a shortened offer that lost much only loses rows, instead of being cut again.
 EXACT_UNITS = 4_000
 
-Cost = tuple[int, tuple[int, ...]]  # what a shortened message costs, and the numbers of its rows
+Cost = tuple[int, tuple[int, ...]]  # the cost of a shortened message, and the numbers of its rows
 Cut = tuple[int, int]  # a message and the number of one of its rows
 
 
 @dataclass(slots=True)
 class Offer:
-    """A unit in one form: `rate`, what it adds (`gain`), what it costs, its mentions, and the rows that its outputs
-    are cut to (None: it stays whole). A stale one may have a better form by now.
+    """A unit in one form: its rate, gain, cost, mentions, and the rows that its outputs are cut to (None: whole).
+
+    If it is stale, another form may be better now.
     """
 
     rate: float
@@ -47,7 +48,7 @@ class _Room(Protocol):
 
 
 class Offers:
-    """Makes the offers of units, named by their heads."""
+    """Makes the offers of units, identified by their heads."""
 
     def __init__(
         self, history: History, ledger: Ledger, relevant: Sequence[float] | None, power: float
@@ -58,7 +59,7 @@ class Offers:
         self._rough = len(history) > 2 * EXACT_UNITS
         self._mentions: dict[int, Iterable[int]] = {}
         self._outputs: dict[int, Output] = {}
-        self._plain: set[int] = set()  # messages that are looked at and have no output to shorten
+        self._uncuttable: set[int] = set()  # messages known to have no output that can be shortened
         self._bonus = self._bonuses(relevant)
 
     def _bonuses(self, relevant: Sequence[float] | None) -> list[float]:
@@ -70,7 +71,7 @@ class Offers:
         return bonus
 
     def bonus(self, head: int) -> float:
-        """Return what relevance adds to a unit's rate: that of its most relevant message."""
+        """Return the addition to a unit's rate for the relevance of its most relevant message."""
         return self._bonus[head]
 
     def cost(self, head: int) -> int:
@@ -78,7 +79,7 @@ class Offers:
         return self._costs[head]
 
     def is_cuttable(self, head: int) -> bool:
-        """Return whether a unit may have outputs to shorten."""
+        """Return whether a unit can have outputs to shorten."""
         return head in self._members
 
     def held(self, head: int) -> Iterable[int]:
@@ -93,7 +94,7 @@ class Offers:
         return known
 
     def whole(self, head: int) -> Offer:
-        """Return a unit as it is."""
+        """Return the offer of a whole unit."""
         held, cost = self.held(head), self._costs[head]
         gain = self._ledger.gain(held)
         return Offer(gain / max(1, cost) ** self._power + self._bonus[head], gain, cost, None, held)
@@ -111,9 +112,9 @@ class Offers:
         return cut
 
     def again(self, head: int, offer: Offer, room: float) -> Offer:
-        """Return the offer as it stands by now: in its form while most of its gain is left, else in the best one.
+        """Return the offer rated again: in its form while most of its gain is left, otherwise in the best form.
 
-        In longer histories a whole unit is looked at again only when it is to be taken (`final`).
+        In long histories the form of a whole unit is chosen again only when the unit is taken (`final`).
         """
         gain = self._ledger.gain(offer.held)
         if gain < REFORM * offer.gain:
@@ -130,7 +131,7 @@ class Offers:
         return self.best(head, room) if offer.stale else offer
 
     def _shortened(self, head: int, room: float) -> Offer | None:
-        """Return a unit with its larger outputs cut to the rows that raise its rate and fit, densest first."""
+        """Return a unit with its larger outputs cut to the rows that fit and raise its rate, densest first."""
         cost, held = 0.0, self._ledger.held
         outputs: dict[int, Output] = {}
         seen: set[int] = set()
@@ -156,9 +157,9 @@ class Offers:
         outputs: dict[int, Output],
         room: float,
     ) -> Offer:
-        """Take rows while they raise the rate.
+        """Return the unit with rows added while they raise the rate.
 
-        `seen` is what stays of the unit anyway, with the rows that stay whatever they cost.
+        `seen` are the mentions that stay in any case; those of the rows that always stay are added to it.
         """
         left, power = self._ledger.left, self._power
         chosen: list[Cut] = []
@@ -195,11 +196,11 @@ class Offers:
             seen |= new
             own.update(block)
             chosen += [(position, one) for one in block]
-        whole = ceil(cost) + len(outputs)  # each output is rounded up by itself
+        whole = ceil(cost) + len(outputs)  # each output is rounded up separately
         return Offer(gain / whole**power + self._bonus[head], gain, whole, chosen, seen)
 
     def _thinned(self, head: int, offer: Offer) -> Offer:
-        """Return a shortened offer without the rows that have nothing left to add."""
+        """Return a shortened offer without the rows that add nothing any more."""
         left, rows, saved = self._ledger.left, [], 0.0
         for position, row in offer.rows or ():
             output = self._outputs[position]
@@ -212,7 +213,7 @@ class Offers:
         return Offer(gain / cost**self._power + self._bonus[head], gain, cost, rows, held)
 
     def restore(self, shortened: dict[int, Cost], room: _Room) -> None:
-        """Give shortened messages rows back that still add something, the densest first, while there is room."""
+        """Restore rows of shortened messages that still add something, densest first, while there is room."""
         outputs = {position: self._outputs[position] for position in sorted(shortened)}
         rates = [rate for output in outputs.values() for rate in output.rates(self._ledger.left)]
         for position, row in densest_first(rates, outputs):
@@ -231,13 +232,13 @@ class Offers:
                 self._ledger.cover(mentions, position)
 
     def grow(self, position: int) -> None:
-        """Note that a shortened message stays whole after all."""
+        """Note that a shortened message is kept whole instead."""
         self._ledger.cover(self._ledger.held[position], position)
 
     def take(self, head: int, offer: Offer) -> dict[int, Cost]:
-        """Cover the mentions of a unit in this form.
+        """Cover the mentions of a unit in this form; return the costs and rows of its shortened messages.
 
-        Return the costs of its shortened messages, and their rows, the most valuable first.
+        The most valuable rows are first.
         """
         cut: dict[int, list[int]] = {}
         for position, row in offer.rows or ():
@@ -259,12 +260,12 @@ class Offers:
         return tuple(map(self._outputs[position].row, numbers))
 
     def output(self, position: int) -> Output | None:
-        """Return the output of a message that may be shortened, or None."""
+        """Return the output of a message if it can be shortened, else None."""
         known = self._outputs.get(position)
-        if known is None and position not in self._plain:
+        if known is None and position not in self._uncuttable:
             content, tokens = self._history.features[position].content, self._tokens[position]
             if content is None or not content.rows.ends or tokens < STUB_FROM:
-                self._plain.add(position)
+                self._uncuttable.add(position)
                 return None
             per_char = tokens / (self._history.chars[position] + 1)
             known = self._outputs[position] = Output(content.rows, self._ledger.held[position], per_char)
@@ -272,5 +273,5 @@ class Offers:
 
 
 def _saves(cut: Offer, whole: Offer) -> bool:
-    """Return whether a unit is better shortened, where both forms fit."""
+    """Return whether the shortened form is better, given that both fit."""
     return cut.cost < LEAST_SAVING * whole.cost and cut.rate > whole.rate

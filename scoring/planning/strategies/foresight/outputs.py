@@ -1,8 +1,8 @@
-"""One tool output as a plan sees it: its rows, what they cost and which mentions they carry.
+"""One tool output in a plan: its rows, their costs and their mentions.
 
-Made once a plan for an output that is looked at, because the same rows are weighed again whenever others were taken.
-Rows are taken in blocks: one that stands alone brings the better of its neighbours, because a line without any of its
-surroundings says little to whoever reads it, and a mark for what is missing costs about as much.
+It is created once for a plan, because the same rows are rated again whenever others were taken. Rows are taken in
+blocks: a row without a kept neighbour brings the better of its neighbours, because a line without its surroundings says
+little to a reader, and the mark for missing lines costs about as much.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from operator import itemgetter, sub, truediv
 
 from scoring.history import MARK_CHARS, Row, Rows
 
-FRAME_TOKENS = 5  # what is counted for the frame of an output
-NOTHING = 1e-12  # sums of worth differ by less than this from rounding alone
+FRAME_TOKENS = 5  # for the frame of an output
+NOTHING = 1e-12  # rounding alone can make sums of worth differ by this much
 
 
 class Output:
     """The rows of one output.
 
-    `frame` is what it costs without any row, `prices` what each row adds to that, `mark` what a gap before a row does.
-    `telling` are the rows that stay whatever is cut.
+    `frame` is its cost without any row, `prices` the cost of each row, `mark` the cost of a gap before a row.
+    `telling` are the rows that are never cut, such as errors and the outcome of a run.
     """
 
     __slots__ = ("_at", "_bounds", "_lines", "_mentions", "_pieces", "frame", "mark", "prices", "telling")
@@ -39,20 +39,20 @@ class Output:
         self.telling = rows.telling
 
     def rates(self, left: Sequence[float]) -> list[float]:
-        """Return what is left of each row by token, from what is left of each mention."""
+        """Return the remaining worth of each row per token, given that of each mention."""
         upto = self._at(list(accumulate(map(left.__getitem__, self._mentions), initial=0.0)))
         return list(map(truediv, map(sub, upto[1:], upto), self.prices))
 
     def block(self, row: int, taken: Collection[int], left: Sequence[float]) -> tuple[tuple[int, ...], float]:
-        """Return the rows that a row brings beside those taken, itself first, and what they add to the cost."""
+        """Return the rows that are added with a row to those taken, itself first, and their cost."""
         lines, pieces, price = self._lines, self._pieces, self.prices[row]
-        # A neighbour is the row before or after it, where no more than a blank line stands between them.
+        # A neighbour is the row before or after it, with at most one blank line between them.
         before = row > 0 and lines[row] - lines[row - 1] <= 2
         after = row + 1 < len(lines) and lines[row + 1] - lines[row] <= 2
         joined = (before and row - 1 in taken) + (after and row + 1 in taken)
         if joined:
             return (row,), price - (self.mark if joined == 2 else 0.0)
-        if pieces[row]:  # a part of a long line says enough by itself
+        if pieces[row]:  # a part of a long line is readable without its neighbours
             return (row,), price + self.mark
         before, after = before and not pieces[row - 1], after and not pieces[row + 1]
         if not before and not after:
@@ -63,11 +63,11 @@ class Output:
         return (row, other), price + self.prices[other] + self.mark
 
     def _rate(self, row: int, left: Sequence[float]) -> float:
-        """Return what is left of a row by token."""
+        """Return the remaining worth of a row per token."""
         return sum([left[number] for number in self.mentions_of(row)]) / self.prices[row]
 
     def priced(self, rows: Collection[int]) -> float:
-        """Return what rows cost together, with the marks between them."""
+        """Return the cost of rows with the marks between them."""
         lines, total, last = self._lines, 0.0, -1
         for row in sorted(rows):
             joined = last == row - 1 >= 0 and lines[row] - lines[last] <= 2
@@ -76,18 +76,18 @@ class Output:
         return total
 
     def mentions_of(self, row: int) -> array[int]:
-        """Return the mentions of a row, by number."""
+        """Return the numbers of the mentions of a row."""
         return self._mentions[self._bounds[row] : self._bounds[row + 1]]
 
     def row(self, row: int) -> Row:
-        """Return where a row stands in the text."""
+        """Return the place of a row in the text."""
         return Row(self._lines[row], self._pieces[row])
 
 
 def densest_first(rates: Sequence[float], outputs: Mapping[int, Output]) -> Iterator[tuple[int, int]]:
-    """Yield messages and numbers of the rows of outputs that add something, the most by token first.
+    """Yield message and number of each row that adds something, the highest rate per token first.
 
-    Among equals the first comes first. `rates` are those of all rows, one output after the other.
+    Among equal rates the order is that of the rows. `rates` are the rates of all rows, one output after the other.
     """
     order = sorted(range(len(rates)), key=rates.__getitem__, reverse=True)
     positions = list(outputs)

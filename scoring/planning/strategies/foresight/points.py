@@ -1,9 +1,9 @@
 """The scores of *Foresight*, and the part of each signal in them.
 
-The score of a unit rises with its rate beside the best rate of the session, so that units with higher scores were
-taken first. Its points are shared out among the signals by their weights and ratings; a rating is the mean over the
-mentions that the unit adds, by their worth. A part is points divided by weight, 0...1, so that weights times parts add
-up to the score, and a signal without weight gives nothing.
+The score of a unit rises with its rate relative to the best rate of the session, so units with higher scores were
+considered first. Its points are divided among the signals by their weights and ratings; a rating is the mean over the
+mentions that the unit adds, weighted by their worth. A part is points divided by weight, 0...1, so that the sum of
+weights times parts is the score, and a signal without weight gives nothing.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ LENGTH, RELEVANCE = length.SIGNAL.name, relevance.SIGNAL.name
 
 
 class Points:
-    """Works out parts when they are looked at; `rates` are by head."""
+    """Computes parts on access; `rates` are by head."""
 
     __slots__ = ("_costs", "_head", "_known", "_ledger", "_offers", "_scores", "_top_bonus", "_weights")
 
@@ -47,7 +47,7 @@ class Points:
         return parts[name]
 
     def _scored(self, rates: Mapping[int, float]) -> dict[int, float]:
-        """Return 100 x (rate beside the best) to the power that takes the sharpening of worth back."""
+        """Return 100 x (rate / best rate)^(1 / SHARPNESS), which reverses the sharpening of worth."""
         top = max(rates.values(), default=0.0)
         if top <= 0.0:
             return dict.fromkeys(rates, 0.0)
@@ -55,17 +55,14 @@ class Points:
         by_relevance = self._weights.get(RELEVANCE, 0.0) if self._top_bonus else 0.0
         most = min(HIGHEST, self._ledger.weight + by_length + by_relevance)
         scores = {head: most * (rate / top) ** (1 / SHARPNESS) for head, rate in rates.items()}
-        for (
-            head,
-            score,
-        ) in scores.items():  # a signal that has nothing to rate in a unit gives no points for it
+        for head, score in scores.items():  # a signal without anything to rate in a unit gives it no points
             within = by_length + (by_relevance if self._offers.bonus(head) else 0.0)
             if score > within and not any(True for _ in self._offers.held(head)):
                 scores[head] = within
         return scores
 
     def _parts(self, head: int) -> dict[str, float]:
-        """Return parts that add up, with their weights, to the score."""
+        """Return the parts of a unit; their sum, weighted, is its score."""
         weights, score = self._weights, self._scores[head]
         wanted = {
             name: weights[name] * rating
@@ -73,7 +70,7 @@ class Points:
             if rating > 0 and weights.get(name)
         }
         parts = dict.fromkeys(SIGNALS, 0.0)
-        # A signal due more than its weight gets its weight, the others share the rest.
+        # A signal whose share exceeds its weight gets its weight; the others divide the rest.
         while wanted and score > 1e-12:
             share = score / sum(wanted.values())
             full = [name for name in wanted if wanted[name] * share >= weights[name]]
@@ -84,7 +81,7 @@ class Points:
         return parts
 
     def ratings(self, head: int) -> dict[str, float]:
-        """Return the ratings (0...1) of what a unit adds: its mentions that nothing else that stays has."""
+        """Return the ratings (0...1) of what a unit adds: its mentions that no other kept unit has."""
         ledger, total = self._ledger, 0.0
         sums: dict[str, float] = {}
         for number in self.own(head) or self._offers.held(head):
@@ -100,7 +97,7 @@ class Points:
         }
 
     def own(self, head: int) -> list[int]:
-        """Return the mentions of a unit that it brought, or that nothing that stays has."""
+        """Return the mentions of a unit that it was taken for, or that no kept unit has."""
         holder, of = self._ledger.holder, self._head
         return [n for n in self._offers.held(head) if holder[n] < 0 or of[holder[n]] == head]
 

@@ -1,7 +1,7 @@
-"""The reasons of *Foresight* in words: which name a unit brings, or why what it has is not worth its tokens.
+"""The reasons of *Foresight* in words: the name that a unit is kept for, or why its mentions are not worth its tokens.
 
-Worked out for the messages that somebody looks at, from what the plan recorded. No reason points to a message by
-number: what it would point to may go in the next plan.
+They are worded on request from the recorded plan. No reason refers to a message by its number, because that message
+could be dropped by the next plan.
 """
 
 from __future__ import annotations
@@ -43,13 +43,13 @@ class Reasons:
         self._copies: array[int] | None = None
 
     def __call__(self, head: int) -> Why:
-        """Return why the unit with this head stays or goes."""
+        """Return why the unit with this head is kept or dropped."""
         if self._kept is None:
             self._kept = frozenset(self._taken.order)
         return self._stays(head) if head in self._kept else self._goes(head)
 
     def shortened(self, position: int) -> Why:
-        """Return why a message stays with some of its rows."""
+        """Return why a message keeps some of its rows."""
         rows = self._offers.rows(position, self._taken.shortened[position][1])
         lines = len({row.line for row in rows})
         if not lines:
@@ -76,7 +76,7 @@ class Reasons:
         return Why("says", "kept: says what comes up again" if again else "kept: nothing else says this")
 
     def _alone(self, number: int) -> str:
-        """Return how alone the kept message is with a mention: what stands before "names"."""
+        """Return the words before "names" that say if no other message, or no other kept message, has the mention."""
         if self._ledger.count[number] == 1:
             return "the only message that "
         return "the only message left that " if self._copies_that_stay(number) <= 1 else ""
@@ -107,11 +107,11 @@ class Reasons:
         return Why("too_little", f"dropped: {what} {when}, too little for its size")
 
     def _by_relevance(self, head: int) -> bool:
-        """Return whether relevance gave most of a unit's rate; one that was not weighed has none."""
+        """Return whether relevance gave most of a unit's rate; False for a unit without a rate."""
         return self._offers.bonus(head) * 2 > self._taken.rates.get(head, 0.0) > 0
 
     def _copies_that_stay(self, number: int) -> int:
-        """In how many messages that stay whole a mention stands; all are counted at the first question."""
+        """Return the number of messages kept whole that have a mention; the first call counts all mentions."""
         if self._copies is None:
             self._copies = array("I", bytes(4 * len(self._ledger.worth)))
             for position in self._whole:
@@ -120,7 +120,7 @@ class Reasons:
         return self._copies[number]
 
     def _names(self, numbers: Iterable[int]) -> list[str]:
-        """Return the names among mentions, those of most worth first, as reasons show them."""
+        """Return the names among mentions, the most valuable first, as reasons show them."""
         ledger = self._ledger
         found = sorted(
             (n for n in numbers if not ledger.flags[n] & IS_LINE), key=lambda n: (-ledger.worth[n], n)

@@ -1,9 +1,9 @@
-"""The worth of every mention of a history, and what is left of it while units are taken.
+"""The worth of every mention of a history, and the worth that remains while units are taken.
 
-A mention weighs the weighted mean of its ratings by the signals that rate mentions, sharpened, so that few mentions
-that matter outweigh many that hardly do. A text line is worth part of that beside a name, and a mention that occurs
-only in lines that differ in nothing but codes, as those of a log do, part of that again. Worth is what a mention adds
-while nothing that stays has it; taking one takes that away.
+The worth of a mention is the weighted mean of its ratings by the signals that rate mentions, raised to a power, so
+that a few important mentions outweigh many unimportant ones. A text line is worth less than a name, and a mention that
+occurs only in lines that differ just in codes and numbers, as in a log, is worth less again. A mention adds its worth
+until a kept unit has it.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from scoring.settings import Settings
 from scoring.signals import ALIKE, FLAG_VALUES, IS_LINE, SIGNALS, Ratings
 
 SHARPNESS = 2.5
-LINE_WORTH = 0.4
-ALIKE_WORTH = 0.3  # beside a mention of a line that is like no other
+LINE_WORTH = 0.4  # relative to a name
+ALIKE_WORTH = 0.3  # relative to a mention in a line that is unlike the others
 
 
 class Ledger:
     """The mentions of one plan, by number.
 
-    `worth` is what each is worth, `left` what is left of that, `holder` the message that stays with it (-1: none).
-    `weight` is that of the signals that rate mentions together. `last`, `count` and `flags` stay as they were when the
-    plan was made; a history may grow afterwards.
+    `worth` is the worth of each, `left` the remaining worth, `holder` the kept message that has it (-1: none).
+    `weight` is the total weight of the signals that rate mentions. `last`, `count` and `flags` are copies from the time
+    of the plan, because the history can grow afterwards.
     """
 
     __slots__ = ("_ratings", "count", "flags", "held", "holder", "last", "left", "size", "weight", "worth")
@@ -46,7 +46,9 @@ class Ledger:
         weights = [settings.weights[name] for name in self._ratings]
         self.weight = sum(weights)
         self.worth = self._weigh(weights)
-        self.left = self.worth.tolist()  # a list: it is read ten times as often as all else here
+        self.left = (
+            self.worth.tolist()
+        )  # a list, because it is read ten times as often as everything else here
         self.holder = array("i", b"\xff\xff\xff\xff") * len(self.worth)
 
     def ratings(self, number: int) -> dict[str, float]:
@@ -54,11 +56,11 @@ class Ledger:
         return {name: table[column[number]] for name, (column, table) in self._ratings.items()}
 
     def gain(self, held: Iterable[int]) -> float:
-        """Return what mentions add to what stays."""
+        """Return the worth that mentions add to the kept units."""
         return sum(map(self.left.__getitem__, held))
 
     def cover(self, held: Iterable[int], by: int) -> None:
-        """Note that message `by` stays and has these mentions."""
+        """Note that message `by` is kept and has these mentions."""
         left, holder = self.left, self.holder
         for number in held:
             if holder[number] < 0:
@@ -66,7 +68,7 @@ class Ledger:
                 left[number] = 0.0
 
     def _weigh(self, weights: Sequence[float]) -> array[float]:
-        """Return the worth of every mention; in columns, because a long history has millions of them."""
+        """Return the worth of every mention, computed in columns because a long history has millions of them."""
         if not weights:
             return array("d", bytes(8 * len(self.flags)))
         weighed = [

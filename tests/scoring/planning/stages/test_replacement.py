@@ -75,7 +75,7 @@ class TestCosts:
             outputs = features.traced.outputs
             cuts = {n: Cut(position, n) for n, one in enumerate(outputs) if one.digest}
             if len(cuts) == len(outputs) and cuts:
-                told = dict.fromkeys(cuts, "the file was written anew later")
+                told = dict.fromkeys(cuts, "the file was rewritten later")
                 short = made(messages[position], history, cuts, told)
                 real = estimate_message_tokens(short, counter)  # type: ignore[arg-type]
                 assert real <= cost(history, position, list(cuts.values()))

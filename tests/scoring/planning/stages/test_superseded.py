@@ -115,4 +115,4 @@ class TestReasons:
     def test_tell_the_model_to_look_further_on(self) -> None:  # X7
         """Without a number, which it does not know."""
         assert superseded.told(Cut(1, 0, 2, "a.py")) == "the file was read again later"
-        assert superseded.told(Cut(1, 0, 2, "a.py", written=True)) == "the file was written anew later"
+        assert superseded.told(Cut(1, 0, 2, "a.py", written=True)) == "the file was rewritten later"
