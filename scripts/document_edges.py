@@ -17,7 +17,7 @@ from pydantic import BaseModel
 
 from scripts.api_examples import examples
 from webapp import bodies, events
-from webapp.cli import commands
+from webapp.commands.cli import commands
 from webapp.events import Event
 from webapp.live.notices import NOTES, notes_of
 from webapp.routes.api import routes

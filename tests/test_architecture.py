@@ -17,7 +17,7 @@ from tests.sources import Arrow, Module, arrows, is_within, read_modules
 FACTS = ("webapp.events", "webapp.errors", "webapp.config")
 MATTER = ("webapp.store", "webapp.agents", "webapp.tokenizers", "webapp.redaction", "webapp.providers")
 EDGE = (
-    *("webapp.services", "webapp.events", "webapp.bus", "webapp.auth", "webapp.errors", "scoring.formats"),
+    *("webapp.services", "webapp.events", "webapp.bus", "webapp.errors", "scoring.formats"),
     "webapp.bodies",  # the request bodies that HTTP and Socket.IO share
     "webapp.access",
     "webapp.app",
@@ -27,11 +27,8 @@ EVERYTHING = ("scoring", "webapp")
 CONNECTING = (
     *("webapp.wiring", "webapp.serving"),
     *(
-        "webapp.cli",
         "webapp.commands",
-        "webapp.terminal",
         "webapp.entry",
-        "webapp.mcp_server",
         "webapp.__main__",
     ),
 )
@@ -46,24 +43,31 @@ MAY_IMPORT: Mapping[str, tuple[str, ...]] = {
     "webapp.answers": (),
     "webapp.services": (
         "scoring",
-        "webapp.access",
         "webapp.answers",
         *FACTS,
         "webapp.store",
         "webapp.agents",
         "webapp.bus",
     ),
-    "webapp.access": (),
-    "webapp.auth": ("webapp.access", "webapp.config", "webapp.errors"),
+    # The gate knows of tokens only what a keyring promises; the keys of the store are one.
+    "webapp.access": ("webapp.errors",),
+    "webapp.access.keys": ("webapp.access", "webapp.errors", "webapp.store", "webapp.services.session.times"),
     "webapp.bodies": (),
     "webapp.routes": EDGE,
     "webapp.live": EDGE,
     # A process of its own; of the services it shares the keys of messages, of the agents the files of the hints.
-    "webapp.proxy": ("webapp.services.proxied.keys", "webapp.agents.beside", "webapp.auth"),
+    "webapp.proxy": ("webapp.services.proxied.keys", "webapp.agents.beside", "webapp.access.gate"),
     # The watcher's loop is an edge like these: files come in by it as requests do by the routes.
     "webapp.watcher": (*EDGE, "webapp.agents"),
     "webapp.client": (),
-    "webapp.app": ("webapp.services", "webapp.bus", "webapp.config", *MATTER, "webapp.watcher"),
+    "webapp.app": (
+        "webapp.access",
+        "webapp.services",
+        "webapp.bus",
+        "webapp.config",
+        *MATTER,
+        "webapp.watcher",
+    ),
     **dict.fromkeys(CONNECTING, EVERYTHING),
 }
 
@@ -79,12 +83,10 @@ ONLY_IN: Mapping[str, tuple[str, ...]] = {
     "flask": (
         "webapp.routes",
         "webapp.live",
-        "webapp.auth",
         "webapp.errors",
-        "webapp.cli",
         "webapp.commands",
     ),
-    "flask_socketio": ("webapp.live", "webapp.cli", "webapp.commands"),
+    "flask_socketio": ("webapp.live", "webapp.commands"),
     "watchfiles": ("webapp.agents",),
     "urllib3": ("webapp.proxy",),
     "ahocorasick_rs": ("scoring.settings.lexicon",),

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from webapp.access.keys import Keys
 from webapp.bus import Bus
 from webapp.config import Config
 from webapp.providers.client import ModelClient
-from webapp.services.access.keys import Keys
 from webapp.services.catalog.demo import Demo
 from webapp.services.catalog.repairing import Repairing
 from webapp.services.catalog.savings import Savings

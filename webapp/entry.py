@@ -1,4 +1,4 @@
-"""The beginning of `coppice`: what agents start many times a minute imports nothing else; the rest is `webapp.cli`."""
+"""The start of `coppice`: what agents run many times a minute loads nothing else; the rest is `webapp.commands.cli`."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ def main() -> int:
     if run.is_ours(arguments):
         return run.main(arguments)
     if arguments == ["mcp"]:
-        from webapp.mcp_server import serve
+        from webapp.commands.mcp_server import serve
 
         return serve()
-    from webapp.cli import main as command
+    from webapp.commands.cli import main as command
 
     return command(arguments)
 

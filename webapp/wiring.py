@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 
 from scoring.models import find_model
+from webapp.access.keys import Keys
 from webapp.app import App
 from webapp.bus import Bus
 from webapp.config import Config
@@ -13,7 +14,6 @@ from webapp.providers.client import ModelClient
 from webapp.providers.endpoint import Endpoint
 from webapp.providers.wire import Question
 from webapp.redaction import redactor
-from webapp.services.access.keys import Keys
 from webapp.services.catalog.demo import Demo
 from webapp.services.catalog.repairing import Repairing
 from webapp.services.catalog.savings import Savings

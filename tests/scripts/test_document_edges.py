@@ -6,7 +6,7 @@ import pytest
 
 from scripts.document_edges import EXAMPLES, PAGES, api_page, cli_page, events_page
 from tests.shared import ROOT
-from webapp.cli import COMMANDS
+from webapp.commands.cli import COMMANDS
 from webapp.live.notices import NOTES
 from webapp.routes.api import routes
 

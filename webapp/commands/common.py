@@ -13,10 +13,10 @@ import click
 import orjson
 
 from webapp.app import App
+from webapp.commands.terminal import safe_json
 from webapp.config import Config
 from webapp.errors import Invalid, NotFound
 from webapp.services.session.answers import Gauge, Session
-from webapp.terminal import safe_json
 from webapp.wiring import build
 
 F = TypeVar("F", bound=Callable[..., Any])

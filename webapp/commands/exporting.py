@@ -9,8 +9,8 @@ from pathlib import Path
 import click
 
 from webapp.commands.common import db_option, find_session, opened
+from webapp.commands.terminal import echo, safe_json
 from webapp.services.transfer.exporting import NAMES, TRANSCRIPTS
-from webapp.terminal import echo, safe_json
 
 
 @click.command()

@@ -15,9 +15,9 @@ import click
 
 from webapp.agents import AGENTS
 from webapp.agents.beside import run
+from webapp.commands.terminal import echo
 from webapp.services.reaching import doors
 from webapp.services.reaching.doors import Change
-from webapp.terminal import echo
 
 agent_option = click.option(
     "--agent", type=click.Choice(list(doors.doors())), default=next(iter(doors.doors())), show_default=True
@@ -87,7 +87,7 @@ def mcp() -> int:
 
     An agent is told about it once, as a server on stdio with the command `coppice` and the argument `mcp`.
     """
-    from webapp.mcp_server import serve
+    from webapp.commands.mcp_server import serve
 
     return serve()
 

@@ -14,8 +14,8 @@ from webapp.agents.reading.finding import leads_out
 from webapp.app import App
 from webapp.commands.common import counted, db_option, opened
 from webapp.commands.import_processes import How, Outcome, imported, imported_together, worth_two_processes
+from webapp.commands.terminal import echo, err
 from webapp.services.transfer.answers import ImportedSession
-from webapp.terminal import echo, err
 
 SUFFIXES = (".jsonl", ".json")
 COMPANION = ".meta.json"  # says something of the sub-agent's transcript beside it, and is read with that

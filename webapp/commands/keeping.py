@@ -8,11 +8,11 @@ from pathlib import Path
 import click
 
 from webapp.commands.common import db_option, refuse_missing
+from webapp.commands.terminal import echo
 from webapp.config import Config
 from webapp.store import Store
 from webapp.store.backup import back_up, put_back
 from webapp.store.connection import translated
-from webapp.terminal import echo
 
 
 def _stamped(database: Path, what: str) -> Path:

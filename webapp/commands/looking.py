@@ -20,9 +20,9 @@ from webapp.commands.common import (
     tokens_text,
     write_json,
 )
+from webapp.commands.terminal import echo, out
 from webapp.services.catalog.answers import Stats
 from webapp.services.session.answers import Gauge, Session
-from webapp.terminal import echo, out
 
 BAR_WIDTH = 20
 # Regions by their names on pages, where those are other.

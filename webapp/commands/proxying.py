@@ -13,9 +13,9 @@ from typing import Any
 import click
 
 from webapp.agents.beside import hints
+from webapp.commands.terminal import echo
 from webapp.errors import Invalid
 from webapp.proxy.process import DEFAULT_PORT, PROVIDERS, Chosen, RunningProxy, address_of
-from webapp.terminal import echo
 
 Command = Callable[..., Any]
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import click
 
 from webapp.commands.common import db_option, find_session, opened
+from webapp.commands.terminal import echo
 from webapp.errors import Conflict
 from webapp.services.transfer.answers import Resumed
-from webapp.terminal import echo
 
 
 @click.command()

@@ -10,15 +10,15 @@ from typing import Any
 
 import click
 
+from webapp.access.keys import Keys
 from webapp.agents import AGENTS
 from webapp.commands.common import db_option
 from webapp.commands.proxying import proxy_beside
+from webapp.commands.terminal import echo
 from webapp.config import DEFAULT_PORT, Config, is_loopback
 from webapp.errors import Invalid
 from webapp.proxy.process import DEFAULT_PORT as DEFAULT_PROXY_PORT
-from webapp.services.access.keys import Keys
 from webapp.store import Store
-from webapp.terminal import echo
 
 Command = Callable[..., Any]
 

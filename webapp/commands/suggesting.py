@@ -10,8 +10,8 @@ from rich.progress import BarColumn, Progress, TextColumn
 from rich.table import Table
 
 from webapp.commands.common import db_option, find_session, json_option, opened, percent_text, write_json
+from webapp.commands.terminal import echo, err, out
 from webapp.services.settings.answers import Suggestion
-from webapp.terminal import echo, err, out
 
 
 @click.command("suggest-weights")

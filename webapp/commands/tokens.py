@@ -10,14 +10,14 @@ import click
 from rich.markup import escape
 from rich.table import Table
 
-from webapp.access import OPERATOR
+from webapp.access.keys import ROLES, Keys
+from webapp.access.passes import OPERATOR
 from webapp.commands.common import counted, db_option, json_option, write_json
+from webapp.commands.terminal import echo, out
 from webapp.config import Config
-from webapp.services.access.keys import ROLES, Keys
 from webapp.services.session.times import iso
 from webapp.store import Store
 from webapp.store.access import TokenRow
-from webapp.terminal import echo, out
 
 ONCE = (
     "This is the only time it is shown. Programs send it as `Authorization: Bearer …`; "

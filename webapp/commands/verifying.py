@@ -7,8 +7,8 @@ from pathlib import Path
 import click
 
 from webapp.commands.common import counted, db_option, opened, refuse_missing
+from webapp.commands.terminal import echo
 from webapp.config import Config
-from webapp.terminal import echo
 
 
 @click.command()

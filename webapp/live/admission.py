@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Iterable, Sized
 from urllib.parse import parse_qs
 
-from webapp.auth import Environ, StartResponse, WsgiApp, answer, is_socket, too_busy
+from webapp.access.gate import Environ, StartResponse, WsgiApp, answer, is_socket, too_busy
 
 # Pages that may be open at once.
 PAGES = 500

@@ -20,8 +20,8 @@ from flask import Flask, request
 from flask_socketio import SocketIO, join_room, leave_room
 from pydantic import ValidationError
 
+from webapp.access.gate import PASS, Gate, may_change
 from webapp.app import App
-from webapp.auth import PASS, Gate, may_change
 from webapp.bodies import Body, SocketPlan, SocketPrune, SocketUndo, Subscribe, refusal
 from webapp.errors import Forbidden, Malformed, NotFound, StoreError, status_of, to_json
 from webapp.events import Event

@@ -8,9 +8,9 @@ from typing import Any
 from flask import Flask
 from werkzeug.exceptions import HTTPException
 
-from webapp.access import OPERATOR, VIEWER
+from webapp.access.gate import Gate
+from webapp.access.passes import OPERATOR, VIEWER
 from webapp.app import App
-from webapp.auth import Gate
 from webapp.routes import answers, api, assets, compression, health, pages, problems
 from webapp.routes.api.routing import EXTENSION
 

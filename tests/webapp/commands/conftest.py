@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.webapp.commands.running import Done, Run
-from webapp.cli import main
+from webapp.commands.cli import main
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from tests.waiting import until
 from tests.webapp.proxy.conftest import free_port, listens
 from tests.webapp.serving.processes import started
 from webapp.agents.beside import hints
-from webapp.cli import main
+from webapp.commands.cli import main
 from webapp.commands.proxying import proxy_beside
 
 

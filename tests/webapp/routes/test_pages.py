@@ -11,9 +11,9 @@ import pytest
 
 from tests.webapp.promises import Client
 from webapp import create_app
+from webapp.access.keys import Keys
 from webapp.app import App
 from webapp.config import Config
-from webapp.services.access.keys import Keys
 
 PAGES = {
     "/": "coppice-overview",

@@ -19,7 +19,7 @@ TOLD = {
 }
 # What a status line or a hook may load besides what Python itself does.
 HEAVY = (
-    "webapp.cli",
+    "webapp.commands.cli",
     "webapp.agents.agent",
     "webapp.services",
     "scoring",

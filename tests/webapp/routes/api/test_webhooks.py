@@ -6,7 +6,7 @@ import pytest
 from flask import Flask
 
 from tests.webapp.promises import Client
-from webapp.access import VIEWER
+from webapp.access.passes import VIEWER
 from webapp.app import App
 
 URL = "http://127.0.0.1:9/hook"

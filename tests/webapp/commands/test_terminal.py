@@ -11,7 +11,7 @@ import pytest
 from rich.table import Table
 
 from tests.sources import read_modules
-from webapp.terminal import SafeConsole, SafeHandler, safe, safe_json
+from webapp.commands.terminal import SafeConsole, SafeHandler, safe, safe_json
 
 # What a terminal would obey: title and clipboard (OSC), cursor and colours (CSI), both in eight bits, device control,
 # bells, backspaces, carriage returns, and what turns the reading direction or is not seen.
@@ -69,4 +69,4 @@ class TestTheOnePlace:
         """None prints by itself; what is written to a pipe or a file is JSON."""
         own = re.compile(r"click\.(s?echo|secho)\(|(?<![\w.])print\(|[^.\w]Console\(|import Console")
         printing = {name for name, module in read_modules().items() if own.search(module.text)}
-        assert printing == {"webapp.terminal"}
+        assert printing == {"webapp.commands.terminal"}

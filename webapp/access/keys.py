@@ -12,7 +12,7 @@ import hmac
 import secrets
 from collections.abc import Callable
 
-from webapp.access import OPERATOR, VIEWER, Pass
+from webapp.access.passes import OPERATOR, VIEWER, Pass
 from webapp.errors import Invalid, NotFound
 from webapp.services.session.times import now_ms
 from webapp.store import Store

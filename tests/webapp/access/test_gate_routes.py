@@ -16,9 +16,9 @@ from werkzeug.routing import Rule
 from werkzeug.test import EnvironBuilder, run_wsgi_app
 
 from webapp import create_app
-from webapp.access import VIEWER
+from webapp.access.gate import PASS
+from webapp.access.passes import VIEWER
 from webapp.app import App
-from webapp.auth import PASS
 from webapp.config import Config
 from webapp.routes import LOOKING, OPEN, OPERATORS
 from webapp.wiring import build

@@ -14,8 +14,8 @@ from typing import Any
 import click
 
 from scoring.errors import ScoringError
+from webapp.commands.terminal import echo, log_safely
 from webapp.errors import CoppiceError, Invalid, Malformed, NotFound
-from webapp.terminal import echo, log_safely
 
 FAILED, UNUSABLE = 1, 2
 

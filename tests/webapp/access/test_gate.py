@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 import pytest
 from werkzeug.test import Client, EnvironBuilder
 
-from webapp.access import OPERATOR, VIEWER, Failures, Pass
-from webapp.auth import Gate, Guarded, content_policy, host_name, sent_session
+from webapp.access.gate import Gate, Guarded, content_policy, host_name, sent_session
+from webapp.access.passes import OPERATOR, VIEWER, Failures, Pass
 from webapp.errors import BusyStore
 
 OWN = "127.0.0.1:5000"

@@ -20,7 +20,7 @@ from http.cookies import CookieError, SimpleCookie
 from typing import Any, TypeVar
 from urllib.parse import parse_qs, quote
 
-from webapp.access import OPERATOR, VIEWER, Failures, Keyring, Pass, Unasked
+from webapp.access.passes import OPERATOR, VIEWER, Failures, Keyring, Pass, Unasked
 from webapp.errors import StoreError
 
 LOOPBACK_HOSTS = frozenset({"127.0.0.1", "localhost", "[::1]"})

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.shared import ROOT
-from webapp.cli import COMMANDS, code_of, main
+from webapp.commands.cli import COMMANDS, code_of, main
 from webapp.errors import BusyStore, Conflict, Invalid, NotFound
 
 
@@ -87,7 +87,7 @@ class TestTheModule:
 
     def test_loads_a_command_when_it_is_named(self) -> None:
         """Help needs no server and no store."""
-        code = "import sys; from webapp.cli import main; main(['--version']); print('flask' in sys.modules)"
+        code = "import sys; from webapp.commands.cli import main; main(['--version']); print('flask' in sys.modules)"
         done = subprocess.run(
             [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
         )

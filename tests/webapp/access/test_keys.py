@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from webapp.access import OPERATOR, VIEWER
+from webapp.access.keys import SESSION_MS, Keys
+from webapp.access.passes import OPERATOR, VIEWER
 from webapp.errors import Invalid, NotFound
-from webapp.services.access.keys import SESSION_MS, Keys
 from webapp.store import Store
 
 SERVER = "127.0.0.1:5000"
