@@ -250,16 +250,19 @@ def _own_row(data: Mapping[str, Any], overrides: Sequence[ModelLimits]) -> Model
     if not base.known and "window" not in values and values.get("output_limit"):
         values["window"] = WINDOW_FOR_OUTPUT * values["output_limit"]
     row = replace(base, **{"source": "own setting", "date": "", **values}, name=name, known=True, own=True)
-    return _within_window(row, named="input_limit" in values)
+    return _within_window(row, base, named="input_limit" in values)
 
 
-def _within_window(row: ModelLimits, named: bool) -> ModelLimits:
-    """Return the row where its input limit fits its window; one that nobody `named` is left behind by a smaller
-    window.
+def _within_window(row: ModelLimits, base: ModelLimits, named: bool) -> ModelLimits:
+    """Return the row where its input limit fits its window.
+
+    One that nobody `named` is that of the window in `base`: a larger window, or one below it, has none.
     """
-    if row.input_limit is None or row.input_limit <= row.window:
+    if row.input_limit is None:
         return row
-    if not named:
+    if not named and (row.window > base.window or row.input_limit > row.window):
         return replace(row, input_limit=None)
+    if row.input_limit <= row.window:
+        return row
     wanted = f"expected at most the window of {row.window:,}, got {row.input_limit:,}"
     raise InvalidSettings([Fault("input_limit", wanted)])

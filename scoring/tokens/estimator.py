@@ -12,6 +12,7 @@ from collections import Counter
 from functools import lru_cache
 from itertools import groupby
 from math import ceil
+from unicodedata import normalize
 
 # Only 64 characters are searched for the digit or letter that makes a run mixed: a search to its end from each of its
 # places would take hours for a word of a megabyte.
@@ -23,6 +24,7 @@ _PIECES = re.compile(
 )
 _LATIN_WORD = re.compile("[A-Za-z\u00c0-\u024f\u1e00-\u1eff]+")
 _ACCENT, _RARE_ACCENT = re.compile("[\u00c0-\u024f\u1e00-\u1eff]"), re.compile("[\u0100-\u024f]")
+_COMBINING = re.compile("[A-Za-z][\u0300-\u036f]")
 _FOREIGN = re.compile(r"[^\x00-\x7f\u00c0-\u024f\u1e00-\u1eff]+")
 
 # Costs in tokens, fitted.
@@ -37,13 +39,19 @@ _FEW_ACCENTS = 0.01  # of the characters; a line with fewer has a name with acce
 # Scripts and signs: first and last code point, tokens for a run and for each of its characters, fitted to translated
 # messages of programs. In scripts with blanks between words a run is a word, and takes one token at least.
 _BLOCKS: tuple[tuple[int, int, float, float], ...] = (
-    (0x0300, 0x036F, 0.0, 1.3),  # combining marks: mostly two tokens, and they split the word
+    (0x0300, 0x036F, 0.0, 2.0),  # combining marks: two bytes, and they split the word
     (0x0370, 0x03FF, 0.2, 0.34),  # Greek
     (0x0400, 0x052F, 0.15, 0.24),  # Cyrillic
+    (0x0591, 0x05BF, 0.0, 2.0),  # points and accents of Hebrew
     (0x0590, 0x05FF, 0.2, 0.45),  # Hebrew
+    (0x0610, 0x061A, 0.0, 2.0),  # vowels and other marks of Arabic
+    (0x064B, 0x0652, 0.0, 0.5),  # the vowels, often one token with their letter
+    (0x0653, 0x065F, 0.0, 2.0),
+    (0x06D6, 0x06DC, 0.0, 2.0),
     (0x0600, 0x06FF, 0.2, 0.34),  # Arabic
-    (0x0900, 0x0DFF, 0.0, 0.36),  # scripts of India
-    (0x0E00, 0x0EFF, 0.0, 0.43),  # Thai and Lao
+    (0x0900, 0x0DFF, 0.01, 0.34),  # scripts of India
+    (0x0E00, 0x0EFF, 0.01, 0.43),  # Thai and Lao
+    (0x1100, 0x11FF, 0.0, 3.0),  # the parts of Korean syllables
     (0x2000, 0x206F, 0.0, 0.9),  # dashes, quotes, joiners
     (0x2190, 0x22FF, 0.0, 1.6),  # arrows, mathematics
     (0x2500, 0x257F, 0.0, 1.5),  # boxes
@@ -56,6 +64,7 @@ _BLOCKS: tuple[tuple[int, int, float, float], ...] = (
     (0xAC00, 0xD7AF, 0.4, 0.44),  # Korean syllables
     (0xFE00, 0xFE0F, 0.0, 0.5),  # variation selectors
     (0xFF00, 0xFFEF, 0.0, 0.95),  # full-width forms
+    (0x1D400, 0x1D7FF, 0.0, 3.0),  # letters of mathematics
     (0x1F000, 0x1F1E5, 0.0, 3.0),
     (0x1F1E6, 0x1F1FF, 0.0, 2.0),  # flags, two a flag
     (0x1F200, 0x1F67F, 0.0, 2.0),  # emoji
@@ -63,14 +72,26 @@ _BLOCKS: tuple[tuple[int, int, float, float], ...] = (
     (0x1F900, 0x1F9FF, 0.0, 2.3),
     (0x1FA00, 0x1FAFF, 0.0, 2.95),
 )
-_ONE, _OTHER = (0.0, 1.0), (0.0, 2.0)
+_NOTHING, _ONE, _OTHER = (0.0, 0.0), (0.0, 1.0), (0.0, 2.0)
 # Frequent signs that are one token each.
 _ONE_TOKEN = frozenset("🙂😂😉😍👍😀🤣🔥😊👉🙏👌😘😭👇😁👏💕🏻🏼❤★☆♥→●■□─━═█…—–“”‘’•€")
+# Marks that are in the vocabulary: accents of Latin, points of Hebrew, some of Arabic.
+_FREQUENT_MARKS = frozenset(
+    "\u0300\u0301\u0302\u0303\u0306\u0308\u0309\u030a\u030c\u0323\u0327\u032d"
+    "\u05b0\u05b4\u05b5\u05b6\u05b7\u05b8\u05b9\u05bc\u05bf"
+    "\u0653\u0654\u0670"
+)
+# Marks on top of each other, more of them than a language writes.
+_STACK = re.compile(
+    "[\u0300-\u036f\u0591-\u05bf\u064b-\u065f\u0900-\u0902\u093c\u0941-\u0948\u094d"
+    "\u0e31\u0e34-\u0e3a\u0e47-\u0e4e]{3,}|[\u0e48-\u0e4b]{2,}"
+)
+_GAP = "\0"  # stands where a stack was: the letters around it are no word
 # Frequent characters of traditional Chinese alone: a run with one of them takes more tokens a character.
 _TRADITIONAL = re.compile("[這個們來說時會對為沒從關開過還後與學實問題點檔執設訊無請將變數選項當應處輸錯誤]")
 _KANA = re.compile("[\u3040-\u30ff]")
 _TRADITIONAL_RATIO = 1.3
-_RUN = re.compile(r"(.)\1{3,}")
+_RUN = re.compile(r"([^\u0300-\u036f\u0591-\u05bf\u064b-\u065f\u0e31-\u0e4e])\1{3,}")
 _TOKENS_IN_RUN = 6  # repeated signs come in tokens of four, eight and sixteen
 
 
@@ -81,17 +102,21 @@ def estimate(text: str) -> int:
     total = 0.0
     if not text.isascii():
         total += sum(map(_foreign, _FOREIGN.findall(text)))
-        text = _FOREIGN.sub(" ", text)
-        if not text.isascii():
-            lines = text.split("\n")
-            for number, line in enumerate(lines):
-                accents = len(_ACCENT.findall(line))
-                if accents > _FEW_ACCENTS * len(line):
-                    rare = 10 * len(_RARE_ACCENT.findall(line)) > accents
-                    base, each = _EASTERN if rare else _WESTERN
-                    total += sum([max(1.0, base + each * len(word)) for word in _LATIN_WORD.findall(line)])
-                    lines[number] = _LATIN_WORD.sub("", line)
-            text = "\n".join(lines)
+        lines = text.split("\n")
+        for number, line in enumerate(lines):
+            if line.isascii():
+                continue
+            words = _FOREIGN.sub(" ", line)
+            # Only pairs are composed: putting a long run of marks in order takes the square of its length.
+            composed = words + normalize("NFC", "".join(_COMBINING.findall(line)))
+            accents = len(_ACCENT.findall(composed))
+            if accents > _FEW_ACCENTS * len(line):
+                rare = 10 * len(_RARE_ACCENT.findall(composed)) > accents
+                base, each = _EASTERN if rare else _WESTERN
+                total += sum([max(1.0, base + each * len(word)) for word in _LATIN_WORD.findall(words)])
+                words = _LATIN_WORD.sub("", words)
+            lines[number] = words
+        text = "\n".join(lines)
     counts = Counter(_PIECES.findall(text))
     total += sum([count * _cost(piece) for piece, count in counts.items()])
     return max(1, ceil(total - 0.5))
@@ -132,7 +157,12 @@ def _foreign(segment: str) -> float:
         total += len(run[0]) / _TOKENS_IN_RUN
         return run[1]
 
-    runs = groupby(_RUN.sub(shorten, segment), _script)
+    def unstack(stack: re.Match[str]) -> str:
+        nonlocal total
+        total += sum([1.0 if len(mark.encode()) == 3 else max(1.0, _script(mark)[1]) for mark in stack[0]])
+        return _GAP
+
+    runs = groupby(_STACK.sub(unstack, _RUN.sub(shorten, segment)), _script)
     characters = sum([max(1.0 if base else 0.0, base + each * len(list(run))) for (base, each), run in runs])
     traditional = _TRADITIONAL.search(segment) and not _KANA.search(segment)
     return total + characters * (_TRADITIONAL_RATIO if traditional else 1.0)
@@ -141,7 +171,9 @@ def _foreign(segment: str) -> float:
 @lru_cache(maxsize=20_000)
 def _script(one: str) -> tuple[float, float]:
     """Return the tokens of a run of characters such as this one, and of each of them."""
-    if one in _ONE_TOKEN:
+    if one in _ONE_TOKEN or one in _FREQUENT_MARKS:
         return _ONE
+    if one == _GAP:
+        return _NOTHING
     point = ord(one)
     return next(((base, each) for first, last, base, each in _BLOCKS if first <= point <= last), _OTHER)

@@ -150,27 +150,28 @@ function proxySwitch({ prunes, subscription }) {
 
 const WINDOWS = [128_000, 200_000, 256_000, 400_000, 1_000_000, 2_000_000];
 
-/** The choice of a session's window; empty for the one that was found. @param {Api.Session} session
- * @param {string} id */
-function windowChoice({ window, window_kind, over_limit }, id) {
+/** The choice of the tokens that a session takes, as its gauge divides by them; empty for what was found.
+ * @param {Api.Session} session @param {string} id */
+function windowChoice({ limit, window_kind, over_limit }, id) {
   const own = window_kind === "own";
-  const sizes = new Set([...WINDOWS, window, ...(over_limit ? [over_limit.offered] : [])]);
+  const sizes = new Set([...WINDOWS, limit, ...(over_limit ? [over_limit.offered] : [])]);
   const choices = [...sizes]
     .sort((a, b) => a - b)
     .map((size) => /** @type {const} */ ([String(size), `${number(size)} tokens`]));
-  const found = own ? "As detected" : `As detected: ${number(window)} tokens`;
+  const found = own ? "As detected" : `As detected: ${number(limit)} tokens`;
   return html`<select id=${id} name="own_window">
-    ${options([["", found], ...choices], own ? String(window) : "")}
+    ${options([["", found], ...choices], own ? String(limit) : "")}
   </select>`;
 }
 
 /** The question for the window, where a call exceeded the known one. @param {Api.Session} session */
 function windowQuestion(session) {
-  const { over_limit: over, limit, model } = session;
+  const { over_limit: over, limit, window, model } = session;
   if (!over) return "";
+  const ofWindow = limit < window && ` as its input, of a window of ${number(window)}`;
   return html`<label for="asked-window"
       >A call took ${number(over.tokens)} tokens, more than the ${number(limit)} known for
-      ${model ?? "this model"}. Which window does this session run with?</label>
+      ${model ?? "this model"}${ofWindow}. How many does this session take?</label>
     ${windowChoice(session, "asked-window")}`;
 }
 

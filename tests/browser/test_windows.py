@@ -45,6 +45,8 @@ class TestTheWindow:
         open_session(page, server, session)
         asked = page.get_by_label("A call took 300,000 tokens, more than the 272,000 known for gpt-5")
         expect(asked).to_be_visible()
+        expect(page.locator(".session-notes")).to_contain_text("as its input, of a window of 400,000")
+        expect(asked.locator("option").first).to_have_text("As detected: 272,000 tokens")
         expect(page.locator(".bar-figures").first).not_to_contain_text("1,000,000")
         asked.select_option(label="400,000 tokens")
         expect(asked).to_be_hidden()

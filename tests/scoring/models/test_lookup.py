@@ -111,6 +111,12 @@ class TestOverrides:
         assert (small.limit, small.input_limit) == (30_000, None)
         assert ModelLimits.from_dict({"name": "gpt-5", "window": 300_000}).input_limit == 272_000
 
+    def test_of_a_larger_window_leave_the_tables_input_limit_behind(self) -> None:  # B13, X10
+        """It was the limit of the smaller window; one that the user names holds."""
+        assert ModelLimits.from_dict({"name": "gpt-5", "window": 500_000}).limit == 500_000
+        both = ModelLimits.from_dict({"name": "gpt-5", "window": 500_000, "input_limit": 272_000})
+        assert both.limit == 272_000
+
     def test_survive_json(self) -> None:
         """A stored row is read back to an equal value."""
         own = ModelLimits.from_dict({"name": "my-model", "window": 32_000, "input_price": 0.5})

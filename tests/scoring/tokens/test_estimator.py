@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import unicodedata
 from collections.abc import Callable
 from importlib import resources
 from pathlib import Path
@@ -81,6 +82,22 @@ MIXED = {
     "boxes": "┌──────┬──────┐\n│ name │ size │\n├──────┼──────┤\n│ a.py │ 1234 │\n└──────┴──────┘",
 }
 
+DECOMPOSED = ("Czech", "Polish", "German", "Korean")
+STACKED = {
+    "Vietnamese, decomposed": unicodedata.normalize(
+        "NFD", "Không thể tải phần mở rộng vì tệp cấu hình không tồn tại. Vui lòng kiểm tra đường dẫn."
+    ),
+    "struck out": "".join(letter + "\u0336" for letter in "thisdoesnothold"),
+    "one mark many times": "".join(letter + "\u0301" * 6 for letter in "message"),
+    "rare marks": "".join(
+        letter + "\u0351\u035c\u0346\u0319\u034d\u0324\u0317" for letter in "context window"
+    ),
+    "Thai tone marks": "ก็็็็็็็็็็็็ ก้้้้้้้้้้้้้ ที่นี่ส้้้้้ม",
+    "Hindi, struck out": "".join(letter + "\u0336" for letter in "कृपया पथ की जाँच करें और परीक्षण फिर से चलाएँ"),
+    "Arabic with vowels": "كَتَبَ الْوَلَدُ الدَّرْسَ فِي الْمَدْرَسَةِ ثُمَّ ذَهَبَ إِلَى الْبَيْتِ",
+    "Hebrew with points": "אֲנִי הוֹלֵךְ לְבֵית הַסֵּפֶר כָּל יוֹם עִם הַחֲבֵרִים שֶׁלִּי",
+}
+
 
 class TestCloseness:
     """The error beside the tokenizer."""
@@ -89,6 +106,17 @@ class TestCloseness:
     def test_is_within_fifteen_percent(self, kind: str, o200k: Count) -> None:  # P8
         """Scripts of all kinds, emoji, combining marks, code, prose and logs, each by itself."""
         assert estimate(MIXED[kind]) == pytest.approx(o200k(MIXED[kind]), rel=0.15)
+
+    @pytest.mark.parametrize("kind", list(STACKED))
+    def test_is_within_fifteen_percent_of_stacked_marks(self, kind: str, o200k: Count) -> None:  # P8
+        """In any script: each mark has a price of its own and splits the word."""
+        assert estimate(STACKED[kind]) == pytest.approx(o200k(STACKED[kind]), rel=0.15)
+
+    @pytest.mark.parametrize("language", DECOMPOSED)
+    def test_is_within_fifteen_percent_of_decomposed_letters(self, language: str, o200k: Count) -> None:  # P8
+        """Letters and marks apart, as some file systems and keyboards write them."""
+        text = unicodedata.normalize("NFD", MIXED[language])
+        assert estimate(text) == pytest.approx(o200k(text), rel=0.15)
 
     def test_is_within_five_percent_of_a_mixture(self, o200k: Count) -> None:  # P8
         """Errors of single texts do not add up."""
@@ -116,6 +144,10 @@ class TestBounds:
         assert tokens == estimate(text)
         assert (tokens == 0) == (text == "")
         assert tokens <= 4 * len(text) + 1
+
+    def test_reads_a_million_marks(self) -> None:  # P8
+        """In an order that would take the square of their number to sort."""
+        assert estimate("a" + "\u0301\u0323" * 500_000) == pytest.approx(1_000_000, rel=0.01)
 
     def test_reads_a_million_blanks(self) -> None:
         """Runs that slow tokenizers down are read like any other text."""

@@ -159,7 +159,7 @@ class Session:
     window: int
     """The tokens that the model accepts, input and output together."""
     input_limit: int | None
-    """The model's separate limit for input; null where it has none."""
+    """The limit for input, where it is below the window; null where input and output share the window."""
     limit: int
     """The tokens that utilization divides by."""
     output_reserve: int

@@ -91,7 +91,7 @@ def session_answer(session: Session) -> SessionAnswer:
         state=state_of(tokens, limits, activity),
         activity=activity,
         window=limits.window,
-        input_limit=limits.model.input_limit,
+        input_limit=limits.limit if limits.limit < limits.window else None,
         limit=limits.limit,
         output_reserve=limits.output_reserve,
         target_percent=limits.target_percent,

@@ -126,8 +126,9 @@ class TestACallAboveTheWindow:
         taking(app, session_id, 300_000)
         session = app.sessions.patch(session_id, window=400_000)
         assert (session.limit, session.window_kind, session.over_limit) == (400_000, "own", None)
+        assert session.input_limit is None, "no second limit beside the one that was chosen"
         back = app.sessions.patch(session_id, window=None)
-        assert (back.limit, back.window_kind) == (272_000, "table")
+        assert (back.limit, back.input_limit, back.window_kind) == (272_000, 272_000, "table")
 
     def test_can_be_put_back_by_the_user(self, app: App) -> None:  # X10
         """A window that a call widened, too."""
