@@ -47,14 +47,18 @@ class ClientGone(OSError):
 
 
 class ClientBody:
-    """The body of a request: passed on while it arrives, or read first where it is to be edited; kept for the copy."""
+    """The body of a request: passed on while it arrives, or read first where it is to be edited; kept for the copy.
+
+    Raises:
+        ClientGone: it comes in chunks, and breaks off.
+    """
 
     def __init__(self, environ: Environ) -> None:
         self._input = environ["wsgi.input"]
         self._pieces: list[bytes] = []
         length, chunked = environ.get("CONTENT_LENGTH"), environ.get("HTTP_TRANSFER_ENCODING", "").lower()
         if chunked == "chunked":  # sent on with its length, as most servers want it
-            self._pieces.append(self._input.read())
+            self._pieces.append(self._read())
         self.length = len(self._pieces[0]) if self._pieces else int(length or 0)
         self._missing = 0 if self._pieces else self.length
 
@@ -77,15 +81,18 @@ class ClientBody:
         return self._pieces[0]
 
     def _next(self) -> bytes:
-        try:
-            data = self._input.read(min(PIECE_BYTES, self._missing))
-        except (OSError, ValueError) as error:
-            raise ClientGone(f"the request broke off: {error}") from error
+        data = self._read(min(PIECE_BYTES, self._missing))
         if not data:
             raise ClientGone("the request broke off")
         self._missing -= len(data)
         self._pieces.append(data)
-        return bytes(data)
+        return data
+
+    def _read(self, size: int = -1) -> bytes:
+        try:
+            return bytes(self._input.read(size))
+        except (OSError, ValueError) as error:
+            raise ClientGone(f"the request broke off: {error}") from error
 
 
 @dataclass
@@ -145,7 +152,11 @@ class Relay:
             )
         if environ.get("HTTP_UPGRADE", "").lower() == "websocket":
             return _say(start_response, "426 Upgrade Required", "no websockets here; use HTTP")
-        return self._relay(environ, start_response, found)
+        try:
+            body = ClientBody(environ)
+        except ClientGone as gone:
+            return _say(start_response, "400 Bad Request", str(gone))
+        return self._relay(environ, start_response, found, body)
 
     def _refusal(self, environ: Environ) -> tuple[str, str] | None:
         """Return why a request is refused: browser pages must not use the proxy."""
@@ -157,7 +168,7 @@ class Relay:
         return None
 
     def _relay(
-        self, environ: Environ, start_response: StartResponse, found: re.Match[str]
+        self, environ: Environ, start_response: StartResponse, found: re.Match[str], body: ClientBody
     ) -> Iterable[bytes]:
         path, provider = found["path"] or "/", found["provider"]
         one = Relayed(
@@ -167,7 +178,7 @@ class Relay:
             path,
             path + (found["query"] or ""),
             sent_headers(environ),
-            ClientBody(environ),
+            body,
             protocol_of(provider, path) if environ["REQUEST_METHOD"] == "POST" else None,
         )
         one.outcome = self._edited(one)

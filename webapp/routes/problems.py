@@ -13,7 +13,7 @@ from typing import Any
 from flask import Flask, Response, make_response, render_template, request
 from jinja2 import TemplateNotFound
 from pydantic import ValidationError
-from werkzeug.exceptions import HTTPException
+from werkzeug.exceptions import ClientDisconnected, HTTPException
 
 from webapp.bodies import refusal
 from webapp.errors import status_of, to_json
@@ -78,6 +78,8 @@ def describe_http(error: HTTPException) -> tuple[int, dict[str, Any]]:
         message = (
             f"{request.method} is not supported at {request.path}; expected {allowed or 'another method'}"
         )
+    elif isinstance(error, ClientDisconnected):
+        message = "the body broke off, or is not framed as its headers say; nothing of it was taken"
     elif status == 413:
         message = "the request is larger than this route accepts"
     else:

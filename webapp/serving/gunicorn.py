@@ -131,6 +131,10 @@ class Arrival(TConn):  # type: ignore[misc]  # gunicorn has no types
         self.received.clear()
 
 
+class BrokenBody(OSError):
+    """A body that ends early, or is not framed as HTTP wants. Readers take it for a client that disconnected."""
+
+
 class Arriving:
     """The reader of a body that a thread reads. Once it has all of it, its connection is cut off no more."""
 
@@ -138,8 +142,18 @@ class Arriving:
         self._reader, self._conn = reader, conn
 
     def read(self, size: int) -> bytes:
-        """Return up to so many bytes; nothing at the end."""
-        data: bytes = self._reader.read(size)
+        """Return up to so many bytes; nothing at the end.
+
+        Raises:
+            BrokenBody: the end comes before what was announced, or a chunk is not one.
+        """
+        announced = getattr(self._reader, "length", None)
+        try:
+            data: bytes = self._reader.read(size)
+        except (http.errors.ParseException, OSError) as error:
+            raise BrokenBody(str(error)) from error
+        if announced is not None and len(data) < min(size, announced):
+            raise BrokenBody(f"{announced - len(data)} bytes are missing")
         if not data or not getattr(self._reader, "length", 1):
             self._conn.until = 0.0
         return data

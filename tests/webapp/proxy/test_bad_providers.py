@@ -117,6 +117,18 @@ class TestARequest:
             until(lambda: b"x" * 200_000 in fails.arrived)
         until(lambda: fails.broken > before)
 
+    def test_with_a_chunk_that_is_none_is_refused(self, through: str) -> None:  # X13
+        """The client reads why."""
+        parts = urlsplit(through)
+        head = (
+            f"POST {parts.path}/v1/messages HTTP/1.1\r\nhost: 127.0.0.1\r\ntransfer-encoding: chunked\r\n\r\n"
+        )
+        with socket.create_connection(("127.0.0.1", parts.port or 0), timeout=60) as client:
+            client.sendall(head.encode() + b"-1\r\n{}\r\n0\r\n\r\n")
+            answer = client.recv(65_536)
+        assert answer.startswith(b"HTTP/1.1 400 ")
+        assert b"broke off" in answer
+
 
 @contextmanager
 def half_sent(url: str, begins: bytes, missing: int) -> Iterator[socket.socket]:

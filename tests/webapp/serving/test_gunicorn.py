@@ -39,6 +39,23 @@ def asked(url: str, request: str) -> socket.socket:
     return connection
 
 
+WHOLE = '{"name":"a.json","content":[{"role":"user","content":"a"}]}'
+FORM = f'--x\r\nContent-Disposition: form-data; name="file"; filename="a.json"\r\n\r\n{WHOLE}\r\n--x--\r\n'
+CHUNKED = "Transfer-Encoding: chunked\r\n\r\n"
+BROKEN_BODIES = {
+    "negative chunk": CHUNKED + "-1\r\n{}\r\n0\r\n\r\n",
+    "chunk size that is no number": CHUNKED + "zz\r\n{}\r\n0\r\n\r\n",
+    "chunk without its end": CHUNKED + "2\r\n{}XX0\r\n\r\n",
+    "chunk of huge size": CHUNKED + "f" * 40 + "\r\n{}",
+    "endless chunk size": CHUNKED + "1" * 9000,
+    "odd trailer": CHUNKED + "2\r\n{}\r\n0\r\na b\r\n\r\n",
+    "end within a chunk": CHUNKED + f"fff\r\n{WHOLE}",
+    "end before the last chunk": CHUNKED + f"{len(WHOLE):x}\r\n{WHOLE}\r\n",
+    "fewer bytes than announced": f"Content-Length: 2000000\r\n\r\n{WHOLE}",
+    "form of fewer bytes than announced": f"Content-Length: 2000000\r\n\r\n{FORM}",
+}
+
+
 class TestTheCommand:
     """`coppice serve`, under gunicorn."""
 
@@ -120,6 +137,17 @@ class TestTheCommand:
                 connection.sendall(piece.encode())
             connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n")
             assert read_until(connection, b"never").count(b"200 OK") == 2
+
+    @pytest.mark.parametrize("rest", BROKEN_BODIES.values(), ids=BROKEN_BODIES)
+    @pytest.mark.parametrize("kind", ["application/json", "multipart/form-data; boundary=x"])
+    def test_refuses_a_broken_body(self, served: str, kind: str, rest: str) -> None:  # X1
+        """Nothing of it is taken, not even what would be right by itself."""
+        head = f"POST /api/import HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Coppice: 1\r\nContent-Type: {kind}\r\n"
+        with asked(served, head + rest) as connection:
+            connection.shutdown(socket.SHUT_WR)
+            answer = read_until(connection, b"never")
+        assert answer.startswith(b"HTTP/1.1 400 ")
+        assert b"broke off" in answer
 
     def test_leaves_nothing_behind_when_it_is_killed(self, tmp_path: Path) -> None:
         """The port is free at once: there is no second process that holds it."""
