@@ -2,8 +2,8 @@
 
 A request follows no redirect, reads nothing of the answer but its status, and ends within `SECONDS` however
 slow the receiver is. It goes to addresses of this machine and its networks too, where most receivers of a
-program for one person run. It never goes to a link-local address, where cloud machines keep their
-credentials, nor to one that belongs to no host.
+program for one person run. It never goes to an address where cloud machines keep their credentials, nor to
+one that belongs to no host. Where the environment names a proxy, that one looks names up.
 """
 
 from __future__ import annotations
@@ -14,8 +14,10 @@ import binascii
 import hashlib
 import hmac
 import ipaddress
+import re
 import secrets
 import ssl
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
@@ -28,7 +30,21 @@ PREFIX = "whsec_"
 SECRET_BYTES = 32
 SECONDS = 15.0
 LONGEST_URL = 2_000
+LABEL = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?")
+NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
+THIS_NETWORK = ipaddress.ip_network("0.0.0.0/8")
+# Where clouds give their machines credentials, besides link-local addresses: AWS, Google, Alibaba, Oracle, Azure.
+OF_CLOUDS = frozenset(
+    map(
+        ipaddress.ip_address,
+        ("fd00:ec2::254", "fd20:ce::254", "100.100.100.200", "192.0.0.192", "168.63.129.16"),
+    )
+)
+# Networks of IPv6 whose last 32 bits are an address of IPv4 (RFC 4291, RFC 6052, RFC 8215).
+WITH_IPV4 = tuple(map(ipaddress.IPv6Network, ("::/96", "64:ff9b::/96", "64:ff9b:1::/48")))
 LOCAL_NAMES = ("localhost", "127.0.0.1", "::1")
+
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,22 +106,62 @@ def check_url(url: str) -> str:
         raise Invalid("expected an address that begins with http:// or https://", "url")
     if parts.username is not None or parts.fragment:
         raise Invalid("expected an address without a user, password or #fragment", "url")
-    if refused(host):
+    if address_of(host) is None and (parts.netloc.startswith("[") or not is_name(host)):
         raise Invalid(
-            f"nothing is sent to {host}: it is a link-local, multicast or unspecified address", "url"
+            f"expected the name of a host, or an address like 127.0.0.1 or [::1], got {host}", "url"
         )
+    if refused(host):
+        message = (
+            f"nothing is sent to {host}: it is a link-local, multicast or reserved address, or a cloud's own"
+        )
+        raise Invalid(message, "url")
     return url
 
 
-def refused(host: str) -> bool:
-    """Return whether a host is given as an address to which nothing is sent."""
+def address_of(host: str) -> Address | None:
+    """Return a host as an address, None if it is none in its usual spelling."""
     try:
-        address = ipaddress.ip_address(host.partition("%")[0])
+        return ipaddress.ip_address(host.partition("%")[0])
     except ValueError:
+        return None
+
+
+def is_name(host: str) -> bool:
+    """Return whether a host can be a name: it ends in no number, since resolvers take 0x7f.1 as an address."""
+    try:
+        plain = host.encode("idna").decode().lower().removesuffix(".")
+    except UnicodeError:
         return False
+    labels = plain.split(".")
+    return all(map(LABEL.fullmatch, labels)) and not NUMBER.fullmatch(labels[-1])
+
+
+def refused(host: str) -> bool:
+    """Return whether a host is given as an address to which nothing is sent, alone or within another one."""
+    found = address_of(host)
+    return found is not None and any(map(_is_nobodys, (found, *_carried(found))))
+
+
+def _is_nobodys(address: Address) -> bool:
+    """Return whether an address belongs to no host, or to what clouds tell their machines."""
+    if address.is_loopback:
+        return False
+    return (
+        address.is_link_local
+        or address.is_multicast
+        or address.is_unspecified
+        or address in THIS_NETWORK
+        or address in OF_CLOUDS
+        or (address.version == 4 and address.is_reserved)
+    )
+
+
+def _carried(address: Address) -> Iterator[Address]:
+    """Yield the addresses that routers and systems may read out of one of IPv6."""
     if isinstance(address, ipaddress.IPv6Address):
-        address = address.ipv4_mapped or address
-    return address.is_link_local or address.is_multicast or address.is_unspecified
+        yield from filter(None, (address.ipv4_mapped, address.sixtofour, *(address.teredo or ())))
+        if not address.is_loopback and any(address in network for network in WITH_IPV4):
+            yield ipaddress.IPv4Address(int(address) & 0xFFFF_FFFF)
 
 
 async def post(url: str, secret: str, message_id: str, at: int, body: bytes) -> Outcome:

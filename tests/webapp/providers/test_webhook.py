@@ -121,6 +121,17 @@ class TestAddresses:
             "http://[::ffff:169.254.169.254]/", "http://224.0.0.1/", "ftp://example.org/", "file:///etc/passwd", "x",
             "http://", "http://user:pass@example.org/", "http://example.org/#a", "http://[::1", "http://a:99999/",
             "http://example.org/\n", "",
+            # Other spellings of addresses, which resolvers read and filters do not.
+            "http://0/", "http://0x7f.1/", "http://2130706433/", "http://127.1/", "http://0177.0.0.1/",
+            "http://0xa9fea9fe/", "http://2852039166/", "http://169.254.43518/", "http://1.2.3.4.5/", "http://1.2.3.999/",
+            "http://\uff11\uff12\uff17.0.0.1/", "http://169\u3002254\u3002169\u3002254/", "http://1.0x/",
+            # Addresses that carry another one, that clouds keep for credentials, or that no host has.
+            "http://[::169.254.169.254]/", "http://[64:ff9b::a9fe:a9fe]/", "http://[2002:a9fe:a9fe::]/", "http://0.1.2.3/",
+            "http://[fd00:ec2::254]/", "http://[fd20:ce::254]/", "http://100.100.100.200/", "http://192.0.0.192/",
+            "http://168.63.129.16/", "http://255.255.255.255/", "http://250.1.2.3/", "http://[ff02::1]/",
+            # No names of hosts.
+            "http://a b/", "http://a%20b/", "http://-a.org/", "http://a..org/", "http://.org/", "http://a<b/", "http://a'/",
+            "http://" + "a" * 64 + ".org/", "http://a,b/", "http://a\\b/", "http://[v1.x]/", "http://\ud800/", "http://a\u0000b/",
         ],
     )  # fmt: skip
     def test_of_no_host_or_of_a_clouds_credentials_are_refused(self, url: str) -> None:
