@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from schemathesis import GenerationMode
 from schemathesis.checks import CHECKS
 
+from tests.shared import ROOT
 from webapp import create_app
 from webapp.app import App
 from webapp.config import Config
@@ -41,6 +42,8 @@ def fuzzed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Flask]:
     folder: Path = tmp_path_factory.mktemp("fuzz")
     config = Config(db=folder / "c.db", follow=False, tokenizer=False, env={"HOME": str(folder)})
     app = build(config)
+    sample = next((ROOT / "tests" / "transcripts" / "claude-code").rglob(f"{RESUMED}.jsonl")).read_text()
+    app.importing.import_file(f"{RESUMED}.jsonl", sample.replace("/home/ada/garden", str(folder)).encode())
     app.sessions.create(id="a", model="gpt-5")
     talk = [{"role": "user" if n % 2 == 0 else "assistant", "content": f"{n} word " * 200} for n in range(30)]
     app.ingest.append_messages("a", talk)
@@ -63,6 +66,74 @@ def api(fuzzed: Flask) -> Any:
     return loaded
 
 
+SESSION = "/api/sessions/{session_id}"
+RESUMED = "22222222-2222-4222-8222-222222222222"  # a sample of Claude Code
+RECEIVER = "http://127.0.0.1:9/"
+TALK = [{"role": "user" if n % 2 == 0 else "assistant", "content": f"{n} word " * 200} for n in range(30)]
+CALL = {
+    "provider": "openai", "path": "/v1/chat/completions", "session": "b", "parent": None, "status": 200, "whole": True,
+    "request": '{"messages": [{"role": "user", "content": "a"}]}', "answer": "", "at": 1, "applied": "", "reason": "",
+    "subscription": False,
+}  # fmt: skip
+# Bodies and queries without which an operation of the document does not succeed.
+BODIES: Mapping[tuple[str, str], Mapping[str, Any]] = {
+    ("post", "/api/import"): {"name": "a.json", "content": [{"role": "user", "content": "a"}]},
+    ("post", "/api/memories"): {"text": "a"},
+    ("post", "/api/learnings"): {"text": "a"},
+    ("patch", "/api/memories/{memory_id}"): {"text": "another"},
+    ("patch", "/api/learnings/{memory_id}"): {"text": "another"},
+    ("post", "/api/proposals/dismiss"): {"text": "a"},
+    ("post", "/api/proposals/again"): {"text": "a"},
+    ("post", f"{SESSION}/messages"): {"messages": [{"role": "user", "content": "a"}]},
+    ("post", f"{SESSION}/prune"): {"max_tokens": 4000},
+    ("put", "/api/settings"): {"target_percent": 80},
+    ("put", "/api/models/{name}"): {"window": 100_000},
+    ("post", "/api/webhooks"): {"url": RECEIVER},
+    ("post", "/api/proxy/calls"): CALL,
+}
+
+
+def sound_query(path: str, method: str, session: str) -> dict[str, str]:
+    """Return the query without which an operation does not succeed."""
+    if (method, path) == ("delete", SESSION):
+        return {"confirm": session}
+    return {"q": "word"} if path in ("/api/search", f"{SESSION}/archive") else {}
+
+
+def existing(app: App, path: str) -> dict[str, Any]:
+    """Return values for the parameters of a path: they name what was made now, ready for its last step."""
+    found: dict[str, Any] = {}
+    if "{session_id}" in path:
+        found["session_id"] = session = talked_in(app, path)
+        found["message_id"] = first = app.messages.page(session).messages[-1].id
+        found["n"] = 1
+        if path.endswith("/unpin") or "/operations/" in path:
+            app.operations.pin(session, first)
+        if path.endswith("/restore"):
+            app.operations.drop(session, first)
+        if "/summaries/" in path:
+            app.summarising.summarise(session)
+    if "{memory_id}" in path:
+        found["memory_id"] = str(
+            app.memory.add("memory" if "memories" in path else "learning", "made now").id
+        )
+    if "{webhook_id}" in path:
+        found["webhook_id"] = app.webhooks.add(RECEIVER).webhook.id
+        found["delivery_id"] = app.webhooks.test(found["webhook_id"]).deliveries[0].id
+    if "{name}" in path:
+        found["name"] = app.models.put("a", window=100_000).name
+    return {name: value for name, value in found.items() if f"{{{name}}}" in path}
+
+
+def talked_in(app: App, path: str) -> str:
+    """Return the id of a new session; that of an agent where it is to be resumed."""
+    if path.endswith("/resume"):
+        return RESUMED
+    session = app.sessions.create(model="gpt-5").id
+    app.ingest.append_messages(session, TALK)
+    return session
+
+
 def mostly_there(app: App, _: Any, case: Any) -> Any:
     """Mostly name what exists: a 404 for each invented name would prove little."""
     fields, right = case.path_parameters, case.meta.generation.mode is GenerationMode.POSITIVE
@@ -81,6 +152,12 @@ def mostly_there(app: App, _: Any, case: Any) -> Any:
     if "n" in fields and right:
         fields["n"] = 1 + fields["n"] % 2
     return case
+
+
+def answered(case: Any) -> int:
+    """Return the status of the answer to a request; it is as the document says."""
+    checks = [CHECKS.get_one(name) for name in HELD]
+    return int(case.call_and_validate(checks=checks, headers=HEADERS).status_code)
 
 
 def can_be_wrong(operation: dict[str, Any]) -> bool:
@@ -111,6 +188,21 @@ class TestEveryRoute:
         @given(case=strategy)
         @settings(max_examples=EXAMPLES, suppress_health_check=list(HealthCheck))
         def holds(case: Any) -> None:
-            case.call_and_validate(checks=[CHECKS.get_one(name) for name in HELD], headers=HEADERS)
+            answered(case)
 
         holds()
+
+    @pytest.mark.parametrize(("path", "method"), [(path, method) for path, method, _ in OPERATIONS], ids=str)
+    def test_succeeds(self, api: Any, fuzzed: Flask, path: str, method: str) -> None:
+        """With what it asks for; the shape of its success is the documented one."""
+        names = existing(fuzzed.extensions["coppice"], path)
+        case = api[path][method].Case(
+            path_parameters=names,
+            query=sound_query(path, method, names.get("session_id", "")),
+            **(
+                {"body": BODIES[method, path], "media_type": "application/json"}
+                if (method, path) in BODIES
+                else {}
+            ),
+        )
+        assert 200 <= answered(case) < 300

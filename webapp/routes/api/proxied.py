@@ -11,7 +11,7 @@ from webapp.services.proxied.calls import Call
 table = Table("proxy")
 
 
-@table.post("/proxy/calls")
+@table.post("/proxy/calls", errors=(409,))
 def take_call(app: App, body: ProxiedCall) -> Taken:
     """Take in a copy of a call; `coppice proxy` sends one when its client has the answer.
 
