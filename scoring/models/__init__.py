@@ -6,6 +6,7 @@ from scoring.models.lookup import (
     get_context_limit,
     is_wide,
     known_models,
+    largest_call,
     window_above,
     window_to_offer,
 )
@@ -22,6 +23,7 @@ __all__ = [
     "get_context_limit",
     "is_wide",
     "known_models",
+    "largest_call",
     "prune_cost",
     "spent",
     "window_above",

@@ -142,6 +142,11 @@ def window_to_offer(tokens: int) -> int:
     return next((w for w in WINDOWS if w >= tokens), tokens)
 
 
+def largest_call(row: ModelLimits) -> int:
+    """Return the tokens that no call can exceed: the largest window of any model, or that of this row."""
+    return max(WINDOWS[-1], row.window)
+
+
 def is_wide(name: str | None) -> bool:
     """Return whether a model's name says that it runs with its window of a million tokens."""
     return WIDE_MARKER in (name or "").lower()

@@ -354,7 +354,10 @@ class Sessions:
             )
             for c in self._store.usage.calls(row.key)
         ]  # fmt: skip
-        return len(calls), spent(calls)
+        paid = spent(calls)
+        if paid is not None and row.state.get("set_aside"):
+            paid = replace(paid, at_least=True)  # a report that says too little is billed as it is
+        return len(calls), paid
 
     def timeline(self, session_id: str, points: int = 600) -> Timeline:
         """Return the chart: gauges over messages, and the operations on the context."""

@@ -9,13 +9,15 @@ the session.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import orjson
 
 from scoring.history import Features
-from scoring.messages import Message, Text
-from scoring.tokens import calibration
+from scoring.messages import Message, Reasoning, Text
+from scoring.models import largest_call
+from scoring.tokens import calibration, estimate_message_tokens
 from webapp.agents import AGENTS
 from webapp.agents.records import Entry, Usage
 from webapp.services.ingest.open_messages import Open, OpenMessages
@@ -208,6 +210,7 @@ class AppendBatch:
         self._place(opened, features)
         if opened.role == "assistant":
             self.state.answered += features.tokens - (old.tokens if old else 0)
+            self.state.thoughts += self._thoughts(message)
         self._learn(opened, features.tokens)
         self.state.expect(self.state.unwritten.waiting(self._factor))
         self.state.last_role, self.state.tools_open = opened.role, bool(message.calls)
@@ -266,6 +269,9 @@ class AppendBatch:
         self, usage: Usage, call_key: str, at: int | None, model: str | None, before: int, own: int
     ) -> None:
         """Add the real usage of a call: its context was `before` estimated tokens, its answer `own`."""
+        if (most := max(usage.input_tokens, usage.output_tokens)) > largest_call(self.session.model_row):
+            self.state.put_aside(call_key, most)
+            return
         self.state.expect(self.state.unwritten.asked)
         said, _ = calibration.total(self.session.informed, before)
         if call_key not in self.calls:
@@ -311,9 +317,19 @@ class AppendBatch:
             self.state.first_call(self.state.calibration.unseen - known.unseen, self.row.next_sample)
 
     def _surely_sent(self, before: int) -> int:
-        """Return the part of an estimated context that no agent takes out by itself: everything except tool outputs."""
-        outputs = self.session.main.region("tool") if self.row.followed else 0
+        """Return the part of an estimated context that is sent for certain.
+
+        Agents take tool outputs out by themselves, providers the thoughts of earlier turns.
+        """
+        outputs = self.session.main.region("tool") if self.row.followed else self.state.thoughts
         return max(0, before - outputs)
+
+    def _thoughts(self, message: Message) -> int:
+        """Return the estimated tokens of reasoning in an answer of a managed session."""
+        thoughts = tuple(part for part in message.parts if isinstance(part, Reasoning))
+        if not thoughts or self.row.followed:
+            return 0
+        return estimate_message_tokens(replace(message, parts=thoughts), self.session.counter)
 
     def _sample(self, opened: Open) -> None:
         grown = opened.old is not None

@@ -234,7 +234,7 @@ class Ingest:
             decoded = read_list(wire_messages, row.wire_format, row.model)
             self._refuse_large(decoded.messages)
             known_format = decoded.format if is_sure(wire_messages, decoded.format) else None
-            reported = read_usage(usage)
+            reported = read_usage(usage, decoded.messages)
             if whole:
                 self._go_back(row, ids_of(decoded.messages))
 

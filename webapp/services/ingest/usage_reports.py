@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
+from scoring.messages import Message, Reasoning
 from webapp.agents.records import Usage
 from webapp.errors import Invalid
 
@@ -12,13 +13,20 @@ from webapp.errors import Invalid
 INPUT = ("input_tokens", "prompt_tokens", "promptTokenCount", "prompt_token_count", "input")
 OUTPUT = ("output_tokens", "completion_tokens", "candidatesTokenCount", "candidates_token_count", "output")
 # Anthropic's input leaves out what was read from and written to the cache; everybody else's contains it.
+# Thoughts are part of the output in the details of OpenAI, and apart from it in Gemini's fields.
+DETAILS, APART = (
+    ("completion_tokens_details", "output_tokens_details"),
+    ("thoughtsTokenCount", "thoughts_token_count"),
+)
 READ, WRITTEN, HOUR = "cache_read_input_tokens", "cache_creation_input_tokens", "ephemeral_1h_input_tokens"
 # The largest window that the model table allows: the size of a call says something about its window, permanently.
 MOST = 100_000_000
 
 
-def read_usage(data: Mapping[str, Any] | None) -> Usage | None:
+def read_usage(data: Mapping[str, Any] | None, answer: Iterable[Message] = ()) -> Usage | None:
     """Return the usage that a program reports, None for none.
+
+    Thoughts that are not in the messages of the `answer` are not sent again with the next call.
 
     Raises:
         Invalid: it has no input tokens, or a number is not one.
@@ -36,13 +44,20 @@ def read_usage(data: Mapping[str, Any] | None) -> Usage | None:
     details = data.get("prompt_tokens_details") or data.get("input_tokens_details") or {}
     cached = _count(details, "cached_tokens") if isinstance(details, Mapping) else 0
     hours = data.get("cache_creation") or {}
-    output = next((n for n in OUTPUT if n in data), None)
+    output_name = next((n for n in OUTPUT if n in data), None)
+    apart = sum(_count(data, one) for one in APART)
+    output = (_count(data, output_name) if output_name else 0) + apart
+    inside = [_count(data[n], "reasoning_tokens") for n in DETAILS if isinstance(data.get(n), Mapping)]
+    thoughts = min(output, apart + sum(inside))
+    kept = any(isinstance(part, Reasoning) for message in answer for part in message.parts)
     return Usage(
         _count(data, name) + read + written,
-        _count(data, output) if output else 0,
+        output,
         read or cached or _count(data, "cached_tokens"),
         written,
+        thoughts,
         cache_write_hour_tokens=min(written, _count(hours, HOUR) if isinstance(hours, Mapping) else 0),
+        unsent_tokens=0 if kept else thoughts,
     )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -324,7 +324,7 @@ class Calls:
                 name = self._next(row, key) if key in known else key
                 records.append(Entry(message, name, before, at=at, model=read.model))
                 before = name
-        usage = _usage(read.reply)
+        usage = _usage(read.reply, [one.message for one in records if isinstance(one, Entry)])
         if usage is not None:
             call = read.reply.call or f"{before}@{read.call.at}"
             records.append(UsageReport(usage, at, call, read.model, input_end=read.keys[-1]))
@@ -370,10 +370,10 @@ def _words(message: Message) -> tuple[str, tuple[str, ...]]:
     return message.text.strip(), tuple(call.id for call in message.calls)
 
 
-def _usage(reply: Reply | None) -> Usage | None:
+def _usage(reply: Reply | None, answer: Iterable[Message] = ()) -> Usage | None:
     """Return the real usage of a call, None if the provider reports none."""
     try:
-        return read_usage(reply.usage) if reply is not None else None
+        return read_usage(reply.usage, answer) if reply is not None else None
     except Invalid:
         return None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from scoring.history import recognise, task_type_of
-from scoring.models import window_to_offer
+from scoring.models import largest_call, window_to_offer
 from scoring.settings import ANY, AUTO
 from scoring.tokens import calibration
 from scoring.verdict import SessionFigures
@@ -252,10 +252,10 @@ def notes_of(session: Session, limits: Limits) -> list[str]:
     notes = list(row.notes)
     if state.set_aside:
         reports = "1 usage report" if state.set_aside == 1 else f"{state.set_aside:,} usage reports"
-        notes.append(
-            f"{reports} set aside: the last says {state.aside_input:,} tokens, "
-            "and more was certainly sent; were cached tokens left out?"
-        )
+        why = "and more was certainly sent; were cached tokens left out?"
+        if state.aside_input > largest_call(session.model_row):
+            why = "more than any model takes in a call"
+        notes.append(f"{reports} set aside: the last says {state.aside_input:,} tokens, {why}")
     if row.model and not limits.model.known and limits.window_assumed:
         notes.append(
             f"the model {row.model} is not in the table; a window of {limits.window:,} tokens is assumed"

@@ -37,6 +37,46 @@ class TestAFalseReport:
         assert session.pruned.tokens > 20_100
         assert any("4 usage reports set aside" in note for note in session.notes)
 
+    @pytest.mark.parametrize("words", [300, 1_500])
+    def test_is_noticed_in_a_short_session(self, app: App, words: int) -> None:  # X11
+        """Twelve tokens are not true of some hundred words."""
+        session_id = managed(app, wire("user", "value " * words), model="gpt-5")
+        before = app.sessions.get(session_id).pruned.tokens
+        app.ingest.append_messages(session_id, [wire("assistant", "ok")], usage={"input_tokens": 12})
+        session = app.sessions.get(session_id)
+        assert session.pruned.tokens > before
+        assert session.pruned.certainty == "estimated"
+
+    @pytest.mark.parametrize(
+        "report",
+        [
+            {"input_tokens": 99_000_000},
+            {"input_tokens": 1_510, "output_tokens": 20_000_000},
+            {"input_tokens": 10, "cache_read_input_tokens": 90_000_000},
+        ],
+    )
+    def test_of_more_than_any_model_takes_moves_nothing(
+        self, app: App, report: dict[str, int]
+    ) -> None:  # X11
+        """Neither the total, nor the window that is asked for, nor the bill."""
+        session_id = managed(app, wire("user", "value " * 1_500), model="gpt-5")
+        app.ingest.append_messages(session_id, [wire("assistant", "ok")], usage=report)
+        session = app.sessions.get(session_id)
+        assert session.pruned.tokens < 2_000
+        assert session.over_limit is None
+        assert any("more than any model takes in a call" in note for note in session.notes)
+        cost = app.sessions.stats(session_id).cost
+        assert cost is not None
+        assert cost.calls == 0
+
+    def test_makes_the_bill_a_lower_bound(self, app: App) -> None:  # X11
+        """The call is billed as it was reported, and it was more."""
+        session_id = managed(app, wire("user", WORDS), model="gpt-5")
+        app.ingest.append_messages(session_id, [wire("assistant", "ok")], usage={"input_tokens": 12})
+        cost = app.sessions.stats(session_id).cost
+        assert cost is not None
+        assert cost.spent_at_least
+
     def test_is_counted_once_a_call(self, app: App) -> None:
         """A call that is written as several rows repeats its usage."""
         session_id = followed(app, user(WORDS), model="claude-sonnet-4-5")
@@ -53,3 +93,29 @@ class TestAFalseReport:
         session = app.sessions.get(session_id)
         assert session.notes == []
         assert abs(session.pruned.tokens - tokens) < 20
+
+    def test_is_told_from_thoughts_that_are_not_sent_again(self, app: App) -> None:  # X11
+        """A chat with a model that thinks: the answer's report holds them, the next call's does not."""
+        session_id = managed(app, wire("user", "hello " * 100), model="gpt-5")
+        for n in range(4):
+            report = {
+                "prompt_tokens": 110 + 30 * n,
+                "completion_tokens": 5_010,
+                "completion_tokens_details": {"reasoning_tokens": 5_000},
+            }
+            app.ingest.append_messages(session_id, [wire("assistant", "ok " * 8)], usage=report)
+            session = app.sessions.get(session_id)
+            assert session.notes == []
+            assert (session.pruned.tokens, session.pruned.certainty) == (120 + 30 * n, "exact")
+            app.ingest.append_messages(session_id, [wire("user", "and then? " * 4)])
+
+    def test_is_told_from_thinking_that_the_provider_takes_out(self, app: App) -> None:  # X11
+        """Anthropic's answers hold their thinking; of earlier turns it is not sent."""
+        session_id = managed(app, wire("user", "hello " * 100), model="claude-sonnet-4-5")
+        for n in range(3):
+            thinking = {"type": "thinking", "thinking": "step by step " * 2_000, "signature": "x" * 40}
+            answer = {"role": "assistant", "content": [thinking, {"type": "text", "text": "ok"}]}
+            report = {"input_tokens": 120 + 20 * n, "output_tokens": 6_500}
+            app.ingest.append_messages(session_id, [answer], usage=report)
+            assert app.sessions.get(session_id).notes == []
+            app.ingest.append_messages(session_id, [wire("user", "and then?")])

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from scoring.messages import Message, Reasoning, Text
 from webapp.errors import Invalid
 from webapp.services.ingest.usage_reports import read_usage
 
@@ -23,6 +24,16 @@ class TestUsage:
             ),
             ({"input_tokens": 3, "cache_read_input_tokens": 5, "cache_creation_input_tokens": 2}, (10, 0, 5)),
             ({"usageMetadata": {"promptTokenCount": 10, "candidatesTokenCount": 2}}, (10, 2, 0)),
+            (
+                {
+                    "usageMetadata": {
+                        "promptTokenCount": 9,
+                        "candidatesTokenCount": 2,
+                        "thoughtsTokenCount": 5,
+                    }
+                },
+                (9, 7, 0),
+            ),
         ],
     )
     def test_is_understood(self, data: dict[str, Any], expected: tuple[int, int, int]) -> None:  # X11
@@ -48,6 +59,27 @@ class TestUsage:
         with pytest.raises(Invalid) as caught:
             read_usage(data)
         assert caught.value.details[0]["field"].startswith("usage")
+
+    @pytest.mark.parametrize(
+        "data",
+        [
+            {
+                "prompt_tokens": 9,
+                "completion_tokens": 7,
+                "completion_tokens_details": {"reasoning_tokens": 5},
+            },
+            {"input_tokens": 9, "output_tokens": 7, "output_tokens_details": {"reasoning_tokens": 5}},
+            {"promptTokenCount": 9, "candidatesTokenCount": 2, "thoughtsTokenCount": 5},
+        ],
+    )
+    def test_leaves_thoughts_out_of_the_next_call(self, data: dict[str, Any]) -> None:  # X11
+        """They are paid for, and sent again only where the answer has them."""
+        thought = Message("assistant", (Reasoning("hm"), Text("ok")))
+        alone, with_them = read_usage(data), read_usage(data, [thought])
+        assert alone is not None
+        assert with_them is not None
+        assert (alone.output_tokens, alone.answer_tokens, alone.reasoning_tokens) == (7, 2, 5)
+        assert with_them.answer_tokens == 7
 
     def test_may_be_missing(self) -> None:
         """Nothing reported is no error."""
