@@ -1,11 +1,11 @@
-"""The features of one message: found once, when it comes in, and stored with it.
+"""The features of one message: computed once, when it arrives, and stored with it.
 
-Nothing here looks at another message or at a clock, so a message's features change only when the lexicon or the
-tokenizer does. `lexicon` names the lexicon the keyword rating was made with: where it differs from the one in
-the settings, the caller rates the message again (`needs_rating`).
+They depend on no other message and on no clock, so they change only with the lexicon or the tokenizer. `lexicon` is the
+digest of the lexicon used for the keyword rating; if it differs from the one in the settings, the caller rates the
+message again (`needs_rating`).
 
-The text that is looked at is what is said: text, tool results and the values of arguments. The keys of a wire
-format and of JSON arguments never count as words, and reasoning counts neither as words nor as length.
+The analysed text consists of text parts, tool results and the values of arguments. The keys of a wire format and of
+JSON arguments never count as words, and reasoning counts neither as words nor as length.
 """
 
 from __future__ import annotations
@@ -22,21 +22,20 @@ from scoring.messages import Media, Message, Reasoning, Text, ToolCall, ToolResu
 from scoring.settings import Lexicon
 
 _JSON_BLANKS = " \t\n\r"
-# `json.loads` without its search for blanks, which takes longer than the arguments of most calls.
+# `json.loads` without its search for blanks, which takes longer than parsing the arguments of most calls.
 _read_json = json.JSONDecoder().raw_decode
 
 
 class Features(NamedTuple):
-    """Static facts of one message; a tuple, which is made in a third of the time of a frozen dataclass.
+    """Static facts of one message; a tuple, because that is created in a third of the time of a frozen dataclass.
 
-    `tokens` is its cost in the context, `chars` the length of what it says in characters, `keywords` its rating
-    (0...1) by the lexicon with the digest `lexicon`; `calls` and `results` are call ids. `own_words` marks what a
-    user said (not just tool results handed back), `reasoning_only` an item that holds nothing but reasoning. `content`
-    is what *Foresight* reads; None where nobody looked for it, or a version of before did. `tool` names the tools of
-    its calls and results, one a line in that order, "" where none is known or a version of before looked; `names`
-    reads it. `traces` is what the stages before dropping read, kept the same way; None where nobody looked for it.
-    `cues` are found together with the content. `names_file` marks talk that was seen to name a file before its content
-    was looked for.
+    `tokens` is its cost in the context, `chars` the length of its text in characters, `keywords` its rating (0...1) by
+    the lexicon with the digest `lexicon`; `calls` and `results` are call ids. `own_words` is True if a user wrote
+    something (not only tool results handed back), `reasoning_only` for an item with nothing but reasoning. `content`
+    is what *Foresight* reads; None if it was not analysed, or by an earlier version. `tool` has the tools of its calls
+    and results, one a line in that order, "" if none is known; `names` parses it. `traces` is what the stages before
+    dropping read, stored the same way; None if it was not analysed. `cues` are computed together with the content.
+    `names_file` is True for a message without tools that names a file and whose content was not analysed yet.
     """
 
     role: str
@@ -56,14 +55,12 @@ class Features(NamedTuple):
 
     @property
     def traced(self) -> Traces:
-        """Return the files that each call touches, and what each output is known by; nothing where it was not looked
-        for.
-        """
+        """Return the files that each call reads or writes, and the digest of each output; empty if not analysed."""
         return tracing.read(self.traces or "", len(self.calls), len(self.results))
 
     @property
     def names(self) -> tuple[list[str], list[str]]:
-        """Return the tool of each call, and of each result where the result says so; "" where it is not known."""
+        """Return the tool of each call, and of each result if the result names it; "" if unknown."""
         listed = self.tool.split("\n") if self.tool else []
         count = len(self.calls)
         if len(listed) != count + len(self.results):
@@ -71,7 +68,7 @@ class Features(NamedTuple):
         return listed[:count], listed[count:]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the features as JSON-ready data, those at their default left out."""
+        """Return the features as JSON-ready data, without those that have their default value."""
         out: dict[str, Any] = {"role": self.role, "tokens": self.tokens}
         for name, default in self._field_defaults.items():
             value = getattr(self, name)
@@ -87,7 +84,7 @@ class Features(NamedTuple):
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Features:
-        """Return the features that `to_dict` wrote; fields that are not known are passed over."""
+        """Return the features that `to_dict` wrote; unknown fields are ignored."""
         known: dict[str, Any] = {k: v for k, v in data.items() if k in cls._fields}
         for name in ("calls", "results"):
             if name in known:
@@ -110,10 +107,10 @@ def analyse(
 ) -> Features:
     """Return the features of a message that costs `tokens`.
 
-    Its content is looked for only where `content` asks for it, in it its words where `words` does, and its traces
-    where `traces` does, by default with the content.
+    The content is analysed only with `content`, its words only with `words`, and the traces with `traces`, which is by
+    default the value of `content`.
     """
-    wanted = content if traces is None else traces  # of a message without tools they are known to be none
+    wanted = content if traces is None else traces  # a message without tools has none
     pieces: list[str] = []
     calls: list[str] = []
     results: list[str] = []
@@ -121,7 +118,7 @@ def analyse(
     answered: list[str] = []
     given: list[Any] = []
     said = thought = False
-    for part in message.parts:  # one pass, by exact type: this runs for every message that comes in
+    for part in message.parts:  # one pass, by exact type: this runs for every message that arrives
         kind = type(part)
         if kind is Text:
             pieces.append(part.text)  # type: ignore[union-attr]
@@ -155,22 +152,22 @@ def analyse(
         _named(names + answered) if calls or results else "",
         "" if not (calls or results) else _traces(message, given, bool(outputs)) if wanted else None,
         cues_of(message, given) if content else NO_CUES,
-    )  # by place: names cost half as much again
+    )  # positional: keyword arguments would make this call half as slow again
 
 
 def analyse_text(role: str, text: str, tokens: int, lexicon: Lexicon) -> Features:
-    """Return what `analyse` returns, without content, for a message that says one text and nothing else."""
+    """Return what `analyse` returns, without content, for a message that is a single text."""
     rating = lexicon.rate(text)
     return Features(role, tokens, len(text), rating, lexicon.digest, own_words=role == "user", traces="")
 
 
 def _named(names: list[str]) -> str:
-    """Return the names of tools as they are stored: one a line, "" where none is known."""
+    """Return the names of tools as they are stored: one a line, "" if none is known."""
     return "\n".join([name.replace("\n", " ") for name in names]) if any(names) else ""
 
 
 def outputs_of(message: Message) -> list[str]:
-    """Return the tool outputs of a message that may be shortened: those of a message that is nothing else."""
+    """Return the tool outputs of a message that can be shortened: those of a message with no other content."""
     if message.role != "tool" or message.media:
         return []
     results = [p.text for p in message.parts if isinstance(p, ToolResult)]
@@ -179,7 +176,7 @@ def outputs_of(message: Message) -> list[str]:
 
 
 def needs_content(features: Features) -> bool:
-    """Return whether what *Foresight* reads was never looked for, or found by another version."""
+    """Return whether the content was not analysed, or by another version."""
     return features.content is None
 
 
@@ -193,7 +190,7 @@ def with_content(features: Features, message: Message) -> Features:
 
 
 def with_words(features: Features, message: Message) -> Features:
-    """Return the same features with the words of the message, which nobody looked for before."""
+    """Return the same features with the words of the message, which were not analysed before."""
     if features.content is None:
         return features
     return features._replace(content=features.content.with_words(text_of(message)))
@@ -205,7 +202,7 @@ def traces_of(message: Message) -> str:
 
 
 def _traces(message: Message, given: Sequence[Any], alone: bool) -> str:
-    """Return the same; `given` are the arguments of its calls, `alone` says that it is nothing but outputs."""
+    """Return the traces as stored; `given` are the arguments of the calls, `alone` is True for nothing but outputs."""
     calls = [tracing.of_call(c.name, c.arguments, one) for c, one in zip(message.calls, given, strict=True)]
     return tracing.written(calls + [tracing.of_result(r, alone) for r in message.results])
 
@@ -221,7 +218,7 @@ def rated_again(features: Features, message: Message, lexicon: Lexicon) -> Featu
 
 
 def text_of(message: Message) -> str:
-    """Return what a message says, without any key of its format: the text that signals look at."""
+    """Return the text of a message that signals read, without the keys of its format."""
     pieces: list[str] = []
     for part in message.parts:
         if isinstance(part, Text | ToolResult):
@@ -236,7 +233,7 @@ def _joined(pieces: list[str]) -> str:
 
 
 def argument_values(arguments: str) -> list[str]:
-    """Return the values inside a call's arguments, in order; the text itself where it is no JSON object or list."""
+    """Return the values in a call's arguments, in order; the text itself if it is not a JSON object or list."""
     return _values(arguments, _parsed(arguments))
 
 

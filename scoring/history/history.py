@@ -1,9 +1,9 @@
-"""The messages of one context, in order, as columns: what a plan is made from.
+"""The messages of one context, in order, as columns: the input of a plan.
 
-One list a fact instead of one object a message, because a plan over 100,000 messages reads columns in bulk.
-Positions are indices into these lists. Units are kept up to date as messages are appended; an append takes
-amortised constant time. Plans and scores are made from a snapshot, which never changes, so a history may grow while
-they are looked at.
+There is one list for each fact instead of one object for each message, because a plan over 100,000 messages reads
+columns in bulk. Positions are indices into these lists. Units are kept up to date as messages are appended; an append
+takes amortised constant time. Plans and scores are made from a snapshot, which never changes, so a history can grow
+while they are in use.
 """
 
 from __future__ import annotations
@@ -27,43 +27,43 @@ from scoring.units import Units
 
 
 def reads_content(settings: Settings) -> bool:
-    """Return whether a plan with these settings looks at the contents of messages."""
-    known = settings.task_type != AUTO  # a task type is recognised by what messages say, too
+    """Return whether a plan with these settings reads the contents of messages."""
+    known = settings.task_type != AUTO  # otherwise the task type is recognised, from contents too
     weighed = any(signal.reads_content and settings.weights.get(name) for name, signal in SIGNALS.items())
     guarded = settings.guarded_percent > 0 or settings.mark_changed
     return settings.strategy == "foresight" or weighed or guarded or not known
 
 
 def reads_traces(settings: Settings) -> bool:
-    """Return whether a plan with these settings looks at which files are read and which outputs come again."""
+    """Return whether a plan with these settings uses the files that are read and the outputs that are repeated."""
     return settings.stage_duplicates or settings.stage_superseded or settings.stage_outputs != "off"
 
 
 def counter_of(settings: Settings, counter: TokenCounter | None) -> TokenCounter | None:
-    """Return what counts bare messages: the counter that is given, or what the settings ask for; None for the usual."""
+    """Return the counter for bare messages: the given one, or that of the settings; None for the estimator."""
     return FOUR_CHARACTERS if counter is None and settings.counting == "four_characters" else counter
 
 
 def ends_with_question(messages: Sequence[Message]) -> bool:
-    """Return whether the last message is a short one of a user's: the only one that relevance is reckoned for."""
+    """Return whether the last message is a short one from a user: only then relevance is computed."""
     last = messages[-1] if messages else None
     return last is not None and last.role == "user" and 0 < words_of(text_of(last)).total <= QUESTION_WORDS
 
 
 def reads_keywords(settings: Settings, strategy: str | None = None) -> bool:
-    """Return whether a plan with these settings looks at keyword ratings: *Foresight* alone does not."""
+    """Return whether a plan with these settings uses keyword ratings; only *Foresight* does not."""
     return (strategy or settings.strategy) != "foresight"
 
 
 class History:
     """Columns over the messages of one context.
 
-    `pinned` and `drop_first` are sets of positions that the caller may change at any time; all else is read only.
-    `facts` are what a task type is recognised by; callers with a longer log set those of the log.
-    `unit_tokens[h]` is the sum of the unit with the head h, and 0 at positions that are no head. `summarised` is how
-    many of the messages stand before the last summary, which itself is none of them; `summary_tokens` is what the
-    summaries take, `numbers` what the messages are called in reasons (by their place, from 1, where it is empty).
-    A `frozen` one is a snapshot.
+    `pinned` and `drop_first` are sets of positions that the caller can change at any time; everything else is read
+    only. `facts` are used to recognise the task type; callers with a longer log set those of the log. `unit_tokens[h]`
+    is the sum of the unit with the head h, and 0 at positions that are not heads. `summarised` is the number of
+    messages before the last summary (summaries are not in the history); `summary_tokens` is the size of the summaries.
+    `numbers` are the message numbers used in reasons; if empty, they are the positions counted from 1. A `frozen`
+    history is a snapshot.
     """
 
     __slots__ = (
@@ -93,7 +93,7 @@ class History:
         self.chars: list[int] = []
         self.keywords: list[float] = []
         self.systems: list[int] = []  # positions of system messages, in order
-        self.own_words: list[int] = []  # positions of messages in which a user speaks, in order
+        self.own_words: list[int] = []  # positions of messages with a user's own words, in order
         self.pinned: set[int] = set()
         self.drop_first: set[int] = set()
         self.units = Units()
@@ -112,11 +112,11 @@ class History:
         counter: TokenCounter | None = None,
         settings: Settings = FORESIGHT,
     ) -> History:
-        """Return the history of bare messages: counted by `counter`, or as the settings say, and analysed."""
+        """Return the history of bare messages, analysed, and counted by `counter` or as the settings say."""
         counter, lexicon = counter_of(settings, counter), lexicon_of(settings.keywords)
         content, traces = reads_content(settings), reads_traces(settings)
         asked = content and ends_with_question(messages)
-        # A counter of the caller's own may change, and is asked each time.
+        # A counter of the caller's can change, so its counts are not remembered.
         given = counter is not None and counter is not FOUR_CHARACTERS
         how = None if given else counter, given, lexicon.digest, traces
 
@@ -124,7 +124,9 @@ class History:
             if not content:
                 tokens = estimate_message_tokens(message, counter)
                 return analyse(message, tokens, lexicon, traces=traces)
-            words = asked or message.role == "system"  # by their words rules are told from other prompts
+            words = (
+                asked or message.role == "system"
+            )  # the words of a system prompt show if it contains rules
             found = REMEMBERED.of(message, how, words, partial(find, words))
             return found._replace(tokens=estimate_message_tokens(message, counter)) if given else found
 
@@ -143,9 +145,9 @@ class History:
         counter: TokenCounter | None = None,
         settings: Settings = FORESIGHT,
     ) -> History:
-        """Return what `of` returns for messages that say one text each, given as roles and texts.
+        """Return what `of` returns for messages of a single text each, given as roles and texts.
 
-        Good for settings that read no content: their keywords are never rated again.
+        Only for settings that read no content; keywords are never rated again here.
         """
         counter, lexicon = counter_of(settings, counter), lexicon_of(settings.keywords)
         return cls.of_features(
@@ -163,9 +165,9 @@ class History:
         return len(self.roles)
 
     def snapshot(self) -> History:
-        """Return the history as it is now; a copy that never changes, or the history itself where it is one already.
+        """Return a copy that never changes; a snapshot returns itself.
 
-        Cost: every column is copied once, a small part of what a plan costs.
+        Every column is copied once, which is a small part of the cost of a plan.
         """
         if self.frozen:
             return self
@@ -177,7 +179,7 @@ class History:
         return out
 
     def append(self, features: Features, *, pinned: bool = False, drop_first: bool = False) -> int:
-        """Add the next message; answers its position."""
+        """Add the next message; return its position."""
         position = len(self.roles)
         self.extend((features,))
         if pinned:
@@ -193,7 +195,7 @@ class History:
             ValueError: this is a snapshot.
         """
         if self.frozen:
-            raise ValueError("a snapshot does not grow: append to the history that it was made of")
+            raise ValueError("a snapshot cannot grow: append to the history that it was made from")
         first = len(self.roles)
         if not features:
             return
@@ -213,11 +215,11 @@ class History:
             self.unit_tokens[gone] = 0
 
     def number(self, position: int) -> int:
-        """Return what a message is called in a reason."""
+        """Return the number of a message in reasons."""
         return self.numbers[position] if self.numbers else position + 1
 
     def rate(self, messages: Sequence[Message], settings: Settings) -> None:
-        """Rate the keywords of its messages again where their task type has other ones, which shows at their end."""
+        """Rate the keywords of messages again if the recognised task type has another keyword list."""
         if not reads_keywords(settings):
             return
         lexicon = lexicon_of(settings_for(settings, self.facts).keywords)

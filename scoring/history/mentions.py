@@ -1,7 +1,7 @@
 """The mentions of a history: its names and text lines, which *Foresight* weighs, and the messages that have them.
 
-Mentions are numbered as messages come in, so that a plan works on small whole numbers and flat columns. An append takes
-time for its own mentions alone.
+Mentions are numbered as messages arrive, so that a plan works on small whole numbers and flat columns. The cost of an
+append depends only on its own mentions.
 """
 
 from __future__ import annotations
@@ -22,19 +22,17 @@ _SPEAKERS = {"assistant": AGENT, "tool": TOOL}
 class Mentions:
     """Columns over the mentions of a history, by number.
 
-    `spelled` is a name as it is spelled, or the hash of a line; `last` the latest message that has the mention, `count`
-    how many have it, `flags` who named it and what it is (the bits of `scoring.signals`). `held[i]` are the mentions of
-    message i. Only `append` changes them.
+    `spelled` is a name as spelled, or the hash of a line; `last` is the latest message with the mention, `count` the
+    number of messages with it, `flags` the roles that named it and its kind (the bits of `scoring.signals`). `held[i]`
+    are the mentions of message i. Only `append` changes them.
     """
 
     __slots__ = ("_answered", "_numbers", "_task", "count", "flags", "held", "last", "spelled")
 
     def __init__(self) -> None:
         self._numbers: dict[str | int, int] = {}
-        self._answered = False  # once the model has said something, what users say is no longer the task
-        self._task = array(
-            "I"
-        )  # the mentions of the task so far: the last message of a user before the first answer
+        self._answered = False  # after the model's first answer, user messages are no longer the task
+        self._task = array("I")  # mentions of the task: the last user message before the first answer
         self.spelled: list[str | int] = []
         self.last = array("I")
         self.count = array("I")
@@ -42,7 +40,7 @@ class Mentions:
         self.held: list[array[int]] = []
 
     def extend(self, contents: Sequence[Content | None], roles: Sequence[str]) -> None:
-        """Take the mentions of the next messages."""
+        """Add the mentions of the next messages."""
         if any(contents):
             for content, role in zip(contents, roles, strict=True):
                 self.append(content, role)
@@ -54,7 +52,7 @@ class Mentions:
         self.held += [array("I")] * len(roles)
 
     def append(self, content: Content | None, role: str) -> None:
-        """Take the mentions of the next message, said by `role`."""
+        """Add the mentions of the next message, which has this role."""
         who = _SPEAKERS.get(role, USER)
         self._answered = self._answered or role == "assistant"
         if role == "user" and not self._answered:
@@ -73,19 +71,19 @@ class Mentions:
         self.held.append(held)
 
     def _ask(self, held: array[int]) -> None:
-        """Take the mentions of one message for those of the task, in place of an older one's."""
+        """Set the mentions of the task to those of this message, replacing an older one's."""
         for number in frozenset(self._task).difference(held):
             self.flags[number] &= _NOT_TASK
         self._task = held
 
     def snapshot(self) -> Mentions:
-        """Return a copy that stays as it is while messages are appended; it shares `spelled`, which only grows."""
+        """Return a copy that does not change while messages are appended; it shares `spelled`, which only grows."""
         out = copy(self)
         out.last, out.count, out.flags, out.held = self.last[:], self.count[:], self.flags[:], self.held[:]
         return out
 
     def _tell_apart(self, held: array[int], alike: frozenset[int], known: int) -> None:
-        """Flag the mentions that only alike lines of a message have; the first `known` were there before it."""
+        """Flag the mentions that occur only in alike lines; those numbered below `known` existed before the message."""
         for place, number in enumerate(held):
             if place not in alike:
                 self.flags[number] &= _NOT_ALIKE

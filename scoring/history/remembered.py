@@ -1,7 +1,7 @@
 """Features that were computed before in this process, by a hash of the message's content.
 
-Features depend on the message and on how it is analysed, so a list that comes again with a few messages more is
-analysed for those alone. What is remembered is bounded in messages and in characters, and no text is held.
+Features depend only on the message and the kind of analysis. When a list comes again with a few more messages, only
+those are analysed. The cache is bounded in messages and in characters, and holds no texts.
 """
 
 from __future__ import annotations
@@ -16,13 +16,14 @@ from scoring.history.features import Features, with_words
 from scoring.messages import Message, Part, Text, ToolCall, ToolResult
 
 MESSAGES_KEPT = 20_000
-CHARACTERS_KEPT = 40_000_000  # of the messages; what is found of them takes about as many bytes
+CHARACTERS_KEPT = 40_000_000  # of the messages; their features take about as many bytes
 
 
 class Remembered:
     """The features used last, by the content they were computed from.
 
-    Threads may share it: each step is one on a dictionary, and a message that two look for at once is found twice.
+    Threads can share it: each step is a single dictionary operation, and a message that two threads request at the same
+    time is analysed twice.
     """
 
     def __init__(self, messages: int = MESSAGES_KEPT, characters: int = CHARACTERS_KEPT) -> None:
@@ -31,9 +32,9 @@ class Remembered:
         self._characters = 0
 
     def of(self, message: Message, how: object, words: bool, find: Callable[[Message], Features]) -> Features:
-        """Return the features of a message, found by `find` unless they are known.
+        """Return the features of a message from the cache, or from `find`.
 
-        `how` says how it analyses; with its `words`, which are found for a known one that came without them.
+        `how` identifies the kind of analysis. With `words`, cached features without words are completed.
         """
         key = hash_of(message), how
         known = self._found.pop(key, None)
@@ -44,7 +45,7 @@ class Remembered:
         self._found[key] = features, words
         self._characters += features.chars if known is None else 0
         while len(self._found) > self._most or self._characters > self._most_characters:
-            if not self._found:  # two threads found the same, and both counted it
+            if not self._found:  # two threads analysed the same message, and both counted it
                 self._characters = 0
                 break
             self._characters -= self._found.popitem(last=False)[1][0].chars
@@ -52,13 +53,13 @@ class Remembered:
 
 
 def hash_of(message: Message) -> bytes:
-    """Return the hash of everything that a message says."""
-    said: Any = (message.role, message.name, *map(_plain, message.parts))
+    """Return the hash of everything in a message."""
+    said: Any = (message.role, message.name, *map(_hashable, message.parts))
     return blake2b(marshal.dumps(said, 0), digest_size=16).digest()
 
 
-def _plain(part: Part) -> tuple[object, ...]:
-    """Return what a part says as values that equal parts spell alike."""
+def _hashable(part: Part) -> tuple[object, ...]:
+    """Return the content of a part as values that are the same for equal parts."""
     kind = type(part)
     if kind is Text:
         return "text", part.text  # type: ignore[union-attr]

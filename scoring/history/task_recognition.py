@@ -1,9 +1,9 @@
-"""Recognises the task type of a session from a few facts that are counted as messages come in.
+"""Recognises the task type of a session from a few facts that are counted as messages arrive.
 
-The facts are running sums, so that recognition costs the same for ten messages as for 100,000, and a session keeps its
-looks when a prune takes its tool outputs away: the counts are those of all that was said. Tools decide where there
-are any, by the words in their names; else what is talked about: names of files, and a system prompt that reads like
-rules for serving customers. `settings_for` is the one place where a type becomes weights and keywords.
+The facts are running sums over the whole log, so recognition costs the same for ten messages as for 100,000, and a
+prune of the tool outputs does not change the type. If there are tool calls, the words in the names of the tools decide;
+otherwise the names of files in messages, and a system prompt with rules for serving customers. `settings_for` is the
+one place that turns a type into weights and keywords.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from scoring.history.content.names import identifiers
 from scoring.history.features import Features
 from scoring.settings import ANY, AUTO, Settings
 
-FEW_MESSAGES = 4  # fewer say nothing of what a session is about
-FEW_CALLS = 0.05  # fewer calls than this share of the messages: a conversation with a tool at hand
-NAMING_FILES = 0.2  # where so many of the messages that are talk name a file, the talk is about code
-RULES = 4  # so many of the words below make a system prompt rules for serving customers
+FEW_MESSAGES = 4  # fewer do not show what a session is about
+FEW_CALLS = 0.05  # with fewer calls than this share of the messages, a session is a conversation
+NAMING_FILES = 0.2  # if this share of the messages without tools name a file, the session is about code
+RULES = 4  # this many of the words below mean that a system prompt has rules for serving customers
 TOOLS_KEPT = 30  # tools that are counted by name; calls of others are counted together
 NAME_CHARS = 60
 
@@ -30,7 +30,7 @@ _WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _FILE = re.compile(
     r"(?m)/[^\n]*\.[A-Za-z]{1,5}$|\.(?:py|js|ts|go|rs|c|cpp|java|rb|sh|sql|json|toml|ya?ml|html|css)$"
 )
-_ENDING = re.compile(r"\.[A-Za-z]")  # no file without it, which tells most texts apart at once
+_ENDING = re.compile(r"\.[A-Za-z]")  # every name of a file has one; a fast test for most texts
 _CODING = frozenset(
     """
     bash shell terminal exec execute command edit multiedit patch write grep glob file files dir directory folder code
@@ -51,7 +51,7 @@ _SUPPORT = frozenset(
     """.split()  # noqa: SIM905
 )
 _ALONE: Mapping[str, str] = {"read": "coding", "ls": "coding", "replace": "coding", "search": "research"}
-# As the words of a message are kept: by the hashes of their stems.
+# Hashes of stems, the form in which the words of a message are stored.
 _OF_RULES = frozenset(
     content_of(
         "policy customer agent cancel refund reservation order booking confirm eligible compensation transfer "
@@ -61,7 +61,7 @@ _OF_RULES = frozenset(
 
 
 class Likeness(NamedTuple):
-    """A task type by its name ("any" where it looks like none), and why, in words."""
+    """A task type by its name ("any" if none fits), and the reason in words."""
 
     name: str
     reason: str
@@ -71,9 +71,9 @@ class Likeness(NamedTuple):
 class Facts:
     """Counts over the messages of a session; bounded in size.
 
-    `messages` without system messages; `outputs` those that bring tool outputs; `talk` those of user and agent without
-    any tool, `files` those of them that name a file. `rules` is how many of the words of rules for serving customers
-    stand in one system message. `tools` counts calls by tool, `others` those of further tools.
+    `messages` excludes system messages; `outputs` are those with tool outputs; `talk` those of user and agent without
+    any tool, `files` those of them that name a file. `rules` is the largest number of words from rules for serving
+    customers in one system message. `tools` counts calls by tool, `others` those of further tools.
     """
 
     messages: int = 0
@@ -96,7 +96,7 @@ class Facts:
         self.talk += talk
 
     def add(self, features: Features, sign: int = 1) -> None:
-        """Count a message; with `sign` -1 take it back, because it will be counted again."""
+        """Count a message; with `sign` -1 subtract it, before it is counted again."""
         content = features.content
         if features.role == "system":
             if content is not None and sign > 0:
@@ -120,7 +120,7 @@ class Facts:
             self.others += sign
 
     def copy(self) -> Facts:
-        """Return the same counts, to be counted on from."""
+        """Return a copy, which can be continued."""
         return replace(self, tools=dict(self.tools))
 
     def to_dict(self) -> dict[str, Any]:
@@ -129,23 +129,23 @@ class Facts:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any] | None) -> Facts:
-        """Return what `to_dict` wrote; nothing counted where there is nothing."""
+        """Return the counts that `to_dict` wrote; all are 0 for None."""
         known = {name: value for name, value in (data or {}).items() if name in cls.__slots__}
         return cls(**{**known, "tools": dict(known.get("tools", {}))})
 
 
 def names_file(text: str) -> bool:
-    """Return whether a text names a file, as its content will show once somebody looks for that."""
+    """Return whether a text names a file; the same answer that its analysed content gives."""
     return _ENDING.search(text) is not None and _is_file_in("\n".join(identifiers(clipped(text))))
 
 
 def _is_file_in(names: str) -> bool:
-    """Return whether one of the names, one a line, is that of a file."""
+    """Return whether one of the names (one a line) is that of a file."""
     return "." in names and _FILE.search(names) is not None
 
 
 def recognise(facts: Facts) -> Likeness:
-    """Return the task type that a session looks like by these facts."""
+    """Return the task type that these facts suggest."""
     if facts.messages < FEW_MESSAGES:
         return Likeness(ANY, "too little was said yet to tell what it looks like")
     calls = facts.others + sum(facts.tools.values())
@@ -155,8 +155,9 @@ def recognise(facts: Facts) -> Likeness:
 
 
 def settings_for(settings: Settings, facts: Facts) -> Settings:
-    """Return the settings as they hold for a session: with the weights and keywords of its task type, and no type
-    left to look up.
+    """Return the settings that apply to a session: with the weights and keywords of its task type.
+
+    The result has the task type "any", so applying this again changes nothing.
     """
     if settings.task_type == ANY:
         return settings
@@ -170,7 +171,7 @@ def settings_for(settings: Settings, facts: Facts) -> Settings:
 
 
 def task_type_of(settings: Settings, facts: Facts) -> str:
-    """Return the name of the task type in force; "any" where the common settings hold as they are."""
+    """Return the name of the task type that applies; "any" if the common settings do."""
     return recognise(facts).name if settings.task_type == AUTO else settings.task_type
 
 

@@ -1,9 +1,9 @@
-"""Traces of one message for the stages before dropping: which files its calls read and write as a whole, and
-what each of its tool outputs would be known by and shortened to.
+"""Traces of one message for the stages before dropping: the files that its calls read or write, and its outputs.
 
-Found once, without looking at another message, and stored as text: one line a call, then one a result, in their order.
-A file is known by its path as the agent wrote it, made plain and put behind the folder that a command names. Only a
-tool that is known to hand over the text of one file counts as reading it: what is not recognised supersedes nothing.
+They depend on no other message and are stored as text: one line for each call, then one for each result, in order. The
+line of a result has a digest of the output, its length, and its length when shortened. A file is identified by its path
+as the agent wrote it, normalised, and joined to the folder that a command names. Only tools known to return the text of
+one file count as reading it; a tool that is not recognised supersedes nothing.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from scoring.messages import ToolResult
 from scoring.summary import COMMAND_KEYS, PATH_KEYS, shortened_text
 
 READ, WRITE = "r", "w"
-FAILED = "!"  # before what a failed output is known by
-# An output of fewer characters is not worth a line in its place.
+FAILED = "!"  # precedes the digest of a failed output
+# A shorter output, in characters, is not worth replacing by a line.
 LEAST_CHARS = 200
-# What a reading tool gives of a file when it is not told how much; the coding agents agree.
+# The number of lines that a reading tool returns by default; the same for all coding agents.
 READ_LINES = 2_000
 
-# Names of tools without case, underscores and what stands before a server's "__".
+# Names of tools in lower case, without underscores and the prefix of an MCP server ("server__").
 _KINDS: Mapping[str, str] = {
     "read": READ,
     "readfile": READ,
@@ -43,7 +43,7 @@ _KINDS: Mapping[str, str] = {
     "fswrite": WRITE,
     "savefile": WRITE,
 }
-# Editors that are one tool for everything say in `command` what they do.
+# Editors that are one tool for everything name the action in `command`.
 _EDITORS = frozenset({"strreplaceeditor", "strreplacebasededittool", "texteditor", "fileeditor"})
 _COMMANDS: Mapping[str, str] = {"view": READ, "create": WRITE}
 _FIRST_KEYS, _COUNT_KEYS = ("offset", "start_line", "startLine"), ("limit", "max_lines")
@@ -69,7 +69,7 @@ _ADDED = re.compile(r"^\*\*\* Add File: (.+?)\s*$", re.MULTILINE)
 class Touch(NamedTuple):
     """A file that a call reads, or writes as a whole; `first` and `last` are lines, a `last` of 0 is the end.
 
-    A `first` of 0 says that the whole was asked for by a means that may leave out its middle, as shells do.
+    A `first` of 0 is a request for the whole file by a means that can leave out its middle, as shells do.
     """
 
     kind: str
@@ -78,9 +78,9 @@ class Touch(NamedTuple):
     last: int = 0
 
     def covers(self, other: Touch) -> bool:
-        """Return whether this says all of the file that the other says.
+        """Return whether this shows everything of the file that the other shows.
 
-        A part never does, not even of itself: where a file was edited in between, its lines have moved.
+        A part never does, not even the same part: if the file was edited in between, its lines have moved.
         """
         if self.kind == WRITE:
             return True
@@ -88,14 +88,15 @@ class Touch(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Return the file's own name."""
+        """Return the file's name without folders."""
         return posixpath.basename(self.path) or self.path
 
 
 class Output(NamedTuple):
-    """One tool output: what it is known by (equal texts have equal digests), its length in characters, and what it
-    would have with only head, tail and error lines. Without a `digest` it is too short to be replaced, or part of a
-    message that says more. `failed` is what the tool says.
+    """One tool output: its digest, its length in characters, and its length with only head, tail and error lines.
+
+    Equal texts have equal digests. Without a `digest` it is too short to be replaced, or part of a message with other
+    content. `failed` is what the tool reported.
     """
 
     digest: str = ""
@@ -115,7 +116,7 @@ class Traces(NamedTuple):
 
 
 def of_call(name: str, arguments: str, parsed: object) -> str:
-    """Return the line of one call: the files it reads or writes; "" for most. `parsed` are its arguments as JSON."""
+    """Return the line of one call: the files it reads or writes, "" for none. `parsed` are its arguments as JSON."""
     if "*** Begin Patch" in arguments:
         return "\t".join(f"{WRITE}1:0:{_plain(p)}" for p in _ADDED.findall(arguments.replace("\\n", "\n")))
     if type(parsed) is not dict:
@@ -134,9 +135,7 @@ def of_call(name: str, arguments: str, parsed: object) -> str:
 
 
 def of_result(result: ToolResult, alone: bool) -> str:
-    """Return the line of one result; `alone` says that its message is nothing but outputs, so that they may be
-    replaced.
-    """
+    """Return the line of one result; `alone` is True if its message has only outputs, so that they can be replaced."""
     failed = FAILED if result.is_error else ""
     text = result.text
     if not alone or len(text) < LEAST_CHARS:
@@ -146,12 +145,12 @@ def of_result(result: ToolResult, alone: bool) -> str:
 
 
 def written(lines: Sequence[str]) -> str:
-    """Return lines of calls and results as they are stored; nothing where no call or result has any."""
+    """Return the lines of calls and results as they are stored; "" if all are empty."""
     return "\n".join(lines) if any(lines) else ""
 
 
 def read(text: str, calls: int, results: int) -> Traces:
-    """Return what `written` wrote for a message with so many calls and results."""
+    """Return the traces that `written` wrote for a message with these numbers of calls and results."""
     lines = text.split("\n")
     if not text or len(lines) != calls + results:
         return Traces([()] * calls, [NO_OUTPUT] * results)
@@ -159,12 +158,12 @@ def read(text: str, calls: int, results: int) -> Traces:
 
 
 def touches_of(text: str, calls: int) -> list[tuple[Touch, ...]]:
-    """Return what the calls of a message touch; as many as it makes."""
+    """Return the files that each call of a message reads or writes."""
     return [_touches(line) for line in text.split("\n")[:calls]] if text else [()] * calls
 
 
 def output_lines(text: str, calls: int) -> list[str]:
-    """Return what its outputs are known by, unread: nothing or a mark for those that are none to replace."""
+    """Return the unparsed lines of the results; "" or `FAILED` for those that cannot be replaced."""
     return text.split("\n")[calls:]
 
 
@@ -179,7 +178,7 @@ def _touches(line: str) -> tuple[Touch, ...]:
 
 
 def read_output(line: str) -> Output:
-    """Return what one output is known by."""
+    """Return the output of one line."""
     if len(line) < 2:
         return Output(failed=True) if line else NO_OUTPUT
     digest, chars, short = line.lstrip(FAILED).split(":")
@@ -192,13 +191,13 @@ def _plain_name(name: str) -> str:
 
 
 def _plain(path: str, folder: str = "") -> str:
-    """Return a path as files are compared by it."""
+    """Return a path normalised, so that files can be compared by it."""
     plain = posixpath.normpath(posixpath.join(folder, path.strip())).replace("\n", " ").replace("\t", " ")
     return plain if plain.isascii() else plain.encode("utf-8", "replace").decode()
 
 
 def _lines(parsed: Mapping[str, Any]) -> tuple[int, int]:
-    """Return the lines that a call reads: the whole file where it does not say."""
+    """Return the lines that a call reads: by default the whole file."""
     view = parsed.get("view_range")
     if isinstance(view, list) and len(view) == 2 and all(isinstance(n, int) for n in view):
         return max(1, view[0]), max(0, view[1])

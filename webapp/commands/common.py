@@ -47,10 +47,10 @@ def opened(db: Path | None, *, made: bool = True) -> Iterator[App]:
 
 
 def refuse_missing(config: Config) -> None:
-    """Check that a database exists that is only to be read.
+    """Check that the database exists, for a command that only reads.
 
     Raises:
-        Invalid: it is not.
+        Invalid: it does not exist.
     """
     if not config.database.exists():
         raise Invalid(
@@ -85,7 +85,7 @@ def write_json(value: Any) -> None:
 
 
 def main_gauge(session: Session) -> Gauge:
-    """Return the gauge that counts: the agent's context for a followed session, the context for a managed one."""
+    """Return the main gauge: of the agent's context for a followed session, of the only context for a managed one."""
     return session.agent or session.pruned
 
 

@@ -31,7 +31,7 @@ USES = "\n\n".join(f"{AGENTS[source].label}: {door.use}." for source, door in do
 
 @click.group(help=f"Let an agent ask Coppice: install, uninstall, status.\n\n{USES}")
 def hooks() -> None:
-    """Only hold the commands below; the help text is made from the table of agents."""
+    """Group the commands below; the help text is made from the table of agents."""
 
 
 @hooks.command()
@@ -99,7 +99,7 @@ def program() -> str:
 
 
 def _carried_out(change: Change, *, dry_run: bool, yes: bool, remember: bool) -> bool:
-    """Show a change and carry it out; return False where nothing is done."""
+    """Show a change and apply it; return False if nothing is changed."""
     if not change.diff:
         echo("nothing to change", err=True)
         return False

@@ -1,8 +1,8 @@
 """Imports a large folder in two processes, each of which reads, counts and writes one file at a time.
 
 Most of an import is decoding and counting, outside of any transaction; the store lets one process write at a time.
-Files of one name, copies of a session, go to one process. Results come in a fixed order, whichever process is faster.
-A process that ends before its file is done costs that file alone.
+Files of one name (copies of a session) are imported by the same process. Results come in a fixed order, whichever
+process is faster. If a process ends before its file is done, only that file fails.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ PROCESSES = 2
 # Bytes. Each process takes about two seconds of a processor to start; one process imports some 16 MB in that time.
 TOGETHER_FROM = 150 << 20
 TRIES = 3  # where the other process keeps the store locked
-ENDED = "the process that imported it ended before it was done; import the file by itself"
+ENDED = "the process that imported it ended before it was done; import this file again on its own"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class How:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The result of importing a file: its sessions, or why there is none in it, or why it could not be read.
+    """The result of importing a file: its sessions, or the reason why it has none or could not be read.
 
     `stopped`: the database could not be written, so that nothing more can be imported.
     """
@@ -109,7 +109,7 @@ def _outcomes(groups: list[list[Path]], how: How) -> Iterator[tuple[Path, Outcom
             for group, future in zip(groups, running, strict=True):
                 yield from zip(group, future.result(), strict=True)
                 done += 1
-        except BrokenProcessPool:  # by one of the files that were being read, nobody knows which
+        except BrokenProcessPool:  # one of the files being read broke it; which one is unknown
             pass
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
@@ -146,7 +146,7 @@ def _import_one(file: Path, how: How) -> Outcome:
             stopped = str(error)
         except StoreError as error:
             return Outcome(stopped=str(error))
-        except Exception as error:  # noqa: BLE001  # a fault of ours costs this file, not the others
+        except Exception as error:  # noqa: BLE001  # a fault of ours fails this file, not the others
             return Outcome(failure=f"could not be imported: {type(error).__name__}: {error}")
     return Outcome(stopped=stopped)
 

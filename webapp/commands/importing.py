@@ -18,7 +18,7 @@ from webapp.commands.terminal import echo, err
 from webapp.services.transfer.answers import ImportedSession
 
 SUFFIXES = (".jsonl", ".json")
-COMPANION = ".meta.json"  # says something of the sub-agent's transcript beside it, and is read with that
+COMPANION = ".meta.json"  # facts about the sub-agent's transcript beside it; read together with that
 PROBLEMS_SHOWN = 5
 
 
@@ -122,7 +122,7 @@ def told(one: ImportedSession) -> str:
 
 
 def files_in(paths: tuple[Path, ...]) -> Iterator[Path]:
-    """Yield the files that are named, and those in the folders that are, sorted; none that is part of an archive."""
+    """Yield the named files and those in the named folders, sorted, without those that are part of an archive."""
     for path in paths:
         archives = archives_at(path)
         if path.is_dir():

@@ -1,4 +1,4 @@
-"""`coppice sessions` and `coppice context`: the figures of the dashboard, in a terminal."""
+"""`coppice sessions` and `coppice context`: the numbers of the dashboard in a terminal."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from webapp.services.catalog.answers import Stats
 from webapp.services.session.answers import Gauge, Session
 
 BAR_WIDTH = 20
-# Regions by their names on pages, where those are other.
+# Names of regions on pages, if they differ.
 REGIONS = {"unseen": "not in the transcript", "tools": "tool definitions", "tool": "tool results"}
 
 
@@ -53,7 +53,7 @@ NUMBERS = NAMES[4:]
 
 
 def table_of(found: list[Session]) -> Table:
-    """Return a table with one row a session; one above its target is marked."""
+    """Return a table with one row for each session; those above their target are marked."""
     rows = [row_of(one) for one in found]
     table = Table(box=None, pad_edge=False, header_style="bold")
     for n, name in enumerate(NAMES):
@@ -162,7 +162,7 @@ def figures(gauge: Gauge, session: Session) -> str:
 
 
 def bar(percent: float, target: float) -> str:
-    """Return a bar of fixed width with the target marked; above 100 % it runs over."""
+    """Return a bar with the target marked; it is full at 100 % and longer above that."""
     filled = round(percent / 100 * BAR_WIDTH)
     mark = min(BAR_WIDTH - 1, round(target / 100 * BAR_WIDTH))
     cells = [

@@ -74,7 +74,7 @@ def proxy(port: int, server: str, *, stops: bool, allows: bool, **addresses: str
 
 
 def refuse_unusable(addresses: Mapping[str, str]) -> None:
-    """Refuse an address that is none. Raises Invalid."""
+    """Check the addresses of providers. Raises Invalid for one that cannot be used."""
     from webapp.proxy.upstream import Provider
 
     for name, address in addresses.items():
@@ -85,7 +85,7 @@ def refuse_unusable(addresses: Mapping[str, str]) -> None:
 
 
 def switch_pruning(*, on: bool) -> None:
-    """Let proxies prune, or stop them: those that run, and those that start later."""
+    """Allow or stop pruning for all proxies, running ones and those that start later."""
     folder = Path(hints.proxy_folder())
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     mark = folder / hints.KILLED
@@ -97,7 +97,7 @@ def switch_pruning(*, on: bool) -> None:
 
 @contextmanager
 def proxy_beside(port: int, server: str, token: str) -> Iterator[None]:
-    """Run a proxy in a process of its own while the block runs; `token` lets it in at the server."""
+    """Run a proxy in a separate process while the block runs; `token` is its token for the server."""
     command = [sys.executable, "-m", "webapp", "proxy", "--port", str(port), "--server", server]
     environment = {**os.environ, "COPPICE_TOKEN": token}
     process = subprocess.Popen(command, env=environment)  # noqa: S603  # our own command

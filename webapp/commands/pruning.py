@@ -27,7 +27,7 @@ from webapp.tokenizers import Tokenizers
 
 @dataclass(frozen=True)
 class Pruned:
-    """The result: the value to write, in the shape that came in, and what was done."""
+    """The result: the value to write, in the shape of the input, and the applied prune."""
 
     value: Any
     done: Pruning
@@ -95,7 +95,7 @@ def prune(
 
 
 def read_list(file: Path) -> tuple[Any, bool]:
-    """Return the value in a file, and whether it had one message a line. Half a surrogate pair becomes U+FFFD.
+    """Return the value in a file, and True if it had one message a line. Half a surrogate pair becomes U+FFFD.
 
     Raises:
         Malformed: it is not UTF-8 or not JSON; the message names file and line.
@@ -130,7 +130,7 @@ def prune_value(
     """Prune a list or request body.
 
     Raises:
-        ScoringError: the list is in no known format, or nobody knows the strategy.
+        ScoringError: the format of the list, or the strategy, is unknown.
         Invalid: the list is empty.
     """
     decoded = decode(value, wire_format)
@@ -152,7 +152,7 @@ def prune_value(
 
 
 def _as_it_came(value: Any, decoded: Decoded, done: Pruning) -> Any:
-    """Return what stays, in the shape that came in."""
+    """Return the kept messages in the shape of the input."""
     messages = done.wire(decoded.messages, decoded.format)
     if not isinstance(value, dict):
         return messages
@@ -161,7 +161,7 @@ def _as_it_came(value: Any, decoded: Decoded, done: Pruning) -> Any:
 
 
 def report(pruned: Pruned) -> list[str]:
-    """Return a report of what was done, and why, line by line."""
+    """Return the lines of a report: what was done, and why."""
     done, plan = pruned.done, pruned.done.plan
     stays, shortened = len(done.fitted.kept), sorted(done.fitted.replaced)
     before = f"{counted(stays + len(plan.removed), 'message')}, {counted(plan.tokens_before, 'token')}"

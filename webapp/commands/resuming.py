@@ -66,7 +66,7 @@ def report(made: Resumed) -> list[str]:
 
 
 def become(made: Resumed) -> None:
-    """Replace this process by the agent, once it has taken in what it does not find by itself.
+    """Replace this process by the agent, after it has imported the copy if it has to.
 
     Raises:
         Conflict: the agent is not installed, or did not take the copy in.

@@ -188,7 +188,7 @@ def refuse_open(config: Config) -> None:
     """Refuse to serve other machines without a token; warn where they would send it in clear text.
 
     Raises:
-        Invalid: nobody could get in, or everybody.
+        Invalid: other machines could reach the server, and it asks for no token.
         StoreError: the database cannot be opened.
     """
     store = Store(config.database)

@@ -31,7 +31,7 @@ NOBODY = (
 
 @contextmanager
 def keyring(db: Path | None) -> Iterator[Keys]:
-    """Yield the tokens of the store, and close it."""
+    """Yield the tokens of the store; close it at the end."""
     store = Store(Config.load(db=db).database)
     try:
         yield Keys(store)

@@ -1,7 +1,7 @@
-"""The store: the only place with SQL. One class a subject, all over one set of connections.
+"""The store: the only place with SQL. One class for each subject, all on one set of connections.
 
-`store.write()` is a transaction and `store.read()` a snapshot; the subjects' methods run inside whichever is open on
-the calling thread. Every method raises only errors of `webapp.errors`.
+`store.write()` opens a transaction and `store.read()` a snapshot; the methods of the subjects run inside the one that
+is open on the calling thread. Every method raises only errors of `webapp.errors`.
 """
 
 from __future__ import annotations
@@ -66,12 +66,12 @@ class Store:
         return self.db.read()
 
     def size(self) -> int:
-        """Return the bytes that the database takes on the disk, what waits in its log file included."""
+        """Return the size of the database on the disk in bytes, including its write-ahead log."""
         files = (self.db.path, self.db.path.with_name(self.db.path.name + "-wal"))
         return sum(file.stat().st_size for file in files if file.exists())
 
     def check(self) -> None:
-        """Raise an error unless the database answers and its file is sound; the first call has every page looked at.
+        """Raise an error unless the database answers and its file is sound; the first call starts a check of all pages.
 
         Raises:
             DamagedStore: pages of the file cannot be used.
@@ -85,13 +85,13 @@ class Store:
             threading.Thread(target=self._inspect, name="inspection", daemon=True).start()
 
     def _inspect(self) -> None:
-        with suppress(StoreError):  # said by the next check, or closed meanwhile
+        with suppress(StoreError):  # reported by the next check, or closed meanwhile
             self.db.inspect()
 
     def settle(self) -> None:
-        """Do the upkeep left by a big import: merge the index, empty the log file.
+        """Do the maintenance that a big import leaves: merge the index, empty the write-ahead log.
 
-        Appends afterwards do not have to do it. Other threads can write in between.
+        Later appends then do not have to do it. Other threads can write in between.
         """
         for _ in range(SETTLE_ROUNDS):
             with self.write():
@@ -100,12 +100,15 @@ class Store:
         self.db.checkpoint()
 
     def verify(self) -> Iterator[str]:
-        """Yield every fault in the store, one line each; none where it is sound."""
+        """Yield every fault in the store, one line each; a sound store yields none."""
         with self.read():
             yield from faults_of_store(self.db)
 
     def seal(self, session: int, names: Collection[str]) -> None:
-        """Seal parts of a session as they are; inside `write()`, in which nothing else is written."""
+        """Write the seals for the present contents of parts of a session.
+
+        Call it inside a `write()` that writes nothing else.
+        """
         for part in PARTS:
             if part.name in names:
                 found = of_rows(part, self.db.each(rows_of(part, session))).get((session, part.name), 0)

@@ -1,4 +1,4 @@
-"""Tokens and browser sessions, by their hashes: what lets somebody in is never stored itself."""
+"""Tokens and browser sessions, by their hashes; the secrets themselves are never stored."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Access:
         self._db = db
 
     def is_asked(self) -> bool:
-        """Return whether a token was ever made; revoked ones count, so that revoking the last opens nothing."""
+        """Return whether a token was ever made; revoked ones count, so that revoking the last one opens nothing."""
         return self._db.value("SELECT 1 FROM access_tokens LIMIT 1") is not None
 
     def add_token(self, digest: bytes, name: str, role: str, at: int) -> TokenRow:

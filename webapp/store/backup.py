@@ -14,7 +14,7 @@ PAGES = 1_000
 
 
 def back_up(source: Path, target: Path) -> None:
-    """Copy a database to a new file; whole and on the disk, or not there at all.
+    """Copy a database to a new file. The copy is complete and synced to the disk, or there is none.
 
     Raises:
         Conflict: there is a file of that name.
@@ -40,11 +40,11 @@ def back_up(source: Path, target: Path) -> None:
 
 
 def put_back(source: Path, target: Path) -> None:
-    """Replace what a database holds by what a copy of it holds, in one transaction.
+    """Replace the contents of a database by those of a copy, in one transaction.
 
     Raises:
         Conflict: another process has the database open.
-        DamagedStore: the copy is no sound database.
+        DamagedStore: the copy is not a sound database.
         sqlite3.Error, OSError: it cannot be read or written.
     """
     with closing(read_only(source)) as there, closing(sqlite3.connect(target, timeout=0)) as here:
@@ -71,7 +71,7 @@ def check(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def read_only(path: Path) -> sqlite3.Connection:
-    """Return a connection that cannot write. Where nothing beside the file can be made either, nobody else writes."""
+    """Return a read-only connection; immutable if no files can be created beside the database either."""
     alone = not os.access(path.parent, os.W_OK) and not path.with_name(path.name + "-wal").exists()
     name = path.absolute().as_uri() + ("?mode=ro&immutable=1" if alone else "?mode=ro")
     return sqlite3.connect(
@@ -80,7 +80,7 @@ def read_only(path: Path) -> sqlite3.Connection:
 
 
 def _synced(path: Path) -> None:
-    """Have the disk take what was written."""
+    """Sync a file to the disk."""
     number = os.open(path, os.O_RDONLY)
     try:
         os.fsync(number)

@@ -1,9 +1,9 @@
-"""Connections and transactions: one connection a thread, WAL, and no raw SQLite error ever leaves.
+"""Connections and transactions: one connection for each thread, WAL, and SQLite errors converted to ours.
 
 Writes run inside `write()`, which takes the write lock at once (BEGIN IMMEDIATE), so that what was read inside it
-is still true at commit. Inside the same thread `write()` nests; threads wait for each other on a lock of our own,
-which is fairer than SQLite's sleeping. Checkpoints and the search index's upkeep are made by a thread of their own:
-an append never pays for them. An in-memory database does not exist here: threads could not share it.
+is still true at commit. `write()` can be nested within a thread. Threads wait for each other on our own lock, which is
+fairer than SQLite's sleeping. A separate thread does checkpoints and maintains the search index, so an append never
+pays for them. In-memory databases are not supported, because threads could not share one.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Connections:
         self.upkeep: Callable[[], bool] = lambda: False
         self._closed = threading.Event()
         self._checkpointer: threading.Thread | None = None
-        self.damage = ""  # the first fault of the file that a statement met; "" while none did
+        self.damage = ""  # the first fault of the file that a statement found; "" if none has
         self.read_only = path.exists() and not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK))
         with self._translated("opening the database"):
             if not self.read_only:
@@ -95,7 +95,7 @@ class Connections:
             raise
 
     def _keep_copy(self, name: str) -> None:
-        """Copy the database as it is before a migration, unless an earlier attempt has."""
+        """Copy the database before a migration, unless an earlier attempt has done so."""
         target = self.path.with_name(name)
         if not target.exists():
             back_up(self.path, target)
@@ -122,7 +122,7 @@ class Connections:
             f"mmap_size={MMAP_BYTES}",
             "temp_store=MEMORY",
             "foreign_keys=ON",
-            "recursive_triggers=ON",  # what REPLACE takes out is sealed too
+            "recursive_triggers=ON",  # so that rows that REPLACE deletes are sealed too
         ):
             connection.execute(f"PRAGMA {pragma}")
         return connection
@@ -141,7 +141,7 @@ class Connections:
         return connection
 
     def _write_ahead(self, connection: sqlite3.Connection) -> None:
-        """Switch to the write-ahead log; wait for a lock ourselves, because SQLite does not wait there."""
+        """Switch to the write-ahead log; waits for a lock itself, because SQLite does not wait there."""
         until = time.monotonic() + self._busy_ms / 1000
         while True:
             try:
@@ -155,7 +155,7 @@ class Connections:
 
     @contextmanager
     def _translated(self, doing: str) -> Iterator[None]:
-        """Raise errors as ours, and remember that the file is damaged; while it is being closed that is the error."""
+        """Raise errors as ours, and record damage of the file; while the store is closing, raise `ClosedStore`."""
         try:
             with translated(doing, self.path):
                 yield
@@ -170,7 +170,7 @@ class Connections:
         return ClosedStore(f"{self.path} is closed: the server is ending; try again once it runs")
 
     def inspect(self) -> None:
-        """Look over every page of the file, table by table; a fault is kept in `damage`."""
+        """Check every page of the file, table by table; record a fault in `damage`."""
         names = self.rows("SELECT name FROM sqlite_master WHERE type = 'table' AND rootpage > 0")
         for (name,) in names:
             if self._closed.is_set() or self.damage:
@@ -241,7 +241,9 @@ class Connections:
         with holder.using, self._translated("writing"):
             reading = _inside(connection)
             if not reading:
-                holder.seals.watch(connection)  # before it is our turn: the first time takes a moment
+                holder.seals.watch(
+                    connection
+                )  # before waiting for the lock, because the first time takes a moment
         if reading:
             raise StoreError(f"writing to {self.path} inside a read: end the read first")
         self._take_turn(holder)
@@ -262,13 +264,14 @@ class Connections:
         self._watch_log()
 
     def _take_turn(self, holder: _Holder) -> None:
-        """Begin a transaction once it is this thread's turn.
+        """Begin a transaction when it is this thread's turn.
 
-        Threads wait for each other, and one of them for another process. So many may wait; where that process has just
-        been waited for in vain, nobody waits long for it again, and those that waited behind do not wait at all.
+        Threads wait for each other, and one of them for another process. Only a limited number may wait. After a wait
+        for another process has failed, further waits for it are short for a while, and the threads that waited behind
+        it give up at once.
 
         Raises:
-            BusyStore: too many wait, or the wait was too long.
+            BusyStore: too many threads wait, or the wait was too long.
         """
         if not self._waiting.acquire(blocking=False):
             raise BusyStore(f"the database {self.path} is busy: {WAITING} others wait to write; try again")
@@ -292,7 +295,7 @@ class Connections:
             self._waiting.release()
 
     def _wait_ms(self, came: float) -> int:
-        """Return for how many milliseconds a thread that came at `came` waits for another process."""
+        """Return how many milliseconds a thread that came at `came` waits for another process."""
         if self._locked_at > came:
             return 0
         locked_out = time.monotonic() - self._locked_at < LOCKED_OUT_SECONDS
@@ -300,7 +303,7 @@ class Connections:
 
     @contextmanager
     def read(self) -> Iterator[None]:
-        """Run several queries on one snapshot; a write cannot begin inside it, and it leaves nothing behind."""
+        """Run several queries on one snapshot; a write cannot begin inside it."""
         holder = self._held()
         with holder.using, self._translated("reading"):
             nested = _inside(holder.connection)
@@ -335,11 +338,14 @@ class Connections:
                         daemon=True,
                     )
                     checkpointer.start()
-                    self._checkpointer = checkpointer  # only now: `close` waits for what has started
+                    self._checkpointer = (
+                        checkpointer  # set after the start, because `close` joins this thread
+                    )
 
     def close(self) -> None:
-        """Close every thread's connection once its statement has ended or was interrupted; the store cannot be used
-        afterwards.
+        """Close every thread's connection after its statement has ended or was interrupted.
+
+        The store cannot be used afterwards.
         """
         with self._lock:  # no thread is being started
             self._closed.set()
@@ -368,7 +374,10 @@ class _Holder:
     def roll_back(self) -> None:
         """Roll back the open transaction, if there is one."""
         self.seals.forget()
-        with self.using, suppress(sqlite3.ProgrammingError):  # closed meanwhile: nothing of it was kept
+        with (
+            self.using,
+            suppress(sqlite3.ProgrammingError),
+        ):  # closed meanwhile, which discarded the transaction
             if _inside(self.connection):
                 self.connection.execute("ROLLBACK")
 
@@ -405,7 +414,7 @@ def _keep_checkpointing(
             target.checkpoint()
         except StoreError as error:
             log.warning("%s", error)
-        written.clear()  # by our own upkeep too; what was written meanwhile is seen at the next write
+        written.clear()  # our own maintenance sets it too; other writes since then are handled after the next write
         del target
 
 
@@ -415,7 +424,7 @@ def _inside(connection: sqlite3.Connection) -> bool:
 
 @contextmanager
 def translated(doing: str, path: Path) -> Iterator[None]:
-    """Raise SQLite's and the system's errors as ours, the cause chained."""
+    """Raise errors of SQLite and the system as ours, with the cause chained."""
     try:
         yield
     except sqlite3.OperationalError as error:

@@ -1,8 +1,8 @@
 """The contexts: ordered references into the log, and their running totals.
 
 `view` is AGENT (what a followed agent really sends) or PRUNED (what our operations make of it; a managed session's
-only context). A position is the seq of the first entry of what stands there, so whatever comes back comes back in
-log order. Totals are sums of estimated tokens by region and change in the same transaction as the items.
+only context). A position is the seq of the first entry of a message, so restored messages are always in log order.
+Totals are sums of estimated tokens by region and change in the same transaction as the items.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ REGIONS_BESIDE = ("tools", "memory")
 
 
 class Item(NamedTuple):
-    """One reference: `ref` is a message's number (or a summary's, where `kind` says so).
+    """One reference: `ref` is the number of a message or, depending on `kind`, of a summary.
 
-    A summary stands half a place before the first message it covers, and so never where a message does.
+    The position of a summary is half a place before the first message it covers, so it never equals a message's.
     """
 
     position: float
@@ -32,7 +32,7 @@ class Item(NamedTuple):
 
 
 class Gathered(NamedTuple):
-    """The columns of a view that a plan needs, each in context order. `features` is JSON text a message."""
+    """The columns of a view that a plan needs, each in context order. `features` has JSON text for each message."""
 
     nos: list[int]
     features: list[str]
@@ -48,7 +48,7 @@ class Contexts:
         self._db = db
 
     def add(self, session: int, view: int, items: Iterable[tuple[int, int]]) -> None:
-        """Put messages, each (position, number), into a view; those already there stay unchanged."""
+        """Add messages, each (position, number), to a view; those already in it stay unchanged."""
         sql = "INSERT OR IGNORE INTO context_items (session, view, position, ref) VALUES (?, ?, ?, ?)"
         self._db.run_many(sql, ((session, view, position, ref) for position, ref in items))
 
@@ -63,7 +63,7 @@ class Contexts:
         self._db.run_many(sql, ((text, session, view, position) for position, text in texts))
 
     def items(self, session: int, view: int, after: int = -1) -> list[Item]:
-        """Return the view's items in order, behind a position."""
+        """Return the items of a view after a position, in order."""
         sql = (
             "SELECT position, kind, ref, stand_in FROM context_items "
             "WHERE session = ? AND view = ? AND position > ? ORDER BY position"
@@ -84,7 +84,7 @@ class Contexts:
         return found
 
     def gather(self, session: int, view: int) -> Gathered:
-        """Return the columns of the whole view that a plan needs, without opening the log.
+        """Return the columns of the whole view that a plan needs, without reading the log.
 
         Cost: one pass over the view's items and their message rows.
         """
@@ -111,7 +111,7 @@ class Contexts:
     def before_summary(self, session: int, view: int) -> int:
         """Return the number of messages up to the view's last summary; an agent's own summary is one of them.
 
-        Cost: one pass over the view's items and their message rows; not worth it where no summary stands there.
+        Cost: one pass over the view's items and their message rows; not worth it in a view without summaries.
         """
         sql = (
             "SELECT count(*) FROM context_items WHERE session = ? AND view = ? AND kind = ? AND position <= ("

@@ -1,4 +1,4 @@
-"""Pruned copies of sessions, written for an agent to resume from: which session each was made of, and its promise."""
+"""Pruned copies of sessions, written for an agent to resume from, with their origin and promised size."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _SELECT = "SELECT session_id, origin_id, title, at, tokens_before, tokens_promis
 
 
 class CopyRow(NamedTuple):
-    """One copy. `tokens_before` is what the agent's context held, `tokens_promised` what the copy's is to hold."""
+    """One copy. `tokens_before` is the size of its origin's context, `tokens_promised` the expected size of its own."""
 
     session_id: str
     origin_id: str
@@ -31,7 +31,7 @@ class Copies:
         self._db.run("INSERT INTO copies VALUES (?, ?, ?, ?, ?, ?)", copy)
 
     def find(self, session_id: str) -> CopyRow | None:
-        """Return what a session is a copy of, or None."""
+        """Return the copy with this session id, or None."""
         row = self._db.row(f"{_SELECT} WHERE session_id = ?", (session_id,))
         return CopyRow(*row) if row else None
 

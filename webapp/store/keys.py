@@ -16,10 +16,10 @@ def key(session: int, n: int) -> int:
 
 
 def bounds(session: int) -> tuple[int, int]:
-    """Return the least and the greatest key a session can have, both included."""
+    """Return the smallest and the largest key a session can have, both inclusive."""
     return session << SHIFT, (session << SHIFT) | MASK
 
 
 def number(row_key: int) -> int:
-    """Return the number within its session."""
+    """Return the number of a row within its session."""
     return row_key & MASK

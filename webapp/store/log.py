@@ -1,8 +1,8 @@
 """The immutable log, and the derived row of every message.
 
-An entry's id hashes the id of the entry before it and everything the entry says, so that a changed, lost or added
-entry breaks the chain from there on (`verify` recomputes it). Which message it belongs to follows from that and is not
-hashed. Entries are only ever added; `messages` rows are derived from them and may be rebuilt.
+An entry's id hashes the id of the entry before it and the whole content of the entry, so that a changed, lost or added
+entry breaks the chain from there on (`verify` recomputes it). The message that an entry belongs to follows from that
+and is not hashed. Entries are only ever added; `messages` rows are derived from them and can be rebuilt.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from webapp.store.connection import Connections
 from webapp.store.keys import SHIFT, bounds, key, number
 
 ID_BYTES = 16
-# Packing costs more than it saves below this many bytes.
+# Below this many bytes, compression costs more than it saves.
 PACK_FROM = 200
 PACK_LEVEL = 1
 
@@ -53,7 +53,7 @@ class EntryRow:
 
 
 class MessageRow(NamedTuple):
-    """The derived row of one message. `card` holds what a list shows: preview, calls, tool, media."""
+    """The derived row of one message. `card` has the data for lists: preview, calls, tool, media."""
 
     no: int
     role: Role
@@ -75,7 +75,7 @@ class MessageRow(NamedTuple):
 
     @property
     def mid(self) -> str:
-        """Return the message's id: its number, by which it is found, and the id of its first entry."""
+        """Return the message's id: its number, which is used to find it, and the id of its first entry."""
         return message_id(self.no, self.id)
 
 
@@ -155,7 +155,7 @@ class Log:
     # -- writing
 
     def add_entries(self, session: int, rows: Iterable[EntryRow]) -> None:
-        """Append entries; their ids and seqs are already set."""
+        """Append entries, whose ids and seqs are already set."""
         self._db.run_many(
             f"INSERT INTO entries ({_ENTRY}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
@@ -168,7 +168,7 @@ class Log:
         )  # fmt: skip
 
     def put_messages(self, session: int, rows: Iterable[MessageRow]) -> None:
-        """Write derived rows, new ones and those that got further entries."""
+        """Write the derived rows of new messages and of those with new entries."""
         marks = ", ".join("?" * len(MessageRow._fields))
         self._db.run_many(
             f"INSERT OR REPLACE INTO messages ({_MESSAGE}) VALUES ({marks})",
@@ -176,7 +176,7 @@ class Log:
         )
 
     def put_features(self, session: int, changes: Iterable[tuple[int, str, str]]) -> None:
-        """Replace the features of messages, each (number, text before, text after), where they are still the same."""
+        """Replace the features of messages, each (number, old text, new text), if they still have the old text."""
         self._db.run_many(
             "UPDATE messages SET features = ? WHERE key = ? AND features = ?",
             ((after, key(session, no), before) for no, before, after in changes),
@@ -203,7 +203,7 @@ class Log:
         return found
 
     def entries(self, session: int, first: int, last: int) -> list[EntryRow]:
-        """Return entries `first`…`last`, both included, in order of arrival."""
+        """Return entries `first`…`last`, both inclusive, in order of arrival."""
         sql = f"SELECT {_ENTRY} FROM entries WHERE key BETWEEN ? AND ? ORDER BY key"
         return [_entry(row) for row in self._db.rows(sql, (key(session, first), key(session, last)))]
 
@@ -250,7 +250,7 @@ class Log:
         self, session: int, *, newest_first: bool, beyond: int | None = None, limit: int = -1,
         role: str | None = None, out: bool | None = None, error: bool = False, kind: str | None = None,
     ) -> list[int]:  # fmt: skip
-        """Return the numbers of messages that meet the conditions, in log order or against it, after `beyond`."""
+        """Return the numbers of messages that meet the conditions, in log order or newest first, after `beyond`."""
         where, values = self._conditions(session, role, out, error)
         if kind is not None:
             where += " AND kind = ?"
@@ -270,7 +270,7 @@ class Log:
         return int(self._db.value(f"SELECT count(*) FROM messages WHERE {where}", values))
 
     def growth(self, session: int) -> list[tuple[int, int, str, str, int | None]]:
-        """Return (number, tokens, role, kind, operation that took it out) of every message in log order."""
+        """Return (number, tokens, role, kind, operation that removed it) of every message in log order."""
         sql = "SELECT key, tokens, role, kind, out_operation FROM messages WHERE key BETWEEN ? AND ? ORDER BY key"
         return [(number(k), *rest) for k, *rest in self._db.rows(sql, bounds(session))]
 
@@ -281,7 +281,7 @@ class Log:
             "(json_extract(card, '$.tool') = ? OR EXISTS (SELECT 1 FROM json_each(card, '$.calls') "
             "WHERE json_extract(value, '$.name') = ?)) ORDER BY key"
         )
-        # The name as the card's JSON has it, which most cards lack: those are not parsed.
+        # The name as it is in the card's JSON; most cards lack it and need not be parsed.
         written = orjson.dumps(tool).decode()
         return [number(k) for (k,) in self._db.rows(sql, (*bounds(session), written, tool, tool))]
 
@@ -299,7 +299,7 @@ class Log:
         return where, values
 
     def ours(self, session: int, message: MessageRow) -> bool:
-        """Return True if an operation of ours, not the agent, took the message out of the context."""
+        """Return True if an operation of ours, not the agent, removed the message from the context."""
         if message.out_operation is None:
             return False
         sql = "SELECT actor FROM operations WHERE key = ?"

@@ -1,6 +1,7 @@
 """Memories and learnings: short texts that outlive sessions, found by their words.
 
-The index follows the table by triggers. A search is for any of its words, best match first; among equals the latest.
+Triggers keep the index in step with the table. A search finds texts with any of its words, best match first; among
+equals the latest first.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ class Memories:
         self._db = db
 
     def add(self, kind: str, text: str, session_id: str | None, message_id: str | None, at: int) -> MemoryRow:
-        """Add a text; return it with its number."""
+        """Add a text; return its row."""
         self._db.run(
             "INSERT INTO memories (kind, text, session_id, message_id, created_at, updated_at) "
             "VALUES (?, ?, ?, ?, ?, ?)",
@@ -58,7 +59,7 @@ class Memories:
         return MemoryRow(*row)
 
     def change(self, kind: str, number: int, text: str, at: int) -> MemoryRow:
-        """Replace the words of one text.
+        """Replace the text of one row.
 
         Raises:
             NotFound: none of this kind has this number.
@@ -78,16 +79,16 @@ class Memories:
             raise NotFound(kind, number)
 
     def index_again(self) -> None:
-        """Make the index of words from the texts."""
+        """Rebuild the word index from the texts."""
         self._db.run("INSERT INTO memory_words (memory_words) VALUES ('rebuild')")
 
     def all(self, kind: str, limit: int = 1_000) -> list[MemoryRow]:
-        """Return all of a kind, the latest first."""
+        """Return the texts of a kind, latest first."""
         sql = f"SELECT {_COLUMNS} FROM memories WHERE kind = ? ORDER BY updated_at DESC, id DESC LIMIT ?"
         return [MemoryRow(*row) for row in self._db.rows(sql, (kind, limit))]
 
     def search(self, kind: str, words: Iterable[str], limit: int = 50) -> list[MemoryRow]:
-        """Return those of a kind that have any of the words, best match first; nothing for no words."""
+        """Return the texts of a kind with any of the words, best match first; without words there are none."""
         expression = _any_of(words)
         if not expression:
             return []

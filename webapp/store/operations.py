@@ -1,4 +1,4 @@
-"""Operations: everything that changed a context, with the reasons of its day, and what undo needs."""
+"""Operations: everything that changed a context, with the reasons given at the time, and the data that undo needs."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class ItemRow(NamedTuple):
 
 
 class Left(NamedTuple):
-    """The reason for which a message left the context, given at the time, and the weights of its score."""
+    """The reason why a message left the context, as given at the time, and the weights of its score."""
 
     detail: dict[str, Any]
     weights: dict[str, float]

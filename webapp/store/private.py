@@ -1,4 +1,4 @@
-"""Files that only their owner reads: the database holds people's sessions, and so do its logs and copies."""
+"""Files that only their owner can read: the database, its logs and its copies hold private sessions."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from contextlib import suppress
 from pathlib import Path
 
 OWNER_ONLY, OWNER_FOLDER = 0o600, 0o700
-# What SQLite keeps beside a database.
+# Suffixes of the files that SQLite keeps beside a database, and of the database itself.
 BESIDE = ("", "-wal", "-shm", "-journal")
 
 
 def make_folder(folder: Path, *, own: bool) -> None:
-    """Make a folder that only its owner enters; one that is there is closed to others if it is our `own`.
+    """Create a folder that only its owner can enter; an existing one is closed to others only if it is our `own`.
 
     Raises:
-        OSError: it cannot be made.
+        OSError: it cannot be created.
     """
     if not folder.is_dir():
         folder.parent.mkdir(parents=True, exist_ok=True)
@@ -26,12 +26,12 @@ def make_folder(folder: Path, *, own: bool) -> None:
 
 
 def make_private(database: Path) -> None:
-    """Close a database, and what is beside it, to others; one that is not there yet is made empty.
+    """Make a database and the files beside it private; create an empty database if there is none.
 
-    SQLite gives the files beside a database its mode. What cannot be closed stays as it is: the file is another's.
+    SQLite creates its files beside a database with the same mode. A file of another user stays as it is.
 
     Raises:
-        OSError: it cannot be made.
+        OSError: it cannot be created.
     """
     with suppress(FileExistsError):
         os.close(os.open(database, os.O_CREAT | os.O_EXCL | os.O_WRONLY, OWNER_ONLY))
@@ -40,7 +40,7 @@ def make_private(database: Path) -> None:
 
 
 def close_to_others(file: Path) -> None:
-    """Let only its owner read and write a file, if it is there and ours."""
+    """Let only its owner read and write a file, if it exists and is ours."""
     with suppress(OSError):
         mode = file.stat().st_mode & 0o777
         if mode & ~OWNER_ONLY:

@@ -1,4 +1,4 @@
-"""Sums of the tokens that operations took out of contexts, and of the calls that were made since."""
+"""Sums of the tokens that operations removed from contexts, and of the calls made since."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from webapp.store.keys import SHIFT
 
 
 class SavedRow(NamedTuple):
-    """One operation in force, or one pruned copy: the tokens it freed, and the calls made with them gone."""
+    """One operation that was not undone, or one pruned copy: the tokens it freed, and the calls made without them."""
 
     session: int
     model: str | None
@@ -19,16 +19,16 @@ class SavedRow(NamedTuple):
 
 
 class Saved:
-    """Sums over `operations`, `messages`, `copies` and `calls`; nothing is written."""
+    """Sums over `operations`, `messages`, `copies` and `calls`; it only reads."""
 
     def __init__(self, db: Connections) -> None:
         self._db = db
 
     def rows(self) -> list[SavedRow]:
-        """Return every prune and summary in force, and every copy whose session is known.
+        """Return every prune and summary that was not undone, and every copy whose session is known.
 
-        A message of the assistant is a call of a managed session; of a followed session only the calls of its copies
-        were made with less.
+        In a managed session every message of the assistant counts as a call. Of a followed session only the calls of
+        its copies count, because the agent itself sent the whole context.
         """
         operations = (
             "SELECT s.key, s.model, o.tokens_before - o.tokens_after, CASE WHEN s.kind = 'managed' THEN "

@@ -1,10 +1,10 @@
-"""Seals: one number for each part of a session, by which `verify` sees every change that this program did not make.
+"""Seals: one number for each part of a session, with which `verify` detects every change made by another program.
 
-The seal of a part is the XOR of the hashes of its rows, so a row that comes, goes or changes costs one hash, whatever
-the size of the part. Temporary triggers of our own connections note every row, and the commit writes the seals; another
-program that opens the database has no such triggers, and what it changes no longer fits. The hash chain of the log says
-more about entries than their seal does; the seals reach what no other row could prove: what was pinned, what an
-operation did, which text replaces an output, what a summary or a memory says.
+The seal of a part is the XOR of the hashes of its rows, so adding, removing or changing a row costs one or two hashes,
+whatever the size of the part. Temporary triggers of our own connections record every row, and the commit writes the
+seals. Another program that opens the database has no such triggers, so its changes do not match the seals. The hash
+chain of the log is a stronger proof for entries; the seals also cover what no other row could prove: what was pinned,
+what an operation did, the text that replaces an output, the text of a summary or a memory.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ import orjson
 
 from webapp.store.keys import SHIFT
 
-# The number under which the parts of no session are sealed, and one seal over all sessions.
+# The session number for the parts that belong to no session, and for one seal over all sessions.
 EVERYWHERE = 0
 
 
 class Part(NamedTuple):
-    """Columns of a table that are sealed together, one seal a session.
+    """Columns of a table that are sealed together, with one seal for each session.
 
-    `session` is SQL for the session's number, with {0} for what stands before a column; `said` begins the fault.
+    `session` is SQL for the session's number, with {0} for a prefix of columns; `said` begins the text of a fault.
     """
 
     name: str
@@ -121,14 +121,14 @@ ADD = (  # SQLite has no XOR
 
 
 class Seals:
-    """The changes of seals by the rows that a transaction wrote, kept for one connection until it commits."""
+    """The changes of seals caused by the rows of a transaction, kept for one connection until it commits."""
 
     def __init__(self) -> None:
         self.noted: dict[tuple[int, str], int] = {}
         self._watching = False
 
     def watch(self, connection: sqlite3.Connection) -> None:
-        """Note from now on every row that this connection writes; outside of any transaction."""
+        """Record every row that this connection writes from now on; call it outside of transactions."""
         if self._watching:
             return
         connection.create_function("seal_row", -1, self.note)
@@ -146,25 +146,25 @@ class Seals:
         self._watching = True
 
     def note(self, part: str, session: int, *values: Any) -> None:
-        """Note a row that comes, or goes: both are the same to a seal."""
+        """Record a row that was added or removed; both change a seal in the same way."""
         value = digest(values)
         for owner in (session, EVERYWHERE) if part == "sessions" else (session,):
             self.noted[owner, part] = self.noted.get((owner, part), 0) ^ value
 
     def write(self, connection: sqlite3.Connection) -> None:
-        """Write what was noted, as the last thing before the commit."""
+        """Write the changed seals; call it last before the commit."""
         if self.noted:
             rows = [(session, part, value) for (session, part), value in self.noted.items() if value]
             connection.executemany(ADD, rows)
             self.noted.clear()
 
     def forget(self) -> None:
-        """Drop what was noted: the transaction was rolled back."""
+        """Discard the recorded changes, because the transaction was rolled back."""
         self.noted.clear()
 
 
 def digest(values: tuple[Any, ...]) -> int:
-    """Return the hash of a row, a signed number of 64 bits."""
+    """Return the hash of a row as a signed 64-bit number."""
     said = orjson.dumps(values, default=bytes.hex)
     return int.from_bytes(hashlib.blake2b(said, digest_size=8).digest(), "little", signed=True)
 
@@ -175,7 +175,7 @@ def _call(part: Part, row: str) -> str:
 
 
 def of_rows(part: Part, rows: Iterable[tuple[Any, ...]]) -> dict[tuple[int, str], int]:
-    """Return the seals that fit these rows of a part (see `rows_of`), by session and part."""
+    """Return the seals of these rows of a part (see `rows_of`), by session and part."""
     seals = Seals()
     for row in rows:
         seals.note(part.name, *row)
@@ -183,14 +183,14 @@ def of_rows(part: Part, rows: Iterable[tuple[Any, ...]]) -> dict[tuple[int, str]
 
 
 def rows_of(part: Part, session: int | None = None) -> str:
-    """Return the query for the rows of a part, the session's number first: all, or those of one session."""
+    """Return the query for the rows of a part, with the session's number first: all rows, or those of one session."""
     of = part.session.format("")
     where = "" if session is None else f" WHERE {of} = {session:d}"
     return f"SELECT {of}, {', '.join(part.columns)} FROM {part.table}{where}"
 
 
 def seal_everything(connection: sqlite3.Connection) -> None:
-    """Write the seals that fit all rows as they are: what a migration has changed is taken as sound."""
+    """Write the seals of all rows as they are now, after a migration, whose changes are trusted."""
     connection.execute("DELETE FROM seals")
     for part in PARTS:
         found = of_rows(part, connection.execute(rows_of(part)))

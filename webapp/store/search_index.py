@@ -1,4 +1,4 @@
-"""Full-text search over everything ever said. The index holds words only; the text stays in the log."""
+"""Full-text search over all messages. The index holds words only; the text stays in the log."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ def match_expression(q: str) -> str | None:
 
 
 def _clean(q: str) -> str:
-    """Return the text without NUL and half surrogates, which SQLite does not take, cut to 500 characters."""
+    """Return the text, cut to 500 characters, without NUL and half surrogates, which SQLite does not accept."""
     return q[:500].replace("\0", " ").encode("utf-8", "replace").decode()
 
 
 class Within(NamedTuple):
-    """The messages that a search is limited to; times are in milliseconds, `until` is not included."""
+    """The messages that a search is limited to; times are in milliseconds, `until` is exclusive."""
 
     session: int | None = None
     role: str | None = None
@@ -61,7 +61,7 @@ class Within(NamedTuple):
 
 
 class Words:
-    """The index of words, a row an entry."""
+    """The word index, with one row for each entry."""
 
     def __init__(self, db: Connections) -> None:
         self._db = db
@@ -72,16 +72,16 @@ class Words:
         self._db.run_many("INSERT INTO entry_words (rowid, text) VALUES (?, ?)", rows)
 
     def remove(self, session: int, texts: Iterable[tuple[int, str]]) -> None:
-        """Remove texts from the index; they have to be equal to those that were added."""
+        """Remove texts from the index; they have to be exactly those that were added."""
         rows = ((key(session, seq), text[:INDEXED_CHARS]) for seq, text in texts if text)
         self._db.run_many("INSERT INTO entry_words (entry_words, rowid, text) VALUES ('delete', ?, ?)", rows)
 
     def clear(self) -> None:
-        """Empty the index, to be filled again from the log."""
+        """Empty the index, so that it can be filled again from the log."""
         self._db.run("INSERT INTO entry_words (entry_words) VALUES ('delete-all')")
 
     def merge(self) -> bool:
-        """Merge some of the index's segments, a bounded amount of work; return whether more may be left."""
+        """Merge some of the index's segments, a bounded amount of work; return whether more may be needed."""
         before = self._db.changes()
         self._db.run("INSERT INTO entry_words (entry_words, rank) VALUES ('merge', ?)", (MERGE_PAGES,))
         return self._db.changes() - before > 1

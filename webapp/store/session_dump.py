@@ -1,8 +1,8 @@
-"""A whole session as plain records, and back: what our own export is made of.
+"""Writes a whole session as records and reads them back; our own export consists of these records.
 
-Records are JSON-ready: the session first, then the tables of KEYED, what operations did, and the tables of OWNED,
-each in the order of its rows. Bytes are base64. What is loaded is held against the same proofs as the
-store itself (`faults_of`) before it is kept.
+Records are JSON-ready: the session first, then the tables of KEYED, the items of operations, and the tables of OWNED,
+each in the order of its rows. Bytes are base64. Loaded records are checked like the store itself (`faults_of`) before
+they are kept.
 """
 
 from __future__ import annotations
@@ -98,10 +98,10 @@ class Dump:
         return {"type": table, "n": number(found[0]), **values}
 
     def load(self, session: int, records: Iterable[Mapping[str, Any]]) -> None:
-        """Write records (without the session's own) as rows of a session that has none.
+        """Write records (without the session's own) as rows of a session that has no rows yet.
 
         Raises:
-            KeyError, TypeError, ValueError, OverflowError: a record is not as `records` writes it.
+            KeyError, TypeError, ValueError, OverflowError: a record does not have the form that `records` writes.
         """
         waiting: dict[str, list[tuple[Any, ...]]] = {}
         for record in records:
@@ -131,7 +131,7 @@ class Dump:
     def _holds(self, table: str, columns: Iterable[str]) -> list[tuple[type, ...]]:
         """Return the types that each column accepts."""
         declared = {name: HOLDS[kind] for _, name, kind, *_ in self._db.rows(f"PRAGMA table_info({table})")}
-        if "position" in declared:  # a summary stands half a place before a message
+        if "position" in declared:  # the position of a summary is half a place before a message
             declared["position"] = HOLDS["REAL"]
         return [declared[name] for name in columns]
 

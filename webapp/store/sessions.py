@@ -1,7 +1,7 @@
 """Sessions: one row each, and the markers that deleted followed sessions leave behind.
 
-No session is above itself: a parent that would close a circle is left out, because sessions in a circle cannot be
-found from the top.
+No session is its own ancestor: a parent that would close a circle is left out, because sessions in a circle cannot be
+reached from the top.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from webapp.errors import Conflict, Invalid, NotFound
 from webapp.store.connection import Connections
 from webapp.store.keys import bounds
 
-# Columns of JSON, and what each is where it is damaged: one bad value must not hide its session, nor all others.
+# Columns of JSON, and the value to use if one is damaged: a bad value must not hide its session or the others.
 JSON_COLUMNS: dict[str, Callable[[], Any]] = {
     "settings": dict,
     "notes": list,
@@ -27,9 +27,9 @@ JSON_COLUMNS: dict[str, Callable[[], Any]] = {
 
 @dataclass(slots=True)
 class SessionRow:
-    """One session as stored; column meanings stand in migrations.py. JSON columns are decoded.
+    """One session as stored; migrations.py explains the columns. JSON columns are decoded.
 
-    `damaged` are faults of the row, in words; what they speak of is left out.
+    `damaged` are descriptions of damaged values, which are left out.
     """
 
     key: int
@@ -89,7 +89,7 @@ class Taught(NamedTuple):
     agent_version: str
 
 
-# How many sessions of an agent are looked at for what they have taught: those that came last know best.
+# The number of sessions of an agent that are read for its overheads; the newest are the most accurate.
 TAUGHT = 200
 _TAUGHT = ", ".join(
     f"coalesce(json_extract(state, '$.calibration.{name}'), 0)"
@@ -162,9 +162,9 @@ class Sessions:
         return [_decoded(row) for row in rows]
 
     def page(self, last: SessionRow | None, limit: int) -> tuple[list[SessionRow], int]:
-        """Return at most `limit` sessions behind `last`, latest activity first, and how many there are in all.
+        """Return at most `limit` sessions after `last`, latest activity first, and the number of all sessions.
 
-        A followed file without a message or a broken line is left out.
+        A followed file that has neither messages nor broken lines is left out.
         """
         shown = "deleted_at IS NULL AND NOT (kind = 'followed' AND next_no = 1 AND malformed = 0)"
         behind, values = "", []
@@ -176,7 +176,7 @@ class Sessions:
         return [_decoded(row) for row in rows], int(total or 0)
 
     def children(self, session_id: str) -> list[str]:
-        """Return the ids of the sessions that it started."""
+        """Return the ids of the sessions that this one started."""
         sql = "SELECT id FROM sessions WHERE parent_id = ? AND deleted_at IS NULL ORDER BY key"
         return [row[0] for row in self._db.rows(sql, (session_id,))]
 
@@ -205,7 +205,7 @@ class Sessions:
         return [row for row in (self.by_key(k) for (k,) in keys) if row.deleted_at is None]
 
     def update(self, key: int, **columns: Any) -> None:
-        """Set columns of one session; a parent that is below it is left out."""
+        """Set columns of one session; a parent that is one of its descendants is left out."""
         if (parent := columns.get("parent_id")) is not None and self._is_below(parent, self.by_key(key).id):
             del columns["parent_id"]
         if columns:
@@ -213,7 +213,7 @@ class Sessions:
             self._db.run(f"UPDATE sessions SET {sets} WHERE key = ?", (*_encoded(columns), key))
 
     def remove(self, row: SessionRow, marker_at: int | None) -> None:
-        """Delete a session and all that belongs to it; with `marker_at` its id stays as a marker."""
+        """Delete a session and everything that belongs to it; with `marker_at` its id stays as a marker."""
         low, high = bounds(row.key)
         for table in ("entries", "messages", "samples", "operations"):
             self._db.run(f"DELETE FROM {table} WHERE key BETWEEN ? AND ?", (low, high))

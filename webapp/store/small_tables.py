@@ -18,11 +18,11 @@ class SmallTables:
     # -- settings and models
 
     def setting(self, name: str) -> Any:
-        """Return a setting; None where there is none, or its value is damaged."""
+        """Return a setting; None if it is not set or its value is damaged."""
         return _read(self._db.value("SELECT value FROM settings WHERE name = ?", (name,)))
 
     def fields(self, name: str) -> dict[str, Any]:
-        """Return a setting that is an object; an empty one where there is none, or its value is damaged."""
+        """Return a setting that is an object; an empty one if it is not set or its value is damaged."""
         found = self.setting(name)
         return found if isinstance(found, dict) else {}
 
@@ -59,7 +59,7 @@ class SmallTables:
     # -- revisions
 
     def revision(self, room: str) -> int:
-        """Return the last revision given out in a room."""
+        """Return the last revision used in a room."""
         return int(self._db.value("SELECT revision FROM revisions WHERE room = ?", (room,)) or 0)
 
     def put_revision(self, room: str, revision: int) -> None:
@@ -103,7 +103,7 @@ class SmallTables:
 
 
 def _read(text: Any) -> Any:
-    """Return the value of JSON text; None where it is none, so that one bad value does not take down the rest."""
+    """Return the value of JSON text; None if it is invalid, so that one bad value does not break the others."""
     try:
         return None if text is None else orjson.loads(text)
     except (ValueError, TypeError):

@@ -104,7 +104,7 @@ class Summaries:
         return sorted(found)
 
     def since(self, session: int) -> tuple[int, int]:
-        """Return the number of messages behind the view's last summary, and their tokens."""
+        """Return the number of messages after the view's last summary, and their tokens."""
         last = max((row.until_no for row in self.active(session)), default=0)
         sql = (
             "SELECT count(*), total(tokens) FROM messages WHERE key BETWEEN ? AND ? AND out_operation IS NULL "
@@ -114,14 +114,14 @@ class Summaries:
         return (int(row[0]), int(row[1])) if row else (0, 0)
 
     def put_in(self, session: int, rows: Sequence[SummaryRow]) -> None:
-        """Put summaries into the pruned view, each at its position."""
+        """Add summaries to the pruned view, each at its position."""
         sql = (
             "INSERT OR IGNORE INTO context_items (session, view, position, kind, ref) VALUES (?, ?, ?, ?, ?)"
         )
         self._db.run_many(sql, ((session, PRUNED, row.position, SUMMARY, row.n) for row in rows))
 
     def take_out(self, session: int, numbers: Sequence[int]) -> None:
-        """Take summaries out of the pruned view; their rows stay."""
+        """Remove summaries from the pruned view; their rows stay."""
         sql = "DELETE FROM context_items WHERE session = ? AND view = ? AND kind = ? AND ref = ?"
         self._db.run_many(sql, ((session, PRUNED, SUMMARY, n) for n in numbers))
 

@@ -1,4 +1,4 @@
-"""Usage beside the log: real usage a call, and the samples of the chart."""
+"""Reported usage of each call, and the samples of the chart."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from webapp.store.keys import bounds, key, number
 
 
 class CallRow(NamedTuple):
-    """Real usage of one call. `estimated` is what we would have said just before it, in tokens.
+    """Reported usage of one call. `estimated` is our estimate just before it, in tokens.
 
-    `cache_write_hour_tokens` is a part of `cache_write_tokens`. `answer_tokens` is what the text of the answer must be,
-    where that is more than the reported output; else 0.
+    `cache_write_hour_tokens` is a part of `cache_write_tokens`. `answer_tokens` is the least that the text of the
+    answer takes, if that is more than the reported output; else 0.
     """
 
     call_key: str
@@ -47,7 +47,7 @@ class Usage:
         self._db = db
 
     def put_calls(self, session: int, rows: Iterable[CallRow]) -> None:
-        """Write calls; a known one keeps the larger output and its first estimate."""
+        """Write calls; an existing one keeps the larger output and its first estimate."""
         sql = (
             "INSERT INTO calls VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET "
             "input_tokens = excluded.input_tokens, output_tokens = max(output_tokens, excluded.output_tokens), "
@@ -72,7 +72,7 @@ class Usage:
         return [CallRow(*row) for row in self._db.rows(sql, (session,))]
 
     def first_input(self, session: int) -> int | None:
-        """Return the input tokens of a session's first call; None before it."""
+        """Return the input tokens of a session's first call; None if there was none."""
         found = self._db.value(
             "SELECT input_tokens FROM calls WHERE session = ? ORDER BY seq LIMIT 1", (session,)
         )
@@ -86,7 +86,7 @@ class Usage:
     def samples(self, session: int, count: int, points: int) -> list[Sample]:
         """Return about `points` samples spread evenly over the session's `count`, the last one included.
 
-        Cost: one look-up a point, whatever the length of the session.
+        Cost: one lookup for each point, whatever the length of the session.
         """
         if count <= points:
             rows = self._db.rows(

@@ -1,11 +1,13 @@
-"""Checks the store: the file, the seals of every table, the hash chain of every log, which entries form which message,
-that every message is in the context or marked as out of it by an operation that says so, the pairs that our operations
-must keep, every reference, the index of words, and the totals.
+"""Checks the store and reports faults; repairs nothing.
 
-Which message an entry belongs to is not in its hash: it has to follow from group and replacement, which are. In an
-agent's own context nothing is said of pairs, because what the agent leaves out is not ours. Each fault is one line
-that says what, where; a value that cannot be read is a fault like any other, and ends the check of its part alone.
-Reads in batches; nothing is repaired.
+It checks the file, the seals of every table, the hash chain of every log, the assignment of entries to messages, that
+every message is in the context or marked as removed by an operation that records it, the pairs that our operations must
+keep, every reference, the word index, and the totals.
+
+The message of an entry is not part of its hash; it has to follow from the group and the replacement, which are. Pairs
+in an agent's own context are not checked, because the agent decides what to leave out. Each fault is one line that says
+what and where. A value that cannot be read is a fault like any other, and ends only the check of its part. Rows are
+read in batches.
 """
 
 from __future__ import annotations
@@ -68,7 +70,7 @@ def faults_of(db: Connections, row: SessionRow) -> Iterator[str]:
 
 
 def _guarded(what: str, check: Iterator[str]) -> Iterator[str]:
-    """Yield the faults that a check finds; one that cannot go on is a fault itself."""
+    """Yield the faults that a check finds; a check that cannot continue is a fault itself."""
     try:
         yield from check
     except UNREADABLE as error:
@@ -83,7 +85,7 @@ def _file(db: Connections) -> Iterator[str]:
 
 
 def _named(db: Connections, names: dict[int, str]) -> Iterator[str]:
-    """Fill `names` by number, those that deleted sessions left as markers included."""
+    """Fill `names` by number, including the markers of deleted sessions."""
     names.update(db.each("SELECT key, id FROM sessions ORDER BY key"))
     yield from ()
 
@@ -144,7 +146,7 @@ def _chain(log: Log, row: SessionRow, entries: Counter[int]) -> Iterator[str]:
 
 
 def _messages(log: Log, row: SessionRow, entries: Counter[int]) -> Iterator[str]:
-    """Yield messages with missing or strange entries."""
+    """Yield messages with missing or wrong entries."""
     for start in range(1, row.next_no, BATCH):
         nos = range(start, min(start + BATCH, row.next_no))
         found = log.messages(row.key, nos)
@@ -163,7 +165,7 @@ def _messages(log: Log, row: SessionRow, entries: Counter[int]) -> Iterator[str]
 
 
 def _fits(message: MessageRow, own: Sequence[EntryRow]) -> bool:
-    """Return True if the derived row is that of these entries."""
+    """Return True if the derived row matches these entries."""
     ends = (message.first_seq, message.last_seq, message.id) == (own[0].seq, own[-1].seq, own[0].id)
     return ends and message.role == own[0].role
 
@@ -180,7 +182,7 @@ def _stranger(own: Sequence[EntryRow]) -> EntryRow | None:
 
 
 def _view(log: Log, contexts: Contexts, row: SessionRow, view: int) -> Iterator[str]:
-    """Yield misplaced items, wrong totals, and messages that are lost from a pruned view, or torn."""
+    """Yield misplaced items, wrong totals, messages missing from a pruned view, and separated pairs."""
     name = _name(view)
     tokens = 0
     open_calls: set[str] = set()
@@ -223,7 +225,7 @@ def _name(view: int) -> str:
 
 
 def _operations(log: Log, operations: Operations, row: SessionRow) -> Iterator[str]:
-    """Yield operations that do not have the items they counted, and messages out without a live operation."""
+    """Yield operations whose items do not match their counts, and messages removed without a live operation."""
     known = operations.all(row.key)
     outs: dict[int, set[int]] = {}
     for one in known:
@@ -279,7 +281,7 @@ def _memory_words(db: Connections) -> Iterator[str]:
 
 
 def _torn(log: Log, row: SessionRow, inside: set[int], calls: set[str], results: set[str]) -> Iterator[str]:
-    """Yield calls and results in the context whose partner was taken out by one of our operations."""
+    """Yield calls and results in the context whose partner was removed by one of our operations."""
     for no in log.numbers(row.key, newest_first=False, out=True):
         message = log.message(row.key, no)
         if message is None or no in inside or not log.ours(row.key, message):
@@ -292,7 +294,7 @@ def _torn(log: Log, row: SessionRow, inside: set[int], calls: set[str], results:
 
 
 def _summaries(summaries: Summaries, row: SessionRow) -> Iterator[str]:
-    """Yield summaries that cover what does not exist or is newer, and items without a row."""
+    """Yield summaries that cover something missing or newer, and items without a row."""
     rows = summaries.all(row.key)
     known = {summary.n for summary in rows}
     for summary in rows:

@@ -1,6 +1,7 @@
-"""Webhooks: where events are sent, with the secret that signs them, and the log of what was sent.
+"""Webhooks: the addresses that events are sent to, with the signing secrets, and the log of deliveries.
 
-A delivery that waits has the time of its next try; one without is over. The log keeps the newest of each webhook.
+A waiting delivery has the time of its next try; one without a time is finished. The log keeps the newest deliveries of
+each webhook.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import orjson
 from webapp.errors import NotFound
 from webapp.store.connection import Connections
 
-# Deliveries that are kept of each webhook, those that still wait among them.
+# Deliveries that are kept for each webhook, including those that still wait.
 KEPT = 200
 
 _HOOK = "id, url, secret, events, active, created_at"
@@ -21,7 +22,7 @@ _DELIVERY = "id, webhook, message_id, event, session_id, at, body, tries, next_a
 
 
 class WebhookRow(NamedTuple):
-    """One webhook. `events` are the names of those it gets, `active` says whether it gets any."""
+    """One webhook. `events` are the names of the events it receives; it receives none unless it is `active`."""
 
     id: int
     url: str
@@ -32,8 +33,10 @@ class WebhookRow(NamedTuple):
 
 
 class DeliveryRow(NamedTuple):
-    """One message to one webhook, with its `body` as it is sent. `next_at` is None once it arrived or was given up;
-    `status` is what the receiver answered last, `problem` the reason why the last try failed, "" where it did not.
+    """One message to one webhook, with its `body` as it is sent.
+
+    `next_at` is None after it was delivered or given up. `status` is the last answer of the receiver, `problem` the
+    reason why the last try failed, "" if it did not.
     """
 
     id: int
@@ -94,7 +97,7 @@ class Webhooks:
     def add_delivery(
         self, webhook: int, message_id: str, event: str, session_id: str | None, body: str, at: int
     ) -> None:
-        """Add a delivery that is due at once; the oldest of the webhook goes where there are too many."""
+        """Add a delivery that is due at once; delete the oldest ones of the webhook if there are too many."""
         self._db.run(
             "INSERT INTO webhook_deliveries (webhook, message_id, event, session_id, at, body, tries, next_at, problem)"
             " VALUES (?, ?, ?, ?, ?, ?, 0, ?, '')",
@@ -124,7 +127,7 @@ class Webhooks:
         return DeliveryRow(*row)
 
     def due(self, now: int) -> list[DeliveryRow]:
-        """Return the oldest waiting delivery of each active webhook, where its time has come."""
+        """Return the oldest waiting delivery of each active webhook, if it is due."""
         sql = (
             f"SELECT {_DELIVERY} FROM webhook_deliveries WHERE id IN (SELECT MIN(d.id) FROM webhook_deliveries d "
             "JOIN webhooks w ON w.id = d.webhook WHERE w.active AND d.next_at <= ? GROUP BY d.webhook) ORDER BY id"
@@ -132,7 +135,7 @@ class Webhooks:
         return [DeliveryRow(*row) for row in self._db.rows(sql, (now,))]
 
     def next_at(self) -> int | None:
-        """Return when the next delivery is due, in milliseconds; None where nothing waits."""
+        """Return when the next delivery is due, in milliseconds; None if none waits."""
         sql = (
             "SELECT MIN(next_at) FROM webhook_deliveries WHERE next_at IS NOT NULL "
             "AND webhook IN (SELECT id FROM webhooks WHERE active)"
@@ -141,12 +144,12 @@ class Webhooks:
         return None if found is None else int(found)
 
     def claim(self, delivery: DeliveryRow, until: int) -> bool:
-        """Keep other processes from sending a delivery until then; return False where one has it already."""
+        """Reserve a delivery for this process until then; return False if another process has reserved it."""
         sql = "UPDATE webhook_deliveries SET next_at = ? WHERE id = ? AND next_at = ? RETURNING id"
         return bool(list(self._db.rows(sql, (until, delivery.id, delivery.next_at))))
 
     def put_delivery(self, delivery: DeliveryRow) -> None:
-        """Store what a try came to."""
+        """Store the result of a try."""
         sql = "UPDATE webhook_deliveries SET tries = ?, next_at = ?, status = ?, problem = ?, tried_at = ? WHERE id = ?"
         values = (delivery.tries, delivery.next_at, delivery.status, delivery.problem, delivery.tried_at)
         self._db.run(sql, (*values, delivery.id))

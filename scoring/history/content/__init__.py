@@ -1,11 +1,11 @@
-"""The content of one message, found once and stored: the static half of *Foresight*.
+"""The content of one message, computed once and stored: the static half of *Foresight*.
 
-Nothing here looks at another message. A content holds the message's mentions (names and text lines), its stems for
-relevance and, for tool outputs, which of their rows carry which mentions, so that a plan can shorten an output
-without reading it again. Names are kept as they are spelled, so that reasons can name them; lines as 64-bit hashes.
+It depends on no other message. A content holds the message's mentions (names and text lines), its stems for relevance
+and, for tool outputs, the mentions of each row, so that a plan can shorten an output without reading it again. Names
+are kept as spelled, so that reasons can quote them; lines are kept as 64-bit hashes.
 
-`VERSION` grows when the same text would give another content: what was stored under another version is read as
-missing, and found again where the text is at hand.
+`VERSION` grows when the same text would give another content. Content stored by another version counts as missing, and
+is computed again when the text is available.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from scoring.history.content.telling import telling_lines
 from scoring.history.content.words import words_of
 
 VERSION = 5
-READ_CHARS = 4_000_000  # four times what the largest window holds
+READ_CHARS = 4_000_000  # about as many as the largest window, 1,000,000 tokens, holds
 
 
 class Stems(NamedTuple):
-    """The stems of a message: their codes, and how often each stands (up to 255)."""
+    """The stems of a message: their codes, and how often each occurs (up to 255)."""
 
     codes: array[int]
     counts: bytes
@@ -38,8 +38,8 @@ class Rows(NamedTuple):
     """The rows of a message's outputs.
 
     Row r is piece `pieces[r]` of line `lines[r]`; it has `chars[r]` characters and the mentions at the positions
-    `mentions[ends[r-1]:ends[r]]`. Rows without a mention stand between others, so that blocks stay whole. `telling`
-    are the numbers of the rows that stay whatever is cut: errors, and how a run ended.
+    `mentions[ends[r-1]:ends[r]]`. Rows without a mention are included, so that blocks stay whole. `telling` are the
+    numbers of the rows that are never cut: errors, and how a run ended.
     """
 
     lines: array[int]
@@ -58,9 +58,9 @@ class Content:
     """Mentions, stems and rows of one message; read only.
 
     `names` are its names in order, one a line, `lines` the hashes of its text lines; the mentions at the positions
-    0, 1, ... are the names and then the lines. `words` is its length in words, `asks` whether it asks something in
-    words. `alike` are the mentions that stand in nothing but lines of an output that differ only in their codes.
-    What was stored is unpacked when it is asked for: of most messages nobody looks at more than the mentions.
+    0, 1, ... are the names and then the lines. `words` is its length in words, `asks` is True if it asks something in
+    words. `alike` are the mentions that occur only in lines of an output that differ just in codes and numbers. Stored
+    columns are unpacked on access, because usually only the mentions are needed.
     """
 
     __slots__ = ("_alike", "_lines", "_packed", "_rows", "_stems", "asks", "names", "words")
@@ -83,7 +83,7 @@ class Content:
     @property
     def lines(self) -> array[int]:
         """Return the hashes of its text lines."""
-        if self._lines is None:  # not kept: a history numbers them once, when it takes the message in
+        if self._lines is None:  # not cached: a history reads them once, when the message is added
             return _columns(self._packed, 0, "Q")[0] if self._packed else array("Q")
         return self._lines
 
@@ -99,7 +99,7 @@ class Content:
 
     @property
     def rows(self) -> Rows:
-        """Return the rows of its outputs; none for what may not be shortened."""
+        """Return the rows of its outputs; none if they cannot be shortened."""
         if self._rows is None:
             self._rows = NO_ROWS
             if self._packed:
@@ -112,13 +112,13 @@ class Content:
 
     @property
     def alike(self) -> array[int]:
-        """Return the positions of the mentions that stand in nothing but alike lines, rising."""
+        """Return the positions of the mentions that occur only in alike lines, in rising order."""
         if self._alike is None:
             return _columns(self._packed, 1, "I")[0] if self._packed else array("I")
         return self._alike
 
     def with_words(self, text: str) -> Content:
-        """Return a content that was found without its words, with those of the text that it was found of."""
+        """Return this content, which was computed without words, with the words of its text."""
         counted: dict[int, int] = {}
         words = words_of(clipped(text))
         for word, count in words.stems.items():
@@ -134,12 +134,12 @@ class Content:
         return hash((self.names, self.lines.tobytes()))
 
     def to_dict(self) -> dict[str, str | int]:
-        """Return the content as JSON-ready data, which `from_dict` reads back to an equal value."""
+        """Return the content as JSON-ready data, which `from_dict` reads."""
         return {"version": VERSION, "names": self.names, "columns": b64encode(self._pack()).decode("ascii")}
 
     @classmethod
     def from_dict(cls, found: Mapping[str, Any]) -> Content | None:
-        """Return the content that `to_dict` wrote; None where another version did."""
+        """Return the content that `to_dict` wrote; None if another version wrote it."""
         if found.get("version") != VERSION:
             return None
         packed = b64decode(found["columns"])
@@ -167,8 +167,8 @@ EMPTY = Content()
 def content_of(text: str, outputs: Sequence[str] = (), *, words: bool = True) -> Content:
     """Return the content of a message, its words only if `words` is set.
 
-    `outputs` are its tool outputs, which may be shortened; where there are any, they are the whole text. Of a text
-    longer than `READ_CHARS` beginning and end are read, and it has no rows: its words would take ten times its room.
+    `outputs` are its tool outputs, if they can be shortened; they are then the whole text. Of a text longer than
+    `READ_CHARS` only the beginning and the end are read, and it has no rows: its content would take ten times its size.
     """
     if len(text) > READ_CHARS:
         text, outputs = clipped(text), ()
@@ -177,7 +177,7 @@ def content_of(text: str, outputs: Sequence[str] = (), *, words: bool = True) ->
     places: dict[str | int, int] = {}
     for name in names:
         places.setdefault(name, len(places))
-    codes: dict[str, int] = {}  # the hashes of the lines that say something
+    codes: dict[str, int] = {}  # the hashes of text lines
     for line in text.splitlines():
         if line not in codes and (said := text_line(line)):
             codes[line] = line_hash(said)
@@ -190,12 +190,12 @@ def content_of(text: str, outputs: Sequence[str] = (), *, words: bool = True) ->
 
 
 def clipped(text: str) -> str:
-    """Return the part of a text that is read: beginning and end of one that is too long."""
+    """Return the part of a text that is read: the beginning and the end of one that is too long."""
     return text if len(text) <= READ_CHARS else f"{text[: READ_CHARS // 2]}\n{text[-READ_CHARS // 2 :]}"
 
 
 def _names_by_line(outputs: Sequence[str]) -> list[set[str]]:
-    """Return the names on each line of the outputs, lines counted on from one output to the next."""
+    """Return the names on each line of the outputs; line numbers continue from one output to the next."""
     return [identifiers(line) for output in outputs for line in output.split("\n")]
 
 
@@ -248,7 +248,7 @@ def _write(out: bytearray, column: Sequence[int]) -> None:
 
 
 def _columns(packed: bytes, first: int, codes: str) -> list[array[int]]:
-    """Return the columns from the `first` on, one for each code of the numbers that they are wanted in."""
+    """Return the columns from number `first` on, one for each type code in `codes`."""
     at = 5
     for _ in range(first):
         at += 5 + _SIZES[packed[at]] * int.from_bytes(packed[at + 1 : at + 5], "little")

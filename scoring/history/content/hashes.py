@@ -1,4 +1,4 @@
-"""Hashes by which plans know text lines."""
+"""Hashes that identify text lines in plans."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from hashlib import blake2b
 
 from scoring.history.content.rows import text_line
 
-_REMEMBERED = 200  # hashes of lines up to so many characters are remembered: tools say the same lines again
+_REMEMBERED = 200  # hashes of lines up to this length in characters are cached, because tools repeat lines
 
 
 def line_hash(line: str) -> int:
-    """Return the hash by which plans know a text line."""
+    """Return the hash that identifies a text line in plans."""
     return _short_hash(line) if len(line) <= _REMEMBERED else _hash(line)
 
 

@@ -1,7 +1,7 @@
 """Names that an agent may have to spell again: paths, file names, URLs, code names, ids, codes, long numbers.
 
-Plain words never count. A path is reduced to its last two components, so that its absolute and its relative
-spelling agree. No name reaches across a line break: the names of a text are those of its lines.
+Dictionary words never count. A path is reduced to its last two components, so that its absolute and its relative form
+agree. No name crosses a line break: the names of a text are those of its lines.
 """
 
 from __future__ import annotations
@@ -13,8 +13,7 @@ from scoring.history.content.pieces import pieces
 from scoring.history.content.words import UNSPACED, is_unspaced
 
 _URL = re.compile(r"https?://[^\s\"'`<>()\[\]{}|\\^]+")
-# It begins only where it could begin longest and gives nothing back, so that a line of a million letters costs
-# no more than its length.
+# It begins only at the start of a run and never backtracks, so that the cost of a line of a million letters is linear.
 _PATH = re.compile(r"(?<![\w.@~+-])[\w.@~+-]*+(?:/[\w.@~+-]++)+")
 _FILE = re.compile(
     r"\b[\w-]{1,200}+\.(?:py|pyi|js|jsx|ts|tsx|mjs|go|rs|c|h|cc|cpp|hpp|java|kt|rb|php|cs|swift|sh|sql|md|rst|txt|"
@@ -26,9 +25,9 @@ _LINE_NUMBER = re.compile(r"(?m)^[ ]*\d{1,9}(?:→|[\t:|-](?![\d:])|[ ]*$)")
 _UNSPACED = re.compile(f"[{UNSPACED}\u3001-\u303f\uff01-\uff0f\uff1a-\uff20]+")
 _LETTER, _DIGIT = re.compile(r"[A-Za-z]"), re.compile(r"\d")
 _TELLING = re.compile(r"[_\d.]")
-_LONGEST = 300  # a longer name (an address with its query) counts by its beginning
+_LONGEST = 300  # a longer name (such as an address with its query) is cut to this length
 _YEAR = re.compile(r"(?:19|20)\d\d")
-# Spelled like code, but everybody says them.
+# Spelled like code, but common words.
 _PRODUCTS = frozenset(
     """
     javascript typescript github gitlab postgresql mysql sqlite nodejs macos openai chatgpt youtube webpack
@@ -40,7 +39,7 @@ _PRODUCTS = frozenset(
 def identifiers(text: str) -> set[str]:
     """Return the names in a text; the number before a line of a file is not a name."""
     found: set[str] = set()
-    # No name holds a blank: words that come again, and common words, need no second look.
+    # No name contains a blank, so each word is examined once, and ordinary words are skipped.
     words = [
         word
         for word in set(_LINE_NUMBER.sub("", text).split())
@@ -50,14 +49,14 @@ def identifiers(text: str) -> set[str]:
         return found
     text = " ".join(words)
     _take(text, found)
-    if is_unspaced(text):  # no blank parts a name from the words around it
+    if is_unspaced(text):  # no blank separates a name from the words around it
         found = {name for name in found if not _UNSPACED.search(name) or not identifiers(_parted(name))}
         _take(_parted(text), found)
     return found
 
 
 def _parted(text: str) -> str:
-    """Return a text without what is written without blanks."""
+    """Return a text with the runs of unspaced writing replaced by blanks."""
     return _UNSPACED.sub(" ", text)
 
 
@@ -84,13 +83,13 @@ def has_digit(name: str) -> bool:
 
 
 def _whole(name: str, found: set[str]) -> str:
-    """Take a name; nothing of it is left to look at."""
+    """Add a name; return a blank, because nothing of it is left to examine."""
     found.add(name[:_LONGEST])
     return " "
 
 
 def _path(path: str, found: set[str]) -> str:
-    """Take a path; what is left of it to look at is its last component."""
+    """Add a path; return its last component, which is examined further."""
     name, last = _name_of_path(path)
     if name:
         found.add(name)
@@ -99,7 +98,7 @@ def _path(path: str, found: set[str]) -> str:
 
 @lru_cache(maxsize=1 << 12)
 def _name_of_path(path: str) -> tuple[str, str]:
-    """Return the name that a path is known by, "" for none, and its last component."""
+    """Return the name of a path, "" if it is none, and its last component."""
     parts = [p for p in path.strip("./~").split("/") if p not in ("", ".", "..")]
     whole = "/".join(parts[-2:])
     named = (len(parts) > 2 or _TELLING.search(whole)) and len(whole) >= 5 and _LETTER.search(whole)

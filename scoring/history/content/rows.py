@@ -1,8 +1,8 @@
-"""The rows of a tool output: what it can be shortened to, and the text that is left of it then.
+"""The rows of a tool output, and the text of an output that is shortened to some of them.
 
-A row is a line, or the beginning or the end of a long line, cut where no name is cut. An output is shortened to some
-of its rows in their order; a mark in square brackets stands where lines are missing and says how many, and another one
-where lines are not what the file holds by now. Several outputs in one message share one numbering of lines.
+A row is a line, or the beginning or the end of a long line, cut so that no name is cut. An output is shortened to some
+of its rows in order. A mark in square brackets gives the number of missing lines; another one marks lines that the file
+no longer has. The outputs of one message share one numbering of lines.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from scoring.history.content.words import UNSPACED
 WHOLE, HEAD, TAIL = 0, 1, 2
 LONG_LINE, HEAD_CHARS, TAIL_CHARS = 400, 200, 120
 GAP = "[…]"  # inside a long line
-MARK_CHARS = 15  # about what the mark for missing lines takes, with its break
-SHORT_GAP_CHARS = 12  # missing lines that take no more than that stay
-LEAST_CHARS = 20  # a shorter line says nothing that others do not
+MARK_CHARS = 15  # the approximate length of the mark for missing lines, with its line break
+SHORT_GAP_CHARS = 12  # missing lines of at most this length together are kept
+LEAST_CHARS = 20  # a shorter line is not distinctive
 ALIKE_FROM, ALIKE_WORDS, ALIKE_CHARS = 8, 2, 80
 
 _NUMBERED = re.compile(r"^(?:[\w./-]+:)?\d+[:\-\t→|]\s?")
 _WORD, _BREAK = re.compile(r"[A-Za-z]{2}"), re.compile(r"[^A-Za-z]")
 _ANY_WORD, _ANY_BREAK = re.compile(r"[^\W\d_]{2}"), re.compile(r"[\W\d_]")
 _UNSPACED = re.compile(f"[{UNSPACED}]+")
-# A word of letters, and what has a digit, stroke or underscore in it; neither gives back what it took.
+# A word of letters, and a token with a digit, slash or underscore; neither pattern backtracks.
 _PLAIN_WORD = re.compile(r"(?<![\w.:/+-])[^\W\d_]{3,}+(?![\w./+-])")
 _CODE = re.compile(r"(?<![\w.:/+-])(?:[^\W\d_]|[.:+-])*+[\d/_][\w.:/+-]*+")
 
@@ -38,9 +38,9 @@ class Row(NamedTuple):
 
 
 def text_line(line: str) -> str | None:
-    """Return the line without its line number if it says something: 20 characters or more and two words.
+    """Return the line without its line number if it has 20 characters or more and two words, else None.
 
-    A sign of writing without blanks counts for two characters, as wide as it is.
+    A character of unspaced writing counts as two, because it is twice as wide.
     """
     line = line.strip()
     if len(line) < LEAST_CHARS and not _is_wide(line):
@@ -50,18 +50,19 @@ def text_line(line: str) -> str | None:
 
 
 def _is_wide(line: str) -> bool:
-    """Return whether a line of too few characters is long enough by its width."""
+    """Return whether a line with too few characters is long enough by its width."""
     return 2 * len(line) >= LEAST_CHARS and not line.isascii() and len(line) + _wide(line) >= LEAST_CHARS
 
 
 def _wide(line: str) -> int:
-    """Return how many signs of writing without blanks a line has."""
+    """Return the number of characters of unspaced writing in a line."""
     return sum(map(len, _UNSPACED.findall(line)))
 
 
 def _has_two_words(line: str) -> bool:
-    """Return whether letters stand in two places, or four signs that need no blank; step by step, because one
-    expression would take the square of a length.
+    """Return whether a line has two words, or four characters of unspaced writing.
+
+    It searches step by step, because a single expression would take quadratic time.
     """
     plain = line.isascii()
     letters, gaps = (_WORD, _BREAK) if plain else (_ANY_WORD, _ANY_BREAK)
@@ -73,7 +74,7 @@ def _has_two_words(line: str) -> bool:
 
 
 def pieces_of(line: str) -> tuple[tuple[int, str], ...]:
-    """Return a line as it is offered: whole, or its two ends."""
+    """Return the pieces of a line: the whole line, or the two ends of a long one."""
     if len(line) <= LONG_LINE:
         return ((WHOLE, line),)
     head, tail = HEAD_CHARS, len(line) - TAIL_CHARS
@@ -85,16 +86,16 @@ def pieces_of(line: str) -> tuple[tuple[int, str], ...]:
 
 
 def alike_lines(lines: Sequence[str]) -> set[int]:
-    """Return the numbers of the lines that differ from many others in nothing but their codes and numbers.
+    """Return the numbers of the lines that differ from many others only in their codes and numbers.
 
-    Most lines of a log do; a list of files or figures is not, because what
-    would be alike in it are words, and it has hardly any.
+    Most lines of a log do. The lines of a list of files or numbers do not, because they have hardly any words in
+    common.
     """
     found: set[int] = set()
     if len(lines) < ALIKE_FROM:
         return found
     by_word: dict[str, list[int]] = {}
-    for number, line in enumerate(lines):  # most lines have no word in common with so many others
+    for number, line in enumerate(lines):  # a fast filter: most lines share no first word with so many others
         if len(line) >= LEAST_CHARS and (word := _PLAIN_WORD.search(line)):
             by_word.setdefault(word[0], []).append(number)
     for numbers in by_word.values():
@@ -112,9 +113,10 @@ def alike_lines(lines: Sequence[str]) -> set[int]:
 def shorten(
     outputs: Sequence[str], rows: Sequence[Row], is_changed: Callable[[str], bool] | None = None
 ) -> list[str]:
-    """Return the outputs of one message cut to these rows (rising); lines count on from one output to the next.
+    """Return the outputs of one message cut to these rows; line numbers continue from one output to the next.
 
-    A mark takes the place of lines that `is_changed` holds for. An output that would not get shorter stays whole.
+    `rows` are in rising order. Lines for which `is_changed` is true are replaced by a mark. An output that would not
+    get shorter stays whole.
     """
     out, first = [], 0
     for output in outputs:
@@ -127,21 +129,21 @@ def shorten(
 
 
 def without_changed(output: str, is_changed: Callable[[str], bool] | None) -> str:
-    """Return an output with a mark in place of each run of lines that `is_changed` holds for."""
+    """Return an output with a mark in place of each run of lines for which `is_changed` is true."""
     if is_changed is None:
         return output
     return "\n".join(_runs_marked(_marked(output.split("\n"), is_changed)))
 
 
 def _marked(lines: list[str], is_changed: Callable[[str], bool] | None) -> list[str | None]:
-    """Return lines with None in place of those that changed."""
+    """Return the lines, with None in place of changed ones."""
     if is_changed is None:
         return list(lines)
     return [None if (said := text_line(line)) and is_changed(said) else line for line in lines]
 
 
 def _runs_marked(lines: Sequence[str | None]) -> Iterator[str]:
-    """Yield lines, with one mark for each run of those that changed."""
+    """Yield the lines, with one mark for each run of changed ones."""
     gone = 0
     for line in (*lines, ""):
         if line is None:
@@ -170,7 +172,7 @@ def _cut(lines: Sequence[str | None], rows: Sequence[Row], first: int) -> Iterat
 
 
 def _with_short_gaps(lines: Sequence[str | None], kept: Collection[int]) -> list[int]:
-    """Return the numbers of the lines that stay, with those between them that take no more than a mark would."""
+    """Return the numbers of the kept lines, with the lines between them that are no longer than a mark."""
     out: list[int] = []
     for number in sorted(kept):
         between = range(out[-1] + 1, number) if out else range(number)

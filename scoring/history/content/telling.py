@@ -1,8 +1,8 @@
-"""Lines of a tool output that its reader cannot do without: those that report an error, and how a run ended.
+"""Lines of a tool output that are never cut: those that report an error, and how a run ended.
 
-Told by what programs of any kind print, not by which program it was: the word for an error where a report begins, the
-name of an exception, a mark of failure, a count of what passed or failed, an exit status. Lines of source code and of
-search results speak of errors too, without reporting any: they are passed over.
+They are recognised by what all kinds of programs print, not by the program: the word for an error at the beginning of a
+report, the name of an exception, a mark of failure, a count of what passed or failed, an exit status. Lines of source
+code and of search results mention errors without reporting any, and are skipped.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from functools import lru_cache
 
 MOST_ERRORS, MOST_VERDICTS = 3, 2  # lines of one output
 READ_CHARS = 400  # of a line: a longer one is data
-VERDICT_WITHIN = 12  # lines from the end: how a run ended stands there
+VERDICT_WITHIN = 12  # lines from the end in which the result of a run is searched
 STATUS_WITHIN = 3  # lines from the beginning or the end
 READ_LINES = 20_000
 
@@ -46,12 +46,12 @@ _ERROR = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
-# What a program prints when it fails, whatever the status of the line of commands that it ran in.
+# What a program prints when it fails, even if the command line that it ran in ended with status 0.
 _RAISED = re.compile(
     r"^traceback\s\(most|^(?:[\w$]+[.:]+)*(?:\w+Error|\w*Exception)\s*:|^fail(?:ed)?\b[\s:]|^panic:|^not\sok\b",
     re.IGNORECASE,
 )
-# A level of a log in capitals near the beginning of its line.
+# A log level in capitals near the beginning of a line.
 _LOGGED = re.compile(r"^.{0,60}?(?<![\w-])(?:ERROR|FATAL|CRITICAL|SEVERE|PANIC|FAIL|FAILED)(?![\w-])")
 _STATUS = re.compile(
     r"(?:exit(?:ed)?(?:\s+with)?(?:\s+(?:code|status))?|return(?:ed)?\s*code|exit_?(?:code|status)|\bstatus|returned)"
@@ -78,13 +78,13 @@ _VERDICT = re.compile(
     | \b(?:finished|completed|compiled|built|done)\s(?:in|with)\b | bestanden | 成功""",
     re.IGNORECASE | re.VERBOSE,
 )
-# Each match has one of these words; most lines have none.
+# Every match has one of these words; most lines have none.
 _VERDICT_WORDS = (
     "test", "spec", "example", "scenario", "suite", "assertion", "check", "pass", "fail", "error", "skipped", "pending",
     "ok", "warning", "problem", "issue", "succe", "ran", "build", "built", "result", "summary", "files", "finished",
     "completed", "compiled", "done", "bestanden",
 )  # fmt: skip
-# The counts of a test run, wherever they stand.
+# The counts of a test run, anywhere in the output.
 _COUNTS = re.compile(
     r"\b\d+\s+(?:passed|failed|passing|failing|failures?|succeeded)\b|\btest result:", re.IGNORECASE
 )
@@ -92,9 +92,9 @@ _COUNTS_WORDS = ("pass", "fail", "succeeded", "test result:")
 
 
 def is_failure(text: str) -> bool:
-    """Return whether an output reports a failure: a status other than 0, or an error that no count denies.
+    """Return whether an output reports a failure: a status other than 0, or an error.
 
-    A status of 0 is that of the last command of a line or a script: what was raised before it still failed.
+    A status of 0 can be that of the last command of a script, so an exception that was raised before it still counts.
     """
     lines, errors = _read(text)
     status = _status(lines)
@@ -106,8 +106,9 @@ def is_failure(text: str) -> bool:
 
 
 def telling_lines(text: str) -> list[int]:
-    """Return the numbers of the lines that stay whatever is cut of an output, rising: the first errors and the last
-    one, how the run ended, and its status where that tells of a failure.
+    """Return the numbers of the lines of an output that are never cut, in rising order.
+
+    These are the first errors and the last one, how the run ended, and its status if that is a failure.
     """
     lines, errors = _read(text)
     kept = set(errors if len(errors) <= MOST_ERRORS else [*errors[: MOST_ERRORS - 1], errors[-1]])
@@ -127,7 +128,7 @@ def telling_lines(text: str) -> list[int]:
 def _read(text: str) -> tuple[list[str], list[int]]:
     """Return the lines of an output and the numbers of those that report an error.
 
-    Both questions above ask for them, one after the other.
+    Cached, because `is_failure` and `telling_lines` are called one after the other.
     """
     lines = _clean(text)
     return lines, list(_errors(lines))
@@ -139,7 +140,7 @@ def _is_verdict(line: str) -> bool:
 
 
 def may_hold(line: str, words: Iterable[str]) -> bool:
-    """Return False only where none of the words, in lower case, is in a line: much cheaper than an expression."""
+    """Return False only if a line has none of the words (lower case); much cheaper than a regular expression."""
     return not line.isascii() or any(map(line.lower().__contains__, words))
 
 
@@ -165,7 +166,7 @@ def _errors(lines: Sequence[str]) -> Iterator[int]:
 
 
 def _status(lines: Sequence[str]) -> int | None:
-    """Return the exit status that an output names at its beginning or its end, None where it names none."""
+    """Return the exit status that an output names at its beginning or its end, None if it names none."""
     for _, line in _edges(lines):
         if len(line) <= 80 and (found := _STATUS.search(line)):
             return int(found[1])

@@ -1,9 +1,8 @@
 """The words of a text for relevance: stems with their counts, and whether a text asks something.
 
-Rough on purpose: question and answer only have to be cut the same way. English words lose their endings, those of
-other languages are taken as they stand. Writing without blanks between its words (Chinese, Japanese, Korean, Thai and
-their neighbours; Korean has blanks, but particles stick to its words) is cut into pairs of signs that follow each
-other.
+Stemming is rough on purpose: question and answer only have to be treated the same way. English words lose their
+endings, those of other languages are kept unchanged. Unspaced writing (Chinese, Japanese, Korean, Thai and their
+neighbours; Korean has blanks, but particles are attached to its words) is cut into pairs of adjacent characters.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from unicodedata import normalize
 
 from scoring.history.content.pieces import pieces
 
-LONGEST = 60  # a longer word is data and has no ending
+LONGEST = 60  # a longer word is data and is not stemmed
 # Thai, Lao, Burmese, Khmer; Japanese and Chinese; Korean.
 UNSPACED = (
     "\u0e01-\u0eff\u1000-\u109f\u1780-\u17d3\u3005-\u3007\u3041-\u30ff\u3400-\u9fff\uac00-\ud7a3\uf900-\ufaff"
@@ -26,7 +25,7 @@ UNSPACED = (
 )
 
 _PLAIN = re.compile(r"[A-Za-z0-9_]+")
-# Letters, and the signs for vowels of Indian writing, which are none by themselves.
+# Letters, and the vowel signs of Indic scripts, which are not letters themselves.
 _WORD = re.compile(r"[\w\u0300-\u036f\u0900-\u0963\u0966-\u0dff]+")
 _RUN = re.compile(f"([{UNSPACED}]+)")
 _STOP = frozenset(
@@ -58,8 +57,9 @@ _SIGNS = re.compile(r"[\\/_={}\[\]<>()|&$#@~*+`]|--|\w[.:]\w")
 class Words(NamedTuple):
     """The words of a text.
 
-    `stems` has how often each stem occurs, without stop words and single characters. `total` is how many words it has;
-    two signs of unspaced writing count as one. `asks` is True where it asks a question, or to be told something.
+    `stems` has the number of occurrences of each stem, without stop words and single characters. `total` is the number
+    of words; two characters of unspaced writing count as one. `asks` is True if the text asks a question, or asks to be
+    told something.
     """
 
     stems: dict[str, int]
@@ -68,7 +68,7 @@ class Words(NamedTuple):
 
 
 def is_unspaced(text: str) -> bool:
-    """Return whether any of a text is written without blanks between words."""
+    """Return whether a text contains unspaced writing."""
     return not text.isascii() and _RUN.search(text) is not None
 
 
@@ -77,7 +77,7 @@ def words_of(text: str) -> Words:
     unspaced = is_unspaced(text)
     counted = Counter(_pairs(text) if unspaced else _words(text))
     count = sum(counted.values())
-    if unspaced:  # two signs say about as much as a word, and make one pair each
+    if unspaced:  # two characters are about a word, and each makes one pair
         count -= sum([often for word, often in counted.items() if _RUN.match(word)]) // 2
     plain = sum([often for word, often in counted.items() if word in _STOP])
     return Words(_stems(counted), count, _asks(text, count, plain))
@@ -93,9 +93,9 @@ def _stems(counted: Mapping[str, int]) -> dict[str, int]:
 
 
 def _asks(text: str, count: int, plain: int) -> bool:
-    """Return whether a text of so many words, stop words among them, asks in words rather than in code.
+    """Return whether a text of `count` words, `plain` of them stop words, asks in words rather than in code.
 
-    Words are known by the stop words among them, or, in any language, by the lack of signs that code has.
+    Prose is recognised by its stop words or, in any language, by the lack of characters that code has.
     """
     if not _is_put(text):
         return False
@@ -103,14 +103,14 @@ def _asks(text: str, count: int, plain: int) -> bool:
 
 
 def _is_put(text: str) -> bool:
-    """Return whether a text ends a sentence as a question does, or begins as one."""
+    """Return whether a text contains the end of a question, or begins as one."""
     if _QUESTION.search(text) or _ASKS_FIRST.match(text):
         return True
     return not text.isascii() and _ASKED_ELSEWHERE.search(text) is not None
 
 
 def _words(text: str) -> Iterator[str]:
-    """Yield the words of a text in lower case, each spelled in one way."""
+    """Yield the words of a text in lower case and in one Unicode form."""
     for piece in pieces(text):
         if piece.isascii():
             yield from _PLAIN.findall(piece.lower())
@@ -120,7 +120,7 @@ def _words(text: str) -> Iterator[str]:
 
 
 def _pairs(text: str) -> Iterator[str]:
-    """Yield the same where some of it is unspaced, that in pairs of signs."""
+    """Yield the words of a text, with unspaced writing in pairs of characters."""
     for word in _words(text):
         for number, run in enumerate(_RUN.split(word)):
             if number % 2 and len(run) > 1:

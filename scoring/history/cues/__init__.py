@@ -1,8 +1,8 @@
-"""Cues: what of a message misleads its reader when it is lost, or left behind alone.
+"""Cues: facts of one message that show whether its loss, or keeping it alone, would mislead a reader.
 
-Found once, without looking at another message: who wrote a user's message, whether it lays down a rule or is a short
-answer, whether the model states something; the plan, the command, the file and the lines that a call is about; and
-which outputs report a failure. What a plan makes of them is in `scoring.planning.guards`.
+They depend on no other message: whether a program wrote a user message, whether it sets a rule or is a short answer,
+whether the model states something; the plan, the command, the file and the lines of a call; and which outputs report a
+failure. `scoring.planning.guards` uses them.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from scoring.messages import Message, Text
 class Cues(NamedTuple):
     """The cues of one message.
 
-    `speech` has a letter for each cue of its words (`scoring.history.cues.speech`), `calls` one cue a call, `failed`
-    one flag a result.
+    `speech` has a letter for each cue of its words (`scoring.history.cues.speech`), `calls` one cue for each call,
+    `failed` one flag for each result.
     """
 
     speech: str = ""
@@ -44,7 +44,7 @@ NO_CUES = Cues()
 
 
 def cues_of(message: Message, arguments: Sequence[Any]) -> Cues:
-    """Return the cues of a message; `arguments` are those of its calls as parsed JSON, None where they are none."""
+    """Return the cues of a message; `arguments` are those of its calls as parsed JSON, None if they are not JSON."""
     said = "\n".join([part.text for part in message.parts if isinstance(part, Text)])
     speech = cues_of_speech(message.role, said)
     calls = tuple(

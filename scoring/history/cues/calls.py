@@ -1,7 +1,7 @@
-"""Cues of a tool call: whether it writes a plan, what it repeats, which files it reads, and the lines it takes away.
+"""Cues of a tool call: whether it writes a plan, a code of what it does, the files it reads, and the lines it removes.
 
-Told by the shape of the arguments first and by the words of a tool's name after that, so that tools nobody has heard of
-are read as well. Files are known by their own names, lines by the hashes that mentions are known by.
+They are found by the shape of the arguments first and by the words in the tool's name second, so that unknown tools are
+understood too. Files are identified by their names without folders, lines by the hashes used for mentions.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from zlib import crc32
 from scoring.history.content.hashes import hashes_of
 from scoring.summary import COMMAND_KEYS, PATH_KEYS
 
-# The kinds of calls: a whole plan, a step of one, one that only looks, any other.
+# The kinds of calls: a whole plan, a step of one, one that only reads, any other.
 PLAN, STEP, LOOK, OTHER = "P", "p", "q", ""
 FILES_KEPT = 6
 READ_CHARS = 200_000
@@ -58,7 +58,7 @@ _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
 
 
 class Edit(NamedTuple):
-    """A file that a call changes, by its own name, and the lines that it takes away; `whole` where it writes all."""
+    """A file that a call changes, by its name without folders, and the lines it removes; `whole` if it writes all."""
 
     file: str
     gone: tuple[int, ...] = ()
@@ -66,8 +66,9 @@ class Edit(NamedTuple):
 
 
 class CallCue(NamedTuple):
-    """The cues of one call: its kind, a code of what it does (the same for a command that is run again), the files it
-    may show, and those it changes.
+    """The cues of one call: its kind, a code of what it does, the files it may show, and its edits.
+
+    The code is the same for a command that is run again.
     """
 
     kind: str = OTHER
@@ -77,7 +78,7 @@ class CallCue(NamedTuple):
 
     def to_list(self) -> list[Any]:
         """Return the cue as JSON-ready data."""
-        return [self.kind, self.act, list(self.reads), [list(map(_plain, edit)) for edit in self.edits]]
+        return [self.kind, self.act, list(self.reads), [list(map(_as_json, edit)) for edit in self.edits]]
 
     @classmethod
     def from_list(cls, data: Sequence[Any]) -> CallCue:
@@ -89,12 +90,12 @@ class CallCue(NamedTuple):
 NO_CALL = CallCue()
 
 
-def _plain(value: Any) -> Any:
+def _as_json(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else value
 
 
 def cue_of_call(name: str, arguments: str, parsed: Any) -> CallCue:
-    """Return the cues of a call; `parsed` are its arguments as JSON, None where they are free text."""
+    """Return the cues of a call; `parsed` are its arguments as JSON, None if they are free text."""
     given: Mapping[str, Any] = parsed if isinstance(parsed, dict) else {"input": arguments}
     command = _command(given) if isinstance(parsed, dict) else ""
     path = next((v for k in PATH_KEYS if isinstance(v := given.get(k), str)), "")
@@ -144,7 +145,7 @@ def _plan(name: str, given: Mapping[str, Any]) -> str:
 
 
 def _edits(name: str, given: Mapping[str, Any], path: str) -> Iterator[Edit]:
-    """Yield what a call of an editing tool changes."""
+    """Yield the edits of a call of an editing tool."""
     texts = [v for v in given.values() if isinstance(v, str)]
     for text in texts:
         if "\n@@" in text or "*** " in text:
@@ -163,7 +164,7 @@ def _edits(name: str, given: Mapping[str, Any], path: str) -> Iterator[Edit]:
 
 
 def _replaced(given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield a text and what takes its place, from keys that say so."""
+    """Yield a text and its replacement, from the keys for old and new text."""
     old = next((v for k, v in given.items() if isinstance(v, str) and _OLD_KEY.match(k)), None)
     new = next((v for k, v in given.items() if isinstance(v, str) and _NEW_KEY.match(k)), None)
     if old is not None and new is not None:
@@ -187,25 +188,25 @@ def _command(given: Mapping[str, Any]) -> str:
 
 
 def _bare(command: str) -> str:
-    """Return a command without what only leads up to it."""
+    """Return a command without leading `cd`, `export`, `sudo` and similar prefixes."""
     return _WRAPPER.sub("", _ENTER.sub("", command.strip()))
 
 
 def _act_of_command(command: str) -> str:
-    """Return roughly what a command does: its first words, without options and quoted text."""
+    """Return the first words of a command, without options and quoted text: a rough identity of what it does."""
     first = _QUOTED.sub(" ", _bare(command).split("\n", 1)[0])
     words = [w for w in re.split(r"[\s;|&]+", first) if w and not w.startswith("-") and "=" not in w]
     return " ".join(words[:3])
 
 
 def _files(command: str) -> tuple[str, ...]:
-    """Return the files that a command names, by their own names."""
+    """Return the files that a command names, without folders."""
     found = _FILE.findall(_QUOTED.sub(" ", command.split("<<", 1)[0][:2_000]))
     return tuple(dict.fromkeys(posixpath.basename(one) for one in found))[:FILES_KEPT]
 
 
 def _shell_edits(command: str) -> Iterator[Edit]:
-    """Yield the files that a command writes as a whole, from the text that it is given."""
+    """Yield the files that a command writes as a whole from a here-document."""
     if "<<" in command and ">>" not in command:
         for found in _REDIRECT.finditer(command.split("\n", 1)[0]):
             yield Edit(posixpath.basename(found[1]), (), True)

@@ -1,7 +1,7 @@
-"""Cues of what is said in words: rules, short answers, statements, and text that only passes for a user's.
+"""Cues of a message's words: rules, short answers, statements, and user messages that a program wrote.
 
-A rule is a sentence by which a user binds what is done later. Programs that let a model act through plain text hand
-outputs and notices over as the user's messages: those are machine-made.
+A rule is a sentence of a user that restricts what is done later. Programs that let a model act through text pass
+outputs and notices to it as user messages; those are machine-made.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from scoring.history.content.telling import may_hold
 MACHINE_MADE, RULE, STRICT, SHORT, STATEMENT = "m", "r", "R", "s", "w"
 READ_CHARS = 20_000
 SENTENCE_CHARS = 12, 600  # a rule is neither shorter nor longer
-SHORT_CHARS, SHORT_WORDS = 60, 6  # an answer that says nothing without its question
+SHORT_CHARS, SHORT_WORDS = 60, 6  # a shorter answer is meaningless without its question
 STATEMENT_CHARS = 60
 
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+|(?<=[。！？])")
-# An order or a ban that somebody is told, wherever they talk: at the beginning of a clause, or to "you".
+# An order or a ban in any conversation: at the beginning of a clause, or addressed to "you".
 _STRICT = re.compile(
     r"""(?:^|[,;:–—(-]\s*|\b(?:so|and|but|then|please)\s+)(?:please\s+)?(?:never|always|do\snot|don['’]t)\s+(?!you\b|know|think|see|want)\w+
     | \byou\s(?:must|may\snot|can(?:not|['’]t)\sever|should\s(?:never|always)|are\snot\sallowed|need\sto\salways)\b
@@ -28,7 +28,7 @@ _STRICT = re.compile(
     | 不要|千万|必须|禁止|绝不|一定要|不准|不许|从现在起|必ず|絶対|禁止|しないで|ないでください""",
     re.IGNORECASE | re.VERBOSE,
 )
-# What binds besides, where a user talks to somebody who works for them.
+# Further words that set a rule when a user talks to an agent that works for them.
 _RULE = re.compile(
     r"""\b(?:never|always|must(?:\s?n['o’]t|\snot)?|may\snot|mustn['’]t|no\slonger|not\sallowed|forbidden|prohibited|required\sto
         |nie|immer|unbedingt|darfst?|dürfen|musst?|müssen|verboten|jamais|toujours|dois|doit|interdit|siempre|debes?|prohibido|jamás
@@ -39,7 +39,7 @@ _RULE = re.compile(
     | 只能|除非|别|不能|以外|だけ|のみ|代わりに""",
     re.IGNORECASE | re.VERBOSE,
 )
-# Each match in plain letters has one of these words; most sentences have none.
+# Every match in ASCII letters has one of these words; most sentences have none.
 _STRICT_WORDS = (
     "not", "n't", "never", "always", "must", "circumstances", "now", "times", "matter", "standing",
     "nie", "keinen", "jetzt", "sofort", "darfst", "immer", "jamais", "ahora", "nunca", "siempre",
@@ -71,7 +71,7 @@ _PROMPT = re.compile(r"(?:^|\n)[\w@:~/.()\[\] -]{0,60}(?<!\d)\$\s*\Z|(?:^|\n)[\w
 
 
 def cues_of_speech(role: str, said: str) -> str:
-    """Return the letters for what a message says in words."""
+    """Return the letters for the cues in a message's words."""
     text = said.strip()
     if not text:
         return ""
@@ -95,7 +95,7 @@ def is_machine_made(text: str) -> bool:
 
 
 def _binds(text: str) -> str:
-    """Return the letters for the rules in a user's words, nothing where there is none."""
+    """Return the letters for the rules in a user's words, "" if there are none."""
     found = ""
     least, most = SENTENCE_CHARS
     for sentence in _SENTENCE.split(text[:READ_CHARS]):

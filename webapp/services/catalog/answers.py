@@ -45,7 +45,8 @@ class Cost:
     spent: float | None
     """The price of all calls so far, each by its own model; null if none is known."""
     spent_at_least: bool
-    """True where it is higher: a long context, an answer whose size was reported in part, a call without price."""
+    """True if the real price is higher: a long context, an answer whose size was reported in part, a call without
+    price."""
     sub_agents: SubAgentCost | None
     """The calls of the session's sub-agents, not part of `spent`; null where there are none."""
     currency: str
@@ -56,7 +57,7 @@ class Savings:
     """The tokens that prunes and summaries kept out of later calls, over all sessions."""
 
     tokens: int
-    """Each call counts the tokens by which its context was smaller."""
+    """For each call the tokens by which its context was smaller."""
     calls: int
     sessions: int
     """Sessions that were pruned and made a call since, including pruned copies."""

@@ -160,7 +160,7 @@ def _into(row: SessionRow, name: str, envelope: dict[str, Any]) -> dict[str, Any
 
 
 def _encoded_again(messages: Sequence[Message], name: str) -> tuple[list[Message], list[str]]:
-    """Return the messages; those that are invalid in the format are rewritten, with a note for each.
+    """Return the messages, with those that are invalid in the format rewritten, and a note for each of these.
 
     A server may answer with objects that it would not accept: an empty list of calls, content that is null.
     """

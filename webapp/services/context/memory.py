@@ -1,7 +1,8 @@
 """Memories and learnings: stored, edited, searched, and selected for the next message of a session.
 
 A learning can be recorded from any message. After a turn that used tools some are proposed; a proposal is
-stored only on a click. A dismissed text is not proposed again in any session. Nothing here changes a session.
+stored only if the user accepts it. A dismissed text is not proposed again in any session. Nothing here changes a
+session.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ _NEXT_STEP = re.compile(
 )
 # and neither does one that describes the moment.
 _FOR_NOW = re.compile(r"\b(?:yet|currently|right now|at the moment|so far|still|for now)\b", re.IGNORECASE)
-# "I don't remember it" is a user's answer, no preference.
+# "I don't remember it" is a user's answer, not a preference.
 _FOR_THEMSELVES = re.compile(
     r"\bI(?: (?:do|did|can|could|will|would|am|was|have) not| cannot|['’]m not| \w+n['’]t)\b"
     r"(?! (?:want|like|need|prefer|accept)\b)",
@@ -45,7 +46,7 @@ _FOR_THEMSELVES = re.compile(
 )
 _BULLET = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s+")
 _WORD = re.compile(r"\w+")
-ALIKE = 0.7  # the part of a proposal's words from which on another one of the same turn says the same
+ALIKE = 0.7  # two proposals of a turn count as equal if they share at least this part of their words
 TURN_REACH = 400  # messages looked back for the beginning of the last turn
 SESSIONS_ASKED = 12  # the latest, for what is proposed across sessions
 DISMISSED = "dismissed proposals"  # the setting that holds their digests, the newest last

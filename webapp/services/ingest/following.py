@@ -1,8 +1,8 @@
 """Following transcripts: new records since the last look are appended to the log, and the read position is stored.
 
 One file is one session; sub-agents inside it get their own. A file is read in portions, and the position is stored
-after each, so that after a crash at most one portion is read again, which adds nothing. Nothing here waits or runs by
-itself: the watcher decides when a file is looked at.
+after each, so that after a crash at most one portion is read again, which adds nothing. Nothing here waits or starts
+threads: the watcher decides when a file is read.
 """
 
 from __future__ import annotations

@@ -235,13 +235,13 @@ class Plan:
     strategy: str
     preset: str
     weights: dict[str, float]
-    """The points that each signal can give, as the plan was made with them."""
+    """The points that each signal could give in this plan."""
     weights_of: str | None
     """The task type whose own weights these are; null for the common ones."""
     fresh_tail: int
     """The newest messages that are never pruned."""
     own_settings: list[str]
-    """The names of the settings that the session has of its own."""
+    """The names of the session's own settings."""
     max_tokens: int
     limit: int
     before: Fill

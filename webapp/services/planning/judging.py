@@ -1,7 +1,7 @@
-"""Judging: the plans that verdicts in a list depend on, made one at a time beside what people do.
+"""Judging: makes the plans that verdicts in a list depend on, one at a time in the background.
 
-A list of sessions is answered at once, with the prices that are known. Those that lack one are judged here afterwards,
-and pages hear of each verdict that changes. The thread rests longer than it works.
+A list of sessions is answered at once, with the prices that are known. Sessions without a price are judged here
+afterwards, and pages are notified of each verdict that changes. The thread rests longer than it works.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from webapp.services.session.answers import Session
 
 log = logging.getLogger(__name__)
 
-# The rest after a verdict, in times of what it took.
+# The pause after a verdict, as a multiple of the time that it took.
 REST = 9
 MOST_WAITING = 10_000
 
@@ -32,7 +32,7 @@ class Judging:
         self._thread: threading.Thread | None = None
 
     def want(self, sessions: Iterable[Session]) -> None:
-        """Judge those of the sessions soon whose verdict lacks the price of a plan."""
+        """Queue the sessions whose verdict lacks the price of a plan."""
         wanted = {one.id: None for one in sessions if not one.verdict.priced}
         with self._wake:
             if self._closed or not wanted:

@@ -92,8 +92,8 @@ class Messages:
     def page(self, session_id: str, **by: Any) -> Page:
         """Return a page of messages; `by` are the fields of a PageRequest.
 
-        Where the plan asked for is stale, `plan_id` is null in the answer and the fates are those of the plan that
-        would be made now.
+        If the requested plan is stale, `plan_id` is null in the answer and the fates are those of the plan that would
+        be made now.
 
         Raises:
             NotFound: there is no such session.
@@ -168,8 +168,8 @@ class Messages:
     def by_number(self, session_id: str, nos: Sequence[int], *, at_once: bool = False) -> list[MessageAnswer]:
         """Return these messages, with the fates of the plan that would be made now.
 
-        With `at_once` they are returned without scores and fates where no plan is ready: what an agent just
-        wrote is shown before a plan includes it.
+        With `at_once` they are returned without scores and fates if no plan is ready, so that new messages are shown
+        before a plan includes them.
 
         Raises:
             NotFound: there is no such session.

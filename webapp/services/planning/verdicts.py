@@ -1,6 +1,6 @@
 """Verdicts with their price: the verdict on one session, from the plan that its action would show (X18).
 
-The price is remembered, so that every list and page that shows the session says the same from then on.
+The price is cached, so that all lists and pages show the same verdict from then on.
 """
 
 from __future__ import annotations

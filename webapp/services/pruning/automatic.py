@@ -1,10 +1,10 @@
 """Automatic pruning: changes made without a request, in the transaction of the append that makes them necessary.
 
-Above the target, or above the usable tokens if a small window makes those fewer, a plan cuts to the aim: once
-per crossing, and only if the gain is worth it. Protected messages stay even where they exceed the aim or the
-target. Where the context then still exceeds what is usable, the model would soon refuse it. The emergency
-path then cuts below that by a margin, so that the next message does not trigger it again. If it can gain
-nothing it reports this once and waits until the context has grown.
+Above the target, or above the usable tokens if those are fewer in a small window, a plan cuts to the aim: once
+per crossing, and only if it frees enough. Protected messages stay even if they exceed the aim or the target. If the
+context then still exceeds the usable tokens, the model would soon refuse it, so the emergency path cuts it to a margin
+below that, and the next message does not trigger it again. If the emergency path can free nothing, it reports this once
+and waits until the context has grown.
 """
 
 from __future__ import annotations

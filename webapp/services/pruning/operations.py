@@ -314,7 +314,8 @@ class Operations:
 def _having(unit: Iterable[MessageRow], column: str, value: int, otherwise: str) -> list[int]:
     """Return the numbers of the messages with this flag.
 
-    Raises:⏎    Conflict: no message has it.
+    Raises:
+        Conflict: no message has it.
     """
     found = [m.no for m in unit if getattr(m, column) == value]
     if not found:

@@ -1,7 +1,7 @@
 """Hints: files about a session for hooks, status lines and extensions, written by the server while it follows.
 
-They are written only if the folder for them exists, at most once in `CALM_SECONDS` per session, on a thread of their
-own. An old hint is better than none: while the server is down the last one stays.
+They are written only if their folder exists, at most once in `CALM_SECONDS` per session, on a separate thread. An old
+hint is better than none: while the server is down the last one stays.
 """
 
 from __future__ import annotations

@@ -106,8 +106,8 @@ class Verdict:
     version: int
     """The session's version that it was made for."""
     priced: bool
-    """False where it depends on a plan that was not made since the session's last change; its price is then one of
-    before, or missing."""
+    """False if it depends on a plan that was not made since the session's last change; its price is then an earlier
+    one, or missing."""
 
 
 @answer
@@ -171,7 +171,7 @@ class Session:
     limit_source: str
     limit_date: str | None
     window_assumed: bool
-    """True until it is known from the agent, a call or the user which of the model's windows the session runs with."""
+    """True until the agent, a call or the user shows which of the model's windows the session uses."""
     window_kind: WindowKind
     """The source of the window: the `table` of models, the user's `own` value, the agent (`reported`,
     `compaction`, `marker`, `remembered` from another session, `usual` for its default), or `usage`."""
@@ -213,7 +213,7 @@ class Session:
 
 @answer
 class Operation:
-    """Something that changed the context of a session."""
+    """A change of a session's context that can be undone, or one by the agent."""
 
     n: int
     kind: str

@@ -1,7 +1,7 @@
-"""Prices: what plans of sessions gained and cost when they were last made, for every verdict on these sessions (X18).
+"""Prices: the savings and costs of plans when they were last made, used by every verdict on these sessions (X18).
 
-A price holds until the session is changed by an operation or its settings or limits change. A session that only grew
-keeps the price of a moment ago, which `version` tells from one of now. All pages judge by these prices.
+A price is valid until an operation changes the session, or its settings or limits change. A session that only grew
+keeps the earlier price; `version` shows that it is not current. All pages use these prices.
 """
 
 from __future__ import annotations
@@ -39,19 +39,19 @@ class Known:
 
 
 class Prices:
-    """The prices that are known, of the sessions that were judged last."""
+    """The known prices of the sessions that were judged last."""
 
     def __init__(self) -> None:
         self._known: OrderedDict[str, Known] = OrderedDict()
         self._lock = threading.Lock()
 
     def of(self, session_id: str, basis: Basis) -> Known | None:
-        """Return the prices of a session that hold on this basis; None where none are known."""
+        """Return the prices of a session that are valid on this basis; None if none are known."""
         known = self._known.get(session_id)
         return known if known is not None and known.basis == basis else None
 
     def remember(self, session_id: str, known: Known) -> None:
-        """Keep the prices of a session in place of earlier ones."""
+        """Store the prices of a session, replacing earlier ones."""
         with self._lock:
             self._known[session_id] = known
             self._known.move_to_end(session_id)

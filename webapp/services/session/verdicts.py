@@ -1,4 +1,4 @@
-"""The verdict on a session: the figures that it is made from, without a plan, and the prices known of it."""
+"""The verdict on a session, computed from its numbers without a plan, and the known prices of plans."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def figures_of(
     """Return the numbers of a session without the prices of a plan; cheap enough for a list of thousands."""
     row = session.row
     is_sub_agent = row.parent_id is not None and row.agent_type != "fork"
-    # A sub-agent that waits has answered: it gets no further turn.
+    # A sub-agent that is waiting has answered, and gets no further turn.
     pace = "ended" if is_sub_agent and activity != "working" else _PACES[activity]
     return SessionFigures(
         tokens=session.main.tokens if session.main.messages else 0,
@@ -48,7 +48,7 @@ def figures_of(
 
 
 def judged(session: Session, figures: SessionFigures) -> VerdictAnswer:
-    """Return the verdict on a session with the prices that are known of it."""
+    """Return the verdict on a session with the prices known so far."""
     priced = price_needed(figures) is None
     if not priced and (known := session.environment.prices.of(session.id, _basis(session, figures))):
         figures = replace(figures, prune=known.prune, clear=known.clear)

@@ -88,7 +88,7 @@ class Covering:
             session, span, cancelled, ask=ask, most_tokens=summary.tokens, most_words=words
         )
         if cancelled is not None and cancelled.is_set():
-            raise Conflict("cancelled before the summary was written;  nothing is changed")
+            raise Conflict("cancelled before the summary was written; nothing is changed")
         if not text.judged.accepted:
             raise Conflict(f"no summary fits into what was set aside for it: {text.judged.problem}")
         return Prepared(span, text)
@@ -108,10 +108,8 @@ class Covering:
     def check(self, session: Session, prepared: Prepared) -> None:
         """Check, inside the caller's transaction, that everything to be covered is unchanged.
 
-        Raises:⏎    Conflict: it is not.
-
         Raises:
-            Conflict: it does not.
+            Conflict: something has changed.
         """
         self._summarising.check(session, prepared.span)
 

@@ -269,10 +269,8 @@ class Summarising:
     def check(self, session: Session, span: Span) -> None:
         """Check that everything to be covered is still in place, no unit has grown, and nothing was pinned.
 
-        Raises:⏎    Conflict: it is not.
-
         Raises:
-            Conflict: it does not.
+            Conflict: something has changed.
         """
         now = self._store.log.messages(session.key, [m.no for m in span.messages])
         there = set(self._store.summaries.active_numbers(session.key))

@@ -64,6 +64,6 @@ class Resumed:
     tokens_before: int
     """The tokens in the agent's context now."""
     tokens_promised: int
-    """The tokens that the copy's context is to have, without the next message."""
+    """The expected tokens of the copy's context, without the next message."""
     operation: int | None
     """The number of the requested prune."""

@@ -1,8 +1,8 @@
 """Files in: recognised by content, each added to the session it belongs to.
 
 A transcript belongs to the session it names, a message list to the session it continues, our own export to the
-session it was made from. The same file twice adds nothing, a longer version adds the rest. What cannot be read is
-reported with its place; the rest of the file is used.
+session it was made from. Importing the same file again adds nothing, a longer version adds the rest. What cannot be
+read is reported with its place; the rest of the file is used.
 """
 
 from __future__ import annotations

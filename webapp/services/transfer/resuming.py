@@ -1,7 +1,7 @@
 """Resuming: a pruned copy of a session, written where its agent finds it, with the command that resumes from it (X22).
 
-A copy is a new file with a new session id, readable by its owner alone; nothing is overwritten. An agent that reads
-no files of sessions has a command that takes one in, which comes before the one that resumes. A copy is linked to its
+A copy is a new file with a new session id, readable by its owner alone; nothing is overwritten. For an agent that does
+not read session files, a command that imports the copy comes before the one that resumes. A copy is linked to its
 origin, so that its page can compare the expected size with the real size of its first call.
 """
 
@@ -38,7 +38,7 @@ class Resuming:
     def __init__(
         self, environment: Environment, prunes: Prunes, variables: Mapping[str, str], copies: Path
     ) -> None:
-        """Take the environment variables that name agents' folders, and the folder for copies to be taken in."""
+        """Keep the environment variables that name agents' folders, and the folder for copies that are imported."""
         self._environment, self._store, self._prunes = environment, environment.store, prunes
         self._variables, self._copies = variables, copies
 
