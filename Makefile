@@ -30,7 +30,9 @@ help:  ## list the commands
 run: setup-run  ## set up everything and start the dashboard on http://127.0.0.1:5000 (ARGS="--port 5001" …)
 	@exec .venv/bin/coppice serve $(ARGS)
 
-test: setup lint types js pytest  ## set up everything and run all checks and tests, browser tests included
+# The types are checked beside the tests: one core would be idle meanwhile.
+test: setup lint  ## set up everything and run all checks and tests, browser tests included
+	@$(MAKE) --jobs=2 js types pytest
 
 setup-run:
 	@PYTHON="$(PYTHON)" scripts/setup.sh run

@@ -149,16 +149,18 @@ PAGES = [
 class TestPages:
     """No page has a fault that axe finds."""
 
-    @pytest.mark.parametrize("theme", ["light", "dark"])
     @pytest.mark.parametrize("open_page", PAGES, ids=lambda f: f.__name__)
     def test_have_no_violations(
-        self, page: Page, server: Server, theme: str, open_page: Callable[[Page, Server], None]
+        self, page: Page, server: Server, open_page: Callable[[Page, Server], None]
     ) -> None:
-        """No rule of axe is broken, whatever the theme."""
-        page.emulate_media(color_scheme="dark" if theme == "dark" else "light", reduced_motion="reduce")
+        """No rule of axe is broken; in the other theme, which differs in colours alone, none on colours."""
+        page.emulate_media(color_scheme="light", reduced_motion="reduce")
         open_page(page, server)
-        found = Axe().run(page)
-        assert found.violations_count == 0, found.generate_report()
+        light = Axe().run(page)
+        assert light.violations_count == 0, light.generate_report()
+        page.emulate_media(color_scheme="dark", reduced_motion="reduce")
+        dark = Axe().run(page, options={"runOnly": ["color-contrast", "link-in-text-block"]})
+        assert dark.violations_count == 0, dark.generate_report()
 
     def test_have_no_violations_when_narrow(self, page: Page, server: Server) -> None:
         """The cards and the sheet are as sound as the table and the columns."""
