@@ -1,7 +1,7 @@
-"""The coding agents whose transcripts are read: the table, one folder an agent, and what they share in `reading/`.
+"""The coding agents whose transcripts are read: the table, one folder for each agent, and shared code in `reading/`.
 
-Nothing here writes, opens an agent's file for writing, or knows the store. `records` is what all agents speak. The
-table is loaded when it is first asked for: what runs `beside` an agent lies here too, and has no time for it.
+Nothing here opens an agent's file for writing or knows the store. All agents yield the values of `records`. The table
+is loaded on first use, because the programs in `beside` are in this package too and have no time for it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     AGENTS: dict[str, Agent]
 
-# The folders, one an agent; where a row of JSON may be two agents', the first has it.
+# The folders of the agents; if a row of JSON could belong to two of them, the first one gets it.
 FOLDERS = (
     "claude_code",
     "codex",

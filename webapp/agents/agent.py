@@ -1,7 +1,7 @@
-"""The contract of an agent: everything that is known of one agent program, in one value.
+"""The contract of an agent: everything known about one agent program, in one value.
 
-Each agent has a folder beside this file, and the folder's `__init__` makes the value. No other code asks which agent
-a session is from. docs/add-an-agent.md walks through it.
+Each agent has a folder beside this file, and the folder's `__init__` defines the value. No other code asks which agent
+a session is from. docs/add-an-agent.md explains how to add one.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class Decode(Protocol):
     """Decodes the whole content of a file."""
 
     def __call__(self, content: Content, file: TranscriptFile | None = None) -> Iterator[Record]:
-        """Yield what the content says."""
+        """Yield the records of the content."""
         ...
 
 
@@ -30,11 +30,10 @@ class Decode(Protocol):
 class FileImport:
     """The import of single files of an agent.
 
-    `likeness` says how surely a row of JSON is the agent's: 2 by a sign of its own, 1 by one that others have too, 0
-    not. `is_document` is asked of an object that is a whole file, `begins` of the first bytes of one that is too long
-    to be parsed. `origin` tells whose a file is, from its path, its first bytes and, where it lies at that path on
-    this machine, what lies beside it. `decode` yields what its content says, of the
-    file that is named where that is known.
+    `likeness` rates if a row of JSON is the agent's: 2 by a field that only it has, 1 by one that others have too, 0
+    if not. `is_document` checks an object that is a whole file, `begins` the first bytes of a file that is too long to
+    be parsed. `origin` returns the session of a file, from its path, its first bytes and, if the file is at that path
+    on this machine, the files beside it. `decode` yields the records of the content, given the file if it is known.
     """
 
     likeness: Callable[[dict[str, Any]], int]
@@ -48,7 +47,7 @@ class FileImport:
 class Archives:
     """The import of databases and trees of files, which hold many sessions.
 
-    `find` returns those at or below a path, `sessions` what one of them holds, `read` all that a session says.
+    `find` returns those at or below a path, `sessions` the sessions in one of them, `read` the records of a session.
     """
 
     find: Callable[[Path], list[Path]]
@@ -58,13 +57,13 @@ class Archives:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Transcripts:
-    """The making of new transcripts, for the agent to resume from.
+    """Writes new transcripts, for the agent to resume from.
 
-    `write` makes one, and raises `Conflict` with the reason where it cannot. `folder` returns where the agent looks for
-    it, given the agent's roots; an agent that looks in no folder has `takes_in` instead, its command that makes a
-    session of such a file. `command` returns the agent's command that resumes a session, by its id. `keeps_thinking`
-    says that thoughts may follow a history from which something was taken; the models of most agents refuse that.
-    `cwd_of` returns the working directory of a session by its file, where its rows do not say it.
+    `write` returns one, or raises `Conflict` with the reason why it cannot. `folder` returns the folder in which the
+    agent looks for it, given the agent's roots; an agent without such a folder has `takes_in` instead, its command that
+    imports the file. `command` returns the agent's command that resumes a session, by its id. `keeps_thinking` is True
+    if the agent's models accept thoughts after a history from which messages were removed; most refuse them. `cwd_of`
+    returns the working directory of a session by its file, if its rows do not name it.
     """
 
     write: Callable[[View], Transcript]
@@ -77,11 +76,12 @@ class Transcripts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Door:
-    """A way into an agent's own process or configuration: one file of its own that holds a part of ours.
+    """A file of an agent's configuration or extensions to which we add a part of ours.
 
-    `use` says in a sentence what it does for the user. `file` returns its path. `put` returns its text with our part
-    in it, given how this program is started; `take` the text without it, None where nothing is left. `has` returns
-    which of our `parts` are in a text. Those three raise `Malformed` where the text is not of a shape that is known.
+    `use` describes the benefit for the user in a sentence. `file` returns the path. `put` returns the text with our
+    part added, given the command that starts this program; `take` returns the text without it, None if nothing is left.
+    `has` returns those of our `parts` that are in a text. These three raise `Malformed` if the text has an unknown
+    structure.
     """
 
     use: str
@@ -105,21 +105,21 @@ class Clears:
 class Agent:
     """An agent program whose sessions are read from its files.
 
-    `source` names it in the store and the API, `label` on pages. `wire_format` is the format in which it talks to its
-    model. `folder` is where its files usually are and `variable` the environment variable that moves it, as people
-    read it. `roots` are the folders to follow, existing or not; `discover` finds the transcripts below one of them,
-    newest first. `belongs` finds those that a changed file belongs to, where it is not simply one of its folder.
-    `reader` reads one of them from a stored position. `clears` is its habit of taking outputs out of its context
+    `source` is its name in the store and the API, `label` on pages. `wire_format` is the format of its calls to its
+    model. `folder` is the usual folder of its files and `variable` the environment variable that moves it, for help
+    texts. `roots` returns the folders to follow, existing or not; `discover` finds the transcripts below one of them,
+    newest first. `belongs` finds the transcripts that a changed file belongs to, if a file is not simply a transcript.
+    `reader` reads a transcript from a stored position. `clears` is its habit of removing outputs from its context
     without recording it.
 
-    `legacy`: it is read for the sessions that people have of it, and marked so. A part that an agent lacks is None.
-    `files` and `archives` import what it wrote, `transcripts` writes a pruned view in its format, or
-    `why_no_transcripts` says why it is not written; `door` is how it is reached;
-    `session_variable` is the environment variable by which what it starts knows its session. `edit_key` returns the
-    key under which the agent's own process knows a row's message. `window_of_compaction` derives the window from the
-    tokens at which the agent compacted by itself, None where they imply none; `usual_window` is the window that the
-    agent starts with by default, even where its model could take more, `usual_model` the one by which a session
-    counts until it names its own. `unwritten` follows what the agent sends without writing it.
+    A `legacy` agent is read for existing sessions, and marked as such. Optional parts are None by default. `files` and
+    `archives` import what it wrote. `transcripts` writes a pruned view in its format; `why_no_transcripts` is the
+    reason if there is none. `door` is our addition to its configuration. `session_variable` is the environment variable
+    that tells the programs it starts the id of its session. `edit_key` returns the key that identifies a row's message
+    in the agent's own process. `window_of_compaction` derives the window from the tokens at which the agent compacted
+    by itself, None if they imply none; `usual_window` is the agent's default window, even if its model accepts more;
+    `usual_model` is the model used for counting until a session names its own. `unwritten` predicts what the agent
+    sends without writing it.
     """
 
     source: str

@@ -1,7 +1,7 @@
 """A door that is a file of ours in an agent's folder of extensions: code that the agent loads into its own process.
 
-The code applies a session's edit script before each call. It lies beside the agent's other code here, with two names to
-be filled in: the folder of the hints, and a mark by which the file is known as ours.
+The code applies a session's edit script before each call. It is a file in the agent's folder here, with two
+placeholders: the folder of the hints, and a mark that identifies the file as ours.
 """
 
 from __future__ import annotations

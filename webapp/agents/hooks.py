@@ -1,6 +1,6 @@
-"""A door that is a file of hooks by event, as Claude Code's settings and Codex's hooks.json have them.
+"""A door that is a file of hooks by event, like Claude Code's settings and Codex's hooks.json.
 
-Our hooks are put in, found and taken out; whatever else is there stays as it is.
+Our hooks are added, found and removed; everything else in the file stays unchanged.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ def hooks_door(
 
 
 def put(text: str | None, command: str, events: Mapping[str, str], own: re.Pattern[str]) -> str:
-    """Return the settings with our hooks in them.
+    """Return the settings with our hooks added.
 
     Raises:
-        Malformed: the settings are no JSON object, or their hooks are of another shape.
+        Malformed: the settings are not a JSON object, or their hooks have another structure.
     """
     settings = _parse(text)
     hooks = settings.setdefault("hooks", {})
@@ -53,10 +53,10 @@ def put(text: str | None, command: str, events: Mapping[str, str], own: re.Patte
 
 
 def take(text: str, own: re.Pattern[str]) -> str | None:
-    """Return the settings without our hooks, and without what would be left empty by that; None for none at all.
+    """Return the settings without our hooks and without lists that are empty afterwards; None if nothing is left.
 
     Raises:
-        Malformed: the settings are no JSON object, or their hooks are of another shape.
+        Malformed: the settings are not a JSON object, or their hooks have another structure.
     """
     settings = _parse(text)
     hooks = settings.get("hooks", {})
@@ -75,10 +75,10 @@ def take(text: str, own: re.Pattern[str]) -> str | None:
 
 
 def has(text: str | None, own: re.Pattern[str]) -> list[str]:
-    """Return the events at which our hooks are in the settings.
+    """Return the events for which the settings have our hooks.
 
     Raises:
-        Malformed: the settings are no JSON object, or their hooks are of another shape.
+        Malformed: the settings are not a JSON object, or their hooks have another structure.
     """
     groups = _parse(text).get("hooks", {})
     return [event for event in groups if any(_is_ours(group, own) for group in groups[event])]
@@ -90,7 +90,7 @@ def _parse(text: str | None) -> Settings:
     try:
         settings = json.loads(text)
     except ValueError as error:
-        raise Malformed(f"the settings are not JSON ({error}); mend them first") from None
+        raise Malformed(f"the settings are not JSON ({error}); correct them first") from None
     hooks = settings.get("hooks", {}) if isinstance(settings, dict) else None
     if not isinstance(hooks, dict) or not all(isinstance(groups, list) for groups in hooks.values()):
         raise Malformed(

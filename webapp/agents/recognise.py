@@ -1,4 +1,4 @@
-"""Recognition of imported files by their content; the first rows decide, a few of them may be broken or strange."""
+"""Recognition of imported files by their content; the first rows decide, and a few of them can be broken or unknown."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ IMPORTS: dict[str, FileImport] = {a.source: a.files for a in AGENTS.values() if 
 
 
 def recognise(head: bytes) -> str | None:
-    """Return the source of a file by its first bytes (a whole document, for a small one): an agent, COPPICE or WIRE.
+    """Return the source of a file by its first bytes (for a small one, all of it): an agent, COPPICE or WIRE.
 
-    None where it is nothing known.
+    None if it is not recognised.
     """
     head = head.removeprefix(b"\xef\xbb\xbf").lstrip()
     if head[:1] == b"{" and not is_json_document(head):

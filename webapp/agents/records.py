@@ -1,11 +1,11 @@
 """Records: the facts of a transcript, one value each, the same for every agent.
 
-Decoders turn lines into these records; `services/ingest` turns records into the log. A record carries what was
-written, and no conclusion from other sessions. The order of records is the order of arrival.
+Decoders turn lines into these records; `services/ingest` turns records into the log. A record contains what was
+written, and no conclusions from other sessions. The order of records is the order of arrival.
 
-`stream` is the conversation of a record: "" the session of the file, "agent-<id>" a sub-agent in the same file. Ids
-(`source_id`) are unique within a session; an id seen again is either a copy (to be ignored) or, where `supersedes`
-names it, a newer version of the same entry.
+`stream` is the conversation of a record: "" is the session of the file, "agent-<id>" a sub-agent in the same file. Ids
+(`source_id`) are unique within a session; a repeated id is either a copy (to be ignored) or, if `supersedes` names it,
+a newer version of the same entry.
 """
 
 from __future__ import annotations
@@ -24,10 +24,12 @@ EntryKind = Literal["message", "compaction_summary"]
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """The tokens of one API call. `input_tokens` is the call's real total input, cached tokens included;
-    `cached_tokens` (read) and `cache_write_tokens` are parts of it. `reasoning_tokens` is part of `output_tokens`.
-    `window` is the context window the agent itself reports. `cache_write_hour_tokens`, part of `cache_write_tokens`,
-    stay cached for an hour. `unsent_tokens`, part of `output_tokens`, are thoughts that the agent does not send again.
+    """The tokens of one API call.
+
+    `input_tokens` is the call's real total input, including cached tokens; `cached_tokens` (read) and
+    `cache_write_tokens` are parts of it. `reasoning_tokens` is part of `output_tokens`. `window` is the context window
+    that the agent reports. `cache_write_hour_tokens`, part of `cache_write_tokens`, stay cached for an hour.
+    `unsent_tokens`, part of `output_tokens`, are thoughts that the agent does not send again.
     """
 
     input_tokens: int
@@ -41,7 +43,7 @@ class Usage:
 
     @property
     def answer_tokens(self) -> int:
-        """Return the tokens of the answer as the next call's input has it."""
+        """Return the tokens of the answer that are part of the next call's input."""
         return self.output_tokens - self.unsent_tokens
 
 
@@ -52,10 +54,10 @@ class Entry:
     A message of role "user" that no human wrote (a reminder, an attachment, a command's output) has the name
     `REMINDER`, so that it is neither the user's words nor the start of a turn.
 
-    Entries with one `group` form one message (the blocks of one API call). `parent` is the source id of the entry
-    this one follows in the conversation, never one that was not delivered (skipped rows are bridged). `usage` stands
-    on every entry of a call, `call_key` says which call; count a call once, its largest output. `raw` is the row as
-    it stands in the file, without the line end. `supersedes` is the source id of the entry this one replaces.
+    Entries with the same `group` form one message (the blocks of one API call). `parent` is the source id of the entry
+    that this one follows in the conversation; rows that are not delivered are skipped. `usage` is on every entry of a
+    call, and `call_key` identifies the call; count each call once, with its largest output. `raw` is the row as it is
+    in the file, without the line end. `supersedes` is the source id of the entry that this one replaces.
     """
 
     message: Message
@@ -74,12 +76,12 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Compaction:
-    """The agent replaced its context. `tokens_before` as the agent says.
+    """The agent replaced its context. `tokens_before` is the agent's own number.
 
     `replacement` is the whole new context in order; an entry in it whose `source_id` was delivered before is that
-    entry, still in the context, and no new one. None: everything before leaves the context except `kept` (source
-    ids, placed behind the summary), and the entries that follow (the summary first) are the new one. `unreadable`: the
-    summary is encrypted.
+    earlier entry, which stays in the context. If it is None, everything before leaves the context except `kept` (source
+    ids, placed after the summary), and the entries that follow (the summary first) are the new context. `unreadable`:
+    the summary is encrypted.
     """
 
     at: datetime | None
@@ -94,12 +96,12 @@ class Compaction:
 
 @dataclass(frozen=True, slots=True)
 class Rewind:
-    """The conversation goes on from an earlier point, or on another branch.
+    """The conversation continues from an earlier point, or on another branch.
 
-    `live` is the agent's whole context from here on, as source ids in order: what is not in it leaves, what left
-    before and is in it (another branch, or what a compaction took) comes back. `to_source_id` is the point gone
-    back to (None: the very beginning). `source_id` names the rewind: the entry that shows it (it follows as an
-    Entry), or, where no entry does, a name that nothing else has.
+    `live` is the agent's whole context from here on, as source ids in order: entries that are not in it leave the
+    context, and entries in it that had left (another branch, or removed by a compaction) come back. `to_source_id` is
+    the point it went back to (None: the beginning). `source_id` identifies the rewind: it is that of the entry that
+    shows it (which follows as an Entry) or, if there is none, a unique name.
     """
 
     to_source_id: str | None
@@ -111,7 +113,7 @@ class Rewind:
 
 @dataclass(frozen=True, slots=True)
 class Cleared:
-    """The agent took the outputs of `calls` out of its context, and recorded it. `tokens` as the agent says, or 0."""
+    """The agent removed the outputs of `calls` from its context and recorded that. `tokens` is its number, or 0."""
 
     calls: tuple[str, ...]
     tokens: int
@@ -122,10 +124,10 @@ class Cleared:
 
 @dataclass(frozen=True, slots=True)
 class UsageReport:
-    """Usage that comes apart from a message.
+    """Usage that is reported separately from a message.
 
-    `input_end` is the last entry that was input of the call; the assistant's entries behind it, whether they came
-    before this report or come after it, are its output. A `call_key` seen before is the same call again.
+    `input_end` is the last entry of the call's input; the assistant's entries after it, before or after this report,
+    are its output. A repeated `call_key` is the same call again.
     """
 
     usage: Usage
@@ -138,7 +140,7 @@ class UsageReport:
 
 @dataclass(frozen=True, slots=True)
 class Meta:
-    """Facts about the session; None means: not said here. A later one replaces an earlier one."""
+    """Facts about the session; None means unknown here. A later one replaces an earlier one."""
 
     title: str | None = None
     model: str | None = None
@@ -154,7 +156,7 @@ class Meta:
 class Problem:
     """A line (from 1; None: the file as a whole) that could not be used, and why. Counted and shown, never fatal.
 
-    `used`: it was mended as the reason says, and used; shown and not counted.
+    `used`: it was corrected as the reason says, and used; shown but not counted.
     """
 
     line: int | None
@@ -176,7 +178,7 @@ Record = Entry | Compaction | Rewind | Cleared | UsageReport | Meta | Problem | 
 class Origin(NamedTuple):
     """The session that a transcript file belongs to, as far as known; `parent_id` is the session that started it.
 
-    `own_question`: the agent asked it itself, for a compaction or a suggestion. That is no session, and nobody's.
+    `own_question`: a request by the agent itself, for a compaction or a suggestion. Such a file is not a session.
     """
 
     session_id: str | None = None
@@ -190,8 +192,8 @@ class Origin(NamedTuple):
 class TranscriptFile:
     """A transcript found on disk. `session_id` is stable and unique; `parent_id` the session that started it.
 
-    `modified` is the file's time of last change in seconds since 1970, `size` its bytes, both as seen at discovery.
-    `shared` says that the file holds other sessions too, as a database does.
+    `modified` is the file's time of last change in seconds since 1970, `size` its bytes, both at discovery. `shared` is
+    True if the file contains other sessions too, as a database does.
     """
 
     path: Path

@@ -1,4 +1,4 @@
-"""Tokens that an agent sends without writing them down, or writes and does not send: none, where no rules are known."""
+"""Tokens that an agent sends without writing them, or writes without sending them; by default none."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from webapp.agents.records import Entry
 
 @dataclass(slots=True)
 class Unwritten:
-    """Counters of one session, small and JSON-able. An agent with rules of its own extends it.
+    """Counters of one session, small and JSON-ready. An agent with rules of its own extends it.
 
-    `call` is the call being answered, `asked` the tokens it brought besides the messages, `unreported` those that came
-    so far with calls that report no usage.
+    `call` is the call being answered, `asked` its tokens besides the messages, `unreported` such tokens of calls so far
+    that report no usage.
     """
 
     call: str = ""
@@ -29,7 +29,7 @@ class Unwritten:
         """Take one more row, in order of arrival. `counter` counts as the session's model does, by `factor`."""
 
     def waiting(self, factor: float) -> int:  # noqa: ARG002
-        """Return the tokens that come with the next call and are in no row, less those in a row that do not come."""
+        """Return the tokens of the next call that are in no row, less those in rows that are not sent."""
         return 0
 
     def compacted(self) -> None:

@@ -12,13 +12,13 @@ import orjson
 from scoring.formats import FORMATS, gathered_sources, turns_of
 from scoring.messages import Message
 
-# Said by the user in front of a view that would begin with the model's words: providers refuse such a call.
+# A user message before a view that would begin with the model, because providers refuse such a call.
 PRUNED_NOTE = "[Earlier messages of this conversation were pruned.]"
 
 
 @dataclass(frozen=True, slots=True)
 class ViewRow:
-    """An entry of the log as it arrived: its id in the transcript, what it says, its bytes, its time in ISO 8601."""
+    """An entry of the log as it arrived: its id in the transcript, its message, its bytes, its time in ISO 8601."""
 
     id: str
     message: Message
@@ -37,14 +37,14 @@ class ViewRow:
 
 @dataclass(frozen=True, slots=True)
 class ViewMessage:
-    """A message of the view. `results` replace outputs, by call id; `replacement` replaces all that it says."""
+    """A message of the view. `results` replace outputs, by call id; `replacement` replaces the whole content."""
 
     rows: list[ViewRow]
     results: Mapping[str, str] = field(default_factory=dict)
     replacement: Message | None = None
 
     def replaced(self, wire_format: str) -> list[Any]:
-        """Return what replaces the whole message, as objects of a wire format."""
+        """Return the replacement of the whole message, as objects of a wire format."""
         messages = [self.replacement] if self.replacement is not None else []
         return FORMATS[wire_format].write(
             turns_of(messages, frozenset(), FORMATS[wire_format]), gathered_sources(messages)
@@ -65,9 +65,9 @@ class ViewSummary:
 class View:
     """The content of a pruned view, in order, and the facts a transcript begins with.
 
-    `session_id` is the id of the session that it is of. `now` is in ISO 8601. `file` is the transcript that the session
-    was read from, if it is on this machine. `drops_thinking` says that thoughts are left out: something was taken from
-    what they followed.
+    `session_id` is the id of the session of the view. `now` is in ISO 8601. `file` is the transcript that the session
+    was read from, if it is on this machine. `drops_thinking` is True if thoughts are left out, because something before
+    them was removed.
     """
 
     cwd: str

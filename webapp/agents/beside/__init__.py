@@ -1,5 +1,5 @@
 """Programs in an agent's own processes: hooks and status lines, which it starts, and extensions, which it loads.
 
-They have a few milliseconds, so they import the standard library only and read what the server left for them in small
-files (`hints`). They never fail: an agent is not held up by us.
+They have only a few milliseconds, so they import just the standard library and read small files that the server wrote
+for them (`hints`). They never fail, so that they never hold up an agent.
 """

@@ -1,7 +1,7 @@
-"""Claude Code's hooks and status line: what each is told on stdin, and what it answers.
+"""Claude Code's hooks and status line: they read JSON on stdin and write an answer on stdout.
 
-PreCompact's stdout becomes additional instructions of the summariser; SessionStart and UserPromptSubmit add a context
-to the next request. Nothing is said where there is nothing worth its tokens.
+PreCompact's stdout becomes additional instructions for the summariser; SessionStart and UserPromptSubmit add a context
+to the next request. The answer is empty if there is nothing worth its tokens.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ CELLS = "▏▎▍▌▋▊▉█"
 
 
 def hook(told: dict[str, Any]) -> str:
-    """Return what a hook writes on stdout; "" for nothing."""
+    """Return the text that a hook writes on stdout; "" for nothing."""
     session, event = str(told.get("session_id", "")), told.get("hook_event_name")
     hint = hints.read(session, hints.HINT)
     if event == "PreCompact":
@@ -39,7 +39,7 @@ def context(event: str, text: str) -> str:
 
 
 def warning(session: str, hint: dict[str, object]) -> str:
-    """Return the hint's warning the first time it is given; again only after the reason for it was gone."""
+    """Return the hint's warning once; "" until its reason has gone away and come back."""
     said, reason = str(hint.get("warning", "")), str(hint.get("warns_of", ""))
     state = hints.read(session, hints.STATE)
     if state.get("warned_of", "") == reason:
@@ -49,7 +49,7 @@ def warning(session: str, hint: dict[str, object]) -> str:
 
 
 def status_line(told: dict[str, Any]) -> str:
-    """Return the line: fill with a bar, trend, and what a prune pays where the server said so."""
+    """Return the line: utilization with a bar, trend, and the saving of a prune if the server's hint has one."""
     session = str(told.get("session_id", ""))
     window = _object(told.get("context_window"))
     usage = _object(window.get("current_usage"))
@@ -70,7 +70,7 @@ _INPUT = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_token
 
 
 def _trend(session: str, tokens: int) -> str:
-    """Return how much came or went with the last call that changed the context, remembered from line to line."""
+    """Return the change in tokens by the last call that changed the context; it is stored between calls."""
     state = hints.read(session, hints.STATE)
     before, last = _count(state.get("tokens_before")), _count(state.get("tokens"))
     if tokens != last:

@@ -1,7 +1,7 @@
-"""Codex's hooks: what each is told on stdin, and what it answers.
+"""Codex's hooks: they read JSON on stdin and write an answer on stdout.
 
-Its summariser takes no instructions from hooks, so what must survive a compaction is remembered before it and handed to
-the agent after it, with what was lost.
+Its summariser accepts no instructions from hooks, so what must survive a compaction is stored before it and given to
+the agent after it, together with what was lost.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ KEPT = ("lost", "survive")
 
 
 def hook(told: dict[str, Any]) -> str:
-    """Return what a hook writes on stdout; "" for nothing."""
+    """Return the text that a hook writes on stdout; "" for nothing."""
     session, event = str(told.get("session_id", "")), told.get("hook_event_name")
     hint = hints.read(session, hints.HINT)
     if event == "PreCompact":

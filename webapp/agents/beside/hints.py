@@ -1,6 +1,6 @@
-"""Hints: small files that the server leaves for hooks, status lines and extensions, one of each kind a session.
+"""Hints: small files that the server writes for hooks, status lines and extensions, one of each kind for each session.
 
-They are written where the folder exists; `coppice hooks install` makes it, and a status line too.
+They are written only if their folder exists; `coppice hooks install` and a status line create it.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import os
 import sys
 
 HINT, EDITS, STATE = "hint", "edits", "state"
-# In the folder of the proxy: the script that holds for a session, and the file that stops all pruning.
+# In the folder of the proxy: the edit script of a session, and the file that stops all pruning.
 ACTIVE, KILLED = "active", "stop-pruning"
 
 
@@ -29,18 +29,18 @@ def folder() -> str:
 
 
 def proxy_folder() -> str:
-    """Return the folder of the scripts that the proxy applies, existing or not; it lies beside that of the hints."""
+    """Return the folder of the scripts that the proxy applies, existing or not; it is beside that of the hints."""
     return f"{folder()}-proxy"
 
 
 def path(session: str, kind: str, within: str | None = None) -> str:
-    """Return the file of a kind for a session; what cannot stand in a file's name is replaced."""
+    """Return the file of a kind for a session; characters that file names cannot have are replaced."""
     name = "".join(c if c.isalnum() or c in "._-" else "_" for c in session)[:200]
     return os.path.join(within or folder(), f"{name}.{kind}.json")
 
 
 def read(session: str, kind: str, within: str | None = None) -> dict[str, object]:
-    """Return what a file says; empty where there is none that can be read."""
+    """Return the content of a file; {} if it is missing or cannot be read."""
     try:
         with open(path(session, kind, within), encoding="utf-8") as file:
             value = json.load(file)
@@ -50,7 +50,7 @@ def read(session: str, kind: str, within: str | None = None) -> dict[str, object
 
 
 def write(session: str, kind: str, value: dict[str, object], within: str | None = None) -> None:
-    """Write a file whole, readable by its owner alone; nothing happens where the folder is not there."""
+    """Write a file atomically, readable by its owner alone; do nothing if the folder does not exist."""
     place = path(session, kind, within)
     partial = f"{place}.{os.getpid()}"
     try:

@@ -18,7 +18,7 @@ def is_ours(arguments: Sequence[str]) -> bool:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Read the agent's JSON on stdin and write the answer; say nothing where anything fails."""
+    """Read the agent's JSON on stdin and write the answer; write nothing if anything fails."""
     try:
         told = json.loads(sys.stdin.buffer.read())
         if not isinstance(told, dict):

@@ -1,12 +1,12 @@
-"""Live rows of a transcript: those that the agent still sends, the path to the newest leaf.
+"""Live rows of a transcript: those that the agent still sends, on the path to the newest leaf.
 
-Rows form a tree by parent. The live conversation is the chain from the newest row back to a root, and with it
-every round of which one row is on it, with what that hangs on. A round is one API call with the results of its tool
-calls: agents write one row a content block and hang each result on the row of its own call, so that parallel
-calls look like a fork although they are none.
+Rows form a tree by parent. The live conversation is the chain from the newest row back to a root, and every round that
+has a row on this chain, with the rows that round depends on. A round is one API call with the results of its tool
+calls: agents write one row for each content block, and the parent of a result is the row of its own call, so parallel
+calls look like a fork although they are not one.
 
 `live_path` computes it for a whole list of rows. `LiveTree` does the same row by row: after each row its path is
-`live_path` of the rows so far (a property test checks that). Skipped rows are links and nothing else.
+`live_path` of the rows so far (a property test checks that). Skipped rows only link other rows.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A delivered row. `parent` is a delivered row or None (a root); a row without `round` is one by itself."""
+    """A delivered row. `parent` is a delivered row or None (a root); a row without `round` is a round of its own."""
 
     id: str
     parent: str | None
@@ -69,15 +69,15 @@ class LiveTree:
         return tuple(self._path)
 
     def link(self, row_id: str, parent: str | None) -> None:
-        """Add a skipped row: its children are children of its parent. A root in the middle goes on from the tip."""
+        """Add a skipped row: its children become children of its parent. A later root continues from the tip."""
         if row_id not in self._parent:
             self._parent[row_id] = self.tip if parent is None else parent
 
     def cut(self, row_id: str | None, head: str | None = None, tail: str | None = None) -> tuple[str, ...]:
-        """Compact: `row_id` (no row of the conversation) becomes a new root, and the path starts from it.
+        """Compact: `row_id` (not a row of the conversation) becomes a new root, and the path starts from it.
 
-        `head` and `tail` are the first and last of live rows that stay; they stand behind the row that follows.
-        Returns these rows.
+        `head` and `tail` are the first and last of the live rows that stay; they are placed after the row that
+        follows. Returns these rows.
         """
         kept: list[str] = []
         first, last = (self._place.get(self.resolve(row)[0] or "") for row in (head, tail))
@@ -90,7 +90,7 @@ class LiveTree:
         return tuple(kept)
 
     def resolve(self, parent: str | None) -> tuple[str | None, bool]:
-        """Return the nearest delivered row at or above `parent`, and whether it is known. (None, True) is a root."""
+        """Return the nearest delivered row at or above `parent`, and True if it is known. (None, True) is a root."""
         steps = 0
         while parent is not None and parent not in self._seen:
             if parent not in self._parent or steps > len(self._parent):
@@ -102,8 +102,8 @@ class LiveTree:
     def add(self, row_id: str, parent: str | None, round_id: str | None = None) -> tuple[str, ...] | None:
         """Add a delivered row whose written parent is `parent`.
 
-        Returns the rows that are live before this one where the conversation turned (a rewind or another
-        branch), None where it simply goes on. A parent never seen means: it goes on.
+        Returns the rows that are live before this one if the conversation turned (a rewind or another branch), None
+        if it continues. With an unknown parent it continues.
         """
         found, known = self.resolve(parent)
         if not known:
@@ -128,7 +128,7 @@ class LiveTree:
         return self._seen[row_id].parent
 
     def _goes_on(self, node: Node) -> bool:
-        """Return whether all live rows behind the parent are of its round or of the row's own, which is live."""
+        """Return whether all live rows after the parent belong to its round, or to the row's own live round."""
         if any(row_id not in self._place for row_id in self._rounds.get(node.round or "", ())):
             return False
         if not self._path:
@@ -144,7 +144,7 @@ class LiveTree:
         self._path.append(row_id)
 
     def _move_kept(self, summary: str) -> None:
-        """Hang the kept rows on the summary, and what hangs on the summary on the last of them."""
+        """Make the kept rows children of the summary, and its former children those of the last kept row."""
         before = summary
         kept, self._kept = self._kept, []
         for row_id in kept:

@@ -1,7 +1,7 @@
-"""Clearings of Claude Code: outputs it takes out of its context without a row in the transcript.
+"""Clearings of Claude Code: outputs that it removes from its context without a row in the transcript.
 
-After a pause, when the provider's cache is cold, and by their number, it replaces old outputs by a short text in what
-it sends; about the newest five stay. Public reports: anthropics/claude-code #42542 and #57788.
+After a pause, when the provider's cache is cold, or when there are many, it replaces old outputs by a short text in its
+requests; about five of the newest stay. Public reports: anthropics/claude-code #42542 and #57788.
 """
 
 from __future__ import annotations

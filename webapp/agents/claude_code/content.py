@@ -1,8 +1,8 @@
 """Content of Claude Code's rows as parts of messages.
 
-Only what is sent to the model is a message. Sent: user rows (those marked isMeta too: the mark hides them
-from the user only), assistant rows, `system` rows of subtype local_command, and attachments of the types in
-`SENT_ATTACHMENTS`, which go out as reminders of role user. Not sent: all other `system` rows (away_summary,
+Only what is sent to the model is a message. Sent: user rows (also those marked isMeta, which are hidden only from the
+user), assistant rows, `system` rows of subtype local_command, and attachments of the types in
+`SENT_ATTACHMENTS`, which are sent as reminders of role user. Not sent: all other `system` rows (away_summary,
 turn_duration …), results of hooks other than SessionStart and UserPromptSubmit, and every other type of row.
 `toolUseResult` repeats the content for the screen and is ignored.
 """
@@ -43,7 +43,7 @@ _NOT_OWN = re.compile(
     r"<(local-command-|bash-|task-notification|system-reminder|user-prompt-submit-hook|ide_|teammate-message)"
     r"|Caveat: The messages below|\[Request interrupted"
 )
-_DRAWN_WITHIN = 400  # characters of terminal control that may stand before the heading
+_DRAWN_WITHIN = 400  # at most this many characters of terminal control precede the heading
 _RESULT_TYPES = ("tool_result", "mcp_tool_result")
 
 
@@ -130,7 +130,7 @@ def media_of(block: dict[str, Any]) -> Media | None:
 
 
 def attachment_parts(attachment: dict[str, Any]) -> list[Part]:
-    """Return what is sent of an attachment; empty if nothing is, or nothing of it is in the file."""
+    """Return the parts of an attachment that are sent; empty if there are none, or the file does not contain them."""
     kind = attachment.get("type")
     if kind not in SENT_ATTACHMENTS:
         return []
@@ -168,7 +168,7 @@ def _texts(value: Any, depth: int = 0) -> Iterator[str]:
 
 
 def is_drawn_context(content: Any) -> bool:
-    """Return whether a row is what `/context` drew on the screen, which is not sent."""
+    """Return whether a row is the output of `/context` on the screen, which is not sent."""
     text = content if isinstance(content, str) else ""
     return text.startswith("<local-command-stdout>") and "Context Usage" in text[:_DRAWN_WITHIN]
 

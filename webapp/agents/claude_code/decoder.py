@@ -1,8 +1,8 @@
 """Claude Code's transcripts: rows of JSON, decoded one after the other.
 
-One API call is several rows, one a content block: they share `group`, made of message.id and requestId, and repeat
-the call's usage. Rows that are not messages are links of the tree of uuid and parentUuid and nothing else; a row
-with a known uuid is a copy and says nothing new. `content` decides what is a message, `branches` which rows are live.
+One API call is several rows, one for each content block: they share `group`, made of message.id and requestId, and
+repeat the call's usage. Rows that are not messages only link the tree of uuid and parentUuid; a row with a known uuid
+is a copy and adds nothing. `content` decides what is a message, `branches` which rows are live.
 
 Dropped, and counted: rows of API errors, and rows without any usage (the client's own words) unless they have a tool
 call or are by a model that is not Claude, whose servers often report none.
@@ -70,11 +70,11 @@ class _Stream:
     groups: set[str] = field(default_factory=set)  # calls that had an entry
     title_rank: int = 0
     model: str | None = None
-    compacting: bool = False  # a boundary came, its summary did not
+    compacting: bool = False  # after a boundary, until its summary
 
 
 class Decoder:
-    """Decodes the rows of one file. `file` tells what the file is; without it the first rows do."""
+    """Decodes the rows of one file. `file` describes the file; without it the first rows do."""
 
     def __init__(self, file: TranscriptFile | None = None) -> None:
         self._streams: dict[str, _Stream] = {}
@@ -152,7 +152,7 @@ class Decoder:
         if row.get("isSidechain") is not True:
             return ""
         if self._own_agent is None and "uuid" in row:
-            self._own_agent = agent is not None  # an agent's own file names it in every row
+            self._own_agent = agent is not None  # a sub-agent's own file names it in every row
         if self._own_agent:
             return ""
         uuid, parent = text_of(row.get("uuid")), text_of(row.get("parentUuid"))
@@ -223,7 +223,7 @@ class Decoder:
         for kind in decoded.unknown:
             yield Unknown(line_no, kind)
         if not decoded.parts and usage_of(object_of(message.get("usage"))) is None:
-            self._link(row, name)  # nothing was said
+            self._link(row, name)  # it has no content
             return
         if row["type"] == "assistant":
             yield from self._entry(line_no, line, row, name, "assistant", decoded.parts)
@@ -242,7 +242,7 @@ class Decoder:
             yield from self._words(name, words)
 
     def _tie_results(self, row: dict[str, Any], name: str, parts: list[Part]) -> list[Part]:
-        """Give results without a call id the one that the row names, or that of its parent's oldest open call."""
+        """Set the missing call ids of results to the one that the row names, or to its parent's oldest open call."""
         if all(p.call_id for p in parts if isinstance(p, ToolResult)):
             return parts
         stream = self._stream(name)
@@ -274,7 +274,7 @@ class Decoder:
         if uuid in stream.seen:
             if stream.seen[uuid] == hash(message):
                 return  # a copy, made when a session was resumed or forked
-            reason = f"the uuid {uuid[:40]!r} stands on another row too; this one is kept behind the last row"
+            reason = f"the uuid {uuid[:40]!r} is on another row too; this one is kept after the last row"
             yield Problem(line_no, reason)
             uuid, row = f"{uuid}#{line_no}", {k: v for k, v in row.items() if k != "parentUuid"}
         stream.seen[uuid] = hash(message)
@@ -343,7 +343,7 @@ class Decoder:
             yield Unknown(line_no, f"attachment {kind or 'without type'}")
 
     def _bare_tool_row(self, line_no: int, line: bytes, row: dict[str, Any], name: str) -> Iterator[Record]:
-        """Yield calls and results that are rows of their own, as early versions wrote them; tied by name and order."""
+        """Yield calls and results in separate rows, as early versions wrote them; matched by name and order."""
         stream, tool = self._stream(name), text_of(row.get("name"))
         uuid = text_of(row.get("uuid")) or f"line {line_no}"
         waiting = stream.open_calls.setdefault(f"tool {tool}", [])
@@ -372,7 +372,7 @@ class Decoder:
         yield Compaction(when(row.get("timestamp")), trigger, before, uuid, None, name, kept)
 
     def _cleared(self, row: dict[str, Any], name: str) -> Iterator[Record]:
-        """Yield what the agent took out of its context by itself; a copy of the row says nothing new."""
+        """Yield the outputs that the agent removed from its context itself; a copy of the row adds nothing."""
         uuid, about = optional(row.get("uuid")), object_of(row.get("microcompactMetadata"))
         copied = uuid is not None and uuid in self._stream(name).tree
         self._link(row, name)
@@ -392,5 +392,5 @@ class Decoder:
             )
         stream.compacting = False
         if stream.tree.tip is None:
-            row = row | {"parentUuid": None}  # it begins the new context, whatever it hangs on
+            row = row | {"parentUuid": None}  # it begins the new context, whatever its parent is
         yield from self._entry(line_no, line, row, name, "user", parts, REMINDER, "compaction_summary")

@@ -1,8 +1,8 @@
-"""Claude Code's files: their folders, and whose transcript each is by its place and name.
+"""Claude Code's files: their folders, and the session of each transcript by its place and name.
 
-`<config>/projects/<project>/<session uuid>.jsonl` is a session. Its sub-agents lie below `<session uuid>/`, mostly
-in `subagents/agent-<id>.jsonl`; older versions put them beside the session, with its id in their rows. What the
-agent asks itself (a summary for a compaction, a suggestion) is written the same way and is no sub-agent.
+`<config>/projects/<project>/<session uuid>.jsonl` is a session. Its sub-agents are below `<session uuid>/`, mostly
+in `subagents/agent-<id>.jsonl`; older versions put them beside the session, with its id in their rows. The agent's own
+requests (a summary for a compaction, a suggestion) are written the same way and are not sub-agents.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def discover(root: Path) -> Iterator[TranscriptFile]:
 
 
 def describe(path: Path) -> Origin:
-    """Return whose a file is by its place; nobody's where it is no session's."""
+    """Return the session of a file by its place; an empty origin if it belongs to none."""
     found = named(path)
     if not path.stem.startswith("agent-") or found.session_id is None:
         return found
@@ -63,7 +63,7 @@ def describe(path: Path) -> Origin:
 
 
 def named(path: PurePath) -> Origin:
-    """Return whose a file is by its path alone: nothing is opened."""
+    """Return the session of a file by its path, without opening anything."""
     name = path.stem
     if not name.startswith("agent-"):
         return Origin(name if UUID.fullmatch(name) else None)
@@ -74,7 +74,7 @@ def named(path: PurePath) -> Origin:
 
 
 def origin(path: PurePath, head: bytes, on_disk: bool) -> Origin:
-    """Return whose an imported file is: by its path, else by its first rows."""
+    """Return the session of an imported file: by its path, else by its first rows."""
     told, inside = describe(Path(path)) if on_disk else named(path), session_in(head)
     if told.own_question:
         return told

@@ -8,7 +8,7 @@ from typing import Any
 from webapp.agents.reading.rows import count_of, list_of, object_of, optional, text_of
 from webapp.agents.records import Usage
 
-# Rows the agent keeps for itself: known, never sent, without a place in the tree.
+# Rows for the agent's own use: known, never sent, not part of the tree.
 OWN_ROWS = frozenset({
     "agent-color", "agent-name", "agent-setting", "atis-latch", "attribution-snapshot", "bridge-session",
     "content-replacement", "context-collapse-commit", "context-collapse-snapshot", "file-history-delta",
@@ -29,7 +29,7 @@ _OWN_KEYS = frozenset({"uuid", "parentUuid", "leafUuid", "isSidechain", "snapsho
 
 
 def unread_kind(kind: str, row: dict[str, Any]) -> str | None:
-    """Return what to call a row that is no message; None for those that are known to be none."""
+    """Return the name of an unknown type of row; None for rows that are known not to be messages."""
     if kind == "system":
         subtype = text_of(row.get("subtype"))
         return None if subtype in OWN_NOTES else f"system {subtype}"
@@ -37,12 +37,12 @@ def unread_kind(kind: str, row: dict[str, Any]) -> str | None:
 
 
 def likeness(row: dict[str, Any]) -> int:
-    """Return how surely a row is this agent's: 2 by a sign of its own, 1 by one that others have too, else 0."""
+    """Rate if a row is this agent's: 2 by a field that only it has, 1 by one that others have too, else 0."""
     return 2 if _OWN_KEYS & row.keys() else int("sessionId" in row)
 
 
 def dropped(row: dict[str, Any], message: dict[str, Any], calls: Container[str]) -> str | None:
-    """Return why an assistant's row is no message; None if it is one. `calls` are those that had a message before."""
+    """Return why an assistant's row is not a message; None if it is one. `calls` had a message before."""
     if row.get("isApiErrorMessage") is True:
         return "API error message"
     usage = message.get("usage")
@@ -61,7 +61,7 @@ def is_notification(row: dict[str, Any]) -> bool:
 
 
 def call_key(row: dict[str, Any], message: dict[str, Any]) -> str:
-    """Return the name of an API call: message.id and requestId. A row without either is a call of its own."""
+    """Return the key of an API call: message.id and requestId. A row without either is a separate call."""
     ids = [optional(message.get("id")), optional(row.get("requestId"))]
     if ids[0] is None:
         return text_of(row.get("uuid"))

@@ -1,9 +1,9 @@
 """New transcripts for Claude Code.
 
-The rows are those that arrived, with the new session's id, chained again by uuid and parentUuid. Thinking is left out
-where something was taken away: the newest models refuse it otherwise, and a resume begins a new turn. Usage is left
-out too: it is that of other calls, by which the agent would take the copy for as full as the original. A summary is
-written as the agent writes that of its own compaction.
+The rows are the original ones with the new session's id, chained again by uuid and parentUuid. If something was
+removed, thinking is left out, because the newest models refuse it otherwise, and a resume begins a new turn. Usage is
+left out too: it belongs to other calls, and the agent would think that the copy is as full as the original. A summary
+is written in the form of the agent's own compactions.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def write(view: View) -> Transcript:
 
 
 def begun_by_user(view: View) -> Iterator[ViewMessage | ViewSummary]:
-    """Yield the places of the view, behind a note where the first one is not the user's: a call has to begin so."""
+    """Yield the items of the view, after a note if the first is not the user's: a call has to begin with the user."""
     places = iter(view.places)
     first = next(places, None)
     if first is None:
@@ -101,7 +101,7 @@ def _message_rows(view: View, message: ViewMessage, first: bool) -> Iterator[dic
 
 
 def _summary_rows(view: View, summary: ViewSummary, first: bool) -> Iterator[dict[str, Any]]:
-    """Yield a summary as the agent writes its own: behind a boundary, where the list begins with it."""
+    """Yield a summary in the agent's own form, after a boundary if the list begins with it."""
     name = f"summary {summary.number}"
     facts = {
         "isSidechain": False,
@@ -121,7 +121,7 @@ def _summary_rows(view: View, summary: ViewSummary, first: bool) -> Iterator[dic
 
 
 def _as_reminder(data: dict[str, Any]) -> None:
-    """Turn a summary behind other rows into a reminder: as a summary it would take those before it away."""
+    """Turn a summary that follows other rows into a reminder, because a summary would remove the rows before it."""
     data.pop("isCompactSummary", None)
     data.pop("isVisibleInTranscriptOnly", None)
     data["isMeta"] = True

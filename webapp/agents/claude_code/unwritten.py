@@ -1,19 +1,19 @@
-"""Tokens that Claude Code sends without writing them down, predicted by its own rules, and those it writes and keeps.
+"""Tokens that Claude Code sends without writing them, predicted by its own rules, and those it writes without sending.
 
-Versions that write `attachment` rows say what they add to a call. Older ones, and sub-agents of newer ones, add the
-same and say nothing. Four things can be followed all the same, by rules that public analyses of the agent's code name:
+Versions that write `attachment` rows record what they add to a call. Older ones, and sub-agents of newer ones, add the
+same without recording it. Four of these can be predicted, by rules that public analyses of the agent's code describe:
 
-- The reminder of the task list comes with the call behind the tenth row of answers since the list was last written and
-  since the last reminder (`TURNS_SINCE_WRITE`, `TURNS_BETWEEN_REMINDERS`), thoughts not counted, and shows the list.
-  Versions 2.0 take seven and three, and count the row that writes the list. In the sessions that
-  `benchmarks.prediction` replays the steps hold from call to call.
-- Versions before 2.0 show the list behind each change of it instead.
+- The reminder of the task list comes with the call after the tenth row of answers since the list was last written and
+  since the last reminder (`TURNS_SINCE_WRITE`, `TURNS_BETWEEN_REMINDERS`), not counting thoughts, and shows the list.
+  Versions 2.0 use seven and three, and count the row that writes the list. In the sessions that
+  `benchmarks.prediction` replays these steps are right from call to call.
+- Versions before 2.0 show the list after each change of it instead.
 - After a compaction the files read last are sent again, at most five of at most 5,000 tokens each
   (`POST_COMPACT_MAX_FILES_TO_RESTORE`, `POST_COMPACT_MAX_TOKENS_PER_FILE`).
-- What a hook says when it blocks a call is sent twice: as the call's result, and as a reminder beside it.
+- The message of a hook that blocks a call is sent twice: as the call's result, and as a reminder.
 
-The other way round, some arguments of calls are filled in for the screen and for hooks, and taken out before the
-conversation is sent: the plan that `ExitPlanMode` shows is its file's, `SendMessage` says everything twice.
+Conversely, some arguments of calls are filled in for the screen and for hooks, and removed before the conversation is
+sent: `ExitPlanMode` shows the plan from its file, and `SendMessage` has its text twice.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from webapp.agents.unwritten import Unwritten
 
 # The files that are sent again after a compaction, and the most tokens of each.
 FILES, FILE_TOKENS = 5, 5_000
-# No token has more characters on average in a text of any length: what is longer need not be counted to its end.
+# The largest average of characters per token in any text: a longer text need not be counted to its end.
 _MOST_CHARS = 8 * FILE_TOKENS
-_OPEN_READS = 16  # calls in one answer whose results may still come
+_OPEN_READS = 16  # reads whose results are still expected
 _BLOCKED = re.compile(r"(Pre|Post)ToolUse(:\S+)? hook (blocking )?error")
 # Tools that write the list of tasks; the older one has the whole list in its arguments.
 TASKS, TODOS = frozenset({"TaskCreate", "TaskUpdate"}), "TodoWrite"
@@ -43,8 +43,8 @@ STEPS, OLDER_STEPS = (10, 10), (7, 3)
 SHOWN_BEFORE, LONGER_FROM = (2, 0), (2, 1)
 # The words of the reminder, and of the note that the list has changed, with the tags around them, in tokens of o200k.
 WORDS, OLDER_WORDS, CHANGED_WORDS = 115, 95, 45
-# Arguments that are never sent. A plan is the file's only where one was written to a file: the tool's first versions
-# took it from the model.
+# Arguments that are never sent. This applies to a plan only if it was written to a file: in the tool's first versions
+# it came from the model.
 EXIT_PLAN, PLANS = "ExitPlanMode", "/.claude/plans/"
 UNSENT: Mapping[str, tuple[str, ...]] = {
     EXIT_PLAN: ("plan", "planFilePath"),
@@ -56,10 +56,10 @@ UNSENT: Mapping[str, tuple[str, ...]] = {
 class TaskReminders(Unwritten):
     """Rows of answers since the list was written and since the last reminder, and the tokens of the list.
 
-    `told`: this transcript says by itself what is added. `plans`: a plan was written to a file. `unsent`: tokens
-    written since the last call that are not sent, `once`: those that come with the next call in no row. `older`: the
-    steps of versions before 2.1 hold; `oldest`: the list is shown when it changes. `files` are the tokens of the files
-    read last by path, the newest behind, `reading` the paths of the reads whose results are still to come.
+    `told`: the transcript records what is added. `plans`: a plan was written to a file. `unsent`: tokens written since
+    the last call that are not sent, `once`: tokens without a row that come with the next call. `older`: the steps of
+    versions before 2.1 apply; `oldest`: the list is shown when it changes. `files` are the tokens of the files read
+    last by path, newest last, `reading` the paths of the reads whose results are still expected.
     """
 
     since_list: int = 0
@@ -138,7 +138,7 @@ class TaskReminders(Unwritten):
         return not quiet and self.since_list >= since_list and self.since_reminder >= between
 
     def waiting(self, factor: float) -> int:
-        """Return the tokens that come with the next call and are in no row, less those in a row that do not come."""
+        """Return the tokens of the next call that are in no row, less those in rows that are not sent."""
         words = round(factor * (OLDER_WORDS if self.older else WORDS))
         return (words + self.listed if self.due else 0) + self.once - self.unsent
 
@@ -157,7 +157,7 @@ def _todos_of(arguments: str) -> list[dict[str, Any]]:
 
 
 def _list_of(todos: list[dict[str, Any]]) -> str:
-    """Return the list as the reminder shows it; one that is done is forgotten."""
+    """Return the list as the reminder shows it; "" if everything is completed."""
     if all(todo.get("status") == "completed" for todo in todos):
         return ""
     lines = (f"{n}. [{text_of(t.get('status'))}] {text_of(t.get('content'))}" for n, t in enumerate(todos, 1))

@@ -1,12 +1,12 @@
 """Codex's rollouts: rows of JSON with an envelope, or, before late 2025, bare items without one.
 
-What is sent to the model are the items of `response_item` rows; most `event_msg` rows repeat them for the screen
-and are ignored. Usage comes in rows of its own, each call's more than once and the first one empty: a call is named
-by the running totals, which no two calls share. Its usage stands before its items, behind them, or, from 0.133, behind
-the outputs of its tools: those are no input of it. A compaction brings the new history along.
+The items of `response_item` rows are sent to the model; most `event_msg` rows repeat them for the screen and are
+ignored. Usage is in separate rows, several for each call and the first one empty; a call is identified by the running
+totals, which no two calls share. Its usage is before its items, after them, or, from 0.133, after the outputs of its
+tools, which are not part of its input. The row of a compaction contains the new history.
 
-A fork or sub-agent begins with a copy of its parent's rows. They are the parent's, with their usage, and are
-dropped: all rows until a turn whose id (a UUID with a time in it) is not older than the session itself.
+A fork or sub-agent begins with a copy of its parent's rows and usage, which is dropped: all rows until a turn whose id
+(a UUID with a time in it) is not older than the session itself.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from webapp.agents.records import (
     UsageReport,
 )
 
-# Events for the screen. Those that end so tell of something that other rows have.
+# Events for the screen; those with these endings repeat what other rows have.
 _SCREEN_EVENTS = frozenset({
     "agent_message", "agent_reasoning", "agent_reasoning_raw_content", "agent_reasoning_section_break",
     "context_compacted", "deprecation_notice", "entered_review_mode", "error", "exited_review_mode",
@@ -55,7 +55,7 @@ _SCREEN_ENDS = (
     "_applied", "_begin", "_complete", "_completed", "_delta", "_end", "_error", "_event", "_request", "_response",
     "_started", "_updated", "_warning",
 )  # fmt: skip
-# Rows with an envelope that say nothing about what is sent, or repeat it.
+# Rows with an envelope that do not concern what is sent, or repeat it.
 _OWN_ROWS = frozenset({
     "world_state", "inter_agent_communication", "inter_agent_communication_metadata", "token_usage_record",
 })  # fmt: skip
@@ -75,8 +75,10 @@ class Decoder:
         self._model: str | None = None
         self._group: str | None = None  # the API call that the assistant's items belong to
         self._input_end: str | None = None
-        self._asked: list[str | None] = []  # the last input of each run of items whose usage is still to come
-        self._ahead = False  # a call's usage came, its items did not
+        self._asked: list[
+            str | None
+        ] = []  # the last input of each run of items whose usage is still expected
+        self._ahead = False  # the usage of a call came before its items
         self._total = 0  # input of all calls so far, as reported
         self._calls: set[str] = set()
         self._tokens: int | None = None  # of the context, as last reported
@@ -128,7 +130,7 @@ class Decoder:
         yield Meta(short_title(title or ""), None, cwd, version, parent, kind)
 
     def _is_copy(self, kind: str, payload: dict[str, Any], at: datetime | None) -> bool:
-        """Return whether the row is still the parent's. Ends the replay at the first row that is not."""
+        """Return whether the row is still a copy of the parent's; the first one that is not ends the copy."""
         if kind == "session_meta":
             return True
         passed_on = object_of(payload.get("internal_chat_message_metadata_passthrough"))
@@ -241,7 +243,7 @@ class Decoder:
         return Entry(message, source_id, before, self._group, at, model, kind=kind, raw=line)
 
     def _bare(self, line_no: int, line: bytes, row: dict[str, Any]) -> Iterator[Record]:
-        """Yield a row without envelope: an item, or the facts that stood at the top of the file."""
+        """Yield the records of a row without envelope: an item, or the facts at the top of the file."""
         at = when(row.get("timestamp") or row.get("created_at"))
         if "type" in row or "role" in row:
             yield from self._turn(row)
@@ -324,7 +326,7 @@ class Decoder:
 
 
 def _is_summary(message: Message) -> bool:
-    """Return whether a message of a new history is Codex's summary, by the words it puts in front."""
+    """Return whether a message of a new history is Codex's summary, by its introduction."""
     return message.role == "user" and message.text.startswith(
         "Another language model started to solve this problem"
     )

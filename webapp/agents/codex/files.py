@@ -1,4 +1,4 @@
-"""Codex's files: their folders, and whose rollout each is by its name and its first row."""
+"""Codex's files: their folders, and the session of each rollout by its name and its first row."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _home(env: Mapping[str, str]) -> Path:
 
 
 def discover(root: Path) -> Iterator[TranscriptFile]:
-    """Yield the rollouts below `root`, newest first. Reads the first bytes of each: a sub-agent's name its parent."""
+    """Yield the rollouts below `root`, newest first. Reads the first bytes of each, which name a sub-agent's parent."""
     for found in list_files(root, ".jsonl"):
         if not found.path.name.startswith("rollout-") or not UUID.search(found.path.name):
             continue
@@ -46,7 +46,7 @@ def discover(root: Path) -> Iterator[TranscriptFile]:
 
 
 def origin(path: PurePath, head: bytes, on_disk: bool = False) -> Origin:
-    """Return whose a rollout is: by its name, else by its first row, which tells the rest. A fork's type is "fork"."""
+    """Return the session of a rollout by its name or first row, and its parent. A fork has the type "fork"."""
     first, ids = head.partition(b"\n")[0], UUID.findall(path.name)
     named = b'"session_meta"' in first
     own = _ID.search(first) if named else None
@@ -61,7 +61,7 @@ def origin(path: PurePath, head: bytes, on_disk: bool = False) -> Origin:
 
 
 def origin_of(meta: dict[str, Any]) -> tuple[str | None, str | None, str | None]:
-    """Return the parent's id, the title and the agent type from a session_meta, as discovery says them."""
+    """Return the parent's id, the title and the agent type from a session_meta, in the form that discovery uses."""
     subagent = object_of(meta.get("source")).get("subagent")
     spawn = object_of(object_of(subagent).get("thread_spawn"))
     parent = optional(meta.get("parent_thread_id")) or optional(spawn.get("parent_thread_id"))

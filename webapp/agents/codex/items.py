@@ -1,9 +1,9 @@
 """Items of Codex's history (the items of OpenAI's Responses API) as messages.
 
-Every item is a message. Developer messages are role system. What Codex itself puts into a user message
-(environment, AGENTS.md, notices, summaries) is a reminder. Calls that the provider carries out (web search, pictures)
-have no result of their own and are text of the assistant. Early versions of the format use other names;
-what can be read of them is read.
+Every item is a message. Developer messages have the role system. User messages that Codex itself writes (environment,
+AGENTS.md, notices, summaries) are reminders. Calls that the provider executes (web search, pictures) have no separate
+result and become text of the assistant. Early versions of the format use other names, which are read as far as
+possible.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from webapp.agents.reading.rows import (
 )
 from webapp.agents.records import REMINDER
 
-# What Codex puts in front of the summary of a compaction when it hands it to the next model.
+# Codex's introduction to the summary of a compaction.
 SUMMARY_PREFIX = (
     "Another language model started to solve this problem and produced a summary of its thinking process. You also "
     "have access to the state of the tools that were used by that language model. Use this to build on the work that "
@@ -57,7 +57,7 @@ _BARE = frozenset({
 
 
 def likeness(row: dict[str, Any]) -> int:
-    """Return how surely a row is this agent's: 2 by its envelope, 1 as an item without one, else 0."""
+    """Rate if a row is this agent's: 2 by its envelope, 1 as an item without one, else 0."""
     kind = text_of(row.get("type"))
     if isinstance(row.get("payload"), dict) or kind in _ENVELOPES or "record_type" in row:
         return 2
@@ -68,15 +68,15 @@ def likeness(row: dict[str, Any]) -> int:
 
 
 class Items:
-    """Decodes items in order; remembers calls without an id, to tie their results by name and order."""
+    """Decodes items in order; remembers calls without an id, to match their results by name and order."""
 
     def __init__(self) -> None:
         self._open: dict[str, list[str]] = {}
 
     def message(self, item: dict[str, Any], name: str) -> Message | str | None:
-        """Return the item's message; None if it is not sent to the model; text (its type) if nobody knows it.
+        """Return the item's message; None if it is not sent to the model; its type as text if that is unknown.
 
-        `name` stands in for an id where the item has none and needs one.
+        `name` is used as the id of an item that needs one and has none.
         """
         kind = text_of(item.get("type"))
         if kind in NOT_SENT:
@@ -183,7 +183,7 @@ def _provider_call(kind: str, item: dict[str, Any]) -> Iterator[Part]:
 
 
 def _output(said: Any) -> tuple[str, list[Media]]:
-    """Return text and media of what a call gave back, in any of the shapes it was ever written in."""
+    """Return text and media of a call's output, in any of the forms that versions have used."""
     if isinstance(said, str):
         return _of_shell(said) if said.startswith('{"') else said, []
     blocks = said
@@ -205,7 +205,7 @@ def _output(said: Any) -> tuple[str, list[Media]]:
 
 
 def _of_shell(said: str) -> str:
-    """Return a command's output as it is sent: the file has JSON with the exit code, the model gets text lines."""
+    """Return a command's output as it is sent: the file has JSON with the exit code, the model gets lines of text."""
     row = object_of(parse(said.encode()))
     about = row.get("metadata")
     if not isinstance(row.get("output"), str) or not isinstance(about, dict) or len(row) > 2:

@@ -1,7 +1,7 @@
-"""New rollouts for Codex: the items that arrived, in order, below a session_meta of their own.
+"""New rollouts for Codex: the original items in order, after a new session_meta.
 
-The facts that Codex writes once or with each turn are those of the original rollout, where it is at hand: the base
-instructions, and the context of the last turn, without which Codex says its instructions and environment again.
+The facts that Codex writes once or with each turn are copied from the original rollout, if it is available: the base
+instructions, and the context of the last turn, without which Codex sends its instructions and environment again.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from webapp.agents.view import Transcript, View, ViewMessage, ViewRow, ViewSumma
 
 Timed = tuple[str, dict[str, Any]]
 
-# Keys of a session_meta that say whose copy or child a session is.
+# Keys of a session_meta that name the origin or parent of a session.
 _KIN = ("forked_from_id", "parent_thread_id", "agent_nickname", "agent_role", "agent_path")
 
 
 # The beginning of the message in which Codex tells the model about its environment.
 _ENVIRONMENT = "<environment_context>"
 _KEPT = ("session_meta", "turn_context", "world_state")
-_HEAD = 160  # bytes of a row in which its type stands
+_HEAD = 160  # the first bytes of a row, which contain its type
 
 
 def folder(view: View, roots: Sequence[Path]) -> Path:
@@ -78,7 +78,7 @@ def _rows(view: View, session: str) -> Iterator[tuple[str, str, dict[str, Any]]]
 
 
 def _kept_rows(file: Path | None) -> dict[str, dict[str, Any]]:
-    """Return of a rollout the first session_meta, and the last turn_context, whole world_state and environment."""
+    """Return from a rollout the first session_meta and the last turn_context, full world_state and environment."""
     found: dict[str, dict[str, Any]] = {}
     if file is None:
         return found
@@ -99,7 +99,7 @@ def _kept_rows(file: Path | None) -> dict[str, dict[str, Any]]:
 
 
 def _summary(view: View, summary: ViewSummary) -> Iterator[Timed]:
-    """Yield a summary as Codex hands its own to the next model: by the words it puts in front."""
+    """Yield a summary in the form of Codex's own, with its introduction."""
     text = f"{SUMMARY_PREFIX}\n{summary.text}"
     content = [{"type": "input_text", "text": text}]
     yield summary.at or view.now, {"type": "message", "role": "user", "content": content}
@@ -117,7 +117,7 @@ def _items(view: View, message: ViewMessage) -> Iterator[Timed]:
 
 
 def _items_of(row: ViewRow) -> list[dict[str, Any]]:
-    """Return the items of a row: its own, or made from its parts where it came in a new history."""
+    """Return the items of a row: the original ones, or made from its parts if it came with a new history."""
     data = row.value
     if data is not None and data.get("type") == "response_item" and isinstance(data.get("payload"), dict):
         return [data["payload"]]

@@ -1,8 +1,8 @@
 """Gemini CLI's sessions, in both layouts: lines that are appended, and a JSON document that is rewritten.
 
-Lines: first the session's facts, then records; `{"$set": …}` changes facts (or brings a new list of messages),
-`{"$rewindTo": id}` takes that message and all behind it out of the context. Documents are read whole by `read`,
-which yields what changed since its `state` was made.
+Lines: first the session's facts, then records; `{"$set": …}` changes facts (or sets a new list of messages),
+`{"$rewindTo": id}` removes that message and all after it from the context. `read` reads documents as a whole and
+yields what changed since its `state`.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def roots(env: Mapping[str, str]) -> list[Path]:
 
 
 def discover(root: Path) -> Iterator[TranscriptFile]:
-    """Yield the sessions below `root`, newest first. Reads the first bytes of each, where its id stands."""
+    """Yield the sessions below `root`, newest first. Reads the first bytes of each, which contain its id."""
     for found in list_files(root, (".jsonl", ".json")):
         path = found.path
         folders = [p.name for p in path.parents]
@@ -58,7 +58,7 @@ def discover(root: Path) -> Iterator[TranscriptFile]:
 
 
 def origin(path: PurePath, head: bytes, on_disk: bool) -> Origin:
-    """Return whose an imported file is: its first bytes say."""
+    """Return the session of an imported file by its first bytes."""
     return Origin(session_in(head))
 
 
@@ -107,14 +107,14 @@ class Decoder:
 
 
 class _Facts:
-    """The facts told about the session; `state` remembers it between reads."""
+    """The known facts about the session; `state` keeps them between reads."""
 
     def __init__(self, state: dict[str, Any]) -> None:
         self._state = state
 
     @property
     def model(self) -> str | None:
-        """Return the model that spoke last."""
+        """Return the model of the last answer."""
         return optional(self._state.get("model"))
 
     def told(self, facts: dict[str, Any]) -> Iterator[Record]:
@@ -129,7 +129,7 @@ class _Facts:
             yield from self._new("title", title)
 
     def seen(self, record: Record) -> Iterator[Record]:
-        """Yield what an entry says about the session: its model, and a title from the user's first words."""
+        """Yield the facts in an entry about the session: its model, and a title from the user's first words."""
         if not isinstance(record, Entry):
             return
         yield from self._new("model", record.model)
@@ -147,7 +147,7 @@ class _Facts:
 def _record(
     history: History, facts: _Facts, record: dict[str, Any], line_no: int | None, raw: bytes | None
 ) -> Iterator[Record]:
-    """Yield what is new in one record, and what it says about the session."""
+    """Yield what is new in one record, and the facts in it about the session."""
     kind, record_id = kind_of(record), text_of(record.get("id"))
     if kind not in ("user", "model"):
         if kind != "notice":
@@ -162,7 +162,7 @@ def _record(
 
 
 def _replaced(history: History, facts: _Facts, messages: list[Any], line_no: int | None) -> Iterator[Record]:
-    """Yield what a whole list of messages changes: new and newer ones, and which are in the context in what order."""
+    """Yield the changes by a whole list of messages: new and newer versions, and the context in order."""
     wanted: list[str] = []
     for number, one in enumerate(messages):
         record = object_of(one)
@@ -179,7 +179,7 @@ def _listed(
     """Yield what is new in one message of a list, and add its names to the `wanted` context."""
     names = [name for name, _ in messages_of(record, record["id"])]
     if history.live[: len(wanted)] == wanted and any(not history.knows(name) for name in names):
-        yield from history.cut(wanted.copy())  # what is new stands behind what is wanted so far
+        yield from history.cut(wanted.copy())  # new messages come after those wanted so far
     yield from _record(history, facts, record, line_no, None)
     wanted += names
 
@@ -187,7 +187,7 @@ def _listed(
 def read(file: TranscriptFile, state: dict[str, Any]) -> Iterator[Record]:
     """Yield what changed in a session of the older layout since `state`, which is changed along; {} reads it all.
 
-    `state` is JSON-ready and belongs to this file. A document that is half written is a Problem and changes nothing.
+    `state` is JSON-ready and belongs to this file. A half-written document is a Problem and changes nothing.
     """
     try:
         about = file.path.stat()
@@ -216,7 +216,7 @@ def read_document(data: bytes, state: dict[str, Any]) -> Iterator[Record]:
 
 
 def decode(content: Content, file: TranscriptFile | None = None) -> Iterator[Record]:
-    """Yield the records of an imported file: lines, or a document, of which a bad message costs only itself."""
+    """Yield the records of an imported file: lines, or a document, in which only bad messages are left out."""
     if not is_json_document(content.head()):
         yield from decode_lines(content, Decoder())
         return

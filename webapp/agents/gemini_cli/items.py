@@ -27,7 +27,7 @@ _FIRST_WORDS = ("<session_context>", "This is the Gemini CLI. We are setting up 
 
 
 def likeness(row: dict[str, Any]) -> int:
-    """Return how surely a row is this agent's: 2 by a sign of its own or as one of its documents, else 0."""
+    """Rate if a row is this agent's: 2 by a field that only it has or as one of its documents, else 0."""
     own = "$set" in row or "$rewindTo" in row or "projectHash" in row or row.get("type") == "gemini"
     return 2 if own or is_document(row) else 0
 
@@ -47,7 +47,7 @@ def begins_document(start: bytes) -> bool:
 
 
 def kind_of(record: dict[str, Any]) -> str:
-    """Return the kind of a record: user, model, notice, or its type as it is if nobody knows it."""
+    """Return the kind of a record: user, model, notice, or its type if that is unknown."""
     kind = text_of(record.get("type")) or text_of(record.get("role"))
     if kind in _NOTICES:
         return "notice"

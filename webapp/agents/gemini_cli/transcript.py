@@ -1,7 +1,7 @@
 """New sessions for Gemini CLI: records made from the messages of a pruned view.
 
-A record of the model's holds its calls with their results. The agent writes each result once more as a record of the
-user's, and sends it twice when it resumes; a copy has it once. Tokens are those of other calls and left out.
+A record of the model contains its calls with their results. The agent also writes each result as a record of the user,
+and sends it twice when it resumes; a copy has it once. Token counts belong to other calls and are left out.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def _hash(cwd: str) -> str:
 
 
 def _records(view: View) -> Iterator[Row]:
-    """Yield the records without their ids, each model's with the results that follow it."""
+    """Yield the records without their ids; those of the model have the results that follow them."""
     open_record: Row | None = None
     for place in view.places:
         if isinstance(place, ViewMessage) and _said(place).role == "tool" and open_record is not None:
@@ -115,7 +115,7 @@ def _of_model(view: View, message: ViewMessage) -> Row:
 
 
 def _answer(record: Row, message: ViewMessage) -> None:
-    """Put results into the record of their calls."""
+    """Add results to the record of their calls."""
     calls = {call["id"]: call for call in record.get("toolCalls", [])}
     for result in _said(message).results:
         call = calls.get(result.call_id)

@@ -1,12 +1,12 @@
 """OpenCode's sessions: tables in a database, of two generations, or, in older versions, a tree of small JSON files.
 
-A session is read from the newer tables (`second`) once they have a row of it, else from the older ones, which the
-newer versions leave as they were. A database with tables of another shape is shown as a session that cannot be read.
+A session is read from the newer tables (`second`) once they have a row of it, else from the older ones, which newer
+versions leave unchanged. A database with unknown tables is shown as a session that cannot be read.
 
-Nothing is appended as lines: `read` compares a session with what its `state` says was read before. The database is
-opened read-only. A compaction is an assistant's message marked as summary: what came before it leaves the context,
-except a tail that the request for it names. A message that cannot be read stays as it was read before: only one that
-is gone has left the context.
+Sessions change in place: `read` compares a session with the `state` of the last read. The database is opened read-only.
+A compaction is an assistant's message marked as summary: everything before it leaves the context, except a tail that
+the request for the compaction names. A message that cannot be read keeps its last version; only a message that is gone
+has left the context.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from webapp.agents.reading.updates import History
 from webapp.agents.records import Compaction, Entry, EntryKind, Meta, Problem, Record, TranscriptFile, Unknown
 
 SOURCE = "opencode"
-# One change of a database is one of the sessions worked on within so long of the newest.
+# After a change of a database, the sessions active within this time of the newest one are read.
 LATE_SECONDS = 24 * 3600.0
 
 Row = dict[str, Any]
@@ -39,9 +39,9 @@ Changed = list[tuple[Row, list[Row] | None]]  # messages in order, with their pa
 
 @dataclass(slots=True)
 class _Seen:
-    """A session as it is now: `marks` of what could be read, by message, and what could not, by name.
+    """A session as it is now: `marks` of readable messages, and what could not be read, by name.
 
-    `info` is None where the session itself cannot be read. `newest` is the time of the newest file that cannot be read.
+    `info` is None if the session itself cannot be read. `newest` is the time of the newest file that cannot be read.
     `is_second`: its messages are in the newer tables.
     """
 
@@ -54,7 +54,7 @@ class _Seen:
 
 
 class Original(NamedTuple):
-    """A session as OpenCode has it: its facts and its messages with their parts, in the first generation's shape."""
+    """A session as stored by OpenCode: its facts and its messages with their parts, in the first generation's form."""
 
     info: Row
     messages: list[tuple[Row, list[Row]]]
@@ -69,7 +69,7 @@ def roots(env: Mapping[str, str]) -> list[Path]:
 
 
 def discover(root: Path) -> Iterator[TranscriptFile]:
-    """Yield the sessions in databases and tree below `root`, newest first of each; one in both comes once."""
+    """Yield the sessions in databases and in the tree below `root`, each newest first; one in both comes once."""
     known: set[str] = set()
     for database in sorted(root.glob("opencode*.db")):
         if leads_out(database, root):
@@ -82,7 +82,7 @@ def discover(root: Path) -> Iterator[TranscriptFile]:
 
 
 def archives_at(path: Path) -> list[Path]:
-    """Return the databases and trees at or below a path: `session` and `message` side by side, whatever its name."""
+    """Return the databases and trees (folders with `session` and `message`) at or below a path."""
     if not path.is_dir():
         return [path] if path.suffix == ".db" else []
     trees = {place.parent for place in [path / "session", *path.rglob("session")] if place.is_dir()}
@@ -122,24 +122,24 @@ def sessions_of(path: Path) -> Iterator[TranscriptFile]:
 
 
 def worked_on(path: Path) -> list[TranscriptFile]:
-    """Return the sessions that a changed file may belong to: of a database those of the newest one's last day."""
+    """Return the sessions that a changed file can belong to; of a database those active within a day of the newest."""
     found = list(sessions_of(path))
     newest = max((file.modified for file in found), default=0.0)
     return [file for file in found if file.modified >= newest - LATE_SECONDS]
 
 
 def reader(file: TranscriptFile, position: Position) -> Reader:
-    """Return the reader of a session, which leaves a session alone while one of its files is half written."""
+    """Return the reader of a session, which yields nothing while one of its files is half written."""
     return WholeReader(file, position, lambda file, state: read(file, state, time.time() - FRESH_SECONDS))
 
 
 def glob_safe(name: str) -> str:
-    """Return a name without the signs that mean something in a pattern."""
+    """Return a name with the special characters of patterns replaced."""
     return "".join("?" if c in "*?[]/\\" else c for c in name)
 
 
 def in_database(database: Path) -> Iterator[TranscriptFile]:
-    """Yield the sessions of a database, newest first; none of one that cannot be read."""
+    """Yield the sessions of a database, newest first."""
     try:
         with open_foreign(database) as tables:
             fault = _unknown_schema(tables.names())
@@ -155,7 +155,7 @@ def in_database(database: Path) -> Iterator[TranscriptFile]:
 
 
 def _session_rows(tables: ForeignTables, where: Mapping[str, Any] | None = None) -> list[Row]:
-    """Return the rows of sessions, each once; of one in both tables that of the newer."""
+    """Return the rows of sessions, each once; if one is in both tables, the row of the newer table."""
     found = {
         text_of(row.get("id")): row
         for name in ("session", second.SESSIONS)
@@ -165,7 +165,7 @@ def _session_rows(tables: ForeignTables, where: Mapping[str, Any] | None = None)
 
 
 def _unknown_schema(names: set[str]) -> str | None:
-    """Return why the tables of a database cannot be read; None where they can, or where there are none."""
+    """Return why the tables of a database cannot be read; None if they can, or if there are none."""
     if not names or (names & {"session", second.SESSIONS} and names & {"message", second.MESSAGES}):
         return None
     shown = ", ".join(sorted(names)[:6])
@@ -194,9 +194,9 @@ def _updated(info: Row) -> float:
 def read(file: TranscriptFile, state: dict[str, Any], being_written: float = inf) -> Iterator[Record]:
     """Yield what changed in a session since `state`, which is changed along; {} reads it all.
 
-    `state` is JSON-ready and belongs to this session. What cannot be read is a Problem, told once, and changes
-    nothing. A session of which a file that cannot be read was written at `being_written` or later (seconds since
-    1970) is left alone: nothing is yielded and `state` stays.
+    `state` is JSON-ready and belongs to this session. Anything unreadable is a Problem, reported once, and changes
+    nothing. If an unreadable file of the session was written at `being_written` or later (seconds since 1970), nothing
+    is yielded and `state` stays.
     """
     look = _look(file.path)
     if look is not None and state.get("look") == look and file.path.suffix != ".json":
@@ -226,7 +226,7 @@ def read(file: TranscriptFile, state: dict[str, Any], being_written: float = inf
 
 
 def original(path: Path, session: str) -> Original | None:
-    """Return a session by the database, or the session's own file in a tree, that has it; None if it cannot be read."""
+    """Return a session from a database, or from its own file in a tree; None if it cannot be read."""
     seen = _Seen({})
     try:
         if path.suffix == ".json":
@@ -242,7 +242,7 @@ def original(path: Path, session: str) -> Original | None:
 
 
 def _look(path: Path) -> list[list[int]] | None:
-    """Return what a database and its write-ahead log look like from outside."""
+    """Return sizes and times of a database and its write-ahead log."""
     seen = []
     for part in (path, path.with_name(path.name + "-wal")):
         try:
@@ -284,7 +284,7 @@ def _message(
 ) -> Iterator[Record]:
     message_id, at = text_of(message.get("id")), when(object_of(message.get("time")).get("created"))
     said = list(messages_of(message, parts))
-    if message_id not in names:  # told once, however often the message changes
+    if message_id not in names:  # reported once, however often the message changes
         yield from (Unknown(None, kind) for kind in unknown_in(parts))
         if not parts and message.get("role") == "user":
             yield Unknown(None, "message without parts")
@@ -363,7 +363,7 @@ def _created(message: Row) -> int:
 
 
 def _loose_parts(storage: Path, seen: _Seen) -> dict[str | None, list[Any]]:
-    """Return parts beside the folders of their messages, as in the oldest layout; under None unreadable ones."""
+    """Return the parts outside the folders of their messages, as in the oldest layout; unreadable ones under None."""
     folder = storage / "part"
     found: dict[str | None, list[Any]] = {}
     try:
@@ -379,7 +379,7 @@ def _loose_parts(storage: Path, seen: _Seen) -> dict[str | None, list[Any]]:
 
 
 def _json(path: Path, seen: _Seen) -> Row | None:
-    """Return the object in a file, or None with the reason noted."""
+    """Return the object in a file, or None and record the reason."""
     written, size = 0.0, 0
     try:
         about = path.stat()
@@ -451,7 +451,7 @@ def _order(row: Row) -> tuple[int, str]:
 
 
 def _data(row: Row, seen: _Seen) -> Row | None:
-    """Return the JSON in a row's `data`, with its id, or None with the reason noted."""
+    """Return the JSON in a row's `data`, with its id, or None and record the reason."""
     data, name = row.get("data"), text_of(row.get("id"))
     text = data.encode("utf-8", "replace") if isinstance(data, str) else data
     found = parse(text if isinstance(text, bytes) else b"")
@@ -462,7 +462,7 @@ def _data(row: Row, seen: _Seen) -> Row | None:
 
 
 def _session_row(row: Row) -> Row:
-    """Return a row of the table `session` in the shape of the tree's session files."""
+    """Return a row of the table `session` in the form of the tree's session files."""
     return {
         "id": row.get("id"),
         "parentID": row.get("parent_id"),

@@ -1,4 +1,4 @@
-"""The keys by which OpenCode's own process knows a session's messages, for the edit script that its plugin applies."""
+"""The keys that identify messages in OpenCode's own process, for the edit script that its plugin applies."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ CODE = Path(__file__).with_name("coppice.js")
 
 
 def key_of(row: ViewRow) -> str | None:
-    """Return the id of the agent's own message that a row is of."""
+    """Return the id of the agent's own message that a row belongs to."""
     return row.id.partition(":")[0].partition("@")[0]
 
 

@@ -1,8 +1,8 @@
 """OpenCode's messages and their parts as messages.
 
-A message is a row with its parts. An assistant's row may hold several calls of the model: words behind the result of
-a tool are those of the next one. They are messages of their own, `<id>`, `<id>:results`, `<id>:2`, `<id>:2:results` …
-An output that OpenCode has cleared is sent as the short text it puts there.
+A message is a row with its parts. An assistant's row can contain several calls of the model: text after the result of a
+tool belongs to the next call. Each call is a separate message: `<id>`, `<id>:results`, `<id>:2`, `<id>:2:results` …
+An output that OpenCode has cleared is sent as its short replacement text.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def messages_of(message: dict[str, Any], parts: list[dict[str, Any]]) -> Iterato
 
 
 def steps(parts: list[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
-    """Yield the parts of one call of the model after the other."""
+    """Yield the parts of each call of the model, in order."""
     step: list[dict[str, Any]] = []
     answered = False
     for part in parts:
@@ -56,7 +56,7 @@ def steps(parts: list[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
 
 
 def unknown_in(parts: list[dict[str, Any]]) -> Iterator[str]:
-    """Yield the types of parts that nobody knows."""
+    """Yield the unknown types of parts."""
     for part in parts:
         kind = text_of(part.get("type"))
         if kind not in _UNSENT and kind not in ("text", "reasoning", "tool", "file", "subtask"):
@@ -64,10 +64,10 @@ def unknown_in(parts: list[dict[str, Any]]) -> Iterator[str]:
 
 
 def usage_of(message: dict[str, Any]) -> Usage | None:
-    """Return the usage of an assistant's row; its input as OpenCode counts it leaves out what was cached.
+    """Return the usage of an assistant's row; OpenCode's input excludes cached tokens.
 
-    Older versions count the reasoning into the output too (anomalyco/opencode #21047); the total, where there is one,
-    counts it once in all of them. Without a total an output that is larger than the reasoning holds it.
+    Older versions count reasoning in the output too (anomalyco/opencode #21047); the total, if there is one, counts it
+    once in all versions. Without a total, an output that is larger than the reasoning is taken to include it.
     """
     tokens = object_of(message.get("tokens"))
     cache = object_of(tokens.get("cache"))
@@ -81,7 +81,7 @@ def usage_of(message: dict[str, Any]) -> Usage | None:
 
 
 def model_of(message: dict[str, Any]) -> str | None:
-    """Return the model that speaks in a row."""
+    """Return the model of a row."""
     return text_of(message.get("modelID")) or text_of(object_of(message.get("model")).get("modelID")) or None
 
 
@@ -128,5 +128,5 @@ def _result(part: dict[str, Any]) -> ToolResult | None:
 
 
 def call_id_of(part: dict[str, Any]) -> str:
-    """Return the id by which a call and its result know each other."""
+    """Return the id that a call and its result share."""
     return text_of(part.get("callID")) or text_of(part.get("id"))

@@ -1,8 +1,8 @@
-"""OpenCode 2: its tables, read in the shape of the first generation's messages and parts.
+"""OpenCode 2: its tables, read in the form of the first generation's messages and parts.
 
-Sessions stand in `session_v2` (in some builds in `session`), messages in `session_message` by their `seq`, each with
-all its content as JSON; there are no parts. Rows change in place. A compaction is a row with the summary, and what
-came before it leaves the context.
+Sessions are in `session_v2` (in some builds in `session`), messages in `session_message` by their `seq`, each with
+all its content as JSON; there are no parts. Rows change in place. A compaction is a row with the summary, and
+everything before it leaves the context.
 """
 
 from __future__ import annotations
@@ -13,20 +13,20 @@ from webapp.agents.reading.databases import ForeignTables
 from webapp.agents.reading.rows import count_of, dumps, list_of, object_of, text_of
 
 SESSIONS, MESSAGES = "session_v2", "session_message"
-# Rows that tell the client something and the model nothing.
+# Rows for the client that are not sent to the model.
 _UNSENT = frozenset({"model-switched", "agent-switched", "location-switched", "idle"})
 
 Row = dict[str, Any]
 
 
 def rows_of(tables: ForeignTables, session: str) -> list[Row]:
-    """Return the messages of a session in order; none where it is of the first generation."""
+    """Return the messages of a session in order; none for a session of the first generation."""
     rows = tables.rows(MESSAGES, {"session_id": session})
     return sorted(rows, key=lambda row: (count_of(row.get("seq")), text_of(row.get("id"))))
 
 
 def mark_of(row: Row) -> list[int]:
-    """Return what changes whenever a row does."""
+    """Return a value that changes whenever the row does."""
     return [count_of(row.get("time_updated")), count_of(row.get("seq"))]
 
 
@@ -56,7 +56,7 @@ def as_first(row: Row, data: Row) -> tuple[Row, list[Row]]:
 
 
 def _with_total(tokens: Row) -> Row:
-    """Return the tokens of a call with their total: here the output always leaves the reasoning out."""
+    """Return the tokens of a call with their total; in these tables the output never includes the reasoning."""
     cache = object_of(tokens.get("cache"))
     parts = [tokens.get(name) for name in ("input", "output", "reasoning")]
     return {**tokens, "total": sum(map(count_of, [*parts, cache.get("read"), cache.get("write")]))}
@@ -74,7 +74,7 @@ def _file(file: Any) -> Row:
 
 
 def _part(content: Row) -> Row:
-    """Return a block of an answer as a part; a tool's results may be text, blocks, or neither."""
+    """Return a block of an answer as a part; a tool's results can be text, blocks, or neither."""
     if content.get("type") != "tool":
         return content
     state = object_of(content.get("state"))

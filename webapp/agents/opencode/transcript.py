@@ -1,13 +1,13 @@
-"""New sessions for OpenCode: files in the shape of `opencode export`, which `opencode import` takes in.
+"""New sessions for OpenCode: files in the format of `opencode export`, which `opencode import` reads.
 
-Every id in them is new, so that an import adds a session and changes none. Messages are made of the agent's own,
-read from its database or tree: what each of them says is that of the pruned view, in its order; each call of the
-model is a message of its own. The usage and the cost are those of other calls, and written as zero. OpenCode sorts
-messages by their time, so a message is never earlier than the one before it.
+Every id in them is new, so that an import adds a session and changes none. Messages are based on the agent's own, read
+from its database or tree, with the contents and the order of the pruned view; each call of the model becomes a separate
+message. Usage and cost belong to other calls and are written as zero. OpenCode sorts messages by their time, so a
+message is never earlier than the one before it.
 
-A summary of the agent's own that comes first is written as the agent writes it, behind a message that asks for the
-compaction; any other one as a message of the user's that no human wrote, since a compaction would take what stands
-before it away.
+A summary of the agent that comes first is written in the agent's own form, after a message that requests the
+compaction. Any other summary is written as a user message that no human wrote, because a compaction would remove
+everything before it.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ Record = tuple[Row, list[Row]]  # a message and its parts
 
 _ALPHABET = string.digits + string.ascii_letters
 _NO_USAGE = {"input": 0, "output": 0, "reasoning": 0, "cache": {"read": 0, "write": 0}}
-# New ids begin a minute ago: those of the next turn are greater, however many messages there are.
+# New ids begin with the time of a minute ago, so that those of the next turn are greater in any case.
 _EARLIER_MS = 60_000
-# What the agent says itself of a call that was cut off.
+# The agent's own text for a call that was cut off.
 _ABORTED = "Tool execution aborted"
 
 
@@ -65,7 +65,7 @@ def write(view: View) -> Transcript:
 
 
 class _Ids:
-    """Ids as OpenCode makes them: sorted by their time, of which 48 bits are kept, with a random end."""
+    """Ids in OpenCode's format: sorted by their time, of which 48 bits are kept, with a random end."""
 
     def __init__(self, now: int) -> None:
         self.session = self._id("ses", ~(now << 12))  # the newest session sorts first
@@ -84,7 +84,7 @@ class _Ids:
 
 @dataclass(slots=True)
 class _Answer:
-    """A message of the model's with the results of its calls. `info` and `parts` are the agent's own.
+    """A message of the model with the results of its calls. `info` and `parts` are the agent's own.
 
     `texts` replace outputs, by call id.
     """
@@ -96,13 +96,13 @@ class _Answer:
     texts: dict[str, str] = field(default_factory=dict)
 
     def take(self, results: ViewMessage) -> None:
-        """Take a message of results that follows."""
+        """Add a message of results that follows."""
         said = [results.replacement] if results.replacement is not None else [r.message for r in results.rows]
         self.results |= {result.call_id: result for one in said for result in one.results}
         self.texts |= results.results
 
     def content(self, at: int, *, drops_thinking: bool) -> list[Row]:
-        """Return the parts without their ids: the agent's own, or made of what replaces the message."""
+        """Return the parts without their ids: the agent's own, or made from the message's replacement."""
         said = _said(self.place)
         if self.place.replacement is not None or not self.parts:
             return [
@@ -172,7 +172,7 @@ class _Writer:
         yield b"]}\n"
 
     def _records(self) -> Iterator[Record]:
-        """Yield the messages, each of the model's with the results that follow it."""
+        """Yield the messages; those of the model have the results that follow them."""
         waiting: _Answer | None = None
         for number, place in enumerate(self._view.places):
             if isinstance(place, ViewMessage) and _said(place).role == "tool":
@@ -190,14 +190,14 @@ class _Writer:
             yield from self._answer(waiting)
 
     def _waits(self, place: ViewMessage | ViewSummary) -> _Answer | None:
-        """Return a message of the model's to put results into; None for anything else, and for a summary."""
+        """Return a message of the model, which waits for its results; None for anything else and for summaries."""
         if isinstance(place, ViewSummary) or _said(place).role != "assistant":
             return None
         info, parts = self._original(place)
         return None if info.get("summary") is True else _Answer(place, info, parts)
 
     def _original(self, place: ViewMessage) -> Record:
-        """Return the agent's own message and those of its parts that a message of the view is of."""
+        """Return the agent's own message, and those of its parts that belong to a message of the view."""
         name, _, rest = place.rows[0].id.partition("@")[0].partition(":")
         info, parts = self._messages.get(name, ({}, []))
         if info.get("role") != "assistant":
@@ -235,7 +235,7 @@ class _Writer:
         return made, self._owned(self._asked, parts)
 
     def _answer(self, answer: _Answer) -> Iterator[Record]:
-        """Yield a message of the model's, unless there is nothing in it: a thought alone may be left out."""
+        """Yield a message of the model, unless it is empty because its only content was a thought."""
         info, at = answer.info, self._time(answer.place.rows[0].at)
         content = answer.content(at, drops_thinking=self._view.drops_thinking)
         if not content:
@@ -264,7 +264,7 @@ class _Writer:
         yield made, self._owned(own, [{"type": "step-start"}, *content])
 
     def _owned(self, message: str, parts: list[Row]) -> list[Row]:
-        """Return parts, and the files of their outputs, with ids of their own."""
+        """Return parts, and the files in their outputs, with new ids."""
         found: list[Row] = []
         for part in parts:
             own: Row = {"id": self._ids.new("prt"), "sessionID": self.session, "messageID": message}
@@ -289,7 +289,7 @@ def _said(message: ViewMessage) -> Message:
 
 
 def _model(info: Row) -> Row:
-    """Return the provider and the model of a message by their ids; empty where it does not name both."""
+    """Return the ids of the provider and the model of a message; empty if it does not name both."""
     of = object_of(info.get("model")) or info
     found = {name: text_of(of.get(name)) for name in ("providerID", "modelID")}
     return found if all(found.values()) else {}
@@ -306,12 +306,12 @@ def _thought(part: Row, at: int) -> Row:
     return {**made, "metadata": metadata} if metadata else made
 
 
-# Types of parts that are sent, besides texts -> what a copy keeps of them.
+# Types of parts that are sent, besides texts -> the fields that a copy keeps.
 _KEPT = {"file": ("mime", "filename", "url"), "subtask": ("prompt", "description", "agent", "command")}
 
 
 def _spoken(part: Row) -> list[Row]:
-    """Return a part of a message as the copy has it; nothing for one that is not sent."""
+    """Return a part of a message as it is in the copy; [] for one that is not sent."""
     kind = text_of(part.get("type"))
     if kind == "text":
         text, is_sent = text_of(part.get("text")), part.get("ignored") is not True

@@ -1,7 +1,7 @@
 """pi's sessions: rows of JSON that form a tree by `id` and `parentId`; the first layout was a list.
 
-The context is the path from the first row to the newest one. A row that hangs elsewhere than on the row before it
-goes back, or to another branch. A compaction replaces the path before it with its summary and the rows it keeps.
+The context is the path from the first row to the newest one. A row whose parent is not the row before it goes back, or
+to another branch. A compaction replaces the path before it with its summary and the rows it keeps.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _UNSENT = frozenset({"thinking_level_change", "label", "custom", "usage"})
 
 @dataclass(slots=True)
 class _Row:
-    """A row of the tree: the entry it gave, what a compaction keeps behind its summary, the row an edit leaves out."""
+    """A row of the tree: its entry, the rows a compaction keeps after its summary, the row that an edit removes."""
 
     parent: str | None
     entry: str | None = None
@@ -124,13 +124,13 @@ class Decoder:
     # The tree
 
     def _parent(self, row: dict[str, Any]) -> str | None:
-        """Return the row that a row hangs on: the one before it where it names none, or one that never came."""
+        """Return the parent of a row: by default, or if the named one is unknown, the row before it."""
         parent = row.get("parentId", self._tip)
         known = parent is None or (isinstance(parent, str) and parent in self._rows)
         return parent if known else self._tip
 
     def _turn_to(self, parent: str | None, row_id: str, at: datetime | None) -> Iterator[Record]:
-        """Add a row to the tree. Say so where the conversation goes on from another row than the newest."""
+        """Add a row to the tree; yield a rewind if the conversation continues from a row that is not the newest."""
         turned, self._tip = parent != self._tip, row_id
         self._rows[row_id] = _Row(parent)
         if turned and (live := self._context(parent)) != self._live:
@@ -193,7 +193,7 @@ class Decoder:
         return Entry(message, row_id, before, None, at, kind=kind, raw=line)
 
     def _edit(self, line: bytes, row_id: str, edit: dict[str, Any], at: datetime | None) -> Iterator[Record]:
-        """Yield an edit of an earlier row: it is left out, or says something else from now on."""
+        """Yield an edit of an earlier row: from now on it is left out, or its content is replaced."""
         target = self._rows.get(text_of(edit.get("targetId")))
         if target is None or target.entry not in self._live or target.message is None:
             return
@@ -227,7 +227,7 @@ class Decoder:
         self._live += kept
 
     def _kept(self, row_id: str, row: dict[str, Any]) -> tuple[str, ...]:
-        """Return the entries from the first row that is kept up to the compaction, without older summaries."""
+        """Return the entries from the first kept row up to the compaction, without older summaries."""
         first, index = text_of(row.get("firstKeptEntryId")), row.get("firstKeptEntryIndex")
         if isinstance(index, int) and 0 <= index < len(self._order):
             first = self._order[index]
@@ -238,7 +238,7 @@ class Decoder:
     def _retained(
         self, line: bytes, row_id: str, row: dict[str, Any], tail: list[Any], at: datetime | None
     ) -> tuple[Entry, ...]:
-        """Return the new context of a compaction that brings along what it keeps."""
+        """Return the new context of a compaction that contains the messages it keeps."""
         known: dict[Message, list[str]] = {}
         for one in self._path(row_id):
             if one.entry is not None and one.message is not None:

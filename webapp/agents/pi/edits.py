@@ -1,4 +1,4 @@
-"""The keys by which pi's own process knows a session's messages, for the edit script that its extension applies."""
+"""The keys that identify messages in pi's own process, for the edit script that its extension applies."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ CODE = Path(__file__).with_name("coppice.ts")
 
 
 def key_of(row: ViewRow) -> str | None:
-    """Return the key of a row's message, None where it has none: its role with its time or its call's id."""
+    """Return the key of a row's message, its role with its time or its call's id; None if it has none."""
     said = object_of((row.value or {}).get("message"))
     role = text_of(said.get("role"))
     name = said.get("toolCallId") if role == "toolResult" else said.get("timestamp")

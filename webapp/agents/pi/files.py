@@ -1,4 +1,4 @@
-"""pi's files: their folder, whose session each is, and the signs of its rows.
+"""pi's files: their folder, the session of each, and how its rows are recognised.
 
 `<agent folder>/sessions/<folder by working directory>/<time>_<session id>.jsonl`; the first row names the session.
 """
@@ -38,7 +38,7 @@ def discover(root: Path) -> Iterator[TranscriptFile]:
 
 
 def origin(path: PurePath, head: bytes, on_disk: bool = False) -> Origin:
-    """Return whose a session is: its first row says. A session that was made from another one is its fork."""
+    """Return the session of a file by its first row. A session that was made from another one is its fork."""
     row = object_of(parse(head.partition(b"\n")[0]))
     session = optional(row.get("id")) if row.get("type") == "session" else None
     parent = PurePath(text_of(row.get("parentSession")).replace("\\", "/")).stem.rpartition("_")[2]
@@ -48,7 +48,7 @@ def origin(path: PurePath, head: bytes, on_disk: bool = False) -> Origin:
 
 
 def likeness(row: dict[str, Any]) -> int:
-    """Return how surely a row is pi's: 2 as a session's first row or an entry of its tree, else 0."""
+    """Rate if a row is pi's: 2 as a session's first row or an entry of its tree, else 0."""
     kind = text_of(row.get("type"))
     first = kind == "session" and "id" in row and "timestamp" in row
     entry = kind in _ENTRIES and ("parentId" in row or "role" in object_of(row.get("message")))

@@ -1,6 +1,6 @@
 """pi's messages, as they are sent to the model.
 
-Commands that the user ran, messages of extensions and summaries are sent as the user's and are reminders here. An
+Commands that the user ran, messages of extensions and summaries are sent with the role user, and are reminders here. An
 answer that ended in an error or was aborted is not sent again.
 """
 
@@ -13,7 +13,7 @@ from scoring.messages import Media, Message, Part, Reasoning, Text, ToolCall, To
 from webapp.agents.reading.rows import count_of, dumps, list_of, media_from_base64, object_of, text_of
 from webapp.agents.records import REMINDER, Usage
 
-# What pi puts around summaries when it sends them.
+# The texts with which pi introduces summaries.
 COMPACTED = "The conversation history before this point was compacted into the following summary:"
 BRANCH = "The following is a summary of a branch that this conversation came back from:"
 
@@ -21,7 +21,7 @@ _INCOMPLETE = frozenset({"error", "aborted"})
 
 
 def message_of(said: dict[str, Any]) -> Message | str | None:
-    """Return what is sent of a message; None if nothing is, text (what it is) if nobody knows it or it is dropped."""
+    """Return the message that is sent; None if nothing is, its type as text if that is unknown or dropped."""
     role, parts = text_of(said.get("role")), tuple(_parts(said.get("content")))
     if role == "assistant":
         reason = text_of(said.get("stopReason"))
@@ -50,12 +50,12 @@ def reminder(text: str) -> Message:
 
 
 def custom_message(row: dict[str, Any]) -> Message:
-    """Return what an extension puts into the conversation."""
+    """Return the message that an extension adds to the conversation."""
     return Message("user", tuple(_parts(row.get("content"))), REMINDER)
 
 
 def usage_of(usage: dict[str, Any]) -> Usage | None:
-    """Return the usage of an answer; its input as pi counts it leaves out what was cached."""
+    """Return the usage of an answer; pi's input excludes cached tokens."""
     read, written = count_of(usage.get("cacheRead")), count_of(usage.get("cacheWrite"))
     said = count_of(usage.get("input")) + read + written
     return Usage(said, count_of(usage.get("output")), read, written) if said else None

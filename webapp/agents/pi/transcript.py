@@ -1,8 +1,8 @@
-"""New sessions for pi: the rows that arrived, chained again by id and parentId below a first row of their own.
+"""New sessions for pi: the original rows, chained again by id and parentId after a new first row.
 
-The usage of an answer is that of other calls, by which pi would take the copy for as full as the original: it is
-written as zero. A summary at the beginning is written as pi writes that of its own compaction; behind other rows, as
-a message of an extension, since as a compaction it would take those before it away.
+Usage is written as zero: it belongs to other calls, and pi would think that the copy is as full as the original. A
+summary at the beginning is written in the form of pi's own compactions; a later one as a message of an extension,
+because a compaction would remove the rows before it.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def write(view: View) -> Transcript:
 
 
 def _rows(view: View) -> Iterator[Row]:
-    """Yield the rows behind the first one, without their ids."""
+    """Yield the rows after the first one, without their ids."""
     yield from _last_choices(view.file)
     is_first = True
     for place in view.places:
@@ -104,7 +104,7 @@ def _message(view: View, message: ViewMessage) -> Iterator[Row]:
 
 
 def _with_results(view: View, row: Row, message: ViewMessage) -> Row:
-    """Return a row without what is not to be in the copy, with the text that replaces its output."""
+    """Return a row for the copy: without usage and dropped thoughts, with the replacement of its output."""
     said = object_of(row.get("message"))
     if not said:
         return row
@@ -123,7 +123,7 @@ def _with_results(view: View, row: Row, message: ViewMessage) -> Row:
 
 
 def _made(view: View, row: ViewRow, message: Message) -> Iterator[Row]:
-    """Yield rows made from a message's parts, on the frame of the row it came in."""
+    """Yield rows made from a message's parts, with the other fields of its original row."""
     frame = object_of((row.value or {}).get("message"))
     base = {"type": "message", "timestamp": row.at or view.now}
     if message.role == "tool":

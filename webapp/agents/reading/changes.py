@@ -1,7 +1,7 @@
 """Changes of files below some folders, as they happen.
 
-The system reports them (through watchfiles); where it cannot, and every `rescan` seconds to be sure, a walk over the
-folders finds them. Folders may appear later, with files in them. Nothing is opened.
+The system reports them (through watchfiles). If it cannot, and every `rescan` seconds to be sure, a walk over the
+folders finds them. Folders can appear later, with files in them. Nothing is opened.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ ENDINGS = (".jsonl", ".json", ".db", ".db-wal")
 
 
 class Snapshot:
-    """The looks of the files below some folders, to find those that changed since the last one."""
+    """Sizes and times of the files below some folders, to find those that changed since the last walk."""
 
     def __init__(self, roots: Sequence[Path]) -> None:
         self._roots = roots
         self._seen: dict[str, tuple[int, int, int]] = {}
 
     def changed(self) -> set[Path]:
-        """Return the files that are new or different since the last look; at the first look, all."""
+        """Return the files that are new or different since the last call; the first call returns all."""
         now = {
             entry.path: (about.st_size, about.st_mtime_ns, about.st_ino)
             for root in self._roots
@@ -51,8 +51,9 @@ def changes(
 ) -> Iterator[set[Path]]:
     """Yield sets of files that changed, until `stop` is set. The first set is every file there is.
 
-    `poll`: walk every so many seconds instead of waiting for reports (network drives, exhausted watches). Files that
-    vanished are not named. A set may name files that did not change; a change is missed for at most `rescan` seconds.
+    With `poll`, walk at this interval in seconds instead of waiting for reports (network drives, exhausted watches).
+    Deleted files are not included. A set can include files that did not change; a change is missed for at most
+    `rescan` seconds.
     """
     snapshot = Snapshot(roots)
     if found := snapshot.changed():
@@ -64,7 +65,7 @@ def changes(
                 continue
             except (OSError, RuntimeError) as error:  # watchfiles' own error is a RuntimeError
                 log.warning(
-                    "changes are not reported by the system, looking every few seconds instead: %s", error
+                    "changes are not reported by the system; looking every few seconds instead: %s", error
                 )
                 poll = FALLBACK_SECONDS
         stop.wait(poll)
@@ -99,7 +100,7 @@ def _told(
 
 
 def _files(batch: Iterable[tuple[Change, str]]) -> set[Path]:
-    """Return the files of a batch, and those in new folders: they may be older than the watch on the folder."""
+    """Return the files of a batch, and those in new folders, which can be older than the watch on the folder."""
     found: set[Path] = set()
     for change, path in batch:
         if change == Change.deleted:

@@ -1,4 +1,4 @@
-"""Databases of other programs: read, never written, not even a lock file beside them.
+"""Databases of other programs: they are only read; not even a lock file is written beside them.
 
 A database whose write-ahead log is empty, missing, or a link to elsewhere is opened as immutable, so that SQLite
 creates nothing and reads no other file.
@@ -18,7 +18,7 @@ _BUSY_SECONDS = 2.0
 
 
 class ForeignTables:
-    """The tables of a database that belongs to somebody else."""
+    """The tables of a database of another program."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
@@ -36,7 +36,7 @@ class ForeignTables:
             raise OSError(str(error)) from error
 
     def rows(self, table: str, where: Mapping[str, Any] | None = None) -> Iterator[dict[str, Any]]:
-        """Yield the rows of a table whose columns equal `where`, in the order of their ids; none without such a table.
+        """Yield the rows of a table whose columns equal `where`, in the order of their ids; none if it does not exist.
 
         Raises:
             OSError: the database is damaged, locked for too long, or lacks a column.

@@ -1,7 +1,7 @@
-"""Finding files below a folder, quickly: one walk, one stat a file, nothing opened.
+"""Finding files below a folder, quickly: one walk, one stat for each file, nothing opened. Newest first.
 
-Folders that cannot be read are left out. Links are followed once, and only to what lies below the folder they were
-found in: whoever can write there could show every file of this user otherwise. What leads out is logged. Newest first.
+Folders that cannot be read are left out. Links are followed once, and only to targets below the folder that is
+searched: otherwise anybody who can write there could have any file of this user shown. Links that lead out are logged.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ log = logging.getLogger("coppice.files")
 
 HEAD_BYTES = 65_536
 _MAX_DEPTH = 12
-# What agents name sessions and their files by.
+# The form of the ids that agents use for sessions and their files.
 UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
 _MAX_JSON_BYTES = 4 << 20
 _SESSION = re.compile(rb'"(?:sessionId|session_id)"\s*:\s*"([^"\\]{1,200})"')
@@ -37,12 +37,12 @@ class Found:
 
 
 def home_of(env: Mapping[str, str]) -> Path:
-    """Return the user's home folder, as the environment says."""
+    """Return the user's home folder, by the environment."""
     return Path(env.get("HOME") or env.get("USERPROFILE") or Path.home())
 
 
 def leads_out(path: Path | str, root: Path | str) -> bool:
-    """Return whether a path below `root` leads out of it, by a link or by `..`; says so in the log, once for each."""
+    """Return whether a path below `root` leads out of it, by a link or by `..`; log each such path once."""
     if Path(os.path.realpath(path)).is_relative_to(os.path.realpath(root)):
         return False
     _say_left_out(str(path), str(root))
@@ -55,9 +55,9 @@ def _say_left_out(path: str, root: str) -> None:
 
 
 def list_files(root: Path, ending: str | tuple[str, ...], within: Path | None = None) -> list[Found]:
-    """Return all files below `root` whose names end with `ending`, newest first; none without such a folder.
+    """Return all files below `root` whose names end with `ending`, newest first; none if `root` does not exist.
 
-    `within` is the folder that a name from a file, as a part of `root`, must not lead out of.
+    If `root` contains a name that was read from a file, `within` is the folder that it must not lead out of.
     """
     if within is not None and leads_out(root, within):
         return []

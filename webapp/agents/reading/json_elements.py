@@ -1,8 +1,8 @@
-"""A JSON document read as far as it goes: the elements of its list one by one, so that a bad one costs only itself.
+"""A JSON document read as far as possible: the elements of its list one by one, so that only bad ones are left out.
 
-`read_document` gives what a parser would where the text is sound. Where it is not, the elements of the list are cut
-out by their brackets and parsed each by itself; one that is broken, too deep or no JSON is left out and reported with
-its number (from 0, as in the list). A document that breaks off gives what was complete before that.
+`read_document` returns what a parser would, if the text is sound. If not, the elements of the list are separated by
+their brackets and parsed one by one; an element that is broken, too deep or not JSON is left out and reported with its
+number (from 0, as in the list). A document that breaks off gives the elements that are complete.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _OPEN, _CLOSE, _COMMA, _QUOTE = b"[{", b"]}", ord(","), ord('"')
 class Document:
     """A document as it was read. `value` is the list, or an object with it; `places` are the numbers of its elements.
 
-    `faults` are (number of the element or None, reason).
+    `faults` are pairs of (number of the element or None, reason).
     """
 
     value: Any
@@ -38,7 +38,7 @@ class Document:
 
 
 def read_document(data: bytes) -> Document | None:
-    """Return the document in these bytes; None where it is neither a list nor an object."""
+    """Return the document in these bytes; None if it is neither a list nor an object."""
     start = _BLANKS.match(data).end()  # type: ignore[union-attr]
     if data[start : start + 1] not in (b"[", b"{"):
         return None
@@ -49,7 +49,7 @@ def read_document(data: bytes) -> Document | None:
         fixed = mended(data)
         if fixed is not None:
             differ = (i for i, (a, b) in enumerate(zip(data, fixed[0], strict=False)) if a != b)
-            at = next(differ, len(data))  # the mark for a byte may begin with that very byte
+            at = next(differ, len(data))  # the replacement for a byte can begin with that byte
             faults.append((None, f"line {line_of(data, at)}: {fixed[1]}"))
             data = fixed[0]
         document = _by_pieces(data, start)
@@ -76,7 +76,7 @@ def _leave_out_deep(document: Document) -> None:
 
 
 def deeper_than(value: Any, levels: int) -> bool:
-    """Return whether a parsed value is nested deeper than so many levels; walks without recursion."""
+    """Return whether a parsed value is nested deeper than `levels`; walks without recursion."""
     level = [value]
     for _ in range(levels + 1):
         level = [
@@ -97,7 +97,7 @@ def _by_pieces(data: bytes, start: int) -> Document:
         behind = _take_list(data, start + 1, document, document.value)
         if behind is not None and data[behind:].strip():
             where = f"line {line_of(data, behind)}"
-            document.faults.append((None, f"{where}: something stands behind the end of the list; left out"))
+            document.faults.append((None, f"{where}: there is text after the end of the list; left out"))
         return document
     document = Document({})
     at: int | None = start + 1
@@ -120,7 +120,7 @@ def _by_pieces(data: bytes, start: int) -> Document:
 
 
 def _take_list(data: bytes, at: int, document: Document, items: list[Any]) -> int | None:
-    """Take the elements from behind the opening bracket; return the list's end, None where the text breaks off."""
+    """Add the elements after the opening bracket; return the list's end, None if the text breaks off."""
     number = 0
     while True:
         end = value_end(data, at)
@@ -147,7 +147,7 @@ def _take_list(data: bytes, at: int, document: Document, items: list[Any]) -> in
 
 
 def value_end(data: bytes, start: int) -> int | None:
-    """Return where the value that begins at `start` ends: a comma or closing bracket; None if the text breaks off."""
+    """Return the end of the value at `start`, a comma or closing bracket; None if the text breaks off."""
     depth = 0
     for token in _TOKEN.finditer(data, start):
         at = token.start()

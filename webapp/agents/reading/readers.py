@@ -1,8 +1,8 @@
-"""Readers: each gives the records of one session that came since a stored position, and the position behind them.
+"""Readers: each yields the records of one session since a stored position, and the position after them.
 
 There are two kinds. A `LineReader` follows a file that grows by lines; a `WholeReader` compares a session that
-changes in place (a JSON document, rows of a database) with what was read of it before. Positions are JSON-ready and
-belong to their reader.
+changes in place (a JSON document, rows of a database) with its last version. Positions are JSON-ready and belong to
+their reader.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from webapp.agents.records import Problem, Record, TranscriptFile
 
 PORTION_RECORDS = 400
 PORTION_BYTES = 4 << 20
-# A file that was written to within so many seconds may be half written.
+# A file that was written to within this many seconds can be half written.
 FRESH_SECONDS = 5.0
 
 Position = dict[str, Any]
@@ -29,10 +29,10 @@ State = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Portion:
-    """Records in order, and the position behind them.
+    """Records in order, and the position after them.
 
-    `restarted`: the file was cut off or replaced and is read from its start; what was read before may come again.
-    `unreadable`: the file is no text, and the records are all that will ever be said of it.
+    `restarted`: the file was cut off or replaced and is read from its start, so earlier records can come again.
+    `unreadable`: the file is not text, and no other records will follow.
     """
 
     records: list[Record]
@@ -42,14 +42,14 @@ class Portion:
 
 
 class Reader(Protocol):
-    """Reads one session. It may be kept for the next look, or made again from the last position."""
+    """Reads one session. It can be kept for the next read, or created again from the last position."""
 
     def read(self) -> Iterator[Portion]:
-        """Yield what came since the last portion; nothing where the file looks as it did then."""
+        """Yield what is new since the last portion; nothing if the file has not changed."""
 
 
 class LineReader:
-    """Reads a file of lines. A new one at a later position decodes the lines before again, when it is needed."""
+    """Reads a file of lines. A new reader at a later position decodes the earlier lines again, when that is needed."""
 
     def __init__(
         self, file: TranscriptFile, position: Position, decoder: Callable[[TranscriptFile], Decodes]
@@ -59,7 +59,7 @@ class LineReader:
         self._tail: FileTail | None = None
 
     def read(self) -> Iterator[Portion]:
-        """Yield the records of the lines that came, in portions that end at a line."""
+        """Yield the records of the new lines, in portions that end at a line."""
         look = _look(self._file.path)
         if look is None or look == self._position.get("look"):
             return
@@ -96,7 +96,7 @@ class LineReader:
 
 
 class WholeReader:
-    """Reads a session that changes in place. `compare` yields what is new since a state, which it changes along."""
+    """Reads a session that changes in place. `compare` yields what is new since a state, and updates the state."""
 
     def __init__(
         self,
@@ -108,7 +108,7 @@ class WholeReader:
         self._state: State = position.get("state", {})
 
     def read(self) -> Iterator[Portion]:
-        """Yield what changed. A session that is being written, and cannot be read yet, has nothing to say."""
+        """Yield what changed; nothing while the session is being written and cannot be read yet."""
         state: State = orjson.loads(orjson.dumps(self._state))
         records = list(self._compare(self._file, state))
         if records and all(isinstance(record, Problem) for record in records) and _is_fresh(self._file.path):

@@ -1,7 +1,7 @@
 """Values of JSON rows, for every decoder: parsing a line, times, short titles, media.
 
-Parsing never raises: a line is a dict or a reason why not. Half a surrogate pair, written by agents that cut text
-in the middle, becomes U+FFFD instead of costing the row.
+Parsing never raises: it returns a dict, or the reason why the line is not one. Half a surrogate pair, written by agents
+that cut a text in the middle, becomes U+FFFD, so that the row can be used.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def is_json_document(head: bytes) -> bool:
 
 
 def parse_value(text: bytes) -> tuple[Any, str | None]:
-    """Return the JSON value or a `Fault`, and what was mended: half surrogate pairs and stray NUL bytes."""
+    """Return the JSON value or a `Fault`, and what was corrected: half surrogate pairs and stray NUL bytes."""
     try:
         return orjson.loads(text), None
     except orjson.JSONDecodeError as error:
@@ -80,7 +80,7 @@ def _second_try(text: bytes, error: orjson.JSONDecodeError) -> tuple[Any, str | 
 
 
 def mend_halves(text: bytes) -> bytes:
-    """Return a JSON text with U+FFFD for each half of a surrogate pair that stands alone."""
+    """Return a JSON text with U+FFFD for each lone half of a surrogate pair."""
     return _SURROGATES.sub(lambda m: b"\\ufffd" if m[1] else m[0], text) if b"\\u" in text else text
 
 
@@ -97,7 +97,7 @@ def _why(line: bytes, error: orjson.JSONDecodeError) -> str:
     if line.lstrip()[:1] not in (b"{", b"["):
         return "not JSON"
     if found := _NO_NUMBER.search(line):
-        return f"{found[1].decode()} is no number in JSON; write null or a string"
+        return f"{found[1].decode()} is not a number in JSON; write null or a string"
     return "broken JSON: " + re.sub(r": line \d+ column (\d+).*", r" at character \1", text)
 
 
@@ -135,12 +135,12 @@ def list_of(value: Any) -> list[Any]:
 
 
 def count_of(value: Any) -> int:
-    """Return the value if it is a whole number above 0, else 0: broken or negative token counts count nothing."""
+    """Return the value if it is a whole number above 0, else 0: broken or negative token counts count as 0."""
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 < value < 1 << 53 else 0
 
 
 def optional(value: Any) -> str | None:
-    """Return the value if it is a string with something in it, else None."""
+    """Return the value if it is a non-empty string, else None."""
     return value if isinstance(value, str) and value else None
 
 
@@ -153,7 +153,7 @@ def dumps(value: Any) -> str:
 
 
 def short_title(text: str) -> str | None:
-    """Return one line of at most `TITLE_CHARS` characters; None where there are no words."""
+    """Return one line of at most `TITLE_CHARS` characters; None if there are no words."""
     line = " ".join(text[: TITLE_CHARS * 20].split())
     if len(line) > TITLE_CHARS:
         line = line[: TITLE_CHARS - 1].rstrip() + "…"
@@ -166,7 +166,7 @@ def digest(data: bytes, size: int = 16) -> str:
 
 
 def media_from_base64(data: str, mime: str, kind: str = "") -> Media:
-    """Return media from base64 text. Other text is hashed as it is, its size estimated."""
+    """Return media from base64 text. Other text is hashed unchanged, and its size estimated."""
     kind = kind or (mime.partition("/")[0] if mime[:5] in ("image", "audio", "video") else "document")
     try:
         raw = base64.b64decode(data, validate=False)
@@ -179,7 +179,7 @@ def media_from_base64(data: str, mime: str, kind: str = "") -> Media:
 
 
 def media_from_url(url: str, kind: str = "image", mime: str = "") -> Media:
-    """Return media that a URL names; a data URL carries its bytes."""
+    """Return the media at a URL; a data URL contains the bytes."""
     if url.startswith("data:"):
         head, _, data = url.partition(",")
         return media_from_base64(data, mime or head[5:].partition(";")[0], kind)

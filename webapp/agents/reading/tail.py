@@ -1,9 +1,9 @@
 """Reads the lines of a file that another program appends to, and continues later from a stored position.
 
-A line ends with a newline; the rest of the file is not yet a line. A `Mark` is all that has to be stored: the offset
-reached, and a fingerprint of the bytes before it, so that a file that was cut off or replaced is noticed and read
-from its start. A file whose size, time and identity did not change is not opened. Whatever the file holds, no more than
-`MAX_LINE` bytes and one block are held in memory.
+A line ends with a newline; the rest of the file is not yet a line. Only a `Mark` has to be stored: the offset reached,
+and a fingerprint of the bytes before it, so that a file that was cut off or replaced is noticed and read from its
+start. A file whose size, time and identity did not change is not opened. At most `MAX_LINE` bytes and one block are
+held in memory, whatever the file contains.
 """
 
 from __future__ import annotations
@@ -183,24 +183,24 @@ class FileTail:
         self._max = max_line
         self._splitter: Splitter | None = None  # of the last read; it may hold a long half line
         self._at = 0  # how far its bytes were read
-        self._refused: Item | None = None  # the reason why the file is no text, said once
-        self._looked: tuple[int, ...] | None = None  # what the file looked like when it was read to its end
+        self._refused: Item | None = None  # the reason why the file is not text, reported once
+        self._looked: tuple[int, ...] | None = None  # size, time and identity when it was read to its end
 
     @property
     def mark(self) -> Mark:
-        """Return the end of the last item that was read: a later reader continues there."""
+        """Return the end of the last item that was read; a later reader continues there."""
         return self._splitter.mark if self._splitter is not None else self._mark
 
     @property
     def unreadable(self) -> bool:
-        """Return True for a file that is no text; the reason is reported once."""
+        """Return True for a file that is not text; the reason is reported once."""
         return self._splitter is not None and self._splitter.unreadable
 
     def read(self) -> Iterator[Item]:
-        """Yield the lines that came since the last look; a last one without newline is not there yet.
+        """Yield the lines since the last call; a last one without newline is not yet a line.
 
-        Take all of it, or take what you like and read again later: nothing is lost or given twice. A missing file
-        has no lines; one that cannot be read is a Problem, once for each change.
+        The caller can stop at any item and read again later: nothing is lost or yielded twice. A missing file has no
+        lines; one that cannot be read is a Problem, once for each change.
         """
         try:
             about = self.path.stat()
@@ -266,7 +266,7 @@ class Decodes(Protocol):
 
 
 def guarded(line_no: int | None, row: Callable[[], Iterable[Record]], name: str = "the row") -> list[Record]:
-    """Return the records of one row. A decoder that fails on it costs that row only, which becomes a Problem."""
+    """Return the records of one row. If the decoder fails on it, only that row is lost and becomes a Problem."""
     try:
         return list(row())
     except Exception as error:
@@ -275,7 +275,7 @@ def guarded(line_no: int | None, row: Callable[[], Iterable[Record]], name: str 
 
 
 def fed(decoder: Decodes, line: Line) -> list[Record]:
-    """Return the records of a line. One that is no UTF-8 is read with U+FFFD in its place, with a note."""
+    """Return the records of a line. Bytes that are not UTF-8 are read as U+FFFD, with a note."""
     records = guarded(line.number, partial(decoder.feed, line.number, line.data))
     if not (len(records) == 1 and isinstance(records[0], Problem)) or line.data.isascii():
         return records
@@ -289,7 +289,7 @@ def fed(decoder: Decodes, line: Line) -> list[Record]:
 
 
 def decode(content: Content, decoder: Decodes) -> Iterator[Record]:
-    """Yield the records of an imported file of lines, a last one without newline included."""
+    """Yield the records of an imported file of lines, including a last one without newline."""
     for item in lines_of(content.blocks()):
         if isinstance(item, Line):
             yield from fed(decoder, item)
@@ -298,7 +298,7 @@ def decode(content: Content, decoder: Decodes) -> Iterator[Record]:
 
 
 def lines_of(blocks: Iterable[bytes], max_line: int = MAX_LINE) -> Iterator[Line | Problem]:
-    """Yield the lines of bytes that come in blocks, a last one without newline included: for imports."""
+    """Yield the lines of bytes that come in blocks, including a last one without newline, for imports."""
     splitter = Splitter(max_line=max_line)
     for block in blocks:
         yield from splitter.feed(block)
@@ -306,10 +306,10 @@ def lines_of(blocks: Iterable[bytes], max_line: int = MAX_LINE) -> Iterator[Line
 
 
 def catch_up(path: Path, mark: Mark, decoder: Decodes) -> bool:
-    """Bring a new decoder to `mark` by feeding it the lines before; their records are dropped.
+    """Bring a new decoder to `mark` by feeding it the earlier lines; their records are dropped.
 
-    To be called when a file that was read in an earlier run grows, before its new lines are decoded. False if the
-    file is not the one that was read: start from its beginning.
+    Call this when a file that was read in an earlier run grows, before its new lines are decoded. Return False if the
+    file is not the one that was read, so that it must be read from its beginning.
     """
     if mark.offset == 0:
         return True

@@ -1,8 +1,8 @@
-"""The bytes of an imported file, as UTF-8 whatever they came as, in blocks or whole.
+"""The bytes of an imported file, converted to UTF-8, in blocks or whole.
 
 UTF-16 and UTF-32 are recognised by their byte order mark (UTF-16 also by the NULs between the letters of JSON) and
-decoded as they are read. Bytes that are no UTF-8 stay in the blocks, and are mended (`mended`) in the line or message
-that they are part of, so that their place is known. Only `whole` holds a file as a whole.
+decoded while reading. Bytes that are not UTF-8 stay in the blocks, and are replaced (`mended`) in the line or message
+that contains them, so that their place is known. Only `whole` holds a file completely.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ _WIDE = ((b"[\0", "utf-16-le"), (b"{\0", "utf-16-le"), (b"\0[", "utf-16-be"), (b
 
 
 class Content:
-    """The content of a file: bytes, or an open binary file that can be sought in.
+    """The content of a file: bytes, or an open, seekable binary file.
 
-    `progress` gets the number of bytes used so far, and of all.
+    `progress` is called with the number of bytes used so far, and the total.
     """
 
     def __init__(self, data: bytes | BinaryIO, progress: Callable[[int, int], None] | None = None) -> None:
@@ -54,7 +54,7 @@ class Content:
                 self._progress(min(at + size, self.size), self.size)
 
     def head(self, size: int = HEAD_BYTES) -> bytes:
-        """Return the beginning as sound UTF-8, about `size` bytes of it, without a byte order mark."""
+        """Return about the first `size` bytes as valid UTF-8, without a byte order mark."""
         block = next(self.blocks(size), b"").removeprefix(codecs.BOM_UTF8)
         return block.decode("utf-8", "replace").encode()
 
@@ -71,7 +71,7 @@ class Content:
 
 
 def mended(data: bytes) -> tuple[bytes, str] | None:
-    """Return bytes with U+FFFD for what is not UTF-8, and where that is; None if nothing is."""
+    """Return bytes with U+FFFD for those that are not UTF-8, and their place; None if all are UTF-8."""
     try:
         data.decode()
     except UnicodeDecodeError as error:
@@ -87,5 +87,5 @@ def mended(data: bytes) -> tuple[bytes, str] | None:
 
 
 def line_of(data: bytes, at: int) -> int:
-    """Return the number of the line, from 1, that byte `at` stands on."""
+    """Return the number of the line, from 1, that contains byte `at`."""
     return data.count(b"\n", 0, at) + 1

@@ -1,7 +1,7 @@
 """The history of a session whose records change in place, to find what is new in it.
 
-Some agents write a record again when it grows. The same id, changed, is a newer version: an entry `<name>@<n>` that
-supersedes the one before. A record that vanished has left the context.
+Some agents write a record again when it grows. A changed record with the same id is a newer version: an entry
+`<name>@<n>` that supersedes the one before. A record that disappeared has left the context.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from webapp.agents.records import Entry, EntryKind, Record, Rewind, Usage, Usage
 
 
 class History:
-    """The messages of one session as they were read. `state` is all of it, JSON-ready, and may be stored."""
+    """The messages of one session as they were read. `state` holds all of it, JSON-ready, and can be stored."""
 
     def __init__(self, state: dict[str, Any]) -> None:
         self._state = state
@@ -40,7 +40,7 @@ class History:
         raw: bytes | None,
         kind: EntryKind = "message",
     ) -> Iterator[Record]:
-        """Yield entries for the messages of a record that are new or newer; its usage apart if no entry carries it."""
+        """Yield entries for new or newer messages of a record, and its usage separately if no entry has it."""
         told, said = False, list(said)
         last = next((name for name, message in reversed(said) if message.role == "assistant"), None)
         for name, message in said:
@@ -76,7 +76,7 @@ class History:
         yield replace(made, source_id=source_id, parent=parent, raw=raw, supersedes=supersedes)
 
     def bring_back(self, names: Iterable[str]) -> Iterator[Record]:
-        """Put messages that had left behind the live ones."""
+        """Put messages that had left the context after the live ones."""
         wanted = list(names)
         if self.live[len(self.live) - len(wanted) :] == wanted:
             return
@@ -88,7 +88,7 @@ class History:
         return str(self._versions[name][0])
 
     def cut(self, keep: list[str], at: datetime | None = None) -> Iterator[Record]:
-        """Make `keep` (names known from before) the context, and say so if it is another one than before."""
+        """Make `keep` (known names) the context; yield a rewind if that changes the context."""
         if keep == self.live:
             return
         self.live[:] = keep

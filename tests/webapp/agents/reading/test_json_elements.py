@@ -60,13 +60,13 @@ class TestDocuments:
         """A number, a word."""
         assert read_document(data) is None
 
-    def test_tells_what_stands_behind_the_list(self) -> None:
+    def test_tells_that_there_is_text_after_the_list(self) -> None:
         """And leaves it out."""
         document = read_document(b'[{"a": 1}]\n]garbage')
         assert document is not None
         assert document.value == [{"a": 1}]
         assert "line 2" not in document.faults[0][1]
-        assert "behind the end" in document.faults[0][1]
+        assert "after the end" in document.faults[0][1]
 
     def test_tells_a_field_that_cannot_be_read(self) -> None:
         """The list is used."""

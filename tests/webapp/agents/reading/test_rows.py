@@ -120,7 +120,7 @@ def test_values_are_read_with_what_was_mended() -> None:
     assert parse_value(b"\0\0[1]") == ([1], "NUL bytes around it; left out")
     assert parse_value(b" ") == (Fault("nothing, no JSON"), None)
     assert parse_value(b'{"a": -Infinity}')[0] == Fault(
-        "-Infinity is no number in JSON; write null or a string"
+        "-Infinity is not a number in JSON; write null or a string"
     )
 
 

@@ -142,7 +142,7 @@ BAD_MESSAGES = [
         b'{"role": "user", "content": ' + b"[" * 500 + b"]" * 500 + b"}",
         "message 1: JSON nested deeper than 200",
     ),
-    (b'{"role": "user", "content": "x", "n": NaN}', "message 1: NaN is no number in JSON"),
+    (b'{"role": "user", "content": "x", "n": NaN}', "message 1: NaN is not a number in JSON"),
     (b'{"role": "user", "content" "x"}', "message 1: broken JSON"),
     (b"", "message 1: nothing, no JSON"),
 ]
