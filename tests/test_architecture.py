@@ -56,7 +56,7 @@ MAY_IMPORT: Mapping[str, tuple[str, ...]] = {
     "webapp.routes": EDGE,
     "webapp.live": EDGE,
     # A process of its own; of the services it shares the keys of messages, of the agents the files of the hints.
-    "webapp.proxy": ("webapp.services.proxied.keys", "webapp.agents.beside", "webapp.access.gate"),
+    "webapp.proxy": ("webapp.services.proxied.keys", "webapp.agents.beside", "webapp.access.requests"),
     # The watcher's loop is an edge like these: files come in by it as requests do by the routes.
     "webapp.watcher": (*EDGE, "webapp.agents"),
     "webapp.client": (),

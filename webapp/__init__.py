@@ -23,7 +23,9 @@ def create_app(config: Config | None = None, *, app: App | None = None) -> Flask
     from flask import Flask
     from werkzeug.middleware.proxy_fix import ProxyFix
 
-    from webapp.access.gate import Gate, Guarded, WsgiApp, hosts_of
+    from webapp.access.gate import Gate
+    from webapp.access.guard import Guarded
+    from webapp.access.requests import WsgiApp, hosts_of
     from webapp.config import Config
     from webapp.live.gateway import Gateway
     from webapp.routes import install, needed_by

@@ -12,7 +12,8 @@ from collections import deque
 from collections.abc import Iterable, Sized
 from urllib.parse import parse_qs
 
-from webapp.access.gate import Environ, StartResponse, WsgiApp, answer, is_socket, too_busy
+from webapp.access.guard import answer, too_busy
+from webapp.access.requests import Environ, StartResponse, WsgiApp, is_socket
 
 # Pages that may be open at once.
 PAGES = 500

@@ -17,7 +17,7 @@ from typing import Any
 
 import orjson
 
-from webapp.access.gate import LOOPBACK_HOSTS, host_name
+from webapp.access.requests import LOOPBACK_HOSTS, host_name
 from webapp.proxy.callers import SUBSCRIPTION, caller_of, is_subscription
 from webapp.proxy.editing import Body, Refused
 from webapp.proxy.handover import Copy, Handover, now_ms

@@ -11,7 +11,7 @@ from typing import Any
 
 from flask import Flask, Response, current_app, g, render_template, request
 
-from webapp.access.gate import NO_PAGE_POLICY, PAGE_HEADERS, SECURITY_HEADERS, content_policy
+from webapp.access.headers import NO_PAGE_POLICY, PAGE_HEADERS, SECURITY_HEADERS, content_policy
 from webapp.routes.api.routing import EXTENSION
 from webapp.routes.assets import import_map, modules
 from webapp.services.settings.library import choice_texts

@@ -30,7 +30,7 @@ from gunicorn import http, sock, util
 from gunicorn.app.base import BaseApplication
 from gunicorn.workers.gthread import TConn, ThreadWorker
 
-from webapp.access.gate import too_busy, written
+from webapp.access.guard import too_busy, written
 from webapp.live.websockets import KEEP
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from webapp.access.gate import Environ, StartResponse, WsgiApp
+from webapp.access.requests import Environ, StartResponse, WsgiApp
 
 
 class Prefixed:

@@ -18,7 +18,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Protocol
 
-from webapp.access.gate import is_every_address
+from webapp.access.requests import is_every_address
 from webapp.config import Config
 from webapp.errors import Invalid, StoreError
 

@@ -9,8 +9,12 @@ from typing import Any, ClassVar
 import pytest
 from werkzeug.test import Client, EnvironBuilder
 
-from webapp.access.gate import Gate, Guarded, content_policy, host_name, sent_session
-from webapp.access.passes import OPERATOR, VIEWER, Failures, Pass
+from webapp.access.failures import Failures
+from webapp.access.gate import Gate
+from webapp.access.guard import Guarded
+from webapp.access.headers import content_policy
+from webapp.access.passes import OPERATOR, VIEWER, Pass
+from webapp.access.requests import host_name, sent_session
 from webapp.errors import BusyStore
 
 OWN = "127.0.0.1:5000"

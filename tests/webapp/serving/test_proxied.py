@@ -20,7 +20,7 @@ import socketio
 from tests.servers import running_server
 from tests.waiting import PATIENCE, until
 from tests.webapp.serving.processes import started
-from webapp.access.gate import Environ
+from webapp.access.requests import Environ
 from webapp.errors import Invalid
 from webapp.serving.prefixed import Prefixed
 from webapp.serving.server import check_certificate, has_gunicorn
