@@ -1,4 +1,4 @@
-"""The verdict on a session (X18): what to do about its context, decided from its figures alone.
+"""The verdict on a session (X18): what to do about its context, decided from its facts alone.
 
 Nothing is advised without need. Above the target something has to be done; below it, only clearing redundant outputs
 may be worth it, and only where that pays back within the calls that are left at the session's own pace.
@@ -48,8 +48,8 @@ class Clearing:
 
 
 @dataclass(frozen=True, slots=True)
-class SessionFigures:
-    """The figures that a verdict is made from; all sizes are in tokens, as shown.
+class SessionFacts:
+    """The facts that a verdict is made from; all sizes are in tokens, as shown.
 
     `tokens` is the size of the agent's context, or of the only one; `pruned` that of the pruned view. `growth` is what
     a turn adds, None where unknown. `days_unused` counts whole days and matters where the activity is "unused".
@@ -112,49 +112,49 @@ def _turns_until(bound: int, tokens: int, growth: int | None) -> int | None:
     return None if growth is None or growth <= 0 else max(0, (bound - tokens) // growth)
 
 
-def verdict_of(figures: SessionFigures) -> Verdict:
-    """Return the verdict on a session with these figures."""
-    if figures.tokens <= 0:
+def verdict_of(facts: SessionFacts) -> Verdict:
+    """Return the verdict on a session with these facts."""
+    if facts.tokens <= 0:
         return Verdict("empty", "Nothing in it yet", URGENCY["empty"])
-    if figures.activity in ("unused", "ended"):
-        why = "it has ended" if figures.activity == "ended" else f"not used for {_long(figures.days_unused)}"
-        return _without_need("over", figures, why)
-    if figures.tokens > figures.target:
-        return _above(figures)
-    if (clear := figures.clear) is not None and _is_worth_clearing(figures, clear):
+    if facts.activity in ("unused", "ended"):
+        why = "it has ended" if facts.activity == "ended" else f"not used for {_long(facts.days_unused)}"
+        return _without_need("over", facts, why)
+    if facts.tokens > facts.target:
+        return _above(facts)
+    if (clear := facts.clear) is not None and _is_worth_clearing(facts, clear):
         text = (
             f"{_redundant_words(clear)}: clearing them{_payback(clear.price) or ' makes every call smaller'}"
         )
-        return _advice("clear", figures, text, "clear", "Clear them…", max_tokens=clear.max_tokens)
-    return _without_need("fine", figures, _pace(figures))
+        return _advice("clear", facts, text, "clear", "Clear them…", max_tokens=clear.max_tokens)
+    return _without_need("fine", facts, _pace(facts))
 
 
-def price_needed(figures: SessionFigures) -> Literal["prune", "clear"] | None:
+def price_needed(facts: SessionFacts) -> Literal["prune", "clear"] | None:
     """Return the plan whose price the verdict depends on, `prune` or `clear`; None where it depends on none."""
-    if figures.tokens <= 0 or figures.activity in ("unused", "ended"):
+    if facts.tokens <= 0 or facts.activity in ("unused", "ended"):
         return None
-    if figures.tokens <= figures.target:
-        return "clear" if _is_of_use(figures) else None
-    of_sub_agent = figures.sub_agent and figures.followed
-    return "prune" if figures.pruned > figures.target and not of_sub_agent else None
+    if facts.tokens <= facts.target:
+        return "clear" if _is_of_use(facts) else None
+    of_sub_agent = facts.sub_agent and facts.followed
+    return "prune" if facts.pruned > facts.target and not of_sub_agent else None
 
 
-def _without_need(kind: Kind, figures: SessionFigures, why: str) -> Verdict:
-    share = _percent(figures.tokens, figures)
+def _without_need(kind: Kind, facts: SessionFacts, why: str) -> Verdict:
+    share = _percent(facts.tokens, facts)
     return Verdict(kind, f"{share} full. Nothing needed{why and f': {why}'}", URGENCY[kind])
 
 
 def _advice(
     kind: Kind,
-    figures: SessionFigures,
+    facts: SessionFacts,
     text: str,
     action: Action,
     label: str,
     *,
     max_tokens: int | None = None,
 ) -> Verdict:
-    urgency = URGENCY[kind] if figures.activity == "live" else min(URGENCY[kind], RESTING)
-    safety = UNTOUCHED if figures.followed else REVERSIBLE
+    urgency = URGENCY[kind] if facts.activity == "live" else min(URGENCY[kind], RESTING)
+    safety = UNTOUCHED if facts.followed else REVERSIBLE
     safety = {"resume": NEW_FILE, "export": ""}.get(action, safety)
     return Verdict(kind, text, urgency, action, label, safety, max_tokens)
 
@@ -162,62 +162,62 @@ def _advice(
 # -- above the target
 
 
-def _above(figures: SessionFigures) -> Verdict:
-    share, target = _percent(figures.tokens, figures), _percent(figures.target, figures)
-    if figures.followed and figures.pruned <= figures.target:
-        return _resume(figures)
-    if figures.sub_agent and figures.followed:
-        return _without_need("fine", figures, "a sub-agent ends with its task")
-    price, turns = figures.prune, figures.turns_to_limit
+def _above(facts: SessionFacts) -> Verdict:
+    share, target = _percent(facts.tokens, facts), _percent(facts.target, facts)
+    if facts.followed and facts.pruned <= facts.target:
+        return _resume(facts)
+    if facts.sub_agent and facts.followed:
+        return _without_need("fine", facts, "a sub-agent ends with its task")
+    price, turns = facts.prune, facts.turns_to_limit
     if price is not None and price.freed <= 0:
         text = f"{share} full, above the target of {target}, and all that is left is protected"
-        return _advice("above", figures, text, "prune", "See why…")
-    if figures.tokens >= figures.limit or (turns is not None and turns <= FEW_TURNS):
-        return _advice("now", figures, _now(figures, turns), "prune", "See the plan…")
-    freed = figures.pruned - figures.aim if price is None else price.freed
-    aim = _percent(figures.aim, figures)
+        return _advice("above", facts, text, "prune", "See why…")
+    if facts.tokens >= facts.limit or (turns is not None and turns <= FEW_TURNS):
+        return _advice("now", facts, _now(facts, turns), "prune", "See the plan…")
+    freed = facts.pruned - facts.aim if price is None else price.freed
+    aim = _percent(facts.aim, facts)
     text = f"{share} full, above the target of {target}: pruning to {aim} frees about {_tokens(freed)} tokens"
     if price is not None and (back := _payback(price)):
-        soon = figures.pays_back(price, turns)
+        soon = facts.pays_back(price, turns)
         text += f" and{back}" if soon else f", but{back}, more than are left before it is full"
-    return _advice("above", figures, text, "prune", "See the plan…")
+    return _advice("above", facts, text, "prune", "See the plan…")
 
 
-def _now(figures: SessionFigures, turns: int | None) -> str:
-    begin = "Prune now" if figures.activity == "live" else "Prune before you go on"
-    if figures.tokens >= figures.limit:
-        text = f"{begin}: {_percent(figures.tokens, figures)} full"
+def _now(facts: SessionFacts, turns: int | None) -> str:
+    begin = "Prune now" if facts.activity == "live" else "Prune before you go on"
+    if facts.tokens >= facts.limit:
+        text = f"{begin}: {_percent(facts.tokens, facts)} full"
     else:
         text = f"{begin}: {_left(turns or 0)}"
-    if (price := figures.prune) is not None and (back := _payback(price)):
+    if (price := facts.prune) is not None and (back := _payback(price)):
         text += f", and freeing about {_tokens(price.freed)} tokens{back}"
     return text
 
 
-def _resume(figures: SessionFigures) -> Verdict:
+def _resume(facts: SessionFacts) -> Verdict:
     """Return the verdict where the pruned view is small enough and the agent still sends all of it."""
-    share, pruned = _percent(figures.tokens, figures), _percent(figures.pruned, figures)
-    if figures.resumable:
+    share, pruned = _percent(facts.tokens, facts), _percent(facts.pruned, facts)
+    if facts.resumable:
         text = f"Resume from the pruned copy: it is {pruned} full, the agent's own context {share}"
-        return _advice("resume", figures, text, "resume", "Resume…")
-    if figures.sub_agent:
-        return _without_need("fine", figures, "a sub-agent ends with its task")
+        return _advice("resume", facts, text, "resume", "Resume…")
+    if facts.sub_agent:
+        return _without_need("fine", facts, "a sub-agent ends with its task")
     text = f"{share} full: the pruned copy, {pruned} full, can be exported"
-    return _advice("above", figures, text, "export", "Export…")
+    return _advice("above", facts, text, "export", "Export…")
 
 
 # -- below the target
 
 
-def _is_worth_clearing(figures: SessionFigures, clear: Clearing) -> bool:
+def _is_worth_clearing(facts: SessionFacts, clear: Clearing) -> bool:
     """Return whether the gain is worth a prune, and has paid back before the target is reached."""
-    enough = clear.price.freed >= figures.least_gain
-    return _is_of_use(figures) and enough and figures.pays_back(clear.price, figures.turns_to_target)
+    enough = clear.price.freed >= facts.least_gain
+    return _is_of_use(facts) and enough and facts.pays_back(clear.price, facts.turns_to_target)
 
 
-def _is_of_use(figures: SessionFigures) -> bool:
+def _is_of_use(facts: SessionFacts) -> bool:
     """Return whether a smaller pruned view can be sent by anything."""
-    return not figures.followed or figures.resumable
+    return not facts.followed or facts.resumable
 
 
 def _redundant_words(clear: Clearing) -> str:
@@ -233,10 +233,10 @@ def _redundant_words(clear: Clearing) -> str:
     return f"{_counted(reads, 'superseded read')} of {name} {holds}"
 
 
-def _pace(figures: SessionFigures) -> str:
-    if figures.automatic and not figures.followed:
+def _pace(facts: SessionFacts) -> str:
+    if facts.automatic and not facts.followed:
         return "it prunes by itself above the target"
-    turns = figures.turns_to_target
+    turns = facts.turns_to_target
     if turns is None:
         return ""
     return f"{_left(turns)} at this pace" if turns else "above the target at the next turn"
@@ -270,10 +270,10 @@ def _payback(price: Price) -> str:
     return f" pays back after {_counted(calls, 'call')}" if calls else " pays back at once"
 
 
-def _percent(tokens: int, figures: SessionFigures) -> str:
+def _percent(tokens: int, facts: SessionFacts) -> str:
     """Return a share of the limit in whole percent; with one decimal within a percent of the target."""
-    share = 100 * tokens / figures.limit
-    near = tokens != figures.target and abs(tokens - figures.target) < figures.limit / 100
+    share = 100 * tokens / facts.limit
+    near = tokens != facts.target and abs(tokens - facts.target) < facts.limit / 100
     return f"{share:,.1f} %" if near else f"{share:,.0f} %"
 
 

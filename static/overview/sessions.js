@@ -195,7 +195,7 @@ export function folderNames(paths) {
 }
 
 /** True while the agent works or waits for its user. @param {Api.Session} session */
-export function isActive(session) {
+function isActive(session) {
   return session.activity === "working" || session.activity === "waiting";
 }
 

@@ -102,7 +102,7 @@ const ROLES = ["system", "user", "assistant"];
 const narrowed = (name) => (ROLES.includes(name) ? { role: name } : { tool: name });
 
 /** "read 14 ×, 9 superseded", or how many messages there are. @param {Api.HeavyGroup} group */
-export function groupWords({ kind, reads, writes, superseded, messages }) {
+function groupWords({ kind, reads, writes, superseded, messages }) {
   if (kind !== "file") return counted(messages, kind === "repeated" ? "output" : "message");
   const words = [reads > 0 && `read ${number(reads)} ×`, writes > 0 && `written ${number(writes)} ×`];
   return [...words, superseded > 0 && `${number(superseded)} superseded`].filter(Boolean).join(", ");

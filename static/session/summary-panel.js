@@ -93,21 +93,23 @@ function statusOf({ made, last_summary, triggers, line, running }) {
 }
 
 /** @param {Api.SummaryAnswer} summary */
-function summaryOf({ id, messages, tokens, standing, at, depth, model, cost, replaced_tokens, note, text }) {
+function summaryOf(summary) {
+  const { id, messages, tokens, at, depth, model, cost, note, text } = summary;
   const expand = html`<button class="small" data-act="expand" data-n=${id} aria-label="Expand summary ${id}"
     >Expand</button>`;
+  const where = summary.in_context ? "in the context" : "not in the context";
   const price = cost ? `, $${cost.toFixed(4)}` : "";
   return html`<details class="pad">
     <summary>
       ${counted(messages, "message")} → ${number(tokens)} tokens
-      <span class="muted small">${standing ? "in the context" : "not in the context"}, ${agoTime(at)}</span>
+      <span class="muted small">${where}, ${agoTime(at)}</span>
     </summary>
     <p class="muted small">
-      Depth ${depth}, by ${model ?? "the built-in summariser"}${price}; it replaced ${number(replaced_tokens)}
-      tokens.${note && ` ${note}.`}
+      Depth ${depth}, by ${model ?? "the built-in summariser"}${price}; it replaced
+      ${number(summary.replaced_tokens)} tokens.${note && ` ${note}.`}
     </p>
     <pre class="small">${text}</pre>
-    ${standing && expand}
+    ${summary.in_context && expand}
   </details>`;
 }
 

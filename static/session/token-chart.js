@@ -137,8 +137,8 @@ export class TokenChart extends CoppiceElement {
   }
 
   /** What was done to the context, at its place above the picture. @param {Api.Timeline} timeline */
-  #marks({ marks }) {
-    return html`<ul class="chart-marks">${marks.map((mark, i) => {
+  #marks({ changes }) {
+    return html`<ul class="chart-marks">${changes.map((mark, i) => {
       const at = this.#places[i];
       const words = markWords(mark);
       return html`<li .style=${at === null || at === undefined ? "" : `left:${at}px`}>
@@ -175,7 +175,7 @@ export class TokenChart extends CoppiceElement {
       ${entry("target", `target ${compact(timeline.target)}${above}`)}
       ${Object.entries(names).map(
         ([kind, name]) =>
-          timeline.marks.some((mark) => mark.kind === kind) &&
+          timeline.changes.some((mark) => mark.kind === kind) &&
           html`<li><span class="mark" data-mark=${kind}>${MARKS[kind]}</span>${name}</li>`,
       )}
     </ul>`;
@@ -200,8 +200,8 @@ export class TokenChart extends CoppiceElement {
   /** @param {Api.Timeline} timeline @param {boolean} time @param {boolean} followed */
   #plotIt(timeline, time, followed) {
     const data = this.#data(timeline, time, followed);
-    const { points, marks, target, limit, regions } = timeline;
-    const shape = JSON.stringify([points.length === 1, time, followed, target, limit, marks, regions]);
+    const { points, changes, target, limit, regions } = timeline;
+    const shape = JSON.stringify([points.length === 1, time, followed, target, limit, changes, regions]);
     if (this.#plot && shape === this.#drawn) return this.#plot.setData(data);
     this.#plot?.destroy();
     const holder = /** @type {HTMLElement} */ (this.querySelector(".chart-canvas"));
@@ -323,7 +323,7 @@ export class TokenChart extends CoppiceElement {
     ctx.setLineDash([2 * ratio, 3 * ratio]);
     stroke(ctx, bbox.left, y, bbox.left + bbox.width, y);
     ctx.setLineDash([]);
-    const places = timeline.marks.map((mark) => {
+    const places = timeline.changes.map((mark) => {
       const at = time && mark.at ? Date.parse(mark.at) / 1000 : mark.number;
       if (at === null) return null;
       const x = Math.round(plot.valToPos(at, "x", true));
@@ -356,7 +356,7 @@ export class TokenChart extends CoppiceElement {
   }
 }
 
-/** A mark in words, for screen readers. @param {Api.Timeline["marks"][number]} mark */
+/** A mark in words, for screen readers. @param {Api.Timeline["changes"][number]} mark */
 function markWords({ label, number: at, before, after }) {
   const tokens = before !== null && after !== null ? `, ${number(before)} to ${number(after)} tokens` : "";
   return `${label}${at === null ? "" : ` at message ${number(at)}`}${tokens}`;

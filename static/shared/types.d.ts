@@ -88,9 +88,6 @@ declare namespace Api {
   interface Learnings { learnings: Memory[]; }
   interface Likeness { name: string; reason: string; }
   interface LogEntry { seq: number; id: string; source_id: string | null; }
-  interface Mark {
-    at: string | null; number: number | null; kind: string; before: number; after: number; label: string;
-  }
   interface Memories { memories: Memory[]; }
   interface Memory {
     id: number; text: string; session_id: string | null; message_id: string | null; created_at: string | null;
@@ -274,13 +271,18 @@ declare namespace Api {
     id: number; text: string; note: string; depth: number; messages: number; tokens: number;
     replaced_tokens: number; first_at: string | null; last_at: string | null;
     level: "structured" | "terser" | "deterministic"; model: string | null; cost: number | null;
-    covers: Covered; standing: boolean; at: string | null;
+    covers: Covered; in_context: boolean; at: string | null;
   }
   interface SummaryFull extends SummaryAnswer { message_ids: string[]; }
   interface SummaryWish { wait?: boolean | null; }
   interface Taken { session_id: string | null; added: number; }
   interface TaskTypes { coding: Own; support: Own; research: Own; chat: Own; }
-  interface Timeline { points: Point[]; regions: string[]; marks: Mark[]; limit: number; target: number; }
+  interface Timeline {
+    points: Point[]; regions: string[]; changes: TimelineChange[]; limit: number; target: number;
+  }
+  interface TimelineChange {
+    at: string | null; number: number | null; kind: string; before: number; after: number; label: string;
+  }
   interface TooLarge { tokens: number; limit: number; message: string; }
   interface Trigger { name: string; value: number; limit: number; percent: number | null; text: string; }
   interface Undone { undone: number[]; restored_ids: string[]; session: Session; message: string; }

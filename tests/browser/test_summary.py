@@ -29,7 +29,7 @@ class TestSummarisingByAPlan:
         panel.get_by_role("button", name="Summarise").filter(has_text="messages").click()
         expect(page.get_by_text("summarised,").first).to_be_visible()
         [summary] = server.app.summarising.list(session).summaries
-        assert summary.standing
+        assert summary.in_context
         page.get_by_role("button", name="Undo").first.click()
         expect(page.get_by_text("Prune undone").first).to_be_visible()
         assert server.app.context.get(session).messages == before
@@ -101,4 +101,4 @@ class TestSummaryPanel:
         expect(summary.locator("pre")).to_contain_text("## Key Decisions")
         summary.get_by_role("button", name="Expand").click()
         expect(summary.locator("summary")).to_contain_text("not in the context")
-        assert [one.standing for one in server.app.summarising.list(session).summaries] == [False]
+        assert [one.in_context for one in server.app.summarising.list(session).summaries] == [False]

@@ -114,7 +114,7 @@ def propose_again(app: App, body: ProposalText) -> Ok:
 
 @table.get("/sessions/<session_id>/summaries", errors=(404,))
 def list_summaries(app: App, session_id: str) -> Summaries:
-    """Return the summaries of a session, newest first; `standing` marks those in its context."""
+    """Return the summaries of a session, newest first; `in_context` is true for those in its context."""
     return app.summarising.list(session_id)
 
 

@@ -151,7 +151,7 @@ class Copy:
 
 
 @answer
-class Figures:
+class SessionSize:
     """The size of a session's context, in all and by region (B11)."""
 
     session: Session
@@ -172,7 +172,7 @@ class Figures:
 
 
 @answer
-class Stats(Figures, Status):
+class Stats(SessionSize, Status):
     """The size of a session's context, with its triggers."""
 
 
@@ -201,8 +201,8 @@ class Point:
 
 
 @answer
-class Mark:
-    """Something that was done to the context, on the chart."""
+class TimelineChange:
+    """A change of the context by an operation, or by the undo of one, for the chart."""
 
     at: str | None
     number: int | None
@@ -219,7 +219,7 @@ class Timeline:
     points: list[Point]
     regions: list[str]
     """The names of the regions that the points have, in the order in which they are stacked."""
-    marks: list[Mark]
+    changes: list[TimelineChange]
     limit: int
     target: int
 

@@ -23,12 +23,12 @@ from webapp.services.catalog.answers import (
     Cause,
     Copy,
     Cost,
-    Figures,
-    Mark,
     Parent,
     Point,
+    SessionSize,
     SubAgentCost,
     Timeline,
+    TimelineChange,
 )
 from webapp.services.catalog.answers import Sessions as Page
 from webapp.services.catalog.growth import Grown, Step, label_of, regions_at, steps_at, to_name
@@ -266,14 +266,14 @@ class Sessions:
             self._histories.forget(row.key)
         self._environment.bus.publish(SessionDeleted(session_id))
 
-    def stats(self, session_id: str) -> Figures:
+    def stats(self, session_id: str) -> SessionSize:
         """Return the sizes of a session (B11) with its regions and the time they were measured."""
         with self._store.read():
             session = Session.load(self._environment, session_id)
             shown = session_answer(session)
             main = shown.agent or shown.pruned
             copied = self._store.copies.find(session_id)
-            return Figures(
+            return SessionSize(
                 session=shown,
                 items=main.messages,
                 tokens=main.tokens,
@@ -372,7 +372,7 @@ class Sessions:
                 session.key, [one.no for one in steps if one] + to_name(steps)
             )
         limits = session.limits
-        shown = [o for o in operations if o.kind in MARKED]
+        shown = [o for o in operations if o.kind in CHARTED]
         before = [session.unseen_before(sample.n) for sample in samples]
         sizes = [
             (sample.view_tokens if sample.agent_tokens is None else sample.agent_tokens) + unseen
@@ -396,8 +396,8 @@ class Sessions:
                 for s, unseen, part, step in zip(samples, before, parts, steps, strict=True)
             ],
             regions=regions,
-            marks=[_mark(o) for o in reversed(shown)]
-            + [_undo_mark(o) for o in shown if o.undone_at is not None],
+            changes=[_change(o) for o in reversed(shown)]
+            + [_undo_change(o) for o in shown if o.undone_at is not None],
             limit=limits.limit,
             target=limits.target_tokens,
         )
@@ -457,12 +457,12 @@ def silent(row: SessionRow) -> bool:
     return row.followed and row.next_no == 1 and not row.malformed and not row.deleted_at
 
 
-MARKED = ("prune", "summary", "compaction", "clearing", "rewind")
+CHARTED = ("prune", "summary", "compaction", "clearing", "rewind")
 
 
-def _mark(operation: OperationRow) -> Mark:
+def _change(operation: OperationRow) -> TimelineChange:
     before, after = tokens_around(operation)
-    return Mark(
+    return TimelineChange(
         at=iso(operation.at),
         number=operation.plan.get("number"),
         kind=operation.kind,
@@ -472,8 +472,8 @@ def _mark(operation: OperationRow) -> Mark:
     )
 
 
-def _undo_mark(operation: OperationRow) -> Mark:
-    return Mark(
+def _undo_change(operation: OperationRow) -> TimelineChange:
+    return TimelineChange(
         at=iso(operation.undone_at),
         number=None,
         kind="undo",

@@ -8,13 +8,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from scoring.planning import redundant_outputs
-from scoring.verdict import Clearing, Price, SessionFigures, price_needed
+from scoring.verdict import Clearing, Price, SessionFacts, price_needed
 from webapp.events import SessionJudged
 from webapp.services.planning.cache_cost import cache_figures
 from webapp.services.planning.planning import Planning, SessionPlan
 from webapp.services.session.answers import Verdict
 from webapp.services.session.environment import Environment
-from webapp.services.session.gauges import verdict_figures
+from webapp.services.session.gauges import verdict_facts
 from webapp.services.session.session import Session
 from webapp.services.session.verdicts import judged, remember_prices
 
@@ -33,22 +33,22 @@ class Verdicts:
         """
         with self._store.read():
             session = Session.load(self._environment, session_id)
-            figures = verdict_figures(session)
-            listed = judged(session, figures)
-            match price_needed(figures):
+            facts = verdict_facts(session)
+            listed = judged(session, facts)
+            match price_needed(facts):
                 case "prune":
-                    priced = replace(figures, prune=_price(self._planning.make(session)))
+                    priced = replace(facts, prune=_price(self._planning.make(session)))
                 case "clear":
-                    priced = replace(figures, clear=self._clearing(session, figures))
+                    priced = replace(facts, clear=self._clearing(session, facts))
                 case None:
                     return listed
         remember_prices(session, priced)
-        verdict = judged(session, figures)
+        verdict = judged(session, facts)
         if (verdict.text, verdict.action) != (listed.text, listed.action):
             self._environment.bus.publish(SessionJudged(session_id))
         return verdict
 
-    def _clearing(self, session: Session, figures: SessionFigures) -> Clearing | None:
+    def _clearing(self, session: Session, facts: SessionFacts) -> Clearing | None:
         """Return the plan that clears only redundant outputs; None if it is not worth it."""
         settings = session.task_settings
         if not (settings.stage_duplicates or settings.stage_superseded):
@@ -56,7 +56,7 @@ class Verdicts:
         history = self._planning.history(session)
         found = redundant_outputs(history, settings)
         scale = session.pruned.scale
-        if scale.part(found.tokens) < figures.least_gain:
+        if scale.part(found.tokens) < facts.least_gain:
             return None
         planned = self._planning.make(session, max_tokens=scale.shown(scale.estimate - found.tokens))
         if planned.plan.removed or not planned.plan.shortened:

@@ -8,7 +8,7 @@ from scoring.history import recognise, task_type_of
 from scoring.models import largest_call, window_to_offer
 from scoring.settings import ANY, AUTO
 from scoring.tokens import calibration
-from scoring.verdict import SessionFigures
+from scoring.verdict import SessionFacts
 from webapp.agents import AGENTS
 from webapp.services.session.answers import (
     Activity,
@@ -28,7 +28,7 @@ from webapp.services.session.proxy import PROXY
 from webapp.services.session.session import Scale, Session, SessionContext
 from webapp.services.session.state import TRAIL_POINTS, SessionState
 from webapp.services.session.times import iso
-from webapp.services.session.verdicts import figures_of, judged
+from webapp.services.session.verdicts import facts_of, judged
 from webapp.store.sessions import SessionRow
 
 # The order in which the window's regions are drawn.
@@ -74,7 +74,7 @@ def session_answer(session: Session) -> SessionAnswer:
     activity = activity_of(row, state, session.environment.clock())
     before = session.unseen_before(session.row.next_sample)
     growth, unable = growth_per_turn(state, tokens - before), why_not_resumed(row)
-    figures = figures_of(session, limits, activity, growth, resumable=unable is None)
+    facts = facts_of(session, limits, activity, growth, resumable=unable is None)
     return SessionAnswer(
         id=row.id,
         title=shown_title(row),
@@ -120,8 +120,8 @@ def session_answer(session: Session) -> SessionAnswer:
             setting=session.environment.settings().strategy,
         ),
         growth_per_turn=growth,
-        turns_left=figures.turns_to_target,
-        verdict=judged(session, figures),
+        turns_left=facts.turns_to_target,
+        verdict=judged(session, facts),
         trend=[percent(t + before, limits.limit) for t in state.trail[-TRAIL_POINTS:]],
         notes=notes_of(session, limits) + redacted_notes(state) + session.ignored_settings,
         malformed=row.malformed,
@@ -156,13 +156,13 @@ def redacted_notes(state: SessionState) -> list[str]:
     return [f"{words} redacted before anything was stored: {kinds}"] if count else []
 
 
-def verdict_figures(session: Session) -> SessionFigures:
+def verdict_facts(session: Session) -> SessionFacts:
     """Return the numbers that the verdict on a session is made from, without the prices of a plan."""
     activity = activity_of(session.row, session.state, session.environment.clock())
     before = session.unseen_before(session.row.next_sample)
     growth = growth_per_turn(session.state, session.main.tokens - before)
     resumable = why_not_resumed(session.row) is None
-    return figures_of(session, session.limits, activity, growth, resumable=resumable)
+    return facts_of(session, session.limits, activity, growth, resumable=resumable)
 
 
 def task_type_answer(session: Session) -> SessionTaskType:

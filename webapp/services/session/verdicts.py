@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from scoring.verdict import Activity as Pace
-from scoring.verdict import SessionFigures, Verdict, price_needed, verdict_of
+from scoring.verdict import SessionFacts, Verdict, price_needed, verdict_of
 from webapp.services.session.answers import Activity, VerdictAction
 from webapp.services.session.answers import Verdict as VerdictAnswer
 from webapp.services.session.limits import Limits
@@ -21,15 +21,15 @@ _PACES: Mapping[Activity, Pace] = {
 DAY_MS = 24 * 3600 * 1000
 
 
-def figures_of(
+def facts_of(
     session: Session, limits: Limits, activity: Activity, growth: int | None, *, resumable: bool
-) -> SessionFigures:
+) -> SessionFacts:
     """Return the numbers of a session without the prices of a plan; cheap enough for a list of thousands."""
     row = session.row
     is_sub_agent = row.parent_id is not None and row.agent_type != "fork"
     # A sub-agent that is waiting has answered, and gets no further turn.
     pace = "ended" if is_sub_agent and activity != "working" else _PACES[activity]
-    return SessionFigures(
+    return SessionFacts(
         tokens=session.main.tokens if session.main.messages else 0,
         limit=limits.limit,
         target=limits.target_tokens,
@@ -47,24 +47,24 @@ def figures_of(
     )
 
 
-def judged(session: Session, figures: SessionFigures) -> VerdictAnswer:
+def judged(session: Session, facts: SessionFacts) -> VerdictAnswer:
     """Return the verdict on a session with the prices known so far."""
-    priced = price_needed(figures) is None
-    if not priced and (known := session.environment.prices.of(session.id, _basis(session, figures))):
-        figures = replace(figures, prune=known.prune, clear=known.clear)
+    priced = price_needed(facts) is None
+    if not priced and (known := session.environment.prices.of(session.id, _basis(session, facts))):
+        facts = replace(facts, prune=known.prune, clear=known.clear)
         priced = known.version == session.version
-    return _answer(verdict_of(figures), session.version, priced)
+    return _answer(verdict_of(facts), session.version, priced)
 
 
-def remember_prices(session: Session, figures: SessionFigures) -> None:
-    """Keep the prices in these figures for every later verdict on the session."""
-    known = Known(session.version, _basis(session, figures), figures.prune, figures.clear)
+def remember_prices(session: Session, facts: SessionFacts) -> None:
+    """Keep the prices in these facts for every later verdict on the session."""
+    known = Known(session.version, _basis(session, facts), facts.prune, facts.clear)
     session.environment.prices.remember(session.id, known)
 
 
-def _basis(session: Session, figures: SessionFigures) -> Basis:
+def _basis(session: Session, facts: SessionFacts) -> Basis:
     row = session.row
-    return Basis(session.settings, figures.limit, figures.target, figures.aim, row.next_operation, row.prunes)
+    return Basis(session.settings, facts.limit, facts.target, facts.aim, row.next_operation, row.prunes)
 
 
 def _answer(verdict: Verdict, version: int, priced: bool) -> VerdictAnswer:

@@ -37,7 +37,7 @@ class SummaryAnswer:
     cost: float | None
     """US dollars."""
     covers: Covered
-    standing: bool
+    in_context: bool
     """True while it is in the context."""
     at: str | None
 

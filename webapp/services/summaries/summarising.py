@@ -373,7 +373,7 @@ def _times(span: Span) -> tuple[int | None, int | None]:
     )
 
 
-def summary_answer(row: SummaryRow, standing: bool) -> SummaryAnswer:
+def summary_answer(row: SummaryRow, in_context: bool) -> SummaryAnswer:
     """Return a summary as an answer; `active` is True for one in the context."""
     return SummaryAnswer(
         id=row.n,
@@ -392,6 +392,6 @@ def summary_answer(row: SummaryRow, standing: bool) -> SummaryAnswer:
             messages=sum(kind == MESSAGE for kind, _ in row.covers),
             summaries=[ref for kind, ref in row.covers if kind == SUMMARY],
         ),
-        standing=standing,
+        in_context=in_context,
         at=iso(row.at),
     )

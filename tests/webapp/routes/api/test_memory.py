@@ -76,7 +76,7 @@ class TestSummaries:
         """Each with the messages it covers."""
         client.post(f"/api/sessions/{session}/summarize", json={})
         base = f"/api/sessions/{session}/summaries"
-        assert [one["standing"] for one in client.get(base).json["summaries"]] == [True]
+        assert [one["in_context"] for one in client.get(base).json["summaries"]] == [True]
         assert len(client.get(f"{base}/1").json["message_ids"]) == 19
         assert client.get(f"{base}/9").status_code == 404
         assert client.post(f"{base}/1/expand", json={}).json["operation"]["kind"] == "expand"

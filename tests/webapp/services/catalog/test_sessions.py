@@ -223,8 +223,8 @@ class TestFigures:
         app.prunes.apply("s", PruneRequest(max_tokens=400))
         app.operations.undo("s")
         line = app.sessions.timeline("s", points=5)
-        assert [m.kind for m in line.marks] == ["prune", "undo"]
-        assert line.marks[0].before > line.marks[0].after
+        assert [m.kind for m in line.changes] == ["prune", "undo"]
+        assert line.changes[0].before > line.changes[0].after
         assert len(line.points) == 5
         assert line.points[-1].pruned == line.points[-1].agent
 

@@ -39,7 +39,7 @@ class TestAClearing:
     def test_is_on_the_timeline_with_the_outputs_that_it_probably_took(self, app: App) -> None:  # X24
         """The oldest of the tools that the agent clears; the newest five stay."""
         session(app, working(20, 20_000, cleared_at=15, lost=6_000))
-        [mark] = [m for m in app.sessions.timeline("s").marks if m.kind == "clearing"]
+        [mark] = [m for m in app.sessions.timeline("s").changes if m.kind == "clearing"]
         assert mark.before is not None
         assert mark.after is not None
         assert 5_000 < mark.before - mark.after < 7_500
@@ -89,7 +89,7 @@ class TestAClearing:
     def test_is_none_where_input_grows_as_expected(self, app: App) -> None:
         """Nothing is made up."""
         session(app, working(20, 20_000))
-        assert app.sessions.timeline("s").marks == []
+        assert app.sessions.timeline("s").changes == []
 
     def test_keeps_the_store_sound(self, app: App) -> None:
         """As `verify` has it."""
@@ -120,7 +120,7 @@ class TestARecordedClearing:
     def test_is_on_the_timeline_once(self, app: App) -> None:  # X24
         """With what the agent says; the fall of the next input is not said again."""
         session(app, self.records())
-        [mark] = [m for m in app.sessions.timeline("s").marks if m.kind == "clearing"]
+        [mark] = [m for m in app.sessions.timeline("s").changes if m.kind == "clearing"]
         assert mark.label == "the agent cleared about 3,600 tokens: 3 old outputs (Bash)"
         assert app.ingest.append_records("s", self.records()).nos == []
         assert len(app.operations.list("s")) == 1

@@ -91,7 +91,7 @@ class TestACall:
         take(client, [user("a")], tools=TOOLS)
         take(client, [user("Summary of all so far")], tools=TOOLS)
         assert session(client)["agent"]["messages"] == 2
-        marks = client.get("/api/sessions/proxy-s/timeline").get_json()["marks"]
+        marks = client.get("/api/sessions/proxy-s/timeline").get_json()["changes"]
         assert [one["kind"] for one in marks] == ["compaction"]
 
     def test_with_an_answer_in_other_words_says_what_is_sent(self, client: Client) -> None:  # X13

@@ -138,7 +138,7 @@ class TestSummarising:
             session = automatic(app, strategy="summarise")
             app.ingest.append_messages(session, [words(n, 1_000) for n in range(30)])
             [summary] = app.summarising.list(session).summaries
-            assert summary.standing
+            assert summary.in_context
             tokens, usable = estimate(app, session)
             assert tokens <= usable
         finally:

@@ -86,7 +86,7 @@ class TestApplying:
         before = context_numbers(app, session)
         made = app.prunes.apply(session, PruneRequest(plan_id=plan.plan_id))
         [summary] = app.summarising.list(session).summaries
-        assert summary.standing
+        assert summary.in_context
         assert summary.messages == plan.removed_count
         assert summary.tokens <= plan.summary.most_tokens
         assert made.operation.tokens_after <= plan.after.tokens <= 4_000
@@ -118,7 +118,7 @@ class TestApplying:
         app.ingest.append_records(session, [])
         app.operations.undo(session, n)
         assert app.context.get(session).messages == before
-        assert [one.standing for one in app.summarising.list(session).summaries] == [False]
+        assert [one.in_context for one in app.summarising.list(session).summaries] == [False]
         assert list(app.verify()) == []
 
     def test_keeps_what_came_since_when_it_is_taken_back(self, app: App) -> None:  # X2
@@ -137,10 +137,10 @@ class TestApplying:
         assert plan.summary.absorbed_tokens > 0
         made = app.prunes.apply(session, PruneRequest(plan_id=plan.plan_id))
         second, first = app.summarising.list(session).summaries
-        assert (second.depth, second.covers.summaries, first.standing) == (2, [1], False)
+        assert (second.depth, second.covers.summaries, first.in_context) == (2, [1], False)
         assert made.operation.tokens_after <= 3_500
         app.operations.undo(session, made.operation.n)
-        assert [one.standing for one in app.summarising.list(session).summaries] == [False, True]
+        assert [one.in_context for one in app.summarising.list(session).summaries] == [False, True]
         assert list(app.verify()) == []
 
     def test_prunes_by_score_what_the_summary_does_not_save(self, app: App) -> None:  # B1, X3
@@ -223,7 +223,7 @@ class TestAModel:
         model.meanwhile = lambda: app.ingest.append_messages(session, [wire("assistant", "meanwhile")])
         prunes_by(app, model).apply(session, PruneRequest(max_tokens=2_500, strategy="summarise"))
         assert context_numbers(app, session)[-1] == 31
-        assert app.summarising.list(session).summaries[0].standing
+        assert app.summarising.list(session).summaries[0].in_context
 
     def test_is_refused_where_what_it_covers_has_changed_meanwhile(
         self, app: App, session: str

@@ -102,7 +102,7 @@ class TestSummarising:
         app.ingest.append_records("s", _more(40))
         made = app.summarising.summarise("s")
         assert (made.summary.depth, made.summary.covers.summaries) == (2, [1])
-        assert [one.standing for one in app.summarising.list("s").summaries] == [True, False]
+        assert [one.in_context for one in app.summarising.list("s").summaries] == [True, False]
         assert len(app.summarising.one("s", 2).message_ids) == made.summary.messages
         assert list(app.verify()) == []
 
