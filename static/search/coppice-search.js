@@ -16,6 +16,7 @@ import { toastError } from "../shared/toast.js";
 
 const NONE = html`<p class="nothing">No message has these words.</p>`;
 const HELP = html`<p class="muted">Type a word, a file name or an error. Pruned messages are found too.</p>`;
+const READING = html`<p class="muted">Searching…</p>`;
 const BEGINNING = { q: "", session: "", role: "", tool: "", since: "", until: "" };
 const SHOWN_SESSIONS = 200;
 /** @type {[string, string][]} */
@@ -119,9 +120,15 @@ export class CoppiceSearch extends ReadingElement {
         <label class="muted small">to <input type="date" name="until" .value=${until}></label>
       </div>
       ${this.problem("Could not search")}
-      ${!this.error && hits.length === 0 && (this.#hits ? NONE : HELP)}
+      ${!this.error && hits.length === 0 && this.#instead()}
       ${hits.length > 0 && html`<ol class="panel hits">${hits.map((hit) => this.#hit(hit))}</ol>`}
       ${this.#next !== null && html`<p><button data-act="more">Show more</button></p>`}`;
+  }
+
+  /** What is shown where there are no hits. */
+  #instead() {
+    if (this.#hits) return NONE;
+    return this.#asked.q.trim() ? READING : HELP;
   }
 
   /** @param {Api.Hit} hit */

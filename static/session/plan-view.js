@@ -97,7 +97,7 @@ function groups({ plan, session, open, all }) {
     ${plan.summary && summaryRows(plan.summary)}
     <p class="total">
       <span>Freed${plan.summary && html` <span class="muted small">at least</span>`}</span>
-      <b class="num">−${tokenCount(plan.freed, session.pruned.certainty)}</b>
+      <b class="num">${tokenCount(plan.freed, session.pruned.certainty)}</b>
     </p>
   </div>`;
 }
@@ -121,7 +121,7 @@ function groupOf({ cause, fate, label, messages, tokens }, rows, open, all, cert
       >${icon(open ? "down" : "right")}<span
         >${shortened && icon("torn")} ${sentence(label).slice(0, -1)}<small class="muted"
           >${counted(messages, shortened ? "output" : "message")}</small></span
-      ><span class="num">−${tokenCount(tokens, certainty)}</span></button>
+      ><span class="num">${tokenCount(tokens, certainty)}</span></button>
     ${open && shown}
   </section>`;
 }
@@ -132,12 +132,12 @@ function summaryRows({ first, last, most_tokens, absorbed_tokens, by_model }) {
   const builtIn = "the built-in summariser";
   const writer = by_model ? `the model, or ${builtIn} where it fails` : builtIn;
   const absorbed = html`<p class="total">
-    <span>Earlier summaries, which go into it</span><span class="num">−${number(absorbed_tokens)}</span>
+    <span>Earlier summaries, which go into it</span><span class="num">${number(absorbed_tokens)}</span>
   </p>`;
   return html`<p class="total">
-      <span>Summary of messages ${number(first)}–${number(last)}<small class="muted"
+      <span>Less the summary of messages ${number(first)}–${number(last)}<small class="muted"
         >written by ${writer} when you apply</small></span>
-      <span class="num nowrap">+${number(most_tokens)}<small class="muted">at most</small></span>
+      <span class="num nowrap">${number(most_tokens)}<small class="muted">at most</small></span>
     </p>
     ${absorbed_tokens > 0 && absorbed}`;
 }

@@ -23,7 +23,7 @@ class TestSummarisingByAPlan:
         panel.get_by_label("Choose").select_option(label="Summarise")
         group = panel.get_by_role("button", name="Covered by the summary")
         expect(group).to_be_visible()
-        expect(panel.get_by_text("Summary of messages 1–")).to_be_visible()
+        expect(panel.get_by_text("Less the summary of messages 1–")).to_be_visible()
         expect(panel.get_by_text("at most")).to_be_visible()
         assert server.app.summarising.list(session).summaries == []
         panel.get_by_role("button", name="Summarise").filter(has_text="messages").click()
