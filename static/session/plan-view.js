@@ -46,8 +46,8 @@ export function planBody(view) {
 function overBudget({ message, usable, emergency }) {
   const relief =
     emergency &&
-    html` Of the window, ${number(usable)} tokens are usable. The emergency path cuts to that, where nothing
-      else helps inside protected messages too.
+    html` The emergency path cuts to the ${number(usable)} tokens that are usable, inside protected messages
+      too where nothing else helps.
       <button class="small" data-act="relieve">Cut to ${number(usable)}</button>`;
   return html`<p class="note-box" data-kind="warning" role="status">
     ${icon("warning")}<span>${sentence(message)}${relief}</span>
@@ -109,8 +109,8 @@ function groupOf({ cause, fate, label, messages, tokens }, rows, open, all, cert
   const more = html`<li><button class="small" data-act="all-of" data-cause=${cause}
     >${all ? "Show fewer" : `Show all ${number(rows.length)}`}</button></li>`;
   const first = html`<li class="muted small">
-    the first ${number(rows.length)} of ${number(messages)}; the list shows all of them under
-    ${shortened ? "Shortened" : "Goes"}
+    The first ${number(rows.length)} of ${number(messages)}. The list shows all of them under
+    ${shortened ? "Shortened" : "Goes"}.
   </li>`;
   const shown = html`<ul class="group-rows" data-fate=${fate}>
     ${(all ? rows : rows.slice(0, SHOWN_ROWS)).map(row)} ${rows.length > SHOWN_ROWS && more}
@@ -190,7 +190,7 @@ function whatIf({ plan, session, wish }) {
     <input id="plan-aim" type="range" name="aim" min="5" max="100" step="1" .value=${Math.round(aim)}
       aria-valuetext=${percentSet(aim)}>
     <output class="num">${percentSet(aim)}</output>
-    <label for="plan-strategy">Choose</label>
+    <label for="plan-strategy">Strategy</label>
     <select id="plan-strategy" name="strategy">${options(choiceOptions("strategy"), strategy)}</select>
     ${changed && html`<button class="small" data-act="wish-reset">Reset</button>`}
   </fieldset>`;

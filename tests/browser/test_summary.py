@@ -20,7 +20,7 @@ class TestSummarisingByAPlan:
         page.goto(f"{server.url}/sessions/{session}#plan")
         panel = page.locator("plan-panel")
         panel.get_by_label("Cut to").fill("5")
-        panel.get_by_label("Choose").select_option(label="Summarise")
+        panel.get_by_label("Strategy", exact=True).select_option(label="Summarise")
         group = panel.get_by_role("button", name="Covered by the summary")
         expect(group).to_be_visible()
         expect(panel.get_by_text("Less the summary of messages 1–")).to_be_visible()
