@@ -82,7 +82,8 @@ function about(form, shown) {
 export function following(form, field) {
   return html`<div class="follows">
     <p>${title(shownType(form))} has the ${field} of all sessions.</p>
-    <button type="button" class="small" data-act="own" data-field=${field}>Give it ${field} of its own</button>
+    <button type="button" class="small" data-act="own" data-field=${field}
+      >Give it ${field} of its own</button>
   </div>`;
 }
 
