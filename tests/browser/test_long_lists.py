@@ -85,7 +85,7 @@ class TestWindowing:
     def test_keeps_its_reader_when_an_answer_comes_that_was_asked_for_before(
         self, page: Page, server: Server
     ) -> None:
-        """Who went far down meanwhile stays at the row, and no field of the head takes the keys."""
+        """A reader who went far down meanwhile stays at the row, and no field of the head takes the keys."""
         session = long_session(server)
         open_session(page, server, session)
         first = server.app.messages.page(session, sort="oldest", limit=1).messages[0]
