@@ -6,6 +6,7 @@ a database with the name of their table, and the events of a provider's answer.
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import sqlite3
@@ -69,7 +70,9 @@ def _list(data: bytes) -> Found:
 def _database() -> Path:
     """Return a database with OpenCode's tables of both generations, in memory where the system has files there."""
     memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
-    path = Path(tempfile.mkdtemp(dir=memory)) / "opencode.db"
+    folder = tempfile.TemporaryDirectory(dir=memory)
+    atexit.register(folder.cleanup)
+    path = Path(folder.name) / "opencode.db"
     with closing(sqlite3.connect(path)) as db:
         for table, columns in OPENCODE.items():
             db.execute(f"CREATE TABLE {table} ({columns.replace(' ', ', ')})")

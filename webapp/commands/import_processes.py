@@ -11,6 +11,7 @@ import atexit
 import multiprocessing
 import os
 import signal
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -124,12 +125,21 @@ def _outcomes(groups: list[list[Path]], how: How) -> Iterator[tuple[Path, Outcom
 
 def _pool(processes: int) -> ProcessPoolExecutor:
     # A forked child would share the locks of threads that it does not have.
-    return ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"), initializer=_end_quietly)
+    return ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"), initializer=_prepare)
 
 
-def _end_quietly() -> None:
-    """Let Ctrl-C end this process without a traceback; the store loses nothing by it."""
+def _prepare() -> None:
+    """Let Ctrl-C end this process without a traceback, and the end of its parent too; the store loses nothing by it."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    """End once the parent has, however it died: nobody would read the results, or ask for more."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 def _import_all(group: Sequence[Path], how: How) -> list[Outcome]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -53,7 +55,8 @@ def provider_options(command: Command) -> Command:
     "--stop-pruning", "stops", is_flag=True, help="Let no proxy prune anything from now on, and end."
 )
 @click.option("--allow-pruning", "allows", is_flag=True, help="Take that back, and end.")
-def proxy(port: int, server: str, *, stops: bool, allows: bool, **addresses: str) -> None:
+@click.option("--beside", is_flag=True, hidden=True, help="End once standard input does, as a server's pipe.")
+def proxy(port: int, server: str, *, stops: bool, allows: bool, beside: bool, **addresses: str) -> None:
     """Pass the calls of agents on to OpenAI and Anthropic, and show them as sessions.
 
     It observes. A session whose switch is on, on its page, is sent pruned. Listens on this machine alone.
@@ -66,6 +69,8 @@ def proxy(port: int, server: str, *, stops: bool, allows: bool, **addresses: str
         return
     refuse_unusable(addresses)
     listener = serving.listen("127.0.0.1", port)
+    if beside:
+        threading.Thread(target=end_with_input, name="parent", daemon=True).start()
     chosen = Chosen(addresses, server.rstrip("/"), os.environ.get("COPPICE_TOKEN"))
     echo(
         f"The proxy is at {address_of(listener)}/openai/v1 and {address_of(listener)}/anthropic (Ctrl-C ends it)"
@@ -95,12 +100,22 @@ def switch_pruning(*, on: bool) -> None:
         mark.touch(mode=0o600)
 
 
+def end_with_input() -> None:
+    """End this process as Ctrl-C does once nobody holds the other end of its standard input.
+
+    The system closes that end with the process that holds it, however it dies.
+    """
+    while os.read(0, 4_096):
+        pass
+    signal.raise_signal(signal.SIGTERM)
+
+
 @contextmanager
 def proxy_beside(port: int, server: str, token: str) -> Iterator[None]:
     """Run a proxy in a separate process while the block runs; `token` is its token for the server."""
-    command = [sys.executable, "-m", "webapp", "proxy", "--port", str(port), "--server", server]
+    command = [sys.executable, "-m", "webapp", "proxy", "--beside", "--port", str(port), "--server", server]
     environment = {**os.environ, "COPPICE_TOKEN": token}
-    process = subprocess.Popen(command, env=environment)  # noqa: S603  # our own command
+    process = subprocess.Popen(command, env=environment, stdin=subprocess.PIPE)  # noqa: S603  # our own command
     try:
         yield
     finally:

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import json
 import os
+import select
+import signal
 import sqlite3
+import subprocess
+import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
+from tests.shared import ROOT
+from tests.waiting import PATIENCE
 from tests.webapp.commands.running import Run
 from webapp.commands import import_processes
 from webapp.commands.import_processes import ENDED, How, Outcome, imported_together, worth_two_processes
@@ -66,6 +73,22 @@ class TestTwoProcesses:
         done = dict(imported_together(files, How(tmp_path / "s.db", "auto", None)))
         assert done[files[1]].failure == ENDED
         assert [len(done[file].sessions) for file in files] == [1, 0, 1]
+
+    def test_end_when_the_import_is_killed(self, tmp_path: Path) -> None:  # X1
+        """Waiting for the next file, they would hold the database open for good."""
+        code = (
+            "import os, time; from webapp.commands.import_processes import _pool\n"
+            "print(_pool(1).submit(os.getpid).result(), flush=True); time.sleep(600)"
+        )
+        parent = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE, bufsize=0)
+        assert parent.stdout is not None
+        worker = int(parent.stdout.readline())
+        parent.kill()
+        parent.wait()
+        ended, _, _ = select.select([parent.stdout], [], [], PATIENCE)
+        with suppress(ProcessLookupError):
+            os.kill(worker, signal.SIGKILL)
+        assert ended  # the worker held the other end of the pipe
 
     def test_take_copies_of_a_session_one_after_the_other(self, tmp_path: Path) -> None:
         """Files of one name, the longer version behind, add nothing twice."""

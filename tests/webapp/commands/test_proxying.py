@@ -46,6 +46,17 @@ class TestBesideAServer:
             until(lambda: listens(port))
         until(lambda: not listens(port))
 
+    def test_ends_when_the_server_is_killed(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:  # X1, X13
+        """Without a word from it: a proxy that stayed would hold the port of the next one."""
+        monkeypatch.setenv("COPPICE_HINTS", str(tmp_path / "hints"))
+        port = free_port()
+        with started(tmp_path, "--port", "0", "--proxy", str(port)) as (process, _):
+            until(lambda: listens(port))
+            process.kill()
+            until(lambda: not listens(port))
+
     def test_hands_over_where_tokens_are_asked_for(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
     ) -> None:  # X13, X14
