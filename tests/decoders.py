@@ -29,8 +29,8 @@ from webapp.agents.records import Record
 from webapp.errors import CoppiceError
 from webapp.proxy.editing import Body, Refused, edited
 from webapp.services.ingest.usage_reports import read_usage
-from webapp.services.proxied.calls import Call, read_call
 from webapp.services.proxied.keys import PROTOCOLS, Protocol
+from webapp.services.proxied.read_calls import Call, read_call
 from webapp.services.transfer.list_files import read_file
 
 HERE = Path(__file__).parent

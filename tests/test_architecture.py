@@ -55,8 +55,14 @@ MAY_IMPORT: Mapping[str, tuple[str, ...]] = {
     "webapp.bodies": (),
     "webapp.routes": EDGE,
     "webapp.live": EDGE,
-    # A process of its own; of the services it shares the keys of messages, of the agents the files of the hints.
-    "webapp.proxy": ("webapp.services.proxied.keys", "webapp.agents.beside", "webapp.access.requests"),
+    # A process of its own; of the services it shares the keys of messages and the names of sessions,
+    # of the agents the files of the hints.
+    "webapp.proxy": (
+        "webapp.services.proxied.keys",
+        "webapp.services.proxied.names",
+        "webapp.agents.beside",
+        "webapp.access.requests",
+    ),
     # The watcher's loop is an edge like these: files come in by it as requests do by the routes.
     "webapp.watcher": (*EDGE, "webapp.agents"),
     "webapp.client": (),

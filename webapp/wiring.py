@@ -30,6 +30,7 @@ from webapp.services.planning.message_pages import Messages
 from webapp.services.planning.planning import Planning
 from webapp.services.planning.verdicts import Verdicts
 from webapp.services.proxied.calls import Calls
+from webapp.services.proxied.followed import FollowedCalls
 from webapp.services.proxied.scripts import ProxyScripts
 from webapp.services.pruning.automatic import Automatic
 from webapp.services.pruning.background import Background
@@ -89,6 +90,7 @@ def build(config: Config) -> App:
     automatic = Automatic(environment, histories, planning, prunes, covering, overflow)
     ingest = Ingest(environment, histories, automatic)
     background = Background(environment, summarising, automatic)
+    followed_calls = FollowedCalls(environment, sessions)
     return App(
         config=config,
         store=store,
@@ -126,8 +128,8 @@ def build(config: Config) -> App:
         keys=Keys(store, config.token),
         hints=Hints(environment, planning),
         webhooks=Webhooks(environment, webhook),
-        calls=Calls(environment, ingest),
-        proxy_scripts=ProxyScripts(environment),
+        calls=Calls(environment, ingest, followed_calls),
+        proxy_scripts=ProxyScripts(environment, followed_calls),
         following=Watcher(Following(environment, ingest, config.watch, config.environment)),
     )
 

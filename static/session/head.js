@@ -33,7 +33,7 @@ export function header(session, parent = null, copies = {}) {
       </div>
       <div class="session-acts">
         ${exportMenu(session)} ${moreMenu(session)}
-        ${session.kind === "followed" && !session.proxy && RESUME}
+        ${session.kind === "followed" && session.source !== "proxy" && RESUME}
         <button class="primary" data-act="see-plan">Prune… <kbd>p</kbd></button>
       </div>
     </header>
@@ -326,7 +326,7 @@ export function deleteDialog(session) {
         Its log of ${counted(session.messages, "message")} and all operations are deleted from Coppice.
         This cannot be undone.
       </p>
-      ${session.kind === "followed" && !session.proxy && UNTOUCHED}
+      ${session.kind === "followed" && session.source !== "proxy" && UNTOUCHED}
     </div>
     <div class="foot">
       <button data-act="close-delete" autofocus>Keep it</button>

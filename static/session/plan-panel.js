@@ -102,12 +102,10 @@ export class PlanPanel extends CoppiceElement {
       "forget-all": ({ dataset: { kind } }) => this.#choose(() => this.#choices.forgetAll(kind)),
       "also-prune": () => this.#wishFor({ ...this.#wish, max_tokens: this.#session?.aim_tokens }),
       "wish-reset": () => this.#wishFor({}),
-      "save-session": () => this.#save("Saved for this session.", () => this.#patch(toSave(this.#wish))),
-      "save-all": () => this.#save("Saved for all sessions.", () => this.#saveForAll()),
+      "save-session": () => this.#save("this session", () => this.#patch(toSave(this.#wish))),
+      "save-all": () => this.#save("all sessions", () => this.#saveForAll()),
       "follow-all": () =>
-        this.#save("This session uses the settings of all sessions.", () =>
-          this.#patch(this.#plan ? withoutOwn(this.#plan) : {}),
-        ),
+        this.#save("all sessions", () => this.#patch(this.#plan ? withoutOwn(this.#plan) : {})),
     });
     this.listen(this, "input", (/** @type {Event} */ event) =>
       this.#wishes(/** @type {HTMLInputElement} */ (event.target)),
@@ -156,12 +154,12 @@ export class PlanPanel extends CoppiceElement {
     this.#timer = setTimeout(() => this.plan(), TYPING_MS);
   }
 
-  /** Saves what is tried, and plans again with it; the aim of the plan stays. @param {string} done
+  /** Saves what is tried, and plans again with it; the aim of the plan stays. @param {string} whom
    * @param {() => Promise<unknown>} saving */
-  async #save(done, saving) {
+  async #save(whom, saving) {
     try {
       await saving();
-      toast(done);
+      toast(`Saved: plans follow the settings of ${whom}.`);
       this.#wishFor({ max_tokens: this.#wish.max_tokens });
     } catch (error) {
       toastError(error, "Could not save");

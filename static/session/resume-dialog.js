@@ -84,7 +84,7 @@ function question(session, busy) {
         ${saved > 0 ? holds : "Nothing is pruned yet."}
       </p>
       <label class="switch"
-        ><input type="checkbox" name="prune-first" .checked=${saved <= 0}>First prune to ${aim}, if it is
+        ><input type="checkbox" name="prune-first" .checked=${saved <= 0}>Prune to ${aim} first, where it is
         above that</label>
     </div>
     <div class="foot">
@@ -110,7 +110,9 @@ function written(session, made) {
       <p class="small muted">
         Its page ${isFound ? "" : "is there once the command has imported it, and "}shows what it really
         saves after ${session.source_label}'s first call. The file is
-        <span class="mono">${made.path}</span>
+        <span class="mono">${made.path}</span>${
+          isFound ? "" : "; it is deleted once it was imported, or after 7 days"
+        }
       </p>
     </div>
     <div class="foot">

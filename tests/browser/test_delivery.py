@@ -34,7 +34,7 @@ class TestPages:
         assert [one.url for one in again.fetched if "/static/" in one.url] == []
 
     def test_of_settings_bring_what_is_drawn(self, page: Page, server: Server) -> None:  # X4
-        """The plan of the saved settings comes as figures, one session until the choice is opened, no table below."""
+        """The plan of the saved settings comes as figures, and one session until the choice is opened."""
         session = managed(server, 60)
         managed(server, 6)
         wire = Wire(page)
@@ -43,7 +43,7 @@ class TestPages:
         settings = wire.visit(
             f"{server.url}/settings", lambda: expect(words).to_contain_text("With the saved settings")
         )
-        assert settings.size <= 40_000
+        assert settings.size <= 48_000
         assert [one.url for one in settings.sent if one.revalidated] == []
         asked = [one.url.split("/api/")[1] for one in settings.fetched if "/api/" in one.url]
         assert asked.count(f"sessions/{session}/plan") == 1

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.servers import Server
-from webapp.services.proxied.calls import Call
+from webapp.services.proxied.read_calls import Call
 from webapp.services.session.times import now_ms
 
 MODEL = "claude-sonnet-4-5"

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from webapp.access.failures import Failures
-from webapp.access.passes import OPERATOR, VIEWER, Keyring, Pass, Unasked
+from webapp.access.passes import GRANTS, OPERATOR, PROXY, VIEWER, Keyring, Pass, Unasked
 from webapp.access.requests import (
     LOOPBACK_HOSTS,
     Environ,
@@ -98,8 +98,11 @@ class Gate:
         return self.closed or self.keys.is_asked()
 
     def admits(self, environ: Environ) -> bool:
-        """Return whether the request has a valid token or session, or none is needed. Raises StoreError."""
-        return not self.is_asked() or isinstance(self.identify(environ), Pass)
+        """Return whether the request may look: it has a pass for that, or none is needed. Raises StoreError."""
+        if not self.is_asked():
+            return True
+        found = self.identify(environ)
+        return isinstance(found, Pass) and VIEWER in GRANTS[found.role]
 
     def still_admits(self, environ: Environ) -> bool:
         """Return whether what was let in by its handshake would be let in now. Raises StoreError."""
@@ -171,8 +174,9 @@ class Gate:
             message = "this server asks for its token; send `Authorization: Bearer …`, or open the page with ?token=…"
             return Refusal("401 Unauthorized", "token_needed", message)
         environ[PASS] = found
-        if needed == OPERATOR and found.role != OPERATOR:
-            return Refusal("403 Forbidden", "operator_needed", "a viewer may look and change nothing")
+        if needed not in GRANTS[found.role]:
+            may = "a proxy may hand over calls" if found.role == PROXY else "a viewer may look"
+            return Refusal("403 Forbidden", f"{needed}_needed", f"{may} and do nothing else")
         return None
 
 

@@ -12,7 +12,7 @@ import hmac
 import secrets
 from collections.abc import Callable
 
-from webapp.access.passes import OPERATOR, VIEWER, Pass
+from webapp.access.passes import OPERATOR, PROXY, VIEWER, Pass
 from webapp.errors import Invalid, NotFound
 from webapp.services.session.times import now_ms
 from webapp.store import Store
@@ -24,7 +24,7 @@ PREFIX = "coppice_"
 RANDOM_BYTES = 32
 SESSION_MS = 7 * 24 * 3600 * 1000
 CONFIGURED = "COPPICE_TOKEN"
-# What runs beside the server hands over with a token of its own, which is stored and shown nowhere.
+# The proxy beside the server hands over with a token of its own, which is stored and shown nowhere.
 BESIDE = "beside"
 
 
@@ -53,7 +53,7 @@ class Keys:
         if self._configured is not None and same(token, self._configured):
             return Pass(OPERATOR, CONFIGURED)
         if self._beside is not None and same(token, self._beside):
-            return Pass(OPERATOR, BESIDE)
+            return Pass(PROXY, BESIDE)
         row = self._store.access.token(digest(token)) if token.startswith(PREFIX) else None
         return pass_of(row)
 
@@ -64,7 +64,7 @@ class Keys:
             StoreError: the session cannot be stored.
         """
         admitted = self.admit(token)
-        if admitted is None or admitted.key == BESIDE:
+        if admitted is None or admitted.role == PROXY:
             return None
         secret, now = secrets.token_urlsafe(RANDOM_BYTES), self._clock()
         configured = admitted.key == CONFIGURED

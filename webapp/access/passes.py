@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-# A viewer reads; an operator also changes things.
-VIEWER, OPERATOR = "viewer", "operator"
+# A viewer reads, an operator also changes things; a proxy hands over copies of calls and does nothing else.
+VIEWER, OPERATOR, PROXY = "viewer", "operator", "proxy"
+# What each role may do, as the roles that requests need.
+GRANTS = {VIEWER: {VIEWER}, OPERATOR: {VIEWER, OPERATOR, PROXY}, PROXY: {PROXY}}
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from webapp.commands.common import db_option, find_session, opened
 from webapp.commands.terminal import echo
 from webapp.errors import Conflict
 from webapp.services.transfer.answers import Resumed
+from webapp.services.transfer.resuming import WAITING_DAYS
 
 
 @click.command()
@@ -60,8 +61,12 @@ def report(made: Resumed) -> list[str]:
     saved = made.tokens_before - made.tokens_promised
     size = f"{made.tokens_promised:,} tokens instead of {made.tokens_before:,}"
     lines = [f"wrote {made.path}", f"{made.title}: {size}, {saved:,} less on each call"]
+    if made.takes_in:
+        lines.append(
+            f"the file is deleted once {made.takes_in[0]} has imported it, or after {WAITING_DAYS} days"
+        )
     if saved <= 0:
-        lines[1:] = [f"{made.title}: {size}; prune it first (--prune) to save anything"]
+        lines[1:2] = [f"{made.title}: {size}; prune it first (--prune) to save anything"]
     return lines
 
 

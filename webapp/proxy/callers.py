@@ -5,19 +5,15 @@ Only names are read here. Keys are looked at for their kind and passed on; nothi
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import orjson
+from webapp.services.proxied.names import clean, id_of, session_in
 
 # Headers by which clients name their session, the first one present counts, and the header that names a sub-agent.
 SESSION_HEADERS = ("x-coppice-session", "x-claude-code-session-id", "session-id", "x-session-id")
 AGENT_HEADER = "x-claude-code-agent-id"
-_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._:@+-]+")
-_OLD_USER_ID = re.compile(r"_session_([0-9a-f-]{36})$")
-LONGEST_NAME = 120
 
 SUBSCRIPTION = "the key is a subscription's, whose requests are never changed"
 
@@ -32,46 +28,18 @@ class Caller:
     @property
     def name(self) -> str:
         """Return the id of the session in the store; "" if it must be found by the keys of the messages."""
-        if not self.session:
-            return ""
-        return f"proxy-{self.session}.{self.agent}" if self.agent else f"proxy-{self.session}"
+        return id_of(f"{self.session}.{self.agent}" if self.session and self.agent else self.session)
 
     @property
     def parent(self) -> str | None:
         """Return the id of the session above a sub-agent's."""
-        return f"proxy-{self.session}" if self.session and self.agent else None
+        return id_of(self.session) if self.session and self.agent else None
 
 
 def caller_of(headers: Mapping[str, str], named: str, metadata: Mapping[str, Any]) -> Caller:
     """Return the caller: by the path (`named`), else a header, else the body."""
     session = named or next((headers[one] for one in SESSION_HEADERS if headers.get(one)), "")
-    return Caller(clean(session or _from_body(metadata)), clean(headers.get(AGENT_HEADER, "")))
-
-
-def _from_body(body: Mapping[str, Any]) -> str:
-    """Return the session that a body names: Anthropic's metadata, or the key of OpenAI's prompt cache."""
-    metadata = body.get("metadata")
-    for field in ("session_id", "user_id"):
-        said = metadata.get(field) if isinstance(metadata, Mapping) else None
-        if not isinstance(said, str):
-            continue
-        if said.startswith("{"):
-            try:
-                inner = orjson.loads(said)
-            except orjson.JSONDecodeError:
-                continue
-            if isinstance(inner.get("session_id"), str):
-                return str(inner["session_id"])
-        elif field == "session_id":
-            return said
-        elif found := _OLD_USER_ID.search(said):
-            return found[1]
-    return ""
-
-
-def clean(name: str) -> str:
-    """Return a name as part of a session's id."""
-    return _NOT_IN_NAMES.sub("-", name.strip())[:LONGEST_NAME].strip("-")
+    return Caller(clean(session or session_in(metadata)), clean(headers.get(AGENT_HEADER, "")))
 
 
 def is_subscription(provider: str, headers: Mapping[str, str]) -> bool:

@@ -9,7 +9,7 @@ from flask import Flask
 from werkzeug.exceptions import HTTPException
 
 from webapp.access.gate import Gate
-from webapp.access.passes import OPERATOR, VIEWER
+from webapp.access.passes import OPERATOR, PROXY, VIEWER
 from webapp.app import App
 from webapp.routes import answers, api, assets, compression, health, pages, problems
 from webapp.routes.api.routing import EXTENSION
@@ -31,6 +31,8 @@ OPEN = frozenset({"overview", "session", "settings", "search", "memory", "widget
 LOOKING = frozenset({"api.plan_prune", "api.suggest_settings"})
 # Endpoints that only an operator reads: the address of a webhook may be a secret by itself.
 OPERATORS = frozenset({"api.list_webhooks", "api.list_deliveries"})
+# The endpoint that a proxy hands its copies to; with its token it reaches no other.
+HANDING_OVER = "api.take_call"
 SAFE = frozenset({"GET", "HEAD"})
 
 
@@ -45,6 +47,8 @@ def needed_by(flask_app: Flask) -> Callable[[dict[str, Any]], str | None]:
             endpoint = ""
         if safe and endpoint in OPEN:
             return None
+        if endpoint == HANDING_OVER:
+            return PROXY
         return VIEWER if (safe and endpoint not in OPERATORS) or endpoint in LOOKING else OPERATOR
 
     return needs

@@ -48,6 +48,7 @@ class Running:
         if beside is not None:
             beside(self.app.keys.make_beside())
         self.app.webhooks.start()
+        self.app.resuming.tidy()
         if config.follow:
             self.app.following.start()
         if config.demo:

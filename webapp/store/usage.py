@@ -62,6 +62,21 @@ class Usage:
             is not None
         )
 
+    def correct(self, session: int, call: str, tokens: tuple[int, int, int, int, int]) -> bool:
+        """Write the exact usage of a call that a transcript reported too; return whether anything changed.
+
+        `call` is the provider's id of the answer, with which the key of the call begins. `tokens` are input, output,
+        cached, written to the cache, and the part of those that stays for an hour.
+        """
+        sql = (
+            "UPDATE calls SET input_tokens = ?1, output_tokens = ?2, cached_tokens = ?3, cache_write_tokens = ?4, "
+            "cache_write_hour_tokens = ?5, answer_tokens = 0 WHERE session = ?6 "
+            "AND (call_key = ?7 OR substr(call_key, 1, length(?7) + 1) = ?7 || ':') "
+            "AND (input_tokens, output_tokens, cached_tokens, cache_write_tokens, "
+            "coalesce(cache_write_hour_tokens, 0), coalesce(answer_tokens, 0)) IS NOT (?1, ?2, ?3, ?4, ?5, 0)"
+        )
+        return self._db.run(sql, (*tokens, session, call)) > 0
+
     def calls(self, session: int) -> list[CallRow]:
         """Return all calls in log order."""
         sql = (

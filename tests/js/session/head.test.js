@@ -30,7 +30,8 @@ describe("a session of the proxy", () => {
     unpruned: 2,
   };
   /** @param {Partial<Api.Proxied>} given */
-  const shown = (given) => markup(header(session({ kind: "followed", proxy: { ...proxy, ...given } })));
+  const shown = (given) =>
+    markup(header(session({ kind: "followed", source: "proxy", proxy: { ...proxy, ...given } })));
   it("says that it is sent pruned, and what that has cost", () => {
     // X13
     assert.match(shown({}), /The last call was sent pruned\. 4 pruned calls cost \$0\.50; unpruned \$2\.00/);

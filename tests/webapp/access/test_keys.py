@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from webapp.access.keys import SESSION_MS, Keys
-from webapp.access.passes import OPERATOR, VIEWER
+from webapp.access.passes import OPERATOR, PROXY, VIEWER
 from webapp.errors import Invalid, NotFound
 from webapp.store import Store
 
@@ -172,12 +172,12 @@ class TestTheTokenOfWhatRunsBeside:
     """The token that the server's own proxy hands over with."""
 
     def test_lets_in_and_begins_no_session(self, store: Store) -> None:  # X13
-        """It is not stored, holds for this process alone, and opens no browser."""
+        """It hands over calls and nothing else, is not stored, holds for this process alone, and opens no browser."""
         keys = Keys(store)
         token = keys.make_beside()
         admitted = keys.admit(token)
         assert admitted is not None
-        assert admitted.role == OPERATOR
+        assert admitted.role == PROXY
         assert keys.still_holds(admitted)
         assert keys.begin(token, SERVER) is None
         assert Keys(store).admit(token) is None

@@ -6,7 +6,7 @@ from webapp.app import App
 from webapp.bodies import ProxiedCall
 from webapp.routes.api.routing import Table
 from webapp.services.proxied.answers import Taken
-from webapp.services.proxied.calls import Call
+from webapp.services.proxied.read_calls import Call
 
 table = Table("proxy")
 

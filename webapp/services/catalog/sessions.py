@@ -40,7 +40,7 @@ from webapp.services.session.gauges import REGIONS, session_answer, shown_title
 from webapp.services.session.histories import Histories
 from webapp.services.session.measuring import region_of
 from webapp.services.session.operation_answers import tokens_around
-from webapp.services.session.proxy import PROXY
+from webapp.services.session.proxy import is_proxied
 from webapp.services.session.session import Session, Totals
 from webapp.services.session.times import iso
 from webapp.store import Store
@@ -429,7 +429,7 @@ def _switch(session: Session, *, prunes: bool) -> None:
     Raises:
         Conflict: its calls do not go through the proxy, or are paid by a subscription.
     """
-    if prunes and session.row.source != PROXY:
+    if prunes and not is_proxied(session.row.source, session.state.proxy):
         raise Conflict("its calls do not go through `coppice proxy`, so none can be sent pruned")
     if prunes and session.state.proxy.subscription:
         raise Conflict("its key is a subscription's, whose requests are never changed")

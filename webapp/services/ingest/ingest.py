@@ -54,6 +54,7 @@ from webapp.services.session.gauges import WAITING_MS, session_answer
 from webapp.services.session.histories import Histories
 from webapp.services.session.limits import percent
 from webapp.services.session.operation_answers import applied
+from webapp.services.session.proxy import sends_pruned
 from webapp.services.session.session import Session
 from webapp.services.session.times import from_ms, to_ms
 from webapp.store.sessions import SessionRow
@@ -404,6 +405,7 @@ class Ingest:
         """Return the batch for these records, and whether they contain facts about the session itself."""
         with self._store.read():
             session = Session.load(self._environment, session_id)
+            session.state.proxy.applied = sends_pruned(session.state.proxy)
             row = session.row
             unnamed = row.model is None
             found = records(row) if callable(records) else records

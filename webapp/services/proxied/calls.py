@@ -9,27 +9,28 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Mapping
 from typing import Any
 
-import orjson
-
-from scoring.errors import MalformedMessage, UnknownFormat
-from scoring.formats import decode
 from scoring.messages import Message, Text
-from scoring.models import CallTokens, spent
 from scoring.tokens import estimate_tool_tokens
-from webapp.agents.records import Compaction, Entry, Meta, Problem, Record, Rewind, Usage, UsageReport
-from webapp.errors import Invalid, Malformed
+from webapp.agents.records import Compaction, Entry, Meta, Problem, Record, Rewind, UsageReport
 from webapp.events import SessionUpdated
 from webapp.services.ingest.ingest import Ingest
-from webapp.services.ingest.usage_reports import read_usage
 from webapp.services.proxied.answers import Taken
-from webapp.services.proxied.keys import ANSWERED, Protocol, keys_of, protocol_of
-from webapp.services.proxied.replies import Reply, reply_of
-from webapp.services.session.codec import json_bytes, read_json
+from webapp.services.proxied.billing import bill
+from webapp.services.proxied.followed import FollowedCalls, names_of
+from webapp.services.proxied.keys import ANSWERED
+from webapp.services.proxied.names import clean, id_of, session_in
+from webapp.services.proxied.read_calls import (
+    SYSTEM_FIELDS,
+    Call,
+    ReadCall,
+    message_of,
+    read_call,
+    usage_of,
+    words_of,
+)
 from webapp.services.session.environment import Environment
 from webapp.services.session.measuring import title_of
 from webapp.services.session.proxy import ID_PREFIX, PROXY
@@ -41,69 +42,14 @@ from webapp.store.sessions import SessionRow
 # Suffix of the key of an answer that was repeated, or came back in a different form.
 AGAIN = "~"
 PROMPT = "prompt:"
-SYSTEM_FIELDS = ("system", "instructions")
-TAKEN = range(200, 300)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
-    """A copy of a call as the proxy hands it over; `webapp.proxy.handover` says what its fields mean."""
-
-    provider: str
-    path: str
-    session: str
-    parent: str | None
-    status: int
-    request: str
-    answer: str
-    whole: bool
-    at: int
-    applied: str
-    reason: str
-    subscription: bool
-
-
-@dataclass(frozen=True)
-class ReadCall:
-    """A call as it was read: its messages with their keys, the other fields of its body, and its answer."""
-
-    call: Call
-    protocol: Protocol
-    body: Mapping[str, Any]
-    items: Sequence[Any]
-    keys: Sequence[str]
-    reply: Reply | None
-
-    @property
-    def model(self) -> str | None:
-        """Return the model that answered, else the requested one."""
-        asked = self.body.get("model")
-        return (self.reply.model if self.reply else None) or (asked if isinstance(asked, str) else None)
-
-    @property
-    def tools(self) -> list[Any]:
-        """Return the tool definitions."""
-        found = self.body.get("tools")
-        return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
-
-    @cached_property
-    def tools_digest(self) -> str:
-        """Return what identifies the tool definitions; "" for none."""
-        return hashlib.blake2b(json_bytes(self.tools), digest_size=8).hexdigest() if self.tools else ""
-
-    @cached_property
-    def reply_keys(self) -> list[str]:
-        """Return the keys of the answer's messages."""
-        return (
-            keys_of([*self.items, *self.reply.messages], self.keys)[len(self.items) :] if self.reply else []
-        )
 
 
 class Calls:
     """Appends calls to their sessions."""
 
-    def __init__(self, environment: Environment, ingest: Ingest) -> None:
+    def __init__(self, environment: Environment, ingest: Ingest, followed: FollowedCalls) -> None:
         self._environment, self._store, self._ingest = environment, environment.store, ingest
+        self._followed = followed
 
     def take(self, call: Call) -> Taken:
         """Append one call.
@@ -113,33 +59,57 @@ class Calls:
             Malformed: its request cannot be read.
         """
         read = read_call(call)
-        row = self._session(read) if call.status in TAKEN else self._store.sessions.find(call.session)
+        name = call.session or id_of(clean(session_in(read.body)))
+        own = self._store.sessions.find(name) if name else self._by_keys(read)
+        followed = self._followed.session_of(read, name, own)
+        if followed is not None:
+            row = self._followed_row(followed, own, name, read)
+        else:
+            row = self._session(read, name, own) if read.taken else own
         if row is None or row.deleted_at is not None:
             return Taken(session_id=None, added=0)
         with self._environment.lock(row.id):
-            self._begin(row.id, read)
-            added = 0
-            if call.status in TAKEN:
-                records, prompt = self._records(self._store.sessions.get(row.id), read)
-                added = len(self._ingest.append_records(row.id, records).nos)
-                self._end(row.id, read, prompt)
+            added = self._add(row, read) if row.source == PROXY else self._followed.take(row, name, read)
         self._environment.bus.publish(SessionUpdated(row.id))
         return Taken(session_id=row.id, added=added)
 
+    def _add(self, row: SessionRow, read: ReadCall) -> int:
+        """Append what the session does not have yet; return the number of new messages."""
+        self._begin(row.id, read)
+        if not read.taken:
+            return 0
+        records, prompt = self._records(self._store.sessions.get(row.id), read)
+        added = len(self._ingest.append_records(row.id, records).nos)
+        self._end(row.id, read, prompt)
+        return added
+
     # -- the session
 
-    def _session(self, read: ReadCall) -> SessionRow | None:
+    def _session(self, read: ReadCall, name: str, own: SessionRow | None) -> SessionRow | None:
         """Return the session of a call, created if it is new; None if it was deleted."""
-        call = read.call
-        if not call.session:
-            found = self._by_keys(read)
-            return found or self._make(f"{ID_PREFIX}{read.keys[0][:10]}-{secrets.token_hex(3)}", read)
-        if call.parent is not None:
-            self._make(call.parent, read)
-        row = self._make(call.session, read, call.parent)
+        if not name:
+            return own or self._make(f"{ID_PREFIX}{read.keys[0][:10]}-{secrets.token_hex(3)}", read)
+        parent = read.call.parent
+        if parent is not None:
+            above = self._followed.followed(parent)
+            parent = above.id if above is not None else parent
+            if above is None:
+                self._make(parent, read)
+        row = self._make(name, read, parent)
         if row is None or row.deleted_at is not None or not self._is_aside(row, read):
             return row
         return self._make(f"{row.id}.{read.keys[0][:10]}", read, row.id)
+
+    def _followed_row(
+        self, row: SessionRow, own: SessionRow | None, name: str, read: ReadCall
+    ) -> SessionRow | None:
+        """Return the followed session, or the one below it for a question on the side."""
+        if row.deleted_at is None:
+            if own is not None and own.deleted_at is None:
+                self._followed.take_over(own, row, name)
+            if read.taken and self._followed.is_aside(row, read):
+                return self._make(f"{name or names_of(row.id)[0]}.{read.keys[0][:10]}", read, row.id)
+        return row
 
     def _make(self, session_id: str, read: ReadCall, parent: str | None = None) -> SessionRow | None:
         return self._ingest.ensure(
@@ -183,8 +153,8 @@ class Calls:
         if message is None:
             return True
         said = whole(message.role, self._store.log.entries_of(row.key, message))
-        came = _message(read.items[read.keys.index(key)], read.protocol.format)
-        return came is None or _words(came) == _words(said)
+        came = message_of(read.items[read.keys.index(key)], read.protocol.format)
+        return came is None or words_of(came) == words_of(said)
 
     # -- what is noted beside the messages
 
@@ -193,7 +163,7 @@ class Calls:
         call = read.call
         with self._store.write():
             session = Session.load(self._environment, session_id)
-            state, taken = session.state.proxy, call.status in TAKEN
+            state, taken = session.state.proxy, read.taken
             state.reason, state.subscription = call.reason, call.subscription
             if taken:
                 state.applied = bool(call.applied)
@@ -211,9 +181,9 @@ class Calls:
         with self._store.write():
             session = Session.load(self._environment, session_id)
             session.row.tail_hash = self._tail(session.row, read)
-            usage = _usage(read.reply)
+            usage = usage_of(read.reply)
             if usage is not None:
-                self._bill(session, usage, changed=call.applied != session.state.proxy.version)
+                bill(session, usage, changed=call.applied != session.state.proxy.version)
             session.state.proxy.version = call.applied
             session.state.proxy.prompt = prompt
             session.save()
@@ -231,31 +201,6 @@ class Calls:
             number += 1
             name = f"{key}{AGAIN}{number}"
         return name
-
-    def _bill(self, session: Session, usage: Usage, *, changed: bool) -> None:
-        """Add the cost of a call, and its cost if it had been sent unpruned with the same state of the cache."""
-        state = session.state.proxy
-        state.calls += 1
-        gone = session.said.estimate - session.pruned.estimate if session.said is not None else 0
-        full = usage.input_tokens + max(0, round(session.calibration.factor * gone)) * state.applied
-        before, state.full = state.full, full
-        if not state.applied:
-            return
-        state.pruned += 1
-        warm = usage.cached_tokens > 0 or (changed and before > 0 and not session.cache_is_cold)
-        read = min(before, full) if warm else 0
-        written = full - read if usage.cache_write_tokens else 0
-        real = CallTokens(
-            usage.input_tokens, usage.output_tokens, usage.cached_tokens, usage.cache_write_tokens,
-            usage.cache_write_hour_tokens,
-        )  # fmt: skip
-        hour = written if usage.cache_write_hour_tokens else 0
-        other = CallTokens(full, usage.output_tokens, read, written, hour)
-        model = self._environment.model(session.row.model)
-        paid, unpruned = spent([(real, model)]), spent([(other, model)])
-        if paid is not None and unpruned is not None:
-            state.paid += paid.amount
-            state.unpruned += unpruned.amount
 
     # -- the messages
 
@@ -275,7 +220,7 @@ class Calls:
         records += self._echo(row, read)
         for i, (key, item) in enumerate(zip(keys, read.items, strict=True)):
             if key not in known:
-                message = _message(item, read.protocol.format)
+                message = message_of(item, read.protocol.format)
                 if message is None:
                     records.append(Problem(i, "a message of a request could not be read"))
                 else:
@@ -304,7 +249,7 @@ class Calls:
         key = last.partition(AGAIN)[0]
         if ANSWERED not in key or key not in read.keys or self._is_echo(row, read, key):
             return []
-        message = _message(read.items[read.keys.index(key)], read.protocol.format)
+        message = message_of(read.items[read.keys.index(key)], read.protocol.format)
         return [Entry(message, self._next(row, key), model=read.model, supersedes=last)] if message else []
 
     def _next(self, row: SessionRow, key: str) -> str:
@@ -319,63 +264,16 @@ class Calls:
             return []
         at, before, records = from_ms(read.call.at), read.keys[-1], list[Record]()
         for key, item in zip(read.reply_keys, read.reply.messages, strict=True):
-            message = _message(item, read.protocol.format)
+            message = message_of(item, read.protocol.format)
             if message is not None:
                 name = self._next(row, key) if key in known else key
                 records.append(Entry(message, name, before, at=at, model=read.model))
                 before = name
-        usage = _usage(read.reply, [one.message for one in records if isinstance(one, Entry)])
+        usage = usage_of(read.reply, [one.message for one in records if isinstance(one, Entry)])
         if usage is not None:
             call = read.reply.call or f"{before}@{read.call.at}"
             records.append(UsageReport(usage, at, call, read.model, input_end=read.keys[-1]))
         return records
-
-
-def read_call(call: Call) -> ReadCall:
-    """Return what a call and its answer say.
-
-    Raises:
-        Invalid: such a call holds no conversation.
-        Malformed: its request cannot be read.
-    """
-    protocol = protocol_of(call.provider, call.path)
-    if protocol is None:
-        raise Invalid(f"a call of {call.provider}{call.path} holds no conversation", "path")
-    try:
-        body = read_json(call.request.encode("utf-8", "surrogatepass"))
-    except orjson.JSONDecodeError as error:
-        raise Malformed(f"the request of a call is not JSON: {error}") from None
-    items = body.get(protocol.list_name) if isinstance(body, dict) else None
-    if isinstance(items, str):
-        items = [{"role": "user", "content": items}]
-    if not isinstance(items, list) or not items:
-        raise Malformed(f"the request of a call has no list {protocol.list_name}")
-    reply = reply_of(protocol.format, call.answer) if call.whole and call.status in TAKEN else None
-    try:
-        return ReadCall(call, protocol, body, items, keys_of(items), reply)
-    except ValueError as error:
-        raise Malformed(f"the request of a call cannot be read: {error}") from None
-
-
-def _message(item: Any, wire_format: str) -> Message | None:
-    """Return the message of a wire message; None if it cannot be read."""
-    try:
-        return next(iter(decode([item], wire_format).messages), None)
-    except (MalformedMessage, UnknownFormat):
-        return None
-
-
-def _words(message: Message) -> tuple[str, tuple[str, ...]]:
-    """Return the text of an answer, independent of its encoding."""
-    return message.text.strip(), tuple(call.id for call in message.calls)
-
-
-def _usage(reply: Reply | None, answer: Iterable[Message] = ()) -> Usage | None:
-    """Return the real usage of a call, None if the provider reports none."""
-    try:
-        return read_usage(reply.usage, answer) if reply is not None else None
-    except Invalid:
-        return None
 
 
 def _prompt(read: ReadCall) -> tuple[str, str]:

@@ -26,7 +26,8 @@ from webapp.events import (
     SessionUpdated,
 )
 from webapp.services.proxied.calls import AGAIN
-from webapp.services.reaching.edit_script import edit_script
+from webapp.services.proxied.followed import FollowedCalls, names_of
+from webapp.services.reaching.edit_script import Key, edit_script
 from webapp.services.session.environment import Environment
 from webapp.services.session.proxy import ID_PREFIX
 from webapp.services.session.session import Session
@@ -52,10 +53,10 @@ def key_of(row: ViewRow) -> str:
 class ProxyScripts:
     """Writes the scripts as sessions change."""
 
-    def __init__(self, environment: Environment) -> None:
-        self._environment, self._store = environment, environment.store
+    def __init__(self, environment: Environment, followed: FollowedCalls) -> None:
+        self._environment, self._store, self._followed = environment, environment.store, followed
         self._changed: dict[str, None] = {}
-        self._made: dict[str, tuple[int, dict[str, Any]]] = {}
+        self._made: dict[str, tuple[Any, dict[str, Any]]] = {}
         self._wake, self._closed, self._busy = threading.Condition(), False, False
         self._thread: threading.Thread | None = None
         self._unsubscribe = environment.bus.subscribe(self._heard)
@@ -65,24 +66,55 @@ class ProxyScripts:
         folder = hints.proxy_folder()
         row = self._store.sessions.find(session_id)
         if row is None or row.deleted_at is not None:
-            self._made.pop(session_id, None)
-            for kind in (hints.EDITS, hints.ACTIVE):
-                Path(hints.path(session_id, kind, folder)).unlink(missing_ok=True)
+            self._forget(session_id, folder)
             return
         session = Session.of(self._environment, row)
+        name = session.state.proxy.name or session_id
         known = self._made.get(session_id)
         prunes = session.state.proxy.prunes
-        if not prunes and known is None and not hints.read(session_id, hints.EDITS, folder):
+        if not prunes and known is None and not hints.read(name, hints.EDITS, folder):
             return
-        if known is None or known[0] != row.next_operation:
-            with self._store.read():
-                session = Session.load(self._environment, session_id)
-                known = session.row.next_operation, edit_script(session, key_of)
-            self._made[session_id] = known
+        made = self._followed_script(session, name) if session.state.proxy.name else self._own_script(session)
+        if made is None:
+            return
         Path(folder).mkdir(mode=0o700, parents=True, exist_ok=True)
-        tail = (row.tail_hash or "").partition(AGAIN)[0]
-        script = {**known[1], "prunes": prunes, "session": session_id, "tail": tail}
-        hints.write(session_id, hints.EDITS, script, folder)
+        hints.write(name, hints.EDITS, {**made, "prunes": prunes, "session": name}, folder)
+
+    def _own_script(self, session: Session) -> dict[str, Any]:
+        """Return the script of a session that the proxy knows by its own keys."""
+        tail = (session.row.tail_hash or "").partition(AGAIN)[0]
+        return {**self._script(session, session.row.next_operation, key_of), "tail": tail}
+
+    def _followed_script(self, session: Session, name: str) -> dict[str, Any] | None:
+        """Return the script of a session whose transcript is followed.
+
+        Until a call of it has come since the start of the server, its messages have no keys: the script as it is.
+        """
+        link = self._followed.link(session.id)
+        if link is None or link.operation < 0:
+            return dict(hints.read(name, hints.EDITS, hints.proxy_folder())) or None
+        keys = link.keys
+        made = self._script(
+            session, (session.row.next_operation, link.operation), lambda row: keys.get(row.id)
+        )
+        return {**made, "tail": link.tail}
+
+    def _script(self, session: Session, at: Any, key: Key) -> dict[str, Any]:
+        known = self._made.get(session.id)
+        if known is None or known[0] != at:
+            with self._store.read():
+                known = at, edit_script(Session.load(self._environment, session.id), key)
+            self._made[session.id] = known
+        return known[1]
+
+    def _forget(self, session_id: str, folder: str) -> None:
+        """Remove the scripts of a deleted session; a name that its transcript's session has now keeps them."""
+        self._made.pop(session_id, None)
+        for name in (session_id, *names_of(session_id)):
+            heir = self._followed.followed(name)
+            if heir is None or heir.deleted_at is not None:
+                for kind in (hints.EDITS, hints.ACTIVE):
+                    Path(hints.path(name, kind, folder)).unlink(missing_ok=True)
 
     def drained(self, seconds: float) -> bool:
         """Wait until every change is written; return False if that takes longer."""
@@ -99,7 +131,7 @@ class ProxyScripts:
             self._thread.join(timeout=5)
 
     def _heard(self, event: Event) -> None:
-        if not isinstance(event, _CHANGES) or not event.session_id.startswith(ID_PREFIX):
+        if not isinstance(event, _CHANGES) or not self._concerns(event.session_id):
             return
         with self._wake:
             if self._closed:
@@ -109,6 +141,13 @@ class ProxyScripts:
                 self._thread = threading.Thread(target=self._run, name="proxy-scripts", daemon=True)
                 self._thread.start()
             self._wake.notify_all()
+
+    def _concerns(self, session_id: str) -> bool:
+        """Return whether a session's calls go through the proxy, or went before the server was started."""
+        if session_id.startswith(ID_PREFIX) or self._followed.link(session_id) is not None:
+            return True
+        folder = hints.proxy_folder()
+        return any(Path(hints.path(name, hints.EDITS, folder)).exists() for name in names_of(session_id))
 
     def _run(self) -> None:
         while True:

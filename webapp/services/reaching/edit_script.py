@@ -39,7 +39,7 @@ def edit_script(session: Session, key_of: Key) -> dict[str, Any]:
             if summaries:
                 edit["before"], summaries = summaries, []
             if edit:
-                edits[key] = {**edits.get(key, {}), **edit}
+                edits[key] = _both(edits.get(key, {}), edit)
     edits |= {key: {"drop": True} for key in _dropped(session, key_of, present)}
     version = hashlib.blake2b(orjson.dumps(edits, option=orjson.OPT_SORT_KEYS), digest_size=8).hexdigest()
     return {"version": version, "edits": edits}
@@ -66,6 +66,16 @@ def _dropped(session: Session, key_of: Key, present: Container[str]) -> list[str
                 if role == "assistant" and asked is not None:
                     gone.remove(asked)
     return gone
+
+
+def _both(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
+    """Return two edits of a message as one: several results can have one key."""
+    both = {**one, **other}
+    if "outputs" in one and "outputs" in other:
+        both["outputs"] = {**one["outputs"], **other["outputs"]}
+    if "before" in one and "before" in other:
+        both["before"] = [*one["before"], *other["before"]]
+    return both
 
 
 def _shortened(message: ViewMessage) -> dict[str, Any]:

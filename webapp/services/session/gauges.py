@@ -24,7 +24,7 @@ from webapp.services.session.answers import (
 )
 from webapp.services.session.answers import Session as SessionAnswer
 from webapp.services.session.limits import Limits, percent
-from webapp.services.session.proxy import PROXY
+from webapp.services.session.proxy import PROXY, is_proxied
 from webapp.services.session.session import Scale, Session, SessionContext
 from webapp.services.session.state import TRAIL_POINTS, SessionState
 from webapp.services.session.times import iso
@@ -133,7 +133,7 @@ def session_answer(session: Session) -> SessionAnswer:
 def proxied_answer(session: Session) -> Proxied | None:
     """Return the state of a session's calls through the proxy, None if there are none."""
     state = session.state.proxy
-    if session.row.source != PROXY:
+    if not is_proxied(session.row.source, state):
         return None
     priced = state.unpruned > 0
     return Proxied(

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
+from webapp.agents.beside import hints
+
 PROXY = "proxy"  # the source of such sessions
 ID_PREFIX = "proxy-"
 
@@ -17,7 +19,8 @@ class ProxyState:
     been. `subscription`: its key is a subscription's, so nothing is changed. `calls` counts all calls,
     `pruned` those that were sent pruned; `paid` is the cost of these at list prices, `unpruned` their cost as
     the client sent them, in dollars. `full` is the input of the last call as the client sent it, `prompt` the
-    source id of the system prompt, `tools` the digest of the tool definitions, `tool_tokens` their size.
+    source id of the system prompt, `tools` the digest of the tool definitions, `tool_tokens` their size. `name` is
+    the name that the proxy has for a session whose transcript is followed; "" for one of its own.
     """
 
     prunes: bool = False
@@ -33,6 +36,7 @@ class ProxyState:
     prompt: str = ""
     tools: str = ""
     tool_tokens: int = 0
+    name: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON-ready data."""
@@ -43,3 +47,19 @@ class ProxyState:
         """Return what `to_dict` wrote; unknown keys are ignored."""
         names = {one.name for one in fields(cls)}
         return cls(**{name: value for name, value in (data or {}).items() if name in names})
+
+
+def is_proxied(source: str, state: ProxyState) -> bool:
+    """Return whether calls of a session went through the proxy."""
+    return source == PROXY or bool(state.name)
+
+
+def sends_pruned(state: ProxyState) -> bool:
+    """Return whether the proxy sends the calls of a followed session pruned now.
+
+    The transcript may say what a call used before the copy of the call is here; the proxy notes the script before it
+    sends the call.
+    """
+    if not state.name or not state.prunes:
+        return state.applied
+    return state.applied or bool(hints.read(state.name, hints.ACTIVE, hints.proxy_folder()).get("edits"))

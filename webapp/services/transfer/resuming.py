@@ -12,6 +12,7 @@ import shlex
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
+from glob import escape
 from pathlib import Path
 
 from scoring.messages import Reasoning
@@ -20,6 +21,7 @@ from webapp.agents import AGENTS
 from webapp.agents.agent import Transcripts
 from webapp.agents.view import View
 from webapp.errors import Conflict
+from webapp.events import Event, SessionCreated
 from webapp.services.context.pruned_view import view_items
 from webapp.services.planning.requests import PlanRequest, PruneRequest
 from webapp.services.pruning.prunes import Prunes
@@ -31,6 +33,9 @@ from webapp.services.transfer.transcripts_out import copy_title, view_of
 from webapp.store.copies import CopyRow
 from webapp.store.sessions import SessionRow
 
+# A copy that an agent has to take in is kept until it has, at most so long.
+WAITING_DAYS = 7
+
 
 class Resuming:
     """The use case of resuming an agent from a pruned copy of one of its sessions."""
@@ -41,6 +46,7 @@ class Resuming:
         """Keep the environment variables that name agents' folders, and the folder for copies that are imported."""
         self._environment, self._store, self._prunes = environment, environment.store, prunes
         self._variables, self._copies = variables, copies
+        environment.bus.subscribe(self._heard)
 
     def resume(
         self, session_id: str, *, prune: bool = False, max_tokens: int | None = None, cwd: Path | None = None
@@ -68,6 +74,21 @@ class Resuming:
             agent.write(self._view(session, agent, folder))
         operation = self._prune(session_id, max_tokens) if prune else None
         return self._write(session_id, agent, folder, operation)
+
+    def tidy(self) -> None:
+        """Delete the copies that wait to be taken in for longer than `WAITING_DAYS`."""
+        oldest = self._environment.clock() / 1000 - WAITING_DAYS * 24 * 3600
+        for path in self._copies.glob("*"):
+            with suppress(OSError):
+                if path.stat().st_mtime < oldest:
+                    path.unlink()
+
+    def _heard(self, event: Event) -> None:
+        """Delete a copy that its agent has taken in."""
+        if isinstance(event, SessionCreated) and self._store.copies.find(event.session_id) is not None:
+            for path in self._copies.glob(f"{escape(event.session_id)}.*"):
+                with suppress(OSError):
+                    path.unlink()
 
     def _view(self, session: Session, agent: Transcripts, cwd: Path) -> View:
         view = view_of(
@@ -97,12 +118,15 @@ class Resuming:
             made = agent.write(view)
             content = b"".join(made.lines)
             promised = self._promised(session, view.drops_thinking)
+        self.tidy()
         roots = AGENTS[session.row.source].roots(self._variables)
         folder = agent.folder(view, roots) if agent.folder is not None else self._copies
         path = folder / made.name
         before = session.main.tokens
         with self._store.write():
-            copy = CopyRow(made.session_id, session.id, copy_title(session.row), now, before, promised)
+            copy = CopyRow(
+                made.session_id, session.id, copy_title(self._store, session.row), now, before, promised
+            )
             self._store.copies.put(copy)
             try:
                 write_new(path, content)

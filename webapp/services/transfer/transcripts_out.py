@@ -15,7 +15,7 @@ from webapp.services.context.pruned_view import message_of, summary_value
 from webapp.services.session.gauges import shown_title
 from webapp.services.session.times import iso
 from webapp.store import Store
-from webapp.store.context import MESSAGE, PRUNED, Item
+from webapp.store.context import AGENT, MESSAGE, PRUNED, Item
 from webapp.store.log import EntryRow
 from webapp.store.sessions import SessionRow
 from webapp.store.summaries import SummaryRow
@@ -32,16 +32,27 @@ def view_of(store: Store, row: SessionRow, now: int, *, keeps_thinking: bool) ->
         now=iso(now) or "",
         places=places(store, row, PRUNED),
         session_id=row.id,
-        title=copy_title(row),
+        title=copy_title(store, row),
         file=file if file is not None and file.is_file() else None,
         drops_thinking=row.operations > 0 and not keeps_thinking,
     )
 
 
-def copy_title(row: SessionRow) -> str:
-    """Return the title of a session's copy, which says that it is pruned."""
-    title = shown_title(row).removesuffix(PRUNED_MARK)
-    return title + PRUNED_MARK if row.operations else title
+def copy_title(store: Store, row: SessionRow) -> str:
+    """Return the title of a session's copy, which says if something was cut from it."""
+    title = shown_title(row)
+    return title.removesuffix(PRUNED_MARK) + PRUNED_MARK if is_cut(store, row) else title
+
+
+def is_cut(store: Store, row: SessionRow) -> bool:
+    """Return whether the pruned view is not what the agent sends by itself; what the agent took out is no cut."""
+    if row.operations == 0:
+        return False
+    seen, kept = (
+        [(one.kind, one.ref, one.stand_in) for one in store.contexts.items(row.key, view)]
+        for view in (AGENT, PRUNED)
+    )
+    return seen != kept
 
 
 def places(store: Store, row: SessionRow, view: int) -> Iterator[ViewMessage | ViewSummary]:

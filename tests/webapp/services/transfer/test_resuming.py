@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import stat
 from collections.abc import Iterator
@@ -16,12 +17,13 @@ from tests.shared import ROOT
 from tests.webapp.agents.opencode.taking_in import take_in
 from webapp.agents import AGENTS
 from webapp.agents.agent import Agent
+from webapp.agents.records import Cleared, Compaction
 from webapp.agents.view import PRUNED_NOTE
 from webapp.app import App
 from webapp.config import Config
 from webapp.errors import Conflict
 from webapp.services.transfer.answers import Resumed
-from webapp.services.transfer.resuming import write_new
+from webapp.services.transfer.resuming import WAITING_DAYS, write_new
 from webapp.wiring import build
 
 # A main session of each agent that resumes from a file of ours.
@@ -147,6 +149,32 @@ class TestTheCopy:
         assert any(b.get("type") == "thinking" for row in rows(made) for b in row.get("message", {}).get("content", [])
                    if isinstance(b, dict))  # fmt: skip
         assert made.title == "Fix the login race"
+
+    def test_is_not_called_pruned_where_only_the_agent_cleared_something(
+        self, app: App, transcript: Transcript
+    ) -> None:  # X22
+        """An agent's own compaction is an operation, and cuts nothing of ours."""
+        session = read(app, transcript.path)
+        app.ingest.append_records(session, [Cleared((), 900, "cleared"), Compaction(None, "auto", None, "c")])
+        assert app.sessions.get(session).operations > 0
+        assert app.resuming.resume(session).title == "Fix the login race"
+
+    def test_that_waits_to_be_taken_in_is_deleted_when_it_was(self, app: App) -> None:  # X22
+        """OpenCode imports a file; once its session is seen, the file has done its work."""
+        made = app.resuming.resume(read(app, sample_of("opencode")), cwd=Path.cwd())
+        assert Path(made.path).exists()
+        app.ingest.ensure(made.session_id, "opencode")
+        assert not Path(made.path).exists()
+
+    def test_that_was_never_taken_in_is_deleted_after_a_week(self, app: App) -> None:  # X22
+        """Nothing stays for ever: the next start, or the next copy, looks."""
+        made = app.resuming.resume(read(app, sample_of("opencode")), cwd=Path.cwd())
+        app.resuming.tidy()
+        assert Path(made.path).exists()
+        long_ago = app.environment.clock() / 1000 - (WAITING_DAYS * 24 + 1) * 3600
+        os.utime(made.path, (long_ago, long_ago))
+        app.resuming.tidy()
+        assert not Path(made.path).exists()
 
     def test_begins_with_the_user_even_where_the_first_message_was_cut(
         self, app: App, transcript: Transcript

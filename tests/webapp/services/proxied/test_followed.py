@@ -1,0 +1,261 @@
+"""A session whose transcript is followed and whose calls go through the proxy: one session, counted once."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from scoring.messages import Message, Text, ToolCall, ToolResult
+from tests.webapp.promises import Client
+from webapp.agents.beside import hints
+from webapp.agents.records import Entry, Record, Usage
+from webapp.app import App
+from webapp.services.proxied.keys import keys_of
+from webapp.store.context import PRUNED
+
+NAME = "7d1f0e0a-1111-4222-8333-444455556666"
+TOOLS = [{"name": "Read", "input_schema": {"type": "object"}}]
+NOW = datetime(2026, 11, 1, tzinfo=UTC)
+ASKED = "Please read the first file and the second one."
+SAID = "Both files say nothing of interest, so I stop here."
+OUTPUT = "output of a tool " * 400
+
+
+@pytest.fixture(autouse=True)
+def hints_folder(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep the scripts of a test to itself."""
+    monkeypatch.setenv("COPPICE_HINTS", str(tmp_path / "hints"))
+
+
+def written() -> Iterator[Record]:
+    """A transcript as Claude Code writes it: one row a block, and usage from before the answer's end."""
+
+    def row(name: str, message: Message, call: str = "", usage: Usage | None = None) -> Entry:
+        key = f"{call}:req_1" if call else None
+        return Entry(message, name, group=key, at=NOW, model="claude-opus-4-5", usage=usage, call_key=key)
+
+    yield row("u1", Message("user", (Text(ASKED),)))
+    early = Usage(1000, 3)
+    yield row("a1", Message("assistant", (ToolCall("t1", "Read", '{"n":1}'),)), "msg_1", early)
+    yield row("a2", Message("assistant", (ToolCall("t2", "Read", '{"n":2}'),)), "msg_1", early)
+    yield row("r2", Message("tool", (ToolResult("t2", OUTPUT),)))
+    yield row("r1", Message("tool", (ToolResult("t1", OUTPUT),)))
+    yield row("a3", Message("assistant", (Text(SAID),)), "msg_2", Usage(5000, 2))
+
+
+def follow(app: App, records: Iterator[Record] | None = None) -> None:
+    """Append a transcript to the session that its agent names."""
+    app.ingest.ensure(NAME, "claude-code")
+    app.ingest.append_records(NAME, records or written())
+
+
+REMINDER = {"type": "text", "text": "<system-reminder>today</system-reminder>"}
+FIRST: Any = {"role": "user", "content": [REMINDER, {"type": "text", "text": ASKED}]}
+CALLS: Any = [{"type": "tool_use", "id": f"t{n}", "name": "Read", "input": {"n": n}} for n in (1, 2)]
+RESULTS: Any = [{"type": "tool_result", "tool_use_id": f"t{n}", "content": OUTPUT} for n in (2, 1)]
+HISTORY: list[Any] = [
+    FIRST,
+    {"role": "assistant", "content": CALLS},
+    {"role": "user", "content": RESULTS},
+]
+LATER: list[Any] = [*HISTORY, {"role": "assistant", "content": [{"type": "text", "text": SAID}]}]
+
+
+def take(
+    client: Client, messages: list[Any], answer: str = "msg_2", session: str = f"proxy-{NAME}", **more: Any
+) -> Any:
+    """Hand over a call of Claude Code."""
+    usage = {"input_tokens": 1000, "cache_read_input_tokens": 4000, "output_tokens": 250}
+    said: dict[str, Any] = {
+        "id": answer,
+        "type": "message",
+        "role": "assistant",
+        "model": "claude-opus-4-5",
+        "usage": usage,
+    }
+    said["content"] = [{"type": "text", "text": SAID}]
+    body = {"model": "claude-opus-4-5", "messages": messages, "tools": more.pop("tools", TOOLS)}
+    call = {
+        "provider": "anthropic", "path": "/v1/messages", "session": session, "parent": None, "status": 200,
+        "request": json.dumps({**body, **more.pop("fields", {})}), "answer": json.dumps(said), "whole": True,
+        "at": int(NOW.timestamp() * 1000), "applied": "", "reason": "", "subscription": False, **more,
+    }  # fmt: skip
+    return client.post("/api/proxy/calls", json=call).get_json()
+
+
+def listed(client: Client) -> list[str]:
+    """Return the ids of all sessions."""
+    return [one["id"] for one in client.get("/api/sessions").get_json()["sessions"]]
+
+
+def session(client: Client) -> Any:
+    """Return the session."""
+    return client.get(f"/api/sessions/{NAME}").get_json()
+
+
+def outputs(app: App) -> list[tuple[str, int, int, int]]:
+    """Return key, input, output and cached tokens of each call."""
+    key = app.store.sessions.get(NAME).key
+    return [
+        (c.call_key, c.input_tokens, c.output_tokens, c.cached_tokens) for c in app.store.usage.calls(key)
+    ]
+
+
+class TestOneSession:
+    """However the call and the transcript find each other."""
+
+    def test_adds_no_message_and_no_second_session(self, app: App, client: Client) -> None:  # X13
+        """The transcript has the text; the call says that it went through the proxy."""
+        follow(app)
+        before = session(client)["messages"]
+        assert take(client, HISTORY) == {"session_id": NAME, "added": 0}
+        assert listed(client) == [NAME]
+        assert session(client)["messages"] == before
+        assert session(client)["proxy"]["calls"] == 1
+
+    def test_has_the_exact_usage_once(self, app: App, client: Client) -> None:  # X13, X5
+        """Claude Code writes a row before its answer has ended: the output of the call is the provider's."""
+        follow(app)
+        assert outputs(app) == [("msg_1:req_1", 1000, 3, 0), ("msg_2:req_1", 5000, 2, 0)]
+        take(client, HISTORY)
+        assert outputs(app) == [("msg_1:req_1", 1000, 3, 0), ("msg_2:req_1", 5000, 250, 4000)]
+
+    def test_has_it_also_where_the_transcript_comes_later(self, app: App, client: Client) -> None:  # X13, X5
+        """The copy of a call can be here before the row; rows that come again do not take it back."""
+        rows = list(written())
+        follow(app, iter(rows[:-1]))
+        take(client, HISTORY)
+        app.ingest.append_records(NAME, rows[-1:])
+        app.ingest.append_records(NAME, rows[-1:])
+        assert outputs(app)[-1] == ("msg_2:req_1", 5000, 250, 4000)
+
+    def test_takes_over_what_the_proxy_saw_first(self, app: App, client: Client) -> None:  # X13
+        """Before the transcript is found the proxy makes a session of its own, which ends when it is."""
+        take(client, [FIRST], "msg_1")
+        assert listed(client) == [f"proxy-{NAME}"]
+        client.patch(f"/api/sessions/proxy-{NAME}", json={"proxy_prunes": True})
+        follow(app)
+        assert listed(client) == [NAME]
+        assert session(client)["proxy"]["prunes"] is True
+        take(client, HISTORY)
+        assert session(client)["proxy"]["calls"] == 2
+        assert listed(client) == [NAME]
+
+    @pytest.mark.parametrize(
+        "fields",
+        [
+            {"metadata": {"user_id": json.dumps({"device_id": "d", "session_id": NAME})}},
+            {"metadata": {"user_id": f"user_x_account__session_{NAME}"}},
+            {"metadata": {"session_id": NAME}},
+            {"prompt_cache_key": NAME},
+            {},
+        ],
+        ids=["metadata", "older metadata", "own metadata", "key of the cache", "its messages"],
+    )
+    def test_is_found_without_a_header(self, app: App, client: Client, fields: Any) -> None:  # X13
+        """By the metadata of the body, the key of the prompt cache, or the calls in its messages."""
+        follow(app, iter([*written()]))
+        app.environment.clock = lambda: int(NOW.timestamp() * 1000)
+        assert take(client, HISTORY, session="", fields=fields)["session_id"] == NAME
+        assert listed(client) == [NAME]
+
+    def test_is_not_another_of_the_same_words(self, app: App, client: Client) -> None:  # X13
+        """A short text that two conversations share is no proof."""
+        follow(app, iter([Entry(Message("user", (Text("hi"),)), "u", at=NOW)]))
+        app.environment.clock = lambda: int(NOW.timestamp() * 1000)
+        found = take(client, [{"role": "user", "content": "hi"}], session="")
+        assert found["session_id"] != NAME
+
+    def test_has_questions_on_the_side_below_it(self, app: App, client: Client) -> None:  # X13
+        """A title under the session's name is a session below it."""
+        follow(app)
+        take(client, HISTORY)
+        take(client, [{"role": "user", "content": "Write a title"}], "msg_t", tools=[])
+        below = [
+            one for one in client.get("/api/sessions").get_json()["sessions"] if one["parent_id"] == NAME
+        ]
+        assert len(below) == 1
+
+    def test_stays_deleted(self, app: App, client: Client) -> None:  # X13
+        """A session that its user deleted does not come back by its calls."""
+        follow(app)
+        client.delete(f"/api/sessions/{NAME}?confirm={NAME}")
+        assert take(client, HISTORY) == {"session_id": None, "added": 0}
+        assert listed(client) == []
+
+    def test_is_the_sub_agents_too(self, app: App, client: Client) -> None:  # X13
+        """The header names the sub-agent without the word that its file begins with."""
+        app.ingest.ensure(f"{NAME}.agent-a1", "claude-code", parent_id=NAME)
+        app.ingest.append_records(f"{NAME}.agent-a1", [*written()])
+        found = take(client, HISTORY, session=f"proxy-{NAME}.a1", parent=f"proxy-{NAME}")
+        assert found["session_id"] == f"{NAME}.agent-a1"
+
+
+class TestSentPruned:
+    """The switch of such a session."""
+
+    def test_names_the_messages_by_the_keys_of_the_proxy(self, app: App, client: Client) -> None:  # X13
+        """A message is dropped where all rows of it are; a script waits for the first call after the switch."""
+        follow(app)
+        take(client, HISTORY)
+        assert client.patch(f"/api/sessions/{NAME}", json={"proxy_prunes": True}).status_code == 200
+        rows = client.get(f"/api/sessions/{NAME}/messages?sort=oldest").get_json()["messages"]
+        calls = next(one for one in rows if one["role"] == "assistant")
+        client.post(f"/api/sessions/{NAME}/messages/{calls['id']}/drop", json={})
+        take(client, LATER, "msg_3")
+        assert app.proxy_scripts.drained(30)
+        script: Any = hints.read(f"proxy-{NAME}", hints.EDITS, hints.proxy_folder())
+        keys = keys_of(LATER)
+        assert script["prunes"] is True
+        assert script["edits"] == {keys[1]: {"drop": True}, keys[2]: {"drop": True}}
+
+    def test_shortens_each_of_the_results_of_a_message(self, app: App, client: Client) -> None:  # X13
+        """Parallel results are rows of their own in the transcript, and one message of the request."""
+        follow(app)
+        take(client, HISTORY)
+        key = app.store.sessions.get(NAME).key
+        shorter: Iterator[tuple[int, str | None]] = (
+            (row, json.dumps({"results": {call: call}})) for row, call in ((3, "t2"), (4, "t1"))
+        )
+        with app.store.write():
+            app.store.contexts.set_stand_ins(key, PRUNED, shorter)
+        client.patch(f"/api/sessions/{NAME}", json={"proxy_prunes": True})
+        take(client, LATER, "msg_3")
+        assert app.proxy_scripts.drained(30)
+        script: Any = hints.read(f"proxy-{NAME}", hints.EDITS, hints.proxy_folder())
+        assert script["edits"][keys_of(LATER)[2]]["outputs"] == {"t1": "t1", "t2": "t2"}
+
+    def test_counts_a_call_that_was_sent_pruned_for_the_pruned_view(
+        self, app: App, client: Client
+    ) -> None:  # X13
+        """The transcript's usage is then of the pruned context, also where its row is here before the copy."""
+        rows = list(written())
+        follow(app, iter(rows[:-1]))
+        take(client, [FIRST], "msg_1")
+        client.patch(f"/api/sessions/{NAME}", json={"proxy_prunes": True})
+        assert app.proxy_scripts.drained(30)
+        active: Any = {"version": "1", "edits": {"k": {"drop": True}}, "ended": "k"}
+        hints.write(f"proxy-{NAME}", hints.ACTIVE, active, hints.proxy_folder())
+        app.ingest.append_records(NAME, rows[-1:])
+        take(client, HISTORY, applied="1")
+        assert session(client)["agent"] is None
+        marks = client.get(f"/api/sessions/{NAME}/timeline").get_json()["changes"]
+        assert marks == []
+
+    def test_is_switched_off_before_a_call_has_come(self, app: App, client: Client) -> None:  # X13
+        """After a restart of the server the script that is there is switched off as it is."""
+        follow(app)
+        take(client, HISTORY)
+        client.patch(f"/api/sessions/{NAME}", json={"proxy_prunes": True})
+        take(client, LATER, "msg_3")
+        assert app.proxy_scripts.drained(30)
+        app.proxy_scripts._followed._links.clear()
+        client.patch(f"/api/sessions/{NAME}", json={"proxy_prunes": False})
+        assert app.proxy_scripts.drained(30)
+        script: Any = hints.read(f"proxy-{NAME}", hints.EDITS, hints.proxy_folder())
+        assert script["prunes"] is False
+        assert "version" in script

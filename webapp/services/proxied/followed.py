@@ -1,0 +1,325 @@
+"""Calls of a session whose transcript is followed too: one session, with the transcript's text and the calls' usage.
+
+Nothing of such a call is appended, because the transcript has it. The call adds the exact usage, which transcripts
+write down before an answer has ended, and the keys by which the proxy knows the messages, so that the session can be
+sent pruned. What the proxy had made a session of before the transcript was found goes over to it.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from scoring.messages import Message
+from webapp.agents.records import Usage
+from webapp.agents.view import ViewMessage, ViewRow
+from webapp.events import Event, MessagesAppended, SessionCreated, SessionUpdated
+from webapp.services.catalog.sessions import Sessions
+from webapp.services.proxied.billing import bill
+from webapp.services.proxied.read_calls import ReadCall, usage_of
+from webapp.services.session.environment import Environment
+from webapp.services.session.proxy import ID_PREFIX, PROXY
+from webapp.services.session.session import Session
+from webapp.services.session.stored_messages import whole
+from webapp.services.transfer.transcripts_out import places
+from webapp.store.context import AGENT
+from webapp.store.sessions import SessionRow
+
+# Sessions whose links are remembered, and the last calls of each, whose rows may come later than the call.
+LINKS_KEPT, CALLS_KEPT = 256, 16
+# A call without a known name is compared with the last messages of so many sessions, used within this time.
+LOOKED_AT, LAST_MESSAGES, RECENT_MS = 12, 8, 3_600_000
+# A session of the proxy's own is compared so often: its transcript is found by then, or there is none.
+COMPARED_CALLS = 4
+# Texts shorter than this say nothing about which conversation they are of.
+TELLING_CHARS = 24
+
+
+@dataclass(slots=True)
+class Link:
+    """A followed session as the proxy knows it.
+
+    `name` is its name there, `keys` maps source ids to the proxy's keys, as of operation number `operation`, and
+    `tail` is the key of the last message. `usage` is that of the last calls, by the provider's id.
+    """
+
+    name: str
+    keys: Mapping[str, str] = field(default_factory=dict)
+    operation: int = -1
+    tail: str = ""
+    usage: OrderedDict[str, Usage] = field(default_factory=OrderedDict)
+
+
+class FollowedCalls:
+    """Finds the followed session of a call, and keeps what the call adds to it."""
+
+    def __init__(self, environment: Environment, sessions: Sessions) -> None:
+        self._environment, self._store, self._sessions = environment, environment.store, sessions
+        self._links: OrderedDict[str, Link] = OrderedDict()
+        self._lock = threading.Lock()
+        environment.bus.subscribe(self._heard)
+
+    def link(self, session_id: str) -> Link | None:
+        """Return the link of a session; None where no call of it came since the start."""
+        return self._links.get(session_id)
+
+    def followed(self, name: str) -> SessionRow | None:
+        """Return the followed session with a name at the proxy, deleted or not."""
+        return next((row for row in map(self._followed, followed_ids(name)) if row is not None), None)
+
+    # -- which session
+
+    def session_of(self, read: ReadCall, name: str, own: SessionRow | None) -> SessionRow | None:
+        """Return the followed session of a call, deleted or not; None where none is known.
+
+        `own` is the session that the proxy made for such calls, if there is one.
+        """
+        row = self.followed(name) or self._followed(_cache_key(read))
+        if row is not None or not read.taken:
+            return row
+        if own is not None and Session.of(self._environment, own).state.proxy.calls >= COMPARED_CALLS:
+            return None
+        return self._by_messages(read)
+
+    def _followed(self, session_id: str) -> SessionRow | None:
+        row = self._store.sessions.find(session_id)
+        return row if row is not None and row.followed and row.source != PROXY else None
+
+    def _by_messages(self, read: ReadCall) -> SessionRow | None:
+        """Return the recent session whose last messages are in the request."""
+        rows, _ = self._store.sessions.page(None, LOOKED_AT)
+        since = self._environment.clock() - RECENT_MS
+        asked = None
+        for row in rows:
+            if row.followed and row.source != PROXY and row.last_activity_at >= since:
+                asked = asked or Asked.of(read.items)
+                if asked.continues(self._last(row)):
+                    return row
+        return None
+
+    def _last(self, row: SessionRow) -> list[Message]:
+        log = self._store.log
+        last = log.last_messages(row.key, row.next_no, LAST_MESSAGES)
+        return [whole(one.role, log.entries_of(row.key, one)) for one in last]
+
+    def is_aside(self, row: SessionRow, read: ReadCall) -> bool:
+        """Return whether a call under the session's name is no part of its conversation: a title, a check."""
+        if read.tools_digest == Session.of(self._environment, row).state.proxy.tools:
+            return False
+        asked = Asked.of(read.items)
+        last = self._last(row)
+        return bool(last) and not any(asked.has(message) for message in last)
+
+    # -- what a call adds
+
+    def take(self, row: SessionRow, name: str, read: ReadCall) -> int:
+        """Keep what a call adds to its session; return 0, the number of messages that it adds."""
+        name = name or names_of(row.id)[0]
+        link = self._linked(row.id, name)
+        usage = usage_of(read.reply)
+        self._note(row.id, name, read, usage)
+        if read.taken:
+            link.tail = (*read.keys, *read.reply_keys)[-1]
+            self._match(row, link, read)
+        if usage is not None and read.reply is not None and read.reply.call:
+            link.usage[read.reply.call] = usage
+            while len(link.usage) > CALLS_KEPT:
+                link.usage.popitem(last=False)
+            self._correct(row.id, link)
+        return 0
+
+    def _linked(self, session_id: str, name: str) -> Link:
+        with self._lock:
+            link = self._links.setdefault(session_id, Link(name))
+            self._links.move_to_end(session_id)
+            while len(self._links) > LINKS_KEPT:
+                self._links.popitem(last=False)
+        link.name = name
+        return link
+
+    def _note(self, session_id: str, name: str, read: ReadCall, usage: Usage | None) -> None:
+        """Note what was sent, and the bill of a pruned call."""
+        call = read.call
+        with self._store.write():
+            session = Session.load(self._environment, session_id)
+            state = session.state.proxy
+            state.name, state.reason, state.subscription = name, call.reason, call.subscription
+            if read.taken:
+                state.applied, state.tools = bool(call.applied), read.tools_digest
+            if usage is not None:
+                bill(session, usage, changed=call.applied != state.version)
+                state.version = call.applied
+            session.save()
+
+    def _match(self, row: SessionRow, link: Link, read: ReadCall) -> None:
+        """Find the keys of the transcript's messages, once for each change of a session that is switched on."""
+        row = self._store.sessions.get(row.id)
+        if not Session.of(self._environment, row).state.proxy.prunes or link.operation == row.next_operation:
+            return
+        with self._store.read():
+            found = [one for one in places(self._store, row, AGENT) if isinstance(one, ViewMessage)]
+        rows = [one for place in found for one in place.rows]
+        link.keys, link.operation = matched(rows, read.items, read.keys), row.next_operation
+
+    def _correct(self, session_id: str, link: Link) -> None:
+        """Put exact usage in place of what the transcript says of the same calls."""
+        row = self._store.sessions.find(session_id)
+        if row is None or row.deleted_at is not None:
+            return
+        with self._store.write():
+            changed = [
+                self._store.usage.correct(row.key, call, counts_of(usage))
+                for call, usage in link.usage.items()
+            ]
+        if any(changed):
+            self._environment.bus.publish(SessionUpdated(session_id))
+
+    def take_over(self, own: SessionRow, row: SessionRow, name: str) -> None:
+        """Give what the proxy made a session of to the followed session, and delete the former."""
+        with self._store.write():
+            if self._store.sessions.get(own.id).deleted_at is not None:
+                return
+            former, session = Session.load(self._environment, own.id), Session.load(self._environment, row.id)
+            theirs, state = former.state.proxy, session.state.proxy
+            for counted in ("calls", "pruned", "paid", "unpruned"):
+                setattr(state, counted, getattr(state, counted) + getattr(theirs, counted))
+            state.prunes, state.subscription = theirs.prunes or state.prunes, theirs.subscription
+            state.tools, state.name, state.full = theirs.tools, name, theirs.full
+            session.save()
+            for child in self._store.sessions.children(own.id):
+                self._store.sessions.update(self._store.sessions.get(child).key, parent_id=row.id)
+        self._sessions.delete(own.id)
+        self._environment.bus.publish(SessionUpdated(row.id))
+
+    def _heard(self, event: Event) -> None:
+        if isinstance(event, MessagesAppended):
+            link = self._links.get(event.session_id)
+            if link is not None and link.usage:
+                self._correct(event.session_id, link)
+        elif isinstance(event, SessionCreated) and not event.session_id.startswith(ID_PREFIX):
+            row = self._followed(event.session_id)
+            for name in names_of(event.session_id) if row is not None else ():
+                own = self._store.sessions.find(name)
+                if row is not None and own is not None and own.source == PROXY and own.deleted_at is None:
+                    self.take_over(own, row, name)
+
+
+def names_of(session_id: str) -> list[str]:
+    """Return the names that the proxy may give to a followed session."""
+    return [f"{ID_PREFIX}{session_id}", f"{ID_PREFIX}{session_id.replace('.agent-', '.')}"]
+
+
+def followed_ids(name: str) -> list[str]:
+    """Return the ids that the session with a name at the proxy has where its transcript is followed."""
+    inner = name.removeprefix(ID_PREFIX)
+    above, dot, agent = inner.partition(".")
+    return [inner, f"{above}.agent-{agent}"] if dot else [inner] if inner else []
+
+
+def _cache_key(read: ReadCall) -> str:
+    key = read.body.get("prompt_cache_key")
+    return key if isinstance(key, str) else ""
+
+
+def counts_of(usage: Usage) -> tuple[int, int, int, int, int]:
+    """Return the tokens of a call as the store takes them."""
+    return (
+        usage.input_tokens,
+        usage.output_tokens,
+        usage.cached_tokens,
+        usage.cache_write_tokens,
+        usage.cache_write_hour_tokens,
+    )
+
+
+# -- the messages of a request beside those of a transcript
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The calls and texts of a request, by which messages of a transcript are found in it."""
+
+    calls: Mapping[str, int]
+    texts: Mapping[tuple[bool, str], Sequence[int]]
+
+    @classmethod
+    def of(cls, items: Sequence[Any]) -> Asked:
+        """Return those of a request's items, with the places of the items."""
+        calls: dict[str, int] = {}
+        texts: dict[tuple[bool, str], list[int]] = {}
+        for i, item in enumerate(items):
+            if not isinstance(item, dict):
+                continue
+            for call, is_result in _ids(item):
+                calls.setdefault(f"{call}{'<' if is_result else ''}", i)
+            for text in _texts(item):
+                texts.setdefault((item.get("role") == "assistant", text), []).append(i)
+        return cls(calls, texts)
+
+    def place(self, message: Message, after: int) -> int | None:
+        """Return the place of a message at or behind another place; None where it is not there."""
+        for name in (*(call.id for call in message.calls), *(f"{one.call_id}<" for one in message.results)):
+            if name in self.calls:
+                return self.calls[name]
+        found = self.texts.get((message.role == "assistant", message.text.strip()), ())
+        return next((i for i in found if i >= after), None)
+
+    def has(self, message: Message) -> bool:
+        """Return whether a message is in the request."""
+        return bool(message.text.strip() or message.calls or message.results) and (
+            self.place(message, 0) is not None
+        )
+
+    def continues(self, last: Iterable[Message]) -> bool:
+        """Return whether a request goes on from a transcript: one of its calls, or two telling texts, are in it."""
+        here = [message for message in last if self.has(message)]
+        told = [one for one in here if len(one.text.strip()) >= TELLING_CHARS]
+        return any(one.calls or one.results for one in here) or len({one.role for one in told}) > 1
+
+
+def matched(rows: Iterable[ViewRow], items: Sequence[Any], keys: Sequence[str]) -> dict[str, str]:
+    """Return the keys of the items that hold a transcript's rows, by the ids of the rows.
+
+    A row without a place among them is left out, so that no script drops it.
+    """
+    asked, found, last = Asked.of(items), dict[str, str](), 0
+    for row in rows:
+        place = asked.place(row.message, last)
+        if place is not None:
+            found[row.id], last = keys[place], max(last, place)
+    return found
+
+
+def _ids(item: Mapping[str, Any]) -> list[tuple[str, bool]]:
+    """Return the ids of calls and, with True, of results in an item of any format."""
+    found: list[tuple[str, bool]] = []
+    if isinstance(item.get("call_id"), str):
+        found.append((item["call_id"], str(item.get("type")).endswith("_output")))
+    if isinstance(item.get("tool_call_id"), str):
+        found.append((item["tool_call_id"], True))
+    called, content = item.get("tool_calls"), item.get("content")
+    calls = [one.get("id") for one in called if isinstance(one, dict)] if isinstance(called, list) else []
+    found += [(call, False) for call in calls if isinstance(call, str)]
+    for block in content if isinstance(content, list) else ():
+        if not isinstance(block, dict):
+            continue
+        if block.get("type") == "tool_use" and isinstance(block.get("id"), str):
+            found.append((block["id"], False))
+        elif block.get("type") == "tool_result" and isinstance(block.get("tool_use_id"), str):
+            found.append((block["tool_use_id"], True))
+    return found
+
+
+def _texts(item: Mapping[str, Any]) -> set[str]:
+    """Return the texts of an item: each block, and all of them together."""
+    content = item.get("content")
+    if isinstance(content, str):
+        return {content.strip()} - {""}
+    blocks = (
+        [one.get("text") for one in content if isinstance(one, dict)] if isinstance(content, list) else []
+    )
+    told = [text for text in blocks if isinstance(text, str)]
+    return {text.strip() for text in (*told, "\n".join(told), "".join(told))} - {""}

@@ -1,0 +1,45 @@
+"""Names of sessions at the proxy, as clients give them: the same in proxy and server."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+
+PREFIX = "proxy-"
+LONGEST_NAME = 120
+_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._:@+-]+")
+_OLD_USER_ID = re.compile(r"_session_([0-9a-f-]{36})$")
+
+
+def id_of(name: str) -> str:
+    """Return the id of the session with a name in the store; "" for no name."""
+    return f"{PREFIX}{name}" if name else ""
+
+
+def clean(name: str) -> str:
+    """Return a name as part of a session's id."""
+    return _NOT_IN_NAMES.sub("-", name.strip())[:LONGEST_NAME].strip("-")
+
+
+def session_in(body: Mapping[str, Any]) -> str:
+    """Return the session that the metadata of a body names; "" for none."""
+    metadata = body.get("metadata")
+    for field in ("session_id", "user_id"):
+        said = metadata.get(field) if isinstance(metadata, Mapping) else None
+        if not isinstance(said, str):
+            continue
+        if said.startswith("{"):
+            try:
+                inner = orjson.loads(said)
+            except orjson.JSONDecodeError:
+                continue
+            if isinstance(inner.get("session_id"), str):
+                return str(inner["session_id"])
+        elif field == "session_id":
+            return said
+        elif found := _OLD_USER_ID.search(said):
+            return found[1]
+    return ""

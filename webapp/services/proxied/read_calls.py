@@ -1,0 +1,130 @@
+"""A copy of a call as it is read: its session's name, its messages with their keys, its answer."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import orjson
+
+from scoring.errors import MalformedMessage, UnknownFormat
+from scoring.formats import decode
+from scoring.messages import Message
+from webapp.agents.records import Usage
+from webapp.errors import Invalid, Malformed
+from webapp.services.ingest.usage_reports import read_usage
+from webapp.services.proxied.keys import Protocol, keys_of, protocol_of
+from webapp.services.proxied.replies import Reply, reply_of
+from webapp.services.session.codec import json_bytes, read_json
+
+SYSTEM_FIELDS = ("system", "instructions")
+TAKEN = range(200, 300)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """A copy of a call as the proxy hands it over; `webapp.proxy.handover` says what its fields mean."""
+
+    provider: str
+    path: str
+    session: str
+    parent: str | None
+    status: int
+    request: str
+    answer: str
+    whole: bool
+    at: int
+    applied: str
+    reason: str
+    subscription: bool
+
+
+@dataclass(frozen=True)
+class ReadCall:
+    """A call as it was read: its messages with their keys, the other fields of its body, and its answer."""
+
+    call: Call
+    protocol: Protocol
+    body: Mapping[str, Any]
+    items: Sequence[Any]
+    keys: Sequence[str]
+    reply: Reply | None
+
+    @property
+    def taken(self) -> bool:
+        """Return whether the provider took the call."""
+        return self.call.status in TAKEN
+
+    @property
+    def model(self) -> str | None:
+        """Return the model that answered, else the requested one."""
+        asked = self.body.get("model")
+        return (self.reply.model if self.reply else None) or (asked if isinstance(asked, str) else None)
+
+    @property
+    def tools(self) -> list[Any]:
+        """Return the tool definitions."""
+        found = self.body.get("tools")
+        return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+
+    @cached_property
+    def tools_digest(self) -> str:
+        """Return what identifies the tool definitions; "" for none."""
+        return hashlib.blake2b(json_bytes(self.tools), digest_size=8).hexdigest() if self.tools else ""
+
+    @cached_property
+    def reply_keys(self) -> list[str]:
+        """Return the keys of the answer's messages."""
+        return (
+            keys_of([*self.items, *self.reply.messages], self.keys)[len(self.items) :] if self.reply else []
+        )
+
+
+def read_call(call: Call) -> ReadCall:
+    """Return what a call and its answer say.
+
+    Raises:
+        Invalid: such a call holds no conversation.
+        Malformed: its request cannot be read.
+    """
+    protocol = protocol_of(call.provider, call.path)
+    if protocol is None:
+        raise Invalid(f"a call of {call.provider}{call.path} holds no conversation", "path")
+    try:
+        body = read_json(call.request.encode("utf-8", "surrogatepass"))
+    except orjson.JSONDecodeError as error:
+        raise Malformed(f"the request of a call is not JSON: {error}") from None
+    items = body.get(protocol.list_name) if isinstance(body, dict) else None
+    if isinstance(items, str):
+        items = [{"role": "user", "content": items}]
+    if not isinstance(items, list) or not items:
+        raise Malformed(f"the request of a call has no list {protocol.list_name}")
+    reply = reply_of(protocol.format, call.answer) if call.whole and call.status in TAKEN else None
+    try:
+        return ReadCall(call, protocol, body, items, keys_of(items), reply)
+    except ValueError as error:
+        raise Malformed(f"the request of a call cannot be read: {error}") from None
+
+
+def message_of(item: Any, wire_format: str) -> Message | None:
+    """Return the message of a wire message; None if it cannot be read."""
+    try:
+        return next(iter(decode([item], wire_format).messages), None)
+    except (MalformedMessage, UnknownFormat):
+        return None
+
+
+def words_of(message: Message) -> tuple[str, tuple[str, ...]]:
+    """Return the text of an answer, independent of its encoding."""
+    return message.text.strip(), tuple(call.id for call in message.calls)
+
+
+def usage_of(reply: Reply | None, answer: Iterable[Message] = ()) -> Usage | None:
+    """Return the real usage of a call, None if the provider reports none."""
+    try:
+        return read_usage(reply.usage, answer) if reply is not None else None
+    except Invalid:
+        return None
