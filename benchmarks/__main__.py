@@ -1,8 +1,8 @@
-"""`python -m benchmarks [NAME …] [--once]`: every figure the documentation claims, measured twice, as a table.
+"""`python -m benchmarks [NAME …] [--once]`: measures every number that the documentation claims, twice, as a table.
 
-Each module of this package with a `run()` is one benchmark. The machine is taken to be noisy: both runs are
-printed and the better one is held against the goal, p50 and p99 included: each is the better of that figure's two runs.
-Of counts of things that are wrong it is the worse one. Nothing here is a test; no goal missed is an error.
+Each module of this package with a `run()` is one benchmark. Because machines are noisy, both runs are printed and the
+better one is compared with the goal, separately for each figure, also for p50 and p99. For counts of faults it is the
+worse one. Nothing here is a test, and a missed goal is not an error.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ def measure(name: str, runs: int) -> list[tuple[Row, list[Row]]]:
 
 
 def number(value: float) -> str:
-    """Three significant digits, never in powers of ten."""
+    """Return a number with three significant digits, never in powers of ten."""
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run the benchmarks named, or all."""
+    """Run the named benchmarks, or all of them."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"any of {', '.join(NAMES)}")
     parser.add_argument("--once", action="store_true", help="one run instead of two")

@@ -1,7 +1,7 @@
 """Do the numbers agree, over all real sessions? Regions with totals, live with imported, once with twice.
 
 The transcripts of `benchmarks.prediction` are followed as a user's own, then imported again as files, then read row by
-row as they were written. Each figure is a number of sessions, and none is wanted.
+row as they were written. Each figure is a number of sessions, and should be 0.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from webapp.wiring import build
 
 
 def run() -> list[Row]:
-    """Sessions that disagree; nothing where there are no transcripts."""
+    """Return the numbers of sessions that disagree; [] without transcripts."""
     root = root_of()
     if not root.is_dir():
         return []
@@ -67,7 +67,7 @@ def _adds_up(session: Session) -> bool:
 
 
 def _live(folder: Path, root: Path) -> list[Row]:
-    """One application reads each session as a whole, another row by row."""
+    """Return the sessions that differ between an application that reads them whole and one that reads them by row."""
     whole, live = (build(Config(db=folder / f"{name}.db")) for name in ("whole", "live"))
     try:
         differing = 0

@@ -15,7 +15,7 @@ SIZES = (1_000, 100_000)
 
 
 def run() -> list[Row]:
-    """p50 and p99 at both sizes, and their ratios; of two runs the better counts, figure by figure."""
+    """Return p50 and p99 at both sizes, and their ratios; the better of two runs counts, for each figure."""
     rows: list[Row] = []
     found: dict[int, tuple[float, float]] = {}
     for size in SIZES:
@@ -30,7 +30,7 @@ def run() -> list[Row]:
 
 
 def _appends(size: int) -> list[float]:
-    """Milliseconds of each append to a session of `size` messages."""
+    """Return the milliseconds of each append to a session of `size` messages."""
     with sessions.app() as app:
         session = sessions.filled(app, size)
         times = []

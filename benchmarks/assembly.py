@@ -78,7 +78,7 @@ def _from_the_store() -> list[Row]:
 
 
 def _keep_newest(app: App, name: str) -> None:
-    """Leaves the newest items in the view, as a prune would."""
+    """Keep only the newest items in the view, as a prune would."""
     row = app.store.sessions.get(name)
     gone = app.store.contexts.items(row.key, PRUNED)[:-ITEMS]
     with app.store.write():

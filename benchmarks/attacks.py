@@ -27,7 +27,7 @@ Held = list[tuple[asyncio.StreamReader, asyncio.StreamWriter]]
 
 
 async def held(port: int, count: int, sent: bytes, limit: int = 1 << 16) -> Held:
-    """Open so many connections, and send each the same."""
+    """Open `count` connections and send the same bytes on each."""
     opened = [await asyncio.open_connection("127.0.0.1", port, limit=limit) for _ in range(count)]
     for _, writer in opened:
         writer.write(sent)
@@ -54,7 +54,7 @@ async def beside(port: int, count: int, sent: bytes, what: str) -> list[Row]:
 
 
 async def deaf_pages(process: Any, port: int) -> list[Row]:
-    """Return the memory that pages cost which take part and never read, while 12 MB are appended."""
+    """Return the memory for pages that subscribe and never read, while 12 MB are appended."""
     http = Http(port)
     await http.send("POST", "/api/sessions", {"id": "deaf", "model": "gpt-5"})
     opened = await held(port, DEAF, handshake(port), limit=1)

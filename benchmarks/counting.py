@@ -1,4 +1,4 @@
-"""Counting tokens: as fast as the bare tokenizer, in proportion on absurd texts, and near it without one.
+"""Counting tokens: speed beside the bare tokenizer, time for extreme texts, and the error of the estimator.
 
 Texts are those of the shared transcripts where they are there, and this project's own sources. The raw tokenizer is
 tiktoken's `encode_ordinary` on each text as a whole.
@@ -40,7 +40,7 @@ MIXED = (
 
 
 def run() -> list[Row]:
-    """Throughput against the raw tokenizer, time on absurd texts, and the estimator's error."""
+    """Return throughput relative to the raw tokenizer, time on extreme texts, and the estimator's error."""
     with tempfile.TemporaryDirectory() as cache:
         counter = Tokenizers(Path(cache)).counter()
         if not isinstance(counter, TiktokenCounter):
@@ -82,7 +82,7 @@ def _estimator(counter: TiktokenCounter) -> Iterator[Row]:
 
 
 def absurd_texts() -> Mapping[str, str]:
-    """Texts that break tokenizers."""
+    """Return texts that break tokenizers."""
     noise = random.Random(7).randbytes(750_000)
     return {
         "a megabyte of one letter": "a" * MEGABYTE,
@@ -96,7 +96,7 @@ def absurd_texts() -> Mapping[str, str]:
 
 @lru_cache(maxsize=1)
 def real_texts() -> tuple[str, ...]:
-    """Return what agents and people wrote: parts of the shared transcripts, and this project's sources."""
+    """Return texts by agents and people: parts of the shared transcripts, and this project's sources."""
     texts = [
         p.read_text() for folder in ("scoring", "webapp") for p in sorted((SOURCES / folder).rglob("*.py"))
     ]

@@ -50,7 +50,7 @@ KINDS: Mapping[str, Callable[[Said], str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """A figure of a module; `put` sets it to so many times its value."""
+    """A constant of a module; `put` sets it to a multiple of its value."""
 
     name: str
     put: Callable[[float], None]
@@ -58,7 +58,7 @@ class Constant:
 
 
 def constants() -> list[Constant]:
-    """Those that were chosen on transcripts."""
+    """Return the constants that were chosen on transcripts."""
     found = [
         *_of(
             calibration,
@@ -92,7 +92,7 @@ def _module_setter(module: ModuleType, name: str) -> Callable[[float], None]:
 
 
 def _times(value: Any, times: float) -> Any:
-    """So many times a number, or each of several; whole numbers stay whole and above 0."""
+    """Return a number, or each of several, multiplied; whole numbers stay whole and above 0."""
     if isinstance(value, tuple):
         return tuple(_times(one, times) for one in value)
     if isinstance(value, dict):
@@ -165,7 +165,7 @@ class Trial:
         return self.under(())
 
     def best(self, wanted: Callable[[Said], bool]) -> Choice:
-        """Moves that help the wanted calls: the best single one, then the best on top of it, while one gains enough."""
+        """Return moves that help the wanted calls: the best one, then the best on top of it, while one gains enough."""
         choice: Choice = ()
         score = self._score(choice, wanted)
         for _ in range(MOST_MOVES):

@@ -19,7 +19,7 @@ SHARED = Path(__file__).parent.parent.parent / "shared" / "data" / "transcripts"
 
 
 def run() -> list[Row]:
-    """Megabytes of file a second: transcripts, and one long message list."""
+    """Return megabytes of file per second, for transcripts and one long message list."""
     rows: list[Row] = []
     files = sorted((SHARED / "claude-code").rglob("*.jsonl")) + sorted((SHARED / "codex").rglob("*.jsonl"))
     files = [path for path in files if path.stat().st_size]

@@ -1,4 +1,4 @@
-"""Many sessions that append, and many pages that look on: `coppice serve` as a process of its own, used from outside.
+"""Many sessions that append, and many pages that watch: a real `coppice serve`, used from outside.
 
 Sessions append in batches as fast as a few connections carry them; half of the pages show the overview, the others one
 session each. What counts: the rate, the time until an append is answered and until a page hears of it, whether
@@ -142,7 +142,7 @@ async def page(port: int, room: str, seen: Seen, watched: bool, joined: Callable
 
 
 def note(seen: Seen, message: list[Any]) -> None:
-    """Note how long an append took to be heard of."""
+    """Record how long it took until a page was notified of an append."""
     name, payload = message
     rows = (
         payload["sessions"] if name == "sessions:updated" else [payload] if name == "session:updated" else []

@@ -24,7 +24,7 @@ MESSAGES = 300
 
 
 def run() -> list[Row]:
-    """Resident megabytes of an empty server and of one with 200 sessions."""
+    """Return the resident megabytes of an empty server and of one with 200 sessions."""
     with tempfile.TemporaryDirectory() as folder:
         empty = _resident(Path(folder) / "empty.db", look=False)
         full = Path(folder) / "full.db"
@@ -43,7 +43,7 @@ def run() -> list[Row]:
 
 
 def _resident(db: Path, look: bool) -> float:
-    """Starts a server, looks at every session where asked, and answers its resident megabytes."""
+    """Start a server, view every session if `look`, and return its resident megabytes."""
     command = [sys.executable, "-m", "webapp", "serve", "--port", "0", "--no-watch", "--db", str(db)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as server:
         try:
@@ -60,7 +60,7 @@ def _resident(db: Path, look: bool) -> float:
 
 
 def _tree_megabytes(pid: int) -> float:
-    """Resident size of a process and its children, shared pages counted once each."""
+    """Return the resident size of a process and its children; shared pages count once."""
     found = subprocess.run(
         ["ps", "-o", "pid=", "--ppid", str(pid)], capture_output=True, text=True, check=False
     )

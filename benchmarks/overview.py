@@ -40,7 +40,7 @@ ALL = """
 
 
 def run() -> list[Row]:
-    """Times of a visit and of ten keystrokes, the bytes that were sent and the rows that are in the page."""
+    """Return times of a visit and of ten keystrokes, the bytes sent and the number of rows in the page."""
     with (
         tempfile.TemporaryDirectory() as folder,
         sync_playwright() as playwright,

@@ -1,4 +1,4 @@
-"""Other people's ways to shorten a context, as pruners of the retention benchmark.
+"""Other projects' ways to shorten a context, as pruners for the retention benchmark.
 
 Each takes and gives what `retention.prune` does and uses the other project as its own documentation shows. What is
 not installed is left out of `installed()`; langchain-core comes with the development tools, the others with

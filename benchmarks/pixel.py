@@ -39,7 +39,7 @@ WATCH = """
 
 
 def run() -> list[Row]:
-    """p50 and p99 over sixty lines, written at odd moments, every one of which has to appear."""
+    """Return p50 and p99 over sixty lines, written at irregular times; every line has to appear."""
     times = _times()
     return [
         Row("line written to pixel changed, p50", percentile(times, 50), "ms", GOAL_MS),
@@ -72,7 +72,7 @@ def _times() -> list[float]:
 
 
 def _append(file: Path, page: Page) -> dict[int, float]:
-    """Writes the lines, one every half second or so; when each was written, in milliseconds."""
+    """Write the lines, about one every half second; return when each was written, in milliseconds."""
     rng, written = random.Random(1), {}
     for number in range(1, LINES + 1):
         written[number] = _write(file, number)

@@ -178,7 +178,7 @@ def _cold(name: str, messages: list[dict[str, Any]], *, foresight: bool) -> list
 
 
 def _twice(messages: list[dict[str, Any]], budget: int) -> tuple[float, float]:
-    """Milliseconds of the first call for a list that nobody has seen, and of one for it and a turn more."""
+    """Return the milliseconds of the first call for an unknown list, and of a call with one more turn."""
     first, second = [], []
     for run in range(3):
         fresh = [{**one, "content": f"{one['content']} {run}"} for one in messages]

@@ -1,9 +1,9 @@
 """The error of our estimate just before each real call. `python -m benchmarks.prediction` shows each session too.
 
 Real transcripts are replayed record by record through `scoring.tokens.calibration`, with the real tokenizer.
-Just before a call that reports its input, the total is said; then it is compared, and only then learned from. The
-first call of a session knows what earlier sessions (by the time of their first row) have taught. Beside it stands
-the simplest predictor: the last real total and a token for each 2.8 new characters.
+Just before a call that reports its input, the total is predicted; then it is compared with the report, and only then
+the report is used for calibration. The first call of a session uses the overheads of earlier sessions (by the time of
+their first row). The simplest predictor is shown too: the last real total and a token for each 2.8 new characters.
 
 A folder with `claude-code/projects` and `codex/sessions` in it may be named as argument or in
 `COPPICE_TRANSCRIPTS`; without, the shared transcripts are taken.
@@ -111,7 +111,7 @@ class Replay:
     # -- records
 
     def take(self, record: Record) -> None:
-        """One record more."""
+        """Take one more record."""
         if isinstance(record, Meta):
             self._meta(record)
         elif isinstance(record, Entry):
@@ -212,12 +212,12 @@ class Replay:
     # -- figures
 
     def _size(self) -> tuple[int, int]:
-        """Estimated tokens and characters of the context."""
+        """Return estimated tokens and characters of the context."""
         held = {id(h): h for h in self._context.values()}.values()
         return sum(h.tokens for h in held), sum(h.chars for h in held)
 
     def _calibration(self) -> Calibration:
-        """Return what is known; before the first call, what others taught."""
+        """Return the calibration; before the first call, that from other sessions."""
         if self._known is not None:
             return self._known
         learned = expected(self.traits, self._lessons)
@@ -266,7 +266,7 @@ def _chars(message: Message) -> int:
 
 
 def sessions(root: Path) -> list[Read]:
-    """(file, stream, records) of every conversation under a folder, by the time of its first row."""
+    """Return (file, stream, records) of every conversation under a folder, by the time of its first row."""
     found: list[tuple[datetime, TranscriptFile, str, list[Record]]] = []
     for file, records in _files(root):
         streams: dict[str, list[Record]] = {}
@@ -318,7 +318,7 @@ def replay_one(conversation: Read, tokenizers: Tokenizers, lessons: Sequence[Les
 
 
 def _project(file: TranscriptFile) -> str:
-    """Claude Code's folder of the project; Codex keeps none apart."""
+    """Return Claude Code's folder of the project; Codex has no folder for each."""
     parts = file.path.parts
     return parts[parts.index("projects") + 1] if "projects" in parts else file.source
 
@@ -351,7 +351,7 @@ def growth_error(call: Said, said: int) -> float:
 
 
 def figures(calls: Sequence[Said], simple: bool = False) -> list[tuple[str, float, float | None]]:
-    """(name, percent, goal) of every figure; of the simple predictor if asked."""
+    """Return (name, percent, goal) of every figure; with `simple` those of the simple predictor."""
     following = [c for c in calls if c.kind in ("next", "cut")]
     steps = grown(calls)
     rows: list[tuple[str, list[float], float, float | None]] = []
@@ -397,7 +397,7 @@ def run() -> list[Row]:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Prints the figures, ours beside the simple predictor's, and each session's own."""
+    """Print our figures beside those of the simple predictor, and those of each session."""
     arguments = sys.argv[1:] if argv is None else argv
     calls = replayed(root_of(arguments[0] if arguments else None))
     plain = {name: value for name, value, _ in figures(calls, simple=True)}

@@ -43,7 +43,7 @@ SESSION = "x-claude-code-session-id"
 
 
 def provider(ready: Any) -> None:
-    """Serve streams for ever; each event says when it was sent."""
+    """Serve streams forever; each event contains the time when it was sent."""
     listener = socket.create_server(("127.0.0.1", 0), backlog=64)
     ready.put(listener.getsockname()[1])
     while True:
@@ -72,7 +72,7 @@ def _stream_all(client: socket.socket) -> None:
 
 
 def relay(ready: Any, port: int) -> None:
-    """Pass bytes between clients and a port for ever, understanding none."""
+    """Pass bytes between clients and a port forever, without parsing them."""
     listener = socket.create_server(("127.0.0.1", 0), backlog=64)
     ready.put(listener.getsockname()[1])
     while True:
@@ -292,7 +292,7 @@ def show(
 
 
 def turns(count: int, kinds: Sequence[str]) -> None:
-    """Print what many turns were refused and billed, with pruning and without."""
+    """Print how many of many turns were refused, and what they cost, with pruning and without."""
     from tests.reach.upstream import strict_upstream
     from tests.webapp.proxy.conftest import Way
     from tests.webapp.proxy.test_pruning import AGENTS, prune, switch, taken_in
@@ -322,7 +322,7 @@ def turns(count: int, kinds: Sequence[str]) -> None:
                     proxied = server.app.sessions.get("proxy-turns").proxy
                 total = sum(one[0] for one in upstream.usages)
                 cached = sum(one[1] for one in upstream.usages)
-                label = f"{kind}, {'pruned' if prunes else 'as it comes'}"
+                label = f"{kind}, {'pruned' if prunes else 'unpruned'}"
                 print(
                     f"{label:22}{len(upstream.usages):7}{len(upstream.refused):6}{total:13,}"
                     f"{100 * cached / total:11.1f}%{upstream.usages[-1][0]:11,}"

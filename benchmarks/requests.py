@@ -28,7 +28,7 @@ ROW = "message-list [role=row][data-id]"
 
 
 def run() -> list[Row]:
-    """Plan requests at three sizes, the page of 50,000 messages cold and warm."""
+    """Return plan requests at three sizes, and the page of 50,000 messages cold and warm."""
     rows: list[Row] = []
     for size in PLAN_SIZES:
         rows += _with_session(size, _plan_rows)

@@ -24,17 +24,17 @@ Kept = list[int | tuple[int, Chat]]
 
 
 def prune(messages: list[Chat], budget_tokens: int, count_tokens: Counter) -> Kept:
-    """Return what *Foresight* keeps."""
+    """Return the messages that *Foresight* keeps."""
     return pruned(messages, budget_tokens, count_tokens, FORESIGHT)
 
 
 def blueprint(messages: list[Chat], budget_tokens: int, count_tokens: Counter) -> Kept:
-    """Return what *Blueprint* keeps."""
+    """Return the messages that *Blueprint* keeps."""
     return pruned(messages, budget_tokens, count_tokens, BLUEPRINT)
 
 
 def pruned(messages: list[Chat], budget: int, count: Counter, settings: Settings) -> Kept:
-    """Return what a plan with these settings keeps."""
+    """Return the messages that a plan with these settings keeps."""
     typed = [_typed(orjson.dumps(m)) for m in messages]
     history = History.of_features(
         _features(m, count(w), settings) for m, w in zip(typed, messages, strict=True)
@@ -51,7 +51,7 @@ def _typed(wire: bytes) -> Message:
 
 @lru_cache(maxsize=1 << 16)
 def _features(message: Message, tokens: int, settings: Settings) -> Features:
-    """Static features, found once for all cases that share a session, as a store would keep them."""
+    """Return static features, computed once for all cases of a session, as a store would keep them."""
     return analyse(message, tokens, lexicon_of(settings.keywords), content=reads_content(settings))
 
 

@@ -1,4 +1,4 @@
-"""Do *Foresight*'s constants hold on kinds of sessions they were not chosen on?
+"""Tests *Foresight*'s constants on kinds of sessions that they were not chosen on.
 
 `python -m benchmarks.retention_held_out TOOL DATA` takes the retention benchmark's script and its folder of data.
 Every constant is moved alone, to seven tenths and to ten sevenths of its value. Without one kind of session, each is
@@ -38,7 +38,7 @@ Figures = dict[str, float]  # kind of session -> recall over all budgets, in per
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """A figure of a module, or a field of the settings; `most` is the highest it may have."""
+    """A constant of a module, or a field of the settings; `most` is its maximum."""
 
     home: ModuleType | str
     name: str
@@ -137,7 +137,7 @@ def _times(value: float, times: float, most: float) -> float:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Prints what is kept of each kind as shipped, fitted to all, and with the constants chosen on the others."""
+    """Print the recall of each kind as shipped, fitted to all, and with the constants chosen on the others."""
     spec = spec_from_file_location("retention_tool", arguments[0])
     assert spec is not None
     assert spec.loader is not None

@@ -41,11 +41,11 @@ class Session:
         self.messages: list[Chat] = [{"role": role, "content": text} for role, text in opening]
 
     def user(self, text: str) -> None:
-        """A message of the user."""
+        """Add a message of the user."""
         self.messages.append({"role": "user", "content": text})
 
     def call(self, name: str, output: str, **arguments: Any) -> None:
-        """A call and its output."""
+        """Add a call and its output."""
         call = {"id": f"call_{len(self.messages)}", "type": "function"}
         function = {"name": name, "arguments": json.dumps(arguments)}
         self.messages += [
@@ -54,7 +54,7 @@ class Session:
         ]
 
     def word(self, count: int = 1) -> str:
-        """Words joined to a name."""
+        """Return words joined to a name."""
         return "_".join(self.random.choices(WORDS, k=count))
 
     def code(self, length: int = 8) -> str:
@@ -62,7 +62,7 @@ class Session:
         return "".join(self.random.choices("0123456789abcdef", k=length))
 
     def number(self, digits: int) -> int:
-        """Return a number of so many digits."""
+        """Return a number with this many digits."""
         return self.random.randrange(10 ** (digits - 1), 10**digits)
 
     def shuffled(self, things: Sequence[Any]) -> list[Any]:
@@ -71,7 +71,7 @@ class Session:
 
 
 def shop(random: Random) -> Session:
-    """Support that looks at several orders and changes them at the end, by ids from outputs of long before."""
+    """Return support that views several orders and changes them at the end, by ids from much earlier outputs."""
     s = Session(
         random, ("system", "You are a shop's agent. Policy: confirm every return, exchange and refund.")
     )
@@ -108,7 +108,7 @@ def shop(random: Random) -> Session:
 
 
 def research(random: Random) -> Session:
-    """Searches and long pages; the report names sources and figures."""
+    """Return searches and long pages; the report names sources and numbers."""
     s = Session(
         random, ("system", "You search the web."), ("user", "Report what is known, with figures and sources.")
     )
@@ -151,7 +151,7 @@ def cloud(random: Random, indent: int | None) -> Session:
 
 
 def logs(random: Random, needed: str) -> Session:
-    """Logs; what is used at the end stands in the lines that tell of an error, or in any lines."""
+    """Return logs; the values used at the end are in lines that report an error, or in any lines."""
     s = Session(
         random, ("user", "Since last night some orders fail. Read the logs, then repair what I name.")
     )
@@ -247,7 +247,7 @@ def cases(tool: ModuleType, count: Callable[[Chat], int], sessions: int = SESSIO
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Prints the recall of each kind: *Foresight*'s at each budget, and the mean over the budgets beside others'."""
+    """Print the recall of each kind: *Foresight*'s at each budget, and its mean beside those of others."""
     spec = spec_from_file_location("retention_tool", arguments[0])
     assert spec is not None
     assert spec.loader is not None

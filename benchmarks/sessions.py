@@ -22,7 +22,7 @@ MODEL = "claude-sonnet-4-5"
 
 @contextmanager
 def app() -> Iterator[App]:
-    """Services over a new store on disk, which goes with the block."""
+    """Yield services over a new store on disk, which is deleted with the block."""
     with tempfile.TemporaryDirectory() as folder:
         made = build(Config(db=Path(folder) / "coppice.db", follow=False))
         try:
@@ -32,7 +32,7 @@ def app() -> Iterator[App]:
 
 
 def messages(count: int, seed: int = 1) -> list[dict[str, Any]]:
-    """`count` chat messages of an agent's session: a user now and then, calls each followed by its result."""
+    """Return `count` messages of an agent's session: some of a user, and calls, each followed by its result."""
     rng = random.Random(seed)
     made: list[dict[str, Any]] = []
     while len(made) < count:

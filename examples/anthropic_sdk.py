@@ -1,4 +1,4 @@
-"""An agent's loop with Anthropic's SDK: the system prompt stands beside the list, as their API wants it.
+"""An agent's loop with Anthropic's SDK: the system prompt is beside the list, as their API requires.
 
 ANTHROPIC_API_KEY=… python examples/anthropic_sdk.py "What is in this folder?"
 """
@@ -40,7 +40,7 @@ def run(question: str, sdk: anthropic.Anthropic, coppice: Coppice, most_calls: i
 
 
 def files(path: str = ".") -> str:
-    """Return the names of the files in a folder, one a line."""
+    """Return the names of the files in a folder, one in each line."""
     return "\n".join(sorted(entry.name for entry in Path(path).iterdir()))
 
 

@@ -1,4 +1,4 @@
-"""A LangChain agent whose model is handed its context by Coppice: a middleware around each call of the model.
+"""A LangChain agent whose model gets its context from Coppice: a middleware around each call of the model.
 
 agent = create_agent("openai:gpt-5.1", tools, middleware=[InContext(coppice)])
 agent.invoke({"messages": [HumanMessage("What is in this folder?")]})
@@ -18,7 +18,7 @@ from webapp.client import Coppice
 
 
 class InContext(AgentMiddleware[Any, Any]):
-    """Sends what the session's context holds in place of the whole list."""
+    """Sends the session's context instead of the whole list."""
 
     def __init__(self, coppice: Coppice) -> None:
         super().__init__()
@@ -27,7 +27,7 @@ class InContext(AgentMiddleware[Any, Any]):
     def wrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
     ) -> ModelResponse[Any]:
-        """Hand the list to the server, and the model what comes back."""
+        """Send the list to the server, and the returned context to the model."""
         self.coppice.sync(request.messages)
         sent: Any = convert_to_messages(self.coppice.context("langchain"))
         return handler(request.override(messages=sent))

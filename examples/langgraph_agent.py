@@ -1,4 +1,4 @@
-"""A LangGraph agent: a node for the model, which sends what Coppice hands out, and a node for its tools.
+"""A LangGraph agent: a node for the model, which sends the context from Coppice, and a node for its tools.
 
 OPENAI_API_KEY=… python examples/langgraph_agent.py "What is in this folder?"
 """
@@ -29,7 +29,7 @@ def list_files(path: str = ".") -> str:
 
 
 def graph_of(model: Runnable[LanguageModelInput, AIMessage], coppice: Coppice) -> Any:
-    """Return the compiled graph. Its state keeps the whole conversation; `coppice` says what of it is sent."""
+    """Return the compiled graph. Its state keeps the whole conversation; `coppice` chooses the part that is sent."""
 
     def ask(state: MessagesState) -> dict[str, Any]:
         coppice.sync(state["messages"])

@@ -1,4 +1,4 @@
-"""An agent's loop with OpenAI's SDK: Coppice keeps the conversation and hands out what fits.
+"""An agent's loop with OpenAI's SDK: Coppice keeps the conversation and returns the context that fits.
 
 OPENAI_API_KEY=… python examples/openai_sdk.py "What is in this folder?"
 """
@@ -47,7 +47,7 @@ def run(question: str, sdk: openai.OpenAI, coppice: Coppice, most_calls: int = 1
 
 
 def files(path: str = ".") -> str:
-    """Return the names of the files in a folder, one a line."""
+    """Return the names of the files in a folder, one in each line."""
     return "\n".join(sorted(entry.name for entry in Path(path).iterdir()))
 
 

@@ -65,7 +65,7 @@ def examples(routes: list[Route], document: Mapping[str, Any]) -> dict[str, str]
 
 
 def answers(routes: list[Route]) -> Iterator[tuple[Route, Any]]:
-    """Yield what each route answers over a store that a few requests have filled."""
+    """Yield the answer of each route, from a store that a few requests have filled."""
     counted = itertools.count(1)
     with (
         tempfile.TemporaryDirectory() as folder,
@@ -126,7 +126,7 @@ def checked(answer: Any) -> Any:
 
 
 def collect(schema: Mapping[str, Any], value: Any, schemas: Mapping[str, Any], found: dict[str, Any]) -> None:
-    """Note the first value of each named schema in `value`, the fullest of them."""
+    """Record a value of each named schema in `value`, the one with the most fields."""
     if "$ref" in schema:
         name = schema["$ref"].rpartition("/")[2]
         if weight(value) > weight(found.get(name)):
@@ -158,7 +158,7 @@ def fitting(schema: Mapping[str, Any], value: Any, schemas: Mapping[str, Any]) -
 
 
 def weight(value: Any) -> int:
-    """Return how much an example shows: its fields that are neither null nor empty."""
+    """Return the number of fields of an example that are neither null nor empty."""
     return sum(one not in (None, [], {}) for one in value.values()) if isinstance(value, dict) else 0
 
 
@@ -184,7 +184,7 @@ def refers(schema: Mapping[str, Any]) -> bool:
 
 
 def written(value: Any) -> str:
-    """Return an example as JSON, a field a line."""
+    """Return an example as JSON, one field a line."""
     if not isinstance(value, dict):
         return json.dumps(value, ensure_ascii=False)
     lines = [f'  "{key}": {json.dumps(one, ensure_ascii=False)}' for key, one in value.items()]

@@ -36,12 +36,12 @@ def is_root() -> bool:
 
 
 def launch_arguments() -> list[str]:
-    """The command-line flags that a test's Chromium starts with."""
+    """Return the command-line flags that a test's Chromium starts with."""
     return [*QUIET, *(["--no-sandbox"] if is_root() else [])]
 
 
 def named_or_system() -> str | None:
-    """COPPICE_CHROMIUM, else the system's Chromium, else None. Raises NoBrowserError on a wrong name."""
+    """Return COPPICE_CHROMIUM, else the system's Chromium, else None. Raises NoBrowserError on a wrong name."""
     named = os.environ.get(VARIABLE)
     if named:
         found = shutil.which(named)
@@ -52,7 +52,7 @@ def named_or_system() -> str | None:
 
 
 def playwrights_own() -> str | None:
-    """The Chromium that Playwright downloaded earlier, or None."""
+    """Return the Chromium that Playwright downloaded earlier, or None."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
@@ -61,7 +61,7 @@ def playwrights_own() -> str | None:
 
 
 def find() -> str | None:
-    """The path of a Chromium on this machine, or None. Raises NoBrowserError on a wrong COPPICE_CHROMIUM."""
+    """Return the path of a Chromium on this machine, or None. Raises NoBrowserError on a wrong COPPICE_CHROMIUM."""
     return named_or_system() or playwrights_own()
 
 
@@ -72,7 +72,7 @@ def _run(*command: str) -> bool:
 
 
 def install() -> str:
-    """Installs a Chromium and returns its path. Raises NoBrowserError with what to do by hand."""
+    """Install a Chromium and return its path. Raises NoBrowserError with the steps to do by hand."""
     if is_root() and shutil.which("apt-get"):
         print("set-up: installing chromium with apt-get", file=sys.stderr)
         if _run("apt-get", "update", "-qq"):
@@ -89,7 +89,7 @@ def install() -> str:
 
 
 def main() -> int:
-    """Print the path of a Chromium, installing one if needed; return 1 if none can be had."""
+    """Print the path of a Chromium, installing one if needed; return 1 if none can be installed."""
     try:
         print(find() or install())
     except NoBrowserError as error:

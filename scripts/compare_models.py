@@ -97,7 +97,7 @@ SETTLED: tuple[tuple[str, str], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """A model as somebody else has it; None where they say nothing. Prices in dollars per million tokens."""
+    """A model as another publisher lists it; None for unknown values. Prices in dollars per million tokens."""
 
     name: str
     limit: int | None = None
@@ -109,7 +109,7 @@ class Published:
 
 
 def from_litellm(table: Mapping[str, Any]) -> Iterator[Published]:
-    """The conversational models of our providers in litellm's table."""
+    """Yield the conversational models of our providers in litellm's table."""
     for name, row in table.items():
         if row.get("litellm_provider") not in PROVIDERS or row.get("mode") not in MODES:
             continue
@@ -123,7 +123,7 @@ def from_litellm(table: Mapping[str, Any]) -> Iterator[Published]:
 
 
 def from_genai_prices(providers: Iterable[Any], today: date | None = None) -> Iterator[Published]:
-    """The conversational models of our providers in the data of the package `genai-prices`, with a day's prices."""
+    """Yield the conversational models of our providers in the package `genai-prices`, with the prices of a day."""
     today = today or datetime.now(tz=UTC).date()
     for provider in providers:
         if provider.id not in PROVIDERS.values():
@@ -142,7 +142,7 @@ def from_genai_prices(providers: Iterable[Any], today: date | None = None) -> It
 
 
 def left_out(makers: Iterable[str]) -> tuple[int, int, str]:
-    """Return how many names are of makers that are not compared, of how many, and whose the most are."""
+    """Return the number of names whose makers are not compared, the number of such makers, and the largest of them."""
     counts = Counter(makers)
     ours = {*PROVIDERS, *PROVIDERS.values()}
     others = Counter({maker: count for maker, count in counts.items() if maker not in ours})
@@ -151,7 +151,7 @@ def left_out(makers: Iterable[str]) -> tuple[int, int, str]:
 
 
 def disagreements(published: Iterable[Published]) -> Iterator[str]:
-    """One line for each model that we do not have, and for each figure that differs."""
+    """Yield one line for each model that we do not have, and for each value that differs."""
     for other in sorted(published, key=lambda p: p.name):
         ours = find_model(other.name)
         if not ours.known:
@@ -164,7 +164,7 @@ def disagreements(published: Iterable[Published]) -> Iterator[str]:
 
 
 def settled(line: str) -> str | None:
-    """Return the reason for which a disagreement stays, or None if nobody has looked into it."""
+    """Return the reason why a disagreement stays, or None if it was not examined."""
     return next((reason for pattern, reason in SETTLED if re.match(pattern, line)), None)
 
 
@@ -197,20 +197,20 @@ def _per_million(value: Any) -> float | None:
 
 
 def _of_day(conditional: Sequence[Any], today: date) -> Any:
-    """Of prices with a date of their beginning the ones that hold on a day; those of certain hours are left out."""
+    """Return the price that is valid on a day, without prices for certain hours."""
     begun = [c for c in conditional if c.constraint is None or getattr(c.constraint, "start_date", None)]
     holding = [c for c in begun if c.constraint is None or c.constraint.start_date <= today]
     return (holding or list(conditional))[-1].prices
 
 
 def _price(value: Any) -> float | None:
-    """A price; of prices by length of the prompt the one of short prompts."""
+    """Return a price; if it depends on the length of the prompt, that for short prompts."""
     value = getattr(value, "base", value)
     return None if value is None else float(value)
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Prints the disagreements; 1 if there are any, 2 if there is nothing to compare with."""
+    """Print the disagreements; return 1 if there are any, 2 if there is nothing to compare with."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("file", nargs="?", type=Path, help="litellm's model_prices_and_context_window.json")
     parser.add_argument("--all", action="store_true", help="tell what was settled too, with the reason")

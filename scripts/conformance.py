@@ -37,7 +37,7 @@ class UnknownRequirementError(Exception):
 
 
 def ids_in(comment: str) -> list[str]:
-    """The ids that a comment begins with, ranges written out: `# B1-B3, X2` gives B1, B2, B3, X2."""
+    """Return the ids that a comment begins with, ranges written out: `# B1-B3, X2` gives B1, B2, B3, X2."""
     found = IDS.match(comment.strip())
     names = re.split(r"\s*,\s*", found.group(1)) if found else []
     return [single for name in names for single in _written_out(name)]
@@ -50,7 +50,7 @@ def _written_out(name: str) -> list[str]:
 
 
 def python_tests(text: str) -> Iterator[tuple[str, list[str]]]:
-    """Each test of a Python file that names ids: `TestSubject.test_promise` and the ids."""
+    """Yield each test of a Python file that names ids: `TestSubject.test_promise` and the ids."""
     tokens = tokenize.generate_tokens(io.StringIO(text).readline)
     comments = {token.start[0]: token.string for token in tokens if token.type == tokenize.COMMENT}
     tree = ast.parse(text)
@@ -65,14 +65,14 @@ def python_tests(text: str) -> Iterator[tuple[str, list[str]]]:
 
 
 def js_tests(text: str) -> Iterator[tuple[str, list[str]]]:
-    """Each test of a JavaScript file that names ids: its sentence and the ids."""
+    """Yield each test of a JavaScript file that names ids: its sentence and the ids."""
     for found in JS_TEST.finditer(text):
         if ids := ids_in(found["comment"]):
             yield found["name"], ids
 
 
 def proofs(root: Path) -> dict[str, list[str]]:
-    """Requirement id -> the tests under `root` that name it, as `path: test`, sorted."""
+    """Return requirement id -> the tests under `root` that name it, as `path: test`, sorted."""
     found: dict[str, set[str]] = {}
     for pattern, read in (("test_*.py", python_tests), ("*.test.js", js_tests)):
         for file in sorted((root / "tests").rglob(pattern)):
@@ -84,13 +84,13 @@ def proofs(root: Path) -> dict[str, list[str]]:
 
 
 def requirements(root: Path) -> dict[str, dict[str, str]]:
-    """Section letter -> its title and its requirements by id."""
+    """Return section letter -> its title and its requirements by id."""
     with (root / REQUIREMENTS).open("rb") as file:
         return tomllib.load(file)
 
 
 def page(root: Path) -> str:
-    """The text of docs/conformance.md. Raises UnknownRequirementError with the id and a test naming it."""
+    """Return the text of docs/conformance.md. Raises UnknownRequirementError with the id and a test naming it."""
     proved, sections = proofs(root), requirements(root)
     known = {name for section in sections.values() for name in section}
     for name in sorted(set(proved) - known):
@@ -110,14 +110,14 @@ def _entry(name: str, text: str, tests: list[str]) -> str:
 
 
 def missing(root: Path) -> list[str]:
-    """The ids of the requirements that no test names."""
+    """Return the ids of the requirements that no test names."""
     proved = proofs(root)
     names = [name for section in requirements(root).values() for name in section if name != "title"]
     return [name for name in names if name not in proved]
 
 
 def main(arguments: list[str]) -> int:
-    """Writes the page, or with `--missing` lists what is not proved."""
+    """Write the page, or with `--missing` list the requirements without a test."""
     if "--missing" in arguments:
         unproved = missing(ROOT)
         print("\n".join(unproved))

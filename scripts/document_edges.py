@@ -205,7 +205,7 @@ def message_names(note: Any) -> Iterator[str]:
 
 
 def message_rows() -> Iterator[str]:
-    """Yield one row a message: its payload besides `room` and `revision`."""
+    """Yield one row for each message: its payload besides `room` and `revision`."""
     yield "| `session:updated` | the session's row of the overview ([Session](api.md#session)) |"
     yield "| `sessions:updated` | the rows of several, in place of a message each: `sessions` |"
     yield "| `messages:appended` | `session_id`, `messages` (the newest 200 of them), `count` |"

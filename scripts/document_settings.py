@@ -100,7 +100,7 @@ def page() -> str:
 
 
 def undescribed() -> set[str]:
-    """Settings without a meaning here, and meanings without a setting."""
+    """Return settings without a meaning here, and meanings without a setting."""
     described = {name for meanings in SECTIONS.values() for name in meanings}
     return described ^ {field.name for field in fields(Settings)}
 
@@ -151,7 +151,7 @@ def _owned(own: Mapping[str, Any]) -> str:
 
 
 def main() -> int:
-    """Writes the page."""
+    """Write the page."""
     PAGE.write_text(page(), encoding="utf-8")
     return 0
 

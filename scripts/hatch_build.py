@@ -20,7 +20,7 @@ class ShipPages(BuildHookInterface):  # type: ignore[type-arg]  # hatchling's co
     PLUGIN_NAME = "custom"
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Raises FileNotFoundError when the browser libraries were not copied: such a wheel shows no page."""
+        """Add the files. Raises FileNotFoundError if the browser libraries are missing: no page would work then."""
         if version == "editable":
             return
         root = Path(self.root)

@@ -34,7 +34,7 @@ class Check:
 
 
 def checks(kills: int, inputs: int) -> tuple[Check, ...]:
-    """Return the checks, for so many kills, and so many inputs found by coverage."""
+    """Return the checks, with these numbers of kills and of inputs found by coverage."""
     return (
         Check(
             "kills at any moment of any write; power cuts that lose or tear any write that was not synced",
@@ -100,7 +100,7 @@ def filled(page: str, lines: Iterable[str]) -> str:
 
 
 def main() -> int:
-    """Run everything and write the page; 1 if a check failed."""
+    """Run everything and write the page; return 1 if a check failed."""
     kills, inputs = (int(number) for number in sys.argv[1:3])
     busy = os.getloadavg()[0]
     try:

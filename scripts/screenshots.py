@@ -42,7 +42,7 @@ PLAN_SIZE: Any = {"width": 1280, "height": 1380}
 
 @dataclass(frozen=True)
 class Story:
-    """One made-up session: what the user asked, how far it got, and when it was last heard of."""
+    """One made-up session: the user's request, its progress, and its last activity."""
 
     title: str
     model: str
@@ -64,7 +64,7 @@ STORIES = (
 
 
 def write_story(root: Path, story: Story) -> None:
-    """Writes one session as Claude Code would have."""
+    """Write one session as Claude Code would have."""
     session = story.id or str(uuid.uuid5(uuid.NAMESPACE_URL, story.title))
     project = root / "projects" / "-home-me-orchard"
     if story.parent:
@@ -82,7 +82,7 @@ def write_story(root: Path, story: Story) -> None:
 
 
 def rows_of(story: Story) -> Iterator[dict[str, Any]]:
-    """The rows of a transcript, ending at the story's last moment."""
+    """Return the rows of a transcript, ending at the story's last moment."""
     last = datetime.now(UTC) - timedelta(minutes=story.minutes_ago, seconds=4)
     told = list(islice(steps(story.seed), story.length))
     told[0] = [Message("user", (Text(story.title),))]
@@ -111,7 +111,7 @@ def rows_of(story: Story) -> Iterator[dict[str, Any]]:
 
 
 def wire(message: Message, model: str, usage: dict[str, int]) -> dict[str, Any]:
-    """A message in the format of the agent."""
+    """Return a message in the format of the agent."""
     if message.role == "user":
         return {"role": "user", "content": message.text}
     content: list[dict[str, Any]] = []
@@ -132,7 +132,7 @@ def wire(message: Message, model: str, usage: dict[str, int]) -> dict[str, Any]:
 
 @contextmanager
 def serving(folder: Path) -> Iterator[str]:
-    """A server that follows `folder` with a store of its own; gives its address."""
+    """Run a server that follows `folder` with its own store; yield its address."""
     environment = {"HOME": str(folder), "CLAUDE_CONFIG_DIR": str(folder / "claude")}
     listener = listen(LOOPBACK, 0)
     url = url_of(listener, LOOPBACK)
@@ -147,7 +147,7 @@ def serving(folder: Path) -> Iterator[str]:
 
 
 def photograph(page: Page, url: str, theme: str) -> None:
-    """Takes every picture in one theme."""
+    """Take every picture in one theme."""
     page.goto(url)
     page.locator("tr.session-row").nth(len(STORIES) - 1).wait_for()
     page.locator(".c-full b", has_text="%").first.wait_for()
@@ -175,7 +175,7 @@ def photograph(page: Page, url: str, theme: str) -> None:
 
 
 def main() -> int:
-    """Writes docs/pictures/*.png; 1 when there is no browser."""
+    """Write docs/pictures/*.png; return 1 if there is no browser."""
     PICTURES.mkdir(parents=True, exist_ok=True)
     try:
         found = browser.named_or_system()

@@ -43,7 +43,7 @@ LIBRARIES = (
 
 
 def licence_of(package_folder: Path) -> str:
-    """The text of a package's licence file. Raises FileNotFoundError when it has none."""
+    """Return the text of a package's licence file. Raises FileNotFoundError if it has none."""
     found = sorted(path for path in package_folder.iterdir() if path.stem.upper() in {"LICENSE", "LICENCE"})
     if not found:
         raise FileNotFoundError(f"no licence file in {package_folder}; do not ship what has no licence")
@@ -51,7 +51,7 @@ def licence_of(package_folder: Path) -> str:
 
 
 def copy_library(library: Library, modules: Path, vendor: Path) -> str:
-    """Copies one library into its own folder under `vendor` and returns its version."""
+    """Copy one library into its own folder under `vendor` and return its version."""
     source, target = modules / library.package, vendor / library.package
     target.mkdir(parents=True)
     for name in library.files:
@@ -69,7 +69,7 @@ def copy_library(library: Library, modules: Path, vendor: Path) -> str:
 
 
 def copy_all(modules: Path, vendor: Path) -> dict[str, str]:
-    """Fills `vendor` afresh from `modules`; returns package -> version, as `versions.json` does."""
+    """Fill an emptied `vendor` from `modules`; return package -> version, as in `versions.json`."""
     shutil.rmtree(vendor, ignore_errors=True)
     versions = {library.package: copy_library(library, modules, vendor) for library in LIBRARIES}
     (vendor / "versions.json").write_text(json.dumps(versions, indent=2) + "\n", encoding="utf-8")
@@ -77,7 +77,7 @@ def copy_all(modules: Path, vendor: Path) -> dict[str, str]:
 
 
 def main() -> int:
-    """Copies from this tree's node_modules to its static/vendor; 1 when npm has not installed them."""
+    """Copy from this tree's node_modules to its static/vendor; return 1 if npm has not installed them."""
     try:
         versions = copy_all(ROOT / "node_modules", ROOT / "static" / "vendor")
     except FileNotFoundError as error:
