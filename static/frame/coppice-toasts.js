@@ -45,8 +45,9 @@ export class CoppiceToasts extends CoppiceElement {
         this.#add({ message: payload.message, kind, act: undoOf(payload) }),
       );
     this.actions({
-      "toast-act": () => this.#close(true),
-      "toast-close": () => this.#close(false),
+      "toast-act": () => this.#close("act"),
+      "toast-also": () => this.#close("also"),
+      "toast-close": () => this.#close(),
     });
   }
 
@@ -83,15 +84,15 @@ export class CoppiceToasts extends CoppiceElement {
     setTimeout(() => {
       if (this.#shown?.id !== toast.id) return;
       if (this.#isHeld) this.#expire(toast);
-      else this.#close(false);
+      else this.#close();
     }, shown);
   }
 
-  /** @param {boolean} act */
-  #close(act) {
+  /** @param {"act" | "also"} [button] that was pressed */
+  #close(button) {
     const closed = this.#shown;
     this.#show(this.#others.pop() ?? null);
-    if (act) closed?.act?.run();
+    if (button) closed?.[button]?.run();
   }
 
   view() {
@@ -100,11 +101,12 @@ export class CoppiceToasts extends CoppiceElement {
 }
 
 /** @param {Toast} toast */
-function one({ kind = "success", message, act }) {
+function one({ kind = "success", message, act, also }) {
   return html`<div class="toast" data-kind=${kind} role=${kind === "error" ? "alert" : "status"}>
     ${kind !== "success" && icon(kind)}
     <span>${message}</span>
     ${act && html`<button class="act" data-act="toast-act">${act.label}</button>`}
+    ${also && html`<button class="act" data-act="toast-also">${also.label}</button>`}
     <button class="iconic" data-act="toast-close" aria-label="Close">${icon("close")}</button>
   </div>`;
 }

@@ -382,8 +382,11 @@ export class CoppiceSession extends CoppiceElement {
       address.write({ panel: "" }, { panel: "" });
       this.#sheet = false;
     }
+    const { kind, proxy, why_not_resumed } = applied.session;
+    const resumable = kind === "followed" && !proxy && why_not_resumed === null;
     toast(prunedSentence(applied.operation), {
       act: { label: "Undo", run: () => this.#undo(applied.operation.n) },
+      ...(resumable ? { also: { label: "Resume from this…", run: () => this.#askToResume() } } : {}),
     });
     this.#updateAndLeave();
   }

@@ -105,7 +105,7 @@ function facts(session, parent) {
 
 /** @param {Api.Session} session */
 function moreMenu(session) {
-  const { automatic, proxy, target_percent, aim_percent, strategy } = session;
+  const { automatic, kind, proxy, target_percent, aim_percent, strategy } = session;
   const byDefault = `As in the settings: ${strategyName(strategy.setting)}`;
   return html`<details class="menu more">
     <summary class="button iconic" aria-label="More" title="More">${icon("more")}</summary>
@@ -114,7 +114,7 @@ function moreMenu(session) {
         ><input type="checkbox" role="switch" name="automatic" .checked=${automatic}>Automatic pruning</label>
       <p class="note">
         Above ${percentSet(target_percent)}, prune to ${percentSet(aim_percent)} as soon as a message arrives.
-        Each prune can be undone.
+        Each prune can be undone. ${kind === "followed" && !proxy && REACHED}
       </p>
       ${proxy && proxySwitch(proxy)}
       <div class="field">
@@ -132,6 +132,9 @@ function moreMenu(session) {
     </div>
   </details>`;
 }
+
+const REACHED = html`The agent sends less once it is resumed from the pruned copy, or by itself where
+  <code>coppice hooks install</code> or the proxy reaches it.`;
 
 /** @param {Api.Proxied} proxy */
 function proxySwitch({ prunes, subscription }) {

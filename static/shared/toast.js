@@ -1,8 +1,10 @@
 // Shows a message at the bottom of the page: `toast("42 messages pruned", { act: { label: "Undo", run } })`.
 import { reasonOf } from "./problem.js";
 
-/** @typedef {{ kind?: "success" | "warning" | "error", act?: { label: string, run: () => void }, stay?:
- * boolean }} ToastOptions */
+/** @typedef {{ label: string, run: () => void }} Act */
+/** Its `act` takes back what was done, `also` is the next step.
+ * @typedef {{ kind?: "success" | "warning" | "error", act?: Act, also?: Act, stay?: boolean }}
+ * ToastOptions */
 
 /** @param {string} message @param {ToastOptions} [options] */
 export function toast(message, options = {}) {
