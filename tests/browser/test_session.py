@@ -160,7 +160,7 @@ class TestPruning:
         session = managed(server, 60)
         open_session(page, server, session)
         page.get_by_label("More", exact=True).click()
-        own = page.get_by_label("Strategy", exact=True)
+        own = page.locator(".more").get_by_label("Strategy")
         expect(own).to_be_visible()
         values = own.locator("option").evaluate_all("options => options.map(one => one.value)")
         assert values == ["", *STRATEGY_NAMES]
