@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from tests.webapp.building import call, entry, followed, managed, result, user, wire
 from webapp.app import App
 from webapp.config import Config
+from webapp.redaction import Redactor, redactor
 from webapp.wiring import build
 
 # Made up, in the shape of real ones, and put together here so that no scanner of sources finds them.
@@ -19,6 +23,25 @@ AWS = "AKIA" + "QWERTYUIOPASDFGH"
 GITHUB = "ghp_" + "a1B2c3D4e5" * 3 + "F6g7H8"
 KEY = "-----BEGIN RSA " + "PRIVATE KEY-----\nMIIEowIBAAKCAQEA\nabcd\n-----END RSA PRIVATE KEY-----"
 SECRETS = {"AWS Access Key": AWS, "GitHub Token": GITHUB, "Private Key": KEY}
+
+
+SECRET = "x9Y8z7W6v5U4t3S2r1Q0"
+ALL_KINDS = {
+    "JSON Web Token": f"eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0{SECRET}.{SECRET}",
+    "NPM tokens": f"//registry.npmjs.org/:_authToken=npm_{SECRET}",
+    "OpenAI Token": f"sk-{SECRET}T3Blbk" + f"FJ{SECRET}",
+}
+# Beginnings of credentials that never end.
+BAIT = [
+    *(("JSON Web Token", piece) for piece in ("eyJ", "eyJa=", "=eyJ", "eyJ.")),
+    *(("NPM tokens", piece) for piece in ("/", "//a", "/:_authToken=", "//a/:_authToken= ")),
+    *(("OpenAI Token", piece) for piece in ("sk-", "a", "sk-T3BlbkFJ")),
+]
+
+
+def only(kind: str, pattern: str = "") -> Redactor:
+    """Return a redactor that looks for one kind."""
+    return Redactor([SimpleNamespace(secret_type=kind, denylist=[re.compile(pattern)])])
 
 
 @pytest.fixture
@@ -60,6 +83,27 @@ class TestRedaction:
         ]
         assert app.context.get("m", "openai").messages[0]["content"] == f"and [redacted: {kind}]"
         assert list(app.verify()) == []
+
+    @pytest.mark.parametrize("said", ALL_KINDS.values(), ids=ALL_KINDS)
+    def test_finds_a_credential_however_it_is_glued(self, said: str) -> None:  # X1
+        """Behind an escape, an assignment, or another credential."""
+        for before in ("", "token=", "\\n", "abc", '"', f"{said} "):
+            found: Counter[str] = Counter()
+            assert SECRET not in redactor().text(f"{before}{said}\n", found)
+            assert found.total() >= 1
+
+    @pytest.mark.parametrize(("kind", "piece"), BAIT)
+    def test_takes_time_that_grows_with_the_text_and_not_faster(self, kind: str, piece: str) -> None:  # X1
+        """With the square of it, as by the library's patterns, any of these would take an hour."""
+        text = piece * (1_000_000 // len(piece))
+        assert only(kind).text(text, Counter()) == text
+
+    def test_takes_thousands_of_credentials(self) -> None:  # X1
+        """Each of them once; a pass over the text for each would take minutes."""
+        found: Counter[str] = Counter()
+        text = " ".join(f"AKIA{n:016d}" for n in range(40_000))
+        assert "AKIA" not in only("key", r"AKIA\d{16}").text(text, found)
+        assert found == {"key": 40_000}
 
     def test_leaves_what_is_no_credential(self, app: App) -> None:
         """Hashes, ids, words like password, code."""

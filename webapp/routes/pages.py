@@ -64,7 +64,7 @@ def context() -> dict[str, Any]:
 
 
 def protect(response: Response) -> Response:
-    """Add the security headers; a page also gets its policy, and is not cached."""
+    """Add the security headers, where the answer has none of its own; a page also gets its policy."""
     is_page = response.mimetype == "text/html"
     policy = content_policy(nonce(), request.host) if is_page else NO_PAGE_POLICY
     for name, value in (SECURITY_HEADERS | {"Content-Security-Policy": policy}).items():

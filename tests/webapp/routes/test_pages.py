@@ -141,6 +141,13 @@ class TestHeaders:
         policies = {client.get("/").headers["Content-Security-Policy"] for _ in range(3)}
         assert len(policies) == 3
 
+    @pytest.mark.parametrize(
+        "path", ["/api/sessions", "/api/nothing", "/metrics", "/healthz", "/nothing", "/widget"]
+    )
+    def test_let_nothing_private_be_kept(self, client: Client, path: str) -> None:  # X1
+        """Neither by a browser nor by a proxy between; only our own files are."""
+        assert client.get(path).headers["Cache-Control"] == "no-store"
+
     def test_keep_no_page(self, client: Client) -> None:
         """Its nonce would be of before."""
         assert client.get("/").headers["Cache-Control"] == "no-store"
