@@ -29,8 +29,9 @@ from webapp.agents.records import Record
 from webapp.errors import CoppiceError
 from webapp.proxy.editing import Body, Refused, edited
 from webapp.services.ingest.usage_reports import read_usage
+from webapp.services.proxied.call_copy import CallCopy
 from webapp.services.proxied.keys import PROTOCOLS, Protocol
-from webapp.services.proxied.read_calls import Call, read_call
+from webapp.services.proxied.read_calls import read_call
 from webapp.services.transfer.list_files import read_file
 
 HERE = Path(__file__).parent
@@ -123,10 +124,10 @@ def _call(protocol: Protocol, data: bytes) -> Found:
     return []
 
 
-def _call_of(protocol: Protocol, data: bytes) -> Call:
+def _call_of(protocol: Protocol, data: bytes) -> CallCopy:
     request, *events = data.decode("utf-8", "replace").rstrip("\n").split("\n")
     answer = events[0] if len(events) == 1 else "".join(f"data: {event}\n\n" for event in events)
-    return Call(
+    return CallCopy(
         provider=protocol.provider, path=protocol.path, session="a", parent=None, status=200, request=request,
         answer=answer, whole=True, at=1, applied="", reason="", subscription=False,
     )  # fmt: skip
@@ -153,7 +154,7 @@ CALLS = [
 ]
 
 
-def call_of(sample: Sample, data: bytes) -> Call:
+def call_of(sample: Sample, data: bytes) -> CallCopy:
     """Return the call that an input of a sample's decoder is."""
     return next(_call_of(one, data) for one in PROTOCOLS if sample.decoder.endswith(one.format))
 

@@ -55,9 +55,10 @@ MAY_IMPORT: Mapping[str, tuple[str, ...]] = {
     "webapp.bodies": (),
     "webapp.routes": EDGE,
     "webapp.live": EDGE,
-    # A process of its own; of the services it shares the keys of messages and the names of sessions,
-    # of the agents the files of the hints.
+    # A process of its own; of the services it shares the copies of calls, the keys of messages and the names of
+    # sessions, of the agents the files of the hints.
     "webapp.proxy": (
+        "webapp.services.proxied.call_copy",
         "webapp.services.proxied.keys",
         "webapp.services.proxied.names",
         "webapp.agents.beside",

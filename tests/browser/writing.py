@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.servers import Server
-from webapp.services.proxied.read_calls import Call
+from webapp.services.proxied.call_copy import CallCopy
 from webapp.services.session.times import now_ms
 
 MODEL = "claude-sonnet-4-5"
@@ -127,7 +127,7 @@ def proxied(server: Server, messages: int) -> str:
         answer = {"role": "assistant", "content": f"Answer {number}. {words(90)}"}
         document = {"choices": [{"message": answer, "finish_reason": "stop"}], "model": "gpt-5.1"}
         usage = {"prompt_tokens": 2_000 + 400 * number, "completion_tokens": 150}
-        call = Call(
+        call = CallCopy(
             provider="openai", path="/v1/chat/completions", session="proxy-shop", parent=None, status=200,
             request=json.dumps({"model": "gpt-5.1", "messages": said}),
             answer=json.dumps({**document, "usage": usage, "id": f"c{number}"}), whole=True,

@@ -12,12 +12,14 @@ import logging
 import threading
 import time
 from collections import deque
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 import orjson
 import urllib3
 from urllib3.exceptions import HTTPError
+
+from webapp.services.proxied.call_copy import CallCopy
 
 log = logging.getLogger(__name__)
 
@@ -27,42 +29,19 @@ FIRST_PAUSE, LONGEST_PAUSE = 0.5, 15.0
 SECONDS = 60.0
 
 
-@dataclass(frozen=True, slots=True)
-class Copy:
-    """One call as the server gets it. `at` is in ms since 1970; `applied` names the edit script, "" for none.
-
-    `session` is the id of the session, "" where the messages have to find it, and `parent` the one above it.
-    `reason` says why the request was sent unchanged although it should have been pruned. `whole` is False for
-    an answer that broke off.
-    """
-
-    provider: str
-    path: str
-    session: str
-    parent: str | None
-    status: int
-    request: str
-    answer: str
-    whole: bool
-    at: int
-    applied: str
-    reason: str
-    subscription: bool
-
-
 class Handover:
     """A thread that sends copies to one server, in order."""
 
     def __init__(self, server: str | None, token: str | None = None) -> None:
         self._server, self._token = server, token
         self._http = urllib3.PoolManager(maxsize=1, timeout=urllib3.Timeout(connect=5.0, read=SECONDS))
-        self._waiting: deque[tuple[int, Copy]] = deque()
+        self._waiting: deque[tuple[int, CallCopy]] = deque()
         self._bytes = self.lost = 0
         self._wake, self._closed = threading.Condition(), False
         self._busy = False
         self._thread: threading.Thread | None = None
 
-    def put(self, copy: Copy) -> None:
+    def put(self, copy: CallCopy) -> None:
         """Take a copy; return at once."""
         if self._server is None:
             return
@@ -104,7 +83,7 @@ class Handover:
                 self._busy = True
             self._send(copy)
 
-    def _send(self, copy: Copy) -> None:
+    def _send(self, copy: CallCopy) -> None:
         """Send one copy, again after a pause while the server cannot be reached."""
         pause = FIRST_PAUSE
         body = orjson.dumps(asdict(copy))

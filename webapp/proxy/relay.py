@@ -20,9 +20,10 @@ import orjson
 from webapp.access.requests import LOOPBACK_HOSTS, host_name
 from webapp.proxy.callers import SUBSCRIPTION, caller_of, is_subscription
 from webapp.proxy.editing import Body, Refused
-from webapp.proxy.handover import Copy, Handover, now_ms
+from webapp.proxy.handover import Handover, now_ms
 from webapp.proxy.scripts import Outcome, Scripts
 from webapp.proxy.upstream import Answer, Call, Headers, Provider
+from webapp.services.proxied.call_copy import CallCopy
 from webapp.services.proxied.keys import Protocol, protocol_of
 
 log = logging.getLogger(__name__)
@@ -273,19 +274,19 @@ class Relay:
             request = one.body.whole().decode("utf-8")
             caller = caller_of(headers, one.name, {})
             self._handover.put(
-                Copy(
-                    one.provider,
-                    one.path,
-                    one.outcome.session or caller.name,
-                    caller.parent,
-                    one.status,
-                    request,
-                    b"".join(one.answer).decode("utf-8", "replace"),
-                    whole,
-                    one.at,
-                    one.outcome.version,
-                    one.outcome.reason,
-                    is_subscription(one.provider, headers),
+                CallCopy(
+                    provider=one.provider,
+                    path=one.path,
+                    session=one.outcome.session or caller.name,
+                    parent=caller.parent,
+                    status=one.status,
+                    request=request,
+                    answer=b"".join(one.answer).decode("utf-8", "replace"),
+                    whole=whole,
+                    at=one.at,
+                    applied=one.outcome.version,
+                    reason=one.outcome.reason,
+                    subscription=is_subscription(one.provider, headers),
                 )
             )
         except Exception:

@@ -6,7 +6,7 @@ from webapp.app import App
 from webapp.bodies import ProxiedCall
 from webapp.routes.api.routing import Table
 from webapp.services.proxied.answers import Taken
-from webapp.services.proxied.read_calls import Call
+from webapp.services.proxied.call_copy import CallCopy
 
 table = Table("proxy")
 
@@ -17,4 +17,4 @@ def take_call(app: App, body: ProxiedCall) -> Taken:
 
     What the session of the call does not have yet is appended, with the usage that the provider reported.
     """
-    return app.calls.take(Call(**body.model_dump()))
+    return app.calls.take(CallCopy(**body.model_dump()))

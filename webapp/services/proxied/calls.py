@@ -19,12 +19,12 @@ from webapp.events import SessionUpdated
 from webapp.services.ingest.ingest import Ingest
 from webapp.services.proxied.answers import Taken
 from webapp.services.proxied.billing import bill
+from webapp.services.proxied.call_copy import CallCopy
 from webapp.services.proxied.followed import FollowedCalls, names_of
 from webapp.services.proxied.keys import ANSWERED
 from webapp.services.proxied.names import clean, id_of, session_in
 from webapp.services.proxied.read_calls import (
     SYSTEM_FIELDS,
-    Call,
     ReadCall,
     message_of,
     read_call,
@@ -51,7 +51,7 @@ class Calls:
         self._environment, self._store, self._ingest = environment, environment.store, ingest
         self._followed = followed
 
-    def take(self, call: Call) -> Taken:
+    def take(self, call: CallCopy) -> Taken:
         """Append one call.
 
         Raises:

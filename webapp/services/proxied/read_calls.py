@@ -16,6 +16,7 @@ from scoring.messages import Message
 from webapp.agents.records import Usage
 from webapp.errors import Invalid, Malformed
 from webapp.services.ingest.usage_reports import read_usage
+from webapp.services.proxied.call_copy import CallCopy
 from webapp.services.proxied.keys import Protocol, keys_of, protocol_of
 from webapp.services.proxied.replies import Reply, reply_of
 from webapp.services.session.codec import json_bytes, read_json
@@ -24,29 +25,11 @@ SYSTEM_FIELDS = ("system", "instructions")
 TAKEN = range(200, 300)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
-    """A copy of a call as the proxy hands it over; `webapp.proxy.handover` says what its fields mean."""
-
-    provider: str
-    path: str
-    session: str
-    parent: str | None
-    status: int
-    request: str
-    answer: str
-    whole: bool
-    at: int
-    applied: str
-    reason: str
-    subscription: bool
-
-
 @dataclass(frozen=True)
 class ReadCall:
     """A call as it was read: its messages with their keys, the other fields of its body, and its answer."""
 
-    call: Call
+    call: CallCopy
     protocol: Protocol
     body: Mapping[str, Any]
     items: Sequence[Any]
@@ -83,7 +66,7 @@ class ReadCall:
         )
 
 
-def read_call(call: Call) -> ReadCall:
+def read_call(call: CallCopy) -> ReadCall:
     """Return what a call and its answer say.
 
     Raises:
