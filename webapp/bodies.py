@@ -227,9 +227,12 @@ class Suggest(Body):
 
 
 class ModelRow(Body):
-    """Limits of a model, in tokens, that override those of the table."""
+    """Limits of a model, in tokens, that override those of the table.
 
-    window: Annotated[int, Field(gt=0, le=MOST)]
+    Without a window the table's stays; a model that is not in the table gets four times its output limit.
+    """
+
+    window: Annotated[int, Field(gt=0, le=MOST)] | None = None
     input_limit: Annotated[int, Field(gt=0, le=MOST)] | None = None
     output_limit: Annotated[int, Field(gt=0, le=MOST)] | None = None
 

@@ -23,7 +23,11 @@ _NAMES = "port|timeout|limit|version|size|key|id|host|user|name|url|path|rate|to
 # What looks like a setting and is source code: a type, a call, one name given to another.
 _SOURCE = re.compile(
     r"^self\.|[:=]\s?(?:[A-Za-z_][\w.]*\(|=|(?:str|int|float|bool|bytes|Path|None|Any|self|cls|string|number)\b)|"
-    r"[()]$|[\w\]]\s?= [a-z_][a-z_.]*$|[:=]\s?\w$"
+    r"[()]$|[\w\]]\s?= [a-z_][a-z_.]*$|[:=]\s?[A-Za-z_]$"
+)
+# An error that somebody quotes: its name opens the line.
+_QUOTED_ERROR = re.compile(
+    r"^\W*(?:[\w.]*\.)?(?:ERROR|FATAL|Error|[A-Z]\w*(?:Error|Exception))\b\W{0,3}:\s?\S"
 )
 # In the order of what they are worth; each is taken verbatim. The groups that are quoted are the whole match.
 _PATTERNS: tuple[tuple[float, re.Pattern[str]], ...] = (
@@ -38,7 +42,8 @@ _PATTERNS: tuple[tuple[float, re.Pattern[str]], ...] = (
     (1.5, re.compile(rf"\b[a-z_][\w.-]{{0,40}}(?:{_NAMES})\s?[:=]\s?[^\s,;\"'`{{}}\[\]]{{1,80}}", re.IGNORECASE)),
     (1.0, re.compile(r"\b(?:port|version|timeout|limit)[ \t]+(?:is[ \t]+|of[ \t]+|to[ \t]+)?\d[\w.]*", re.IGNORECASE)),
     (1.0, re.compile(r"[$€£]\s?\d[\d,.]*\d|\b\d[\d,.]*\s?(?:%|ms|MB|GB|kB|KB|EUR|USD)(?!\w)")),
-    (0.5, re.compile(r"\bv?\d+\.\d+\.\d+(?:[-+][\w.]+)?\b")),
+    (2.0, re.compile(r"(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?::\d{1,5})?\b")),  # an address
+    (0.5, re.compile(r"(?<![\d.])v?\d+\.\d+\.\d+(?:[-+][\w.]+)?\b(?!\.\d)")),
 )  # fmt: skip
 _EXTENSIONS = (
     "py|pyi|ipynb|js|mjs|cjs|ts|tsx|jsx|vue|md|rst|txt|json|jsonl|ya?ml|toml|ini|cfg|conf|env|lock|csv|tsv|html?|s?css|"
@@ -71,11 +76,13 @@ def values(messages: Sequence[Message]) -> Iterator[tuple[float, str]]:
                 continue
             text = _ends(part.text)
             own = 1.0 * (message.role == "user") - 0.5 * isinstance(part, Reasoning)
-            if isinstance(part, ToolResult):
-                yield from ((ERROR_WORTH + own, line) for line in error_lines(text))
+            lines = error_lines(text)
+            if not isinstance(part, ToolResult):
+                lines = [line for line in lines if _QUOTED_ERROR.match(line)]
+            yield from ((ERROR_WORTH + own, line) for line in lines)
             for worth, pattern in _PATTERNS if isinstance(part, ToolResult) else _PATTERNS + _SAID:
                 for match in pattern.finditer(text):
-                    if len(match[0]) <= LONGEST_VALUE and not _SOURCE.search(match[0]):
+                    if len(match[0]) <= LONGEST_VALUE and ("://" in match[0] or not _SOURCE.search(match[0])):
                         yield worth + own, match[0]
 
 

@@ -18,6 +18,7 @@ from scoring.tokens import ESTIMATOR, TokenCounter, estimate_message_tokens
 
 Level = Literal["structured", "terser", "deterministic"]
 LEVELS: tuple[Level, ...] = ("structured", "terser", "deterministic")
+MOST_SHARE = 0.75  # of what is replaced, for a whole sentence
 TERSER_SHARE = 0.4  # of the words of the first level
 
 
@@ -78,20 +79,43 @@ def deterministic(
 ) -> Judged:
     """Return the built-in snapshot in at most `most_tokens`, by default half of what it replaces.
 
-    Where the five sections take more, only lines that fit are in it, each section with its share; at last the heading
+    Where the five sections take more, only lines that fit are in it, each section with its share. Where no whole
+    sentence fits into half of a short text, it may take three quarters; then words are cut, and at last the heading
     stands alone. Not accepted only where even that costs as much as the items.
     """
     most = min(replaced - 1, replaced // 2 if most_tokens is None else most_tokens)
     ranked = ranked_lines(items)
-    judged = _judged(replace(empty, text=snapshot(ranked, max_words)), replaced, counter)
-    room = most - estimate_message_tokens(empty.as_message(), counter)
-    while (
-        judged.tokens > most and judged.summary.text
-    ):  # tokens of parts do not add up exactly to those of the whole
-        text = brief_snapshot(ranked, room, counter) if room > 0 else ""
-        judged = _judged(replace(empty, text=text), replaced, counter)
-        room -= max(1, judged.tokens - most)
+    full = _judged(replace(empty, text=snapshot(ranked, max_words)), replaced, counter)
+    if full.tokens <= most:
+        return full
+    tries = [(most, True), (most, False)]
+    if most_tokens is None:
+        tries.insert(1, (int(MOST_SHARE * replaced), True))
+    for at_most, whole in tries:
+        judged = _brief(empty, ranked, replaced, at_most, whole, counter)
+        if judged.summary.text:
+            return judged
     return judged
+
+
+def _brief(
+    empty: Summary,
+    ranked: Sequence[Sequence[str]],
+    replaced: int,
+    most: int,
+    whole: bool,
+    counter: TokenCounter,
+) -> Judged:
+    """Return the snapshot of the lines that fit `most` tokens with the heading."""
+    room = most - estimate_message_tokens(empty.as_message(), counter)
+    judged = _judged(empty, replaced, counter)
+    while room > 0 and (text := brief_snapshot(ranked, room, counter, whole=whole)):
+        # Tokens of parts do not add up exactly to those of the whole.
+        judged = _judged(replace(empty, text=text), replaced, counter)
+        if judged.tokens <= most:
+            return judged
+        room -= judged.tokens - most
+    return _judged(empty, replaced, counter)
 
 
 def _judged(summary: Summary, replaced: int, counter: TokenCounter) -> Judged:

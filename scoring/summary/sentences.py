@@ -39,6 +39,11 @@ _DECISION = re.compile(
 _NAMED = re.compile(
     r"^(?:User: |Agent: )?\W*(?:decision|decided|we decided|agreed|conclusion)\b", re.IGNORECASE
 )
+# An error message refuses and rejects, and decides nothing.
+_ERROR = re.compile(
+    r"^\W*(?:[\w.]*\.)?(?:ERROR|FATAL|Error|[A-Z]\w*(?:Error|Exception))\b|\bconnection refused\b",
+    re.MULTILINE,
+)
 _REFUSAL = re.compile(
     r"(?:^|User: )\s*no[,.!]|"
     r"\b(?:don't|do not|never|must not|mustn't|reject\w*|refus\w+|not allowed|stop|won't|will not)\b",
@@ -134,7 +139,8 @@ def decisions(messages: Sequence[Message]) -> Iterator[tuple[float, str]]:
         for n, sentence in enumerate(spoken):
             if n == said_already or not _decides(sentence):
                 continue
-            if message.role != "user" and _ANNOUNCES.match(sentence) and not _REASON.search(sentence):
+            announces = _ANNOUNCES.match(sentence) and not _REASON.search(sentence)
+            if message.role != "user" and (announces or _ERROR.search(sentence)):
                 continue
             after = spoken[n + 1] if n + 1 < len(spoken) else ""
             if not _REASON.search(sentence) and _REASON_OPENS.match(after):

@@ -7,7 +7,7 @@ summaries still says what the first one said.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from scoring.messages import Message
 from scoring.summary.exact_values import ERROR_WORTH, error_lines, values
@@ -60,22 +60,32 @@ def snapshot(ranked: Sequence[Sequence[str]], most_words: int = MOST_WORDS) -> s
     return "\n\n".join(_section(name, lines) for name, lines in zip(SECTIONS, chosen, strict=True))
 
 
-def brief_snapshot(ranked: Sequence[Sequence[str]], tokens: int, counter: TokenCounter = ESTIMATOR) -> str:
+def brief_snapshot(
+    ranked: Sequence[Sequence[str]], tokens: int, counter: TokenCounter = ESTIMATOR, *, whole: bool = False
+) -> str:
     """Return a snapshot in about `tokens` tokens: only the sections that have a line that fits, "" where none does.
 
-    Lines are whole. Where no decision fits, the words of the first that do are quoted.
+    Lines are whole. Where no decision fits, the first sentences or words of it that do are quoted; "" where it must
+    be `whole` and no sentence fits.
     """
     heading = max(counter.count(f"\n\n## {name}\n") for name in SECTIONS)
     chosen = _within(ranked, tokens, lambda line: counter.count(f"- {line}\n"), heading)
     first = next((n for n in FIRST if ranked[n]), None)
     if first is not None and not chosen[first]:
-        line, words = ranked[first][0], word_count(ranked[first][0])
-        while words and heading + counter.count(f"- {quoted(line, words)}\n") > tokens:
-            words -= 1
+        cuts = _cuts(ranked[first][0], whole)
+        cut = next((one for one in cuts if heading + counter.count(f"- {one}\n") <= tokens), None)
         chosen = [[] for _ in SECTIONS]
-        chosen[first] = [quoted(line, words)] if words > LEAST_QUOTED else []
+        chosen[first] = [] if cut is None else [cut]
     pieces = zip(SECTIONS, chosen, strict=True)
     return "\n\n".join(_section(name, lines) for name, lines in pieces if lines)
+
+
+def _cuts(line: str, whole: bool) -> Iterator[str]:
+    """Yield the line with ever fewer sentences, then, unless a sentence must be `whole`, with ever fewer words."""
+    spoken = sentences(line)
+    yield from (" ".join(spoken[:n]) + " …" for n in range(len(spoken) - 1, 0, -1))
+    if not whole:
+        yield from (quoted(line, n) for n in range(word_count(spoken[0]) if spoken else 0, LEAST_QUOTED, -1))
 
 
 def _section(name: str, lines: Sequence[str]) -> str:
@@ -138,9 +148,8 @@ def _values(messages: Sequence[Message]) -> list[str]:
         errors += worth[value] >= ERROR_WORTH
         if worth[value] >= ERROR_WORTH and errors > MOST_ERRORS:
             continue
-        if not any(value in other for other in out):
-            out.append(value)
-    return out
+        out.append(value)
+    return [value for value in out if not any(value in other for other in out if other != value)]
 
 
 def _state(messages: Sequence[Message], earlier: Sequence[str]) -> list[str]:

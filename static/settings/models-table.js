@@ -82,7 +82,7 @@ export class ModelsTable extends ReadingElement {
       this.#faults = [{ field: "model", message: "expected a model's name" }];
       return this.requestUpdate();
     }
-    const limits = FIELDS.map(([limit]) => [limit, typed(field(limit), limit !== "window")]);
+    const limits = FIELDS.map(([limit]) => [limit, typed(field(limit), true)]);
     try {
       await api.saveModel(name, Object.fromEntries(limits));
       if (this.#editing === editing) this.#editing = null;
@@ -149,7 +149,7 @@ export class ModelsTable extends ReadingElement {
         return html`<label
           >${label}
           <input type="number" name=${field} value=${m?.[field] ?? ""} min="1"
-            placeholder=${field === "window" ? "" : "none"} aria-invalid=${fault}></label>`;
+            placeholder=${field === "window" ? "4 × output" : "none"} aria-invalid=${fault}></label>`;
       })}
       <button class="small primary" data-act="save-model">Save</button>
       <button class="small" data-act="cancel-model">Cancel</button>

@@ -113,7 +113,7 @@ declare namespace Api {
     cache_write_price: number | null; output_price: number | null; dearer_above: number | null;
     source: string; date: string; known: boolean; own: boolean; wider: number | null; overridden: boolean;
   }
-  interface ModelRow { window: number; input_limit?: number | null; output_limit?: number | null; }
+  interface ModelRow { window?: number | null; input_limit?: number | null; output_limit?: number | null; }
   interface Models { models: Model[]; }
   interface NewSession {
     id?: string | null; title?: string | null; model?: string | null;

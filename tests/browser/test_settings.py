@@ -195,6 +195,17 @@ class TestModels:
         page.get_by_role("button", name="Save", exact=True).click()
         expect(page.locator(".models").get_by_text("novel-1")).to_be_visible()
 
+    def test_may_name_the_output_limit_alone(self, page: Page, server: Server) -> None:  # P1
+        """The window of an unknown model is four times that."""
+        page.goto(f"{server.url}/settings")
+        page.locator("models-table").scroll_into_view_if_needed()
+        page.get_by_role("button", name="Add", exact=True).click()
+        page.get_by_label("Model", exact=True).fill("novel-2")
+        page.locator(".model-edit").get_by_label("Output limit").fill("8000")
+        page.get_by_role("button", name="Save", exact=True).click()
+        row = page.locator(".models tr").filter(has_text="novel-2")
+        expect(row).to_contain_text("32,000")
+
 
 class TestFinding:
     """A setting among many."""

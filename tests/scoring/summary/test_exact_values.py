@@ -31,6 +31,10 @@ class TestValues:
             ("user mei_kovacs_8020 wrote", "mei_kovacs_8020"),
             ("parcel 123456789012 is lost", "123456789012"),
             ("write to ada@example.org.", "ada@example.org"),
+            ("set MAX_RETRIES=5 and run", "MAX_RETRIES=5"),
+            ("open https://example.org/docs?page=1 first", "https://example.org/docs?page=1"),
+            ("no answer from 10.0.0.5:6379.", "10.0.0.5:6379"),
+            ("OSError: [Errno 98] Address already in use", "OSError: [Errno 98] Address already in use"),
         ],
     )
     def test_are_found(self, text: str, value: str) -> None:  # S4
@@ -45,6 +49,10 @@ class TestValues:
     def test_are_not_source_code(self, text: str) -> None:  # S4
         """One name that is given to another says nothing later."""
         assert list(values([model(text)])) == []
+
+    def test_are_no_parts_of_an_address(self) -> None:  # S4
+        """The beginning of an IP address is no version."""
+        assert "10.0.0" not in {found for _, found in values([model("no answer from 10.0.0.5")])}
 
     def test_of_the_user_are_worth_more(self) -> None:
         """Check that what somebody typed was meant."""

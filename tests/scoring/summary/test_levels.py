@@ -45,6 +45,16 @@ class TestLevels:
         assert judged.accepted or replaced <= heading + 1
         assert not judged.accepted or judged.tokens < replaced
 
+    def test_take_more_than_half_for_a_whole_sentence(self) -> None:  # C9, S4
+        """Of a short text, rather than cut its only sentence after four words."""
+        asked = (
+            "Please fix the login page: it redirects twice after the session expires, and its token is lost."
+        )
+        items = [user(" ".join([asked] * 4)), model("I will look at it now.")]
+        judged = deterministic(covering(items, first="2026-11-22"), items, replaced_tokens(items))
+        assert f"- User: {asked} …" in judged.summary.text
+        assert judged.tokens <= 0.75 * replaced_tokens(items)
+
     def test_end_with_one_worth_its_place(self) -> None:  # C9, S4
         """Half of what it replaces at most, and no word is cut."""
         asked = "Please fix the login page: nobody can sign in since Friday, and we open on Monday. Ticket AUTH-77."

@@ -66,6 +66,14 @@ class TestDecisions:
         ]
         assert weights == [1.0, 4.0]
 
+    @pytest.mark.parametrize(
+        "said",
+        ["ERROR: connection refused at 10.0.0.5:6379", "ValueError: the key was rejected by the server"],
+    )
+    def test_are_no_error_messages(self, said: str) -> None:  # S4
+        """A program refuses there, and nobody decides."""
+        assert not list(decisions([model(said)]))
+
     def test_are_no_questions(self) -> None:
         """Asking is not deciding."""
         assert not list(decisions([model("Should we use the cache instead of the disk?")]))

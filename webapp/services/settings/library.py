@@ -82,7 +82,7 @@ class SettingsService:
 class ModelOverride(TypedDict, total=False):
     """The limits of a model that a user sets, in tokens; a field that is left out keeps the value of the table."""
 
-    window: int
+    window: int | None
     input_limit: int | None
     output_limit: int | None
 
@@ -104,8 +104,10 @@ class ModelTable:
         """Override the limits of a model.
 
         Raises:
-            InvalidSettings: a number is out of range; one error for each field.
+            InvalidSettings: a number is out of range, or there is none; one error for each field.
         """
+        if not any(limits.values()):
+            raise InvalidSettings([Fault("window", "expected a number of tokens here or for output_limit")])
         others = [row for row in self._environment.overrides() if row.name != name]
         row = ModelLimits.from_dict({**limits, "name": name}, others)
         with self._store.write():

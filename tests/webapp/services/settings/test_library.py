@@ -85,6 +85,14 @@ class TestModels:
         assert (found.model_known, found.window, found.notes) == (True, 64_000, [])
         assert app.models.list().models[0].name == "nobody-knows-1"
 
+    def test_get_a_window_from_the_output_limit_of_an_unknown_model(self, app: App) -> None:  # P1
+        """Four times that; a row without any number is refused."""
+        session = managed(app, model="nobody-knows-2")
+        assert app.models.put("nobody-knows-2", output_limit=8_000).window == 32_000
+        assert app.sessions.get(session).window == 32_000
+        with pytest.raises(InvalidSettings):
+            app.models.put("nobody-knows-2", window=None)
+
     def test_refuse_absurd_numbers(self, app: App) -> None:
         """And keep what was there."""
         with pytest.raises(InvalidSettings):
