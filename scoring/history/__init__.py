@@ -2,7 +2,7 @@
 
 from scoring.history.content import EMPTY, Content, Rows, content_of
 from scoring.history.content.hashes import hashes_of, line_hash
-from scoring.history.content.rows import MARK_CHARS, Row, shorten, without_changed
+from scoring.history.content.rows import MARK_CHARS, TAIL, Row, shorten, without_changed
 from scoring.history.cues import (
     MACHINE_MADE,
     NO_CUES,
@@ -41,6 +41,7 @@ __all__ = [
     "SHORT",
     "STATEMENT",
     "STRICT",
+    "TAIL",
     "WRITE",
     "CallCue",
     "Content",

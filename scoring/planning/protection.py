@@ -37,6 +37,9 @@ REASONS = {
 ALWAYS = frozenset({"system", "last_unit", "pinned", "spared", "fresh_tail"})
 # The first of the user's own messages is kept too, unless it takes more than this share of the budget.
 FIRST_USER_SHARE = 0.25
+# However much of the share users' words take, so much of it is there once more for what may be shortened: an error
+# that nothing resolved is not to depend on how much users said.
+LEAST_FOR_ERRORS, LEAST_GUARDED = 1.5, 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,11 +86,13 @@ def protect(
     else:
         room -= _mark(history, causes, "last_user", last_user, ())
     guards = find(history) if settings.guarded_percent else Guards.none(history)
-    share = _Share(history, causes, dropped, int(room * settings.guarded_percent / 100))
+    whole_share = int(room * settings.guarded_percent / 100)
+    share = _Share(history, causes, dropped, whole_share)
     share.protect_words(guards)
     room -= share.spent
     spoken = _user_words(history, settings, max_tokens, room, causes, dropped, guards.spoken)
     room -= _mark(history, causes, "user_words", spoken, dropped)
+    share.left = max(share.left, int(whole_share * (LEAST_FOR_ERRORS if guards.errors else LEAST_GUARDED)))
     guarded = share.guard(guards, room)
     head = history.units.head
     outdated = {head[p]: head[guards.plan] for p in guards.old_plans} if guards.plan is not None else {}

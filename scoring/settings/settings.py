@@ -98,7 +98,7 @@ class Settings:
     user_words_tokens: int = 20_000
     user_words_percent: float = 30.0
     user_words_messages_percent: float = 20.0
-    guarded_percent: float = 20.0
+    guarded_percent: float = 15.0
     mark_changed: bool = True
     automatic: bool = False
     minimum_gain_percent: float = 5.0

@@ -19,11 +19,11 @@ from zlib import crc32
 
 from scoring.history.content.hashes import line_hash
 from scoring.history.content.names import identifiers
-from scoring.history.content.rows import alike_lines, pieces_of, text_line
+from scoring.history.content.rows import TAIL, alike_lines, pieces_of, text_line
 from scoring.history.content.telling import telling_lines
 from scoring.history.content.words import words_of
 
-VERSION = 5
+VERSION = 6
 READ_CHARS = 4_000_000  # about as many as the largest window, 1,000,000 tokens, holds
 
 
@@ -222,7 +222,7 @@ def _rows(
             else:
                 found = {places[name] for name in by_line[number]}
                 found.update(places[codes[part]] for part in said.splitlines() if part in codes)
-            if number in telling_numbers:
+            if number in telling_numbers and piece <= TAIL:
                 telling.append(len(ends))
             held.extend(sorted(found))
             lines.append(number)

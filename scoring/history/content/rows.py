@@ -1,8 +1,9 @@
 """The rows of a tool output, and the text of an output that is shortened to some of them.
 
-A row is a line, or the beginning or the end of a long line, cut so that no name is cut. An output is shortened to some
-of its rows in order. A mark in square brackets gives the number of missing lines; another one marks lines that the file
-no longer has. The outputs of one message share one numbering of lines.
+A row is a line, or a part of a long line, cut so that no name is cut. A long line can be kept with some of its first and
+some of its last parts. An output is shortened to some of its rows in order. A mark in square brackets gives the number
+of missing lines; another one marks lines that the file no longer has. The outputs of one message share one numbering of
+lines.
 """
 
 from __future__ import annotations
@@ -13,8 +14,10 @@ from typing import NamedTuple
 
 from scoring.history.content.words import UNSPACED
 
+# The pieces of a line: all of it, or parts of a long one. Odd numbers count from its beginning, even ones from its end.
 WHOLE, HEAD, TAIL = 0, 1, 2
 LONG_LINE, HEAD_CHARS, TAIL_CHARS = 400, 200, 120
+PART_CHARS, MOST_PARTS = 160, 8  # of the parts between the first and the last, and how many on either side
 GAP = "[…]"  # inside a long line
 MARK_CHARS = 15  # the approximate length of the mark for missing lines, with its line break
 SHORT_GAP_CHARS = 12  # missing lines of at most this length together are kept
@@ -74,15 +77,39 @@ def _has_two_words(line: str) -> bool:
 
 
 def pieces_of(line: str) -> tuple[tuple[int, str], ...]:
-    """Return the pieces of a line: the whole line, or the two ends of a long one."""
+    """Return the pieces of a line in order: the whole line, or the parts of a long one.
+
+    The parts of a very long line leave out its middle.
+    """
     if len(line) <= LONG_LINE:
         return ((WHOLE, line),)
-    head, tail = HEAD_CHARS, len(line) - TAIL_CHARS
-    while head < tail - 20 and _inside(line[head]):
-        head += 1
+    head, tail = _after_name(line, HEAD_CHARS, len(line) - TAIL_CHARS), len(line) - TAIL_CHARS
     while tail > head and _inside(line[tail - 1]):
         tail -= 1
-    return (HEAD, line[:head]), (TAIL, line[tail:])
+    heads, tails = [(HEAD, line[:head])], [(TAIL, line[tail:])]
+    for number in range(1, MOST_PARTS):
+        if tail - head < PART_CHARS:
+            break
+        end = _after_name(line, head + PART_CHARS, tail)
+        heads.append((HEAD + 2 * number, line[head:end]))
+        head = end
+        if tail - head < PART_CHARS:
+            break
+        start = tail - PART_CHARS
+        while start > head and _inside(line[start - 1]):
+            start -= 1
+        tails.append((TAIL + 2 * number, line[start:tail]))
+        tail = start
+    if head < tail and tail - head < PART_CHARS:
+        heads.append((heads[-1][0] + 2, line[head:tail]))
+    return (*heads, *reversed(tails))
+
+
+def _after_name(line: str, place: int, end: int) -> int:
+    """Return the first place from there on, before the end, that is inside no name."""
+    while place < end - 20 and _inside(line[place]):
+        place += 1
+    return min(place, end)
 
 
 def alike_lines(lines: Sequence[str]) -> set[int]:
@@ -186,21 +213,24 @@ def _with_short_gaps(lines: Sequence[str | None], kept: Collection[int]) -> list
 
 
 def _in_pieces(line: str | None, pieces: Sequence[int] | None) -> Iterator[str]:
+    """Yield a line as far as its pieces go; a part stays with those between it and its end of the line."""
     if line is None:
         yield "[changed]"
         return
     if pieces is None or WHOLE in pieces:
         yield line
         return
-    said = dict(pieces_of(line))
-    if pieces[0] == TAIL:
-        yield GAP
-    for place, piece in enumerate(pieces):
-        if place:
-            yield GAP
-        yield said.get(piece, line)
-    if pieces[-1] == HEAD:
-        yield GAP
+    first, last = (
+        max((p for p in pieces if p % 2), default=0),
+        max((p for p in pieces if not p % 2), default=0),
+    )
+    said = pieces_of(line)
+    head = "".join(text for piece, text in said if piece % 2 and piece <= first)
+    tail = "".join(text for piece, text in said if not piece % 2 and piece <= last)
+    if len(head) + len(tail) >= len(line) or not (head or tail):
+        yield line
+        return
+    yield from filter(None, (head, GAP, tail))
 
 
 def _gap(lines: int) -> str:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
-MOST_ERRORS, MOST_VERDICTS = 3, 2  # lines of one output
+MOST_ERRORS, MOST_VERDICTS = 3, 2  # lines of one output, beside the last that counts tests
 READ_CHARS = 400  # of a line: a longer one is data
 VERDICT_WITHIN = 12  # lines from the end in which the result of a run is searched
 STATUS_WITHIN = 3  # lines from the beginning or the end
@@ -118,7 +118,7 @@ def telling_lines(text: str) -> list[int]:
         for number, line in enumerate(lines)
         if may_hold(line, _COUNTS_WORDS) and _COUNTS.search(line) and not _CODE.search(line)
     ]
-    kept.update(sorted({*ends, *counts[-MOST_VERDICTS:]})[-MOST_VERDICTS:])
+    kept.update(ends[-MOST_VERDICTS:] + counts[-1:])
     if _status(lines):
         kept.update(number for number, line in _edges(lines) if _STATUS.search(line))
     return sorted(kept)

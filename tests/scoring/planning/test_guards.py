@@ -10,6 +10,7 @@ from scoring.history import History
 from scoring.messages import Message, ToolCall, message
 from scoring.planning import PrunePlan, plan_prune
 from scoring.planning.guards import Guards, find
+from scoring.planning.protection import protect
 from scoring.settings import BLUEPRINT, FORESIGHT, Settings
 from tests.scoring.builders import model, results, system, user
 
@@ -128,6 +129,16 @@ class TestKeeping:
         assert 0 < sum(plan.cause(p) == "rule" for p in plan.kept) < 100
         assert plan.over_budget is None
 
+    def test_keeps_an_error_however_much_users_laid_down(self) -> None:
+        """Rules that take the whole share leave room for what failed last."""
+        rules = [user(f"Never use word {n}.") for n in range(300)]
+        failed = act("1", "bash", f"{NOISE}\nValueError: no limit is set", command="make check")
+        history = History.of([system(), *rules, *failed, *work(30), user("on with it")], settings=FORESIGHT)
+        budget = sum(history.tokens) // 4
+        protection = protect(history, FORESIGHT, budget)
+        assert "error" in protection.guarded.values()
+        assert protection.guarded_room > 0.2 * (budget - protection.always_tokens)
+
     def test_is_off_in_blueprint(self) -> None:
         """That preset keeps nothing but what it kept."""
         plan = planned(list(self.SESSION), 0.1, BLUEPRINT)
@@ -164,6 +175,24 @@ class TestWhatStaysTogether:
             )
             kept = set(plan.kept)
             assert all(p - 1 in kept for p in kept if 1 < p < 82 and p % 2 == 0)
+
+    def test_a_short_answer_that_is_needed_brings_its_question(self) -> None:
+        """Both are weighed as one, so that what was asked is not found missing when all room is taken."""
+        question = model(
+            "Could you tell me who you are, as the letter has it? " + "We ask so as to be sure. " * 4
+        )
+        said = [user("Please change my booking."), question, user("It is mia_li_3668")]
+        for n in range(30):
+            said += [
+                model(f"part_{n} of it: {'there is nothing else to say. ' * 5}"),
+                model(f"{'of no consequence ' * 200} mia_li_3668"),
+            ]
+        said += [user("well then, now go on and do it, and tell me when you have done so")]
+        plan = planned(said, 0.035, replace(FORESIGHT, user_words_tokens=0))
+        assert {1, 2} <= set(plan.kept)
+        assert any("part_" in said[p].text for p in plan.removed)
+        assert plan.reason(1).startswith("kept: ")
+        assert plan.reason(2).startswith("kept: ")
 
 
 class TestReplacedPlans:

@@ -15,7 +15,7 @@ from scoring.history import History
 from scoring.planning.guards import question_of
 from scoring.planning.score import Scores
 from scoring.planning.strategies.contract import Choice, Shortening, Task, Why, cut
-from scoring.planning.strategies.foresight.greedy import Taken, take, take_best, take_first
+from scoring.planning.strategies.foresight.greedy import Taken, take_best, take_first
 from scoring.planning.strategies.foresight.offers import Offers
 from scoring.planning.strategies.foresight.points import Points
 from scoring.planning.strategies.foresight.reasons import Reasons
@@ -28,7 +28,6 @@ RELEVANCE_WORTH = 0.0006 / 15
 # A long message shares words with any question, so above SHORT_TOKENS its relevance is divided by a power of its size.
 SHORT_TOKENS, LONG_POWER = 150, 0.7
 
-_QUESTION = Why("question", "kept: the question that a short answer of the user needs")
 _UNASKED = Why("question", "dropped: the question that it answers is dropped")
 
 
@@ -39,14 +38,24 @@ def choose(task: Task) -> Choice:
     rates = _cover(ledger, offers, history, task.protected)
     taken = Taken(task.room)
     take_first(taken, offers, task.guarded, task.guarded_room)
-    take_best(taken, offers, _others(task, taken), history.tokens)
-    others = _with_questions(task, taken, offers)
+    others = _others(task, taken)
+    unasked, questions = _short_answers(task, others, taken)
+    offers.join(questions)
+    take_best(
+        taken,
+        offers,
+        [head for head in others if head not in unasked and head not in questions],
+        history.tokens,
+    )
+    for answer, question in questions.items():
+        taken.rates[answer] = taken.rates[question]
+    taken.order += [answer for answer, question in questions.items() if question in taken.order]
     rates = {**dict.fromkeys(history.units.heads(), 0.0), **rates, **taken.rates}
     points = Points(ledger, offers, history.units.head[:], rates, weights, history.unit_tokens[:])
     whole = _whole(history, [*task.protected, *taken.order], taken.shortened)
     reasons = Reasons(history.mentions, ledger, offers, points, taken, whole)
     explain = reasons.shortened
-    why = partial(_why, reasons, others)
+    why = partial(_why, reasons, unasked)
     shortened = {}
     for position, (tokens, numbers) in taken.shortened.items():
         rows = offers.rows(position, numbers)
@@ -62,28 +71,29 @@ def _others(task: Task, taken: Taken) -> list[int]:
     return [head for head in task.candidates if head not in first and head not in outdated]
 
 
-def _with_questions(task: Task, taken: Taken, offers: Offers) -> dict[int, Why]:
-    """Keep each short answer of a user with its question, or drop both; return the reasons for the changes."""
-    history, stays = task.history, {*task.protected, *taken.order}
-    found: dict[int, Why] = {}
-    for head in sorted(taken.order):
+def _short_answers(
+    task: Task, others: Collection[int], taken: Taken
+) -> tuple[dict[int, Why], dict[int, int]]:
+    """Return the users' short answers that are no candidates by themselves: the reasons of those that are dropped
+    because their question is dropped, and the question of each that is taken together with its question.
+    """
+    history, candidates, stays = task.history, frozenset(others), {*task.protected, *taken.order}
+    unasked: dict[int, Why] = {}
+    questions: dict[int, int] = {}
+    for head in others:
         question = question_of(history, head)
         asked = head if question is None else history.units.head[question]
-        if asked in stays:
+        if asked in stays or asked == head:
             continue
-        if asked in task.candidates and offers.cost(asked) <= taken.left:
-            take(taken, offers, asked, offers.whole(asked))
-            stays.add(asked)
-            found[asked] = _QUESTION
+        if asked in candidates:
+            questions[head] = asked
         else:
-            taken.order.remove(head)
-            taken.left += offers.cost(head)
-            found[head] = _UNASKED
-    return found
+            unasked[head] = _UNASKED
+    return unasked, questions
 
 
-def _why(reasons: Reasons, others: dict[int, Why], head: int) -> Why:
-    return others.get(head) or reasons(head)
+def _why(reasons: Reasons, unasked: dict[int, Why], head: int) -> Why:
+    return unasked.get(head) or reasons(head)
 
 
 def rate(history: History, settings: Settings, protected: Collection[int]) -> Scores:

@@ -8,7 +8,7 @@ offer is never too low, except that another form may have become better.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from math import ceil
@@ -55,12 +55,22 @@ class Offers:
     ) -> None:
         self._history, self._ledger, self._power = history, ledger, power
         self._tokens, self._costs = history.tokens, history.unit_tokens
-        self._members = history.units.members
+        self._members: Mapping[int, Sequence[int]] = history.units.members
         self._rough = len(history) > 2 * EXACT_UNITS
         self._mentions: dict[int, Iterable[int]] = {}
         self._outputs: dict[int, Output] = {}
         self._uncuttable: set[int] = set()  # messages known to have no output that can be shortened
         self._bonus = self._bonuses(relevant)
+
+    def join(self, questions: Mapping[int, int]) -> None:
+        """Take each question with the short answer to it, and offer both under the question; named by the answer."""
+        if not questions:
+            return
+        self._members, self._costs = dict(self._members), list(self._costs)
+        for answer, question in questions.items():
+            self._members[question] = (*self._members.get(question, (question,)), answer)
+            self._costs[question] += self._costs[answer]
+            self._bonus[question] = max(self._bonus[question], self._bonus[answer])
 
     def _bonuses(self, relevant: Sequence[float] | None) -> list[float]:
         if relevant is None:
@@ -162,13 +172,10 @@ class Offers:
         `seen` are the mentions that stay in any case; those of the rows that always stay are added to it.
         """
         left, power = self._ledger.left, self._power
-        chosen: list[Cut] = []
-        taken: dict[int, set[int]] = {}
-        for position, output in outputs.items():
-            taken[position] = set(output.telling)
-            for row in output.telling:
-                chosen.append((position, row))
-                seen.update(output.mentions_of(row))
+        chosen = [(position, row) for position, output in outputs.items() for row in output.telling]
+        taken = {position: set(output.telling) for position, output in outputs.items()}
+        for position, row in chosen:
+            seen.update(outputs[position].mentions_of(row))
         cost += sum([outputs[position].priced(own) for position, own in taken.items()])
         gain = sum([left[number] for number in seen])
         rate = gain / max(1.0, cost) ** power
@@ -186,10 +193,12 @@ class Offers:
             if cost + price + len(outputs) > room:
                 continue
             if len(block) > 1:
-                new.update([n for n in output.mentions_of(block[1]) if n not in seen])
+                new = {n for one in block for n in output.mentions_of(one) if n not in seen}
                 add = sum([left[number] for number in new])
             raised = (gain + add) / (cost + price) ** power
             if not first and raised < rate:
+                if len(block) > 2:  # the others of its line pull a part of it down, not what comes after it
+                    continue
                 break
             first = False
             rate, gain, cost = raised, gain + add, cost + price
@@ -204,7 +213,11 @@ class Offers:
         left, rows, saved = self._ledger.left, [], 0.0
         for position, row in offer.rows or ():
             output = self._outputs[position]
-            if row in output.telling or any(left[number] for number in output.mentions_of(row)):
+            if (
+                row in output.telling
+                or output.is_part(row)
+                or any(left[number] for number in output.mentions_of(row))
+            ):
                 rows.append((position, row))
             else:
                 saved += output.prices[row]

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import accumulate
 from operator import itemgetter, sub, truediv
 
-from scoring.history import MARK_CHARS, Row, Rows
+from scoring.history import MARK_CHARS, TAIL, Row, Rows
 
 FRAME_TOKENS = 5  # for the frame of an output
 NOTHING = 1e-12  # rounding alone can make sums of worth differ by this much
@@ -50,10 +50,10 @@ class Output:
         before = row > 0 and lines[row] - lines[row - 1] <= 2
         after = row + 1 < len(lines) and lines[row + 1] - lines[row] <= 2
         joined = (before and row - 1 in taken) + (after and row + 1 in taken)
-        if joined:
+        if joined and pieces[row] <= TAIL:
             return (row,), price - (self.mark if joined == 2 else 0.0)
-        if pieces[row]:  # a part of a long line is readable without its neighbours
-            return (row,), price + self.mark
+        if pieces[row]:
+            return self._parts(row, taken)
         before, after = before and not pieces[row - 1], after and not pieces[row + 1]
         if not before and not after:
             return (row,), price + self.mark
@@ -61,6 +61,18 @@ class Output:
         if before and after and self._rate(row - 1, left) > self._rate(other, left):
             other = row - 1
         return (row, other), price + self.prices[other] + self.mark
+
+    def _parts(self, row: int, taken: Collection[int]) -> tuple[tuple[int, ...], float]:
+        """Return a part of a long line with those between it and its end of the line, the outermost first: by
+        themselves they are readable.
+        """
+        pieces = self._pieces
+        step, parts, at = (-1 if pieces[row] % 2 else 1), [row], row
+        while pieces[at] > TAIL and at + step not in taken:
+            at += step
+            parts.append(at)
+        price = sum([self.prices[part] for part in parts])
+        return tuple(reversed(parts)), price + (self.mark if pieces[at] <= TAIL else 0.0)
 
     def _rate(self, row: int, left: Sequence[float]) -> float:
         """Return the remaining worth of a row per token."""
@@ -78,6 +90,10 @@ class Output:
     def mentions_of(self, row: int) -> array[int]:
         """Return the numbers of the mentions of a row."""
         return self._mentions[self._bounds[row] : self._bounds[row + 1]]
+
+    def is_part(self, row: int) -> bool:
+        """Return whether a row is a part of a long line between its ends, on which others may depend."""
+        return self._pieces[row] > TAIL
 
     def row(self, row: int) -> Row:
         """Return the place of a row in the text."""

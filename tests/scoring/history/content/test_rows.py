@@ -10,6 +10,7 @@ from scoring.history.content.rows import (
     ALIKE_FROM,
     HEAD,
     LONG_LINE,
+    MOST_PARTS,
     TAIL,
     WHOLE,
     Row,
@@ -82,15 +83,47 @@ class TestPieces:
         """Up to the limit it stays whole."""
         assert pieces_of("x" * LONG_LINE) == ((WHOLE, "x" * LONG_LINE),)
 
-    def test_of_a_long_line_are_its_ends(self) -> None:
-        """Cut between words."""
-        line = "word " * 200 + "last/path.py"
-        (head, first), (tail, last) = pieces_of(line)
-        assert (head, tail) == (HEAD, TAIL)
-        assert line.startswith(first)
-        assert line.endswith(last)
-        assert last.endswith("last/path.py")
-        assert len(first) + len(last) < len(line)
+    def test_of_a_long_line_are_parts_counted_from_both_ends(self) -> None:
+        """Cut between names, and together the whole line."""
+        line = "first/path.py " + "word " * 200 + "last/path.py"
+        parts = pieces_of(line)
+        assert parts[0][0] == HEAD
+        assert parts[-1][0] == TAIL
+        assert [n for n, _ in parts if n % 2] == [*range(HEAD, 2 * len([n for n, _ in parts if n % 2]), 2)]
+        assert "".join(said for _, said in parts) == line
+        assert all(said == said.lstrip("ord") for _, said in parts)
+
+    def test_of_a_very_long_line_leave_out_its_middle(self) -> None:
+        """A line of a megabyte has no more of them than one of a page."""
+        parts = pieces_of("word " * 200_000)
+        assert len(parts) <= 2 * MOST_PARTS
+        assert sum(len(said) for _, said in parts) < 10_000
+
+
+class TestLongLines:
+    """What is left of a line of which parts stay."""
+
+    LINE = " ".join(f'"id_{n}": "value {n}",' for n in range(80))
+    PARTS = pieces_of(LINE)
+
+    def shown(self, *pieces: int) -> list[str]:
+        """Return the lines that show it."""
+        return shorten([self.LINE], sorted(Row(0, piece) for piece in pieces))[0].split("\n")
+
+    def test_is_one_beginning_and_one_end(self) -> None:  # X7
+        """Parts that follow one another are not torn, and a mark stands for the middle."""
+        first, gap, last = self.shown(HEAD, HEAD + 2, TAIL)
+        assert first == self.PARTS[0][1] + self.PARTS[1][1]
+        assert gap == "[…]"
+        assert self.LINE.endswith(last)
+
+    def test_holds_all_before_a_part(self) -> None:
+        """A part of the middle alone would not say where it is from."""
+        assert self.shown(HEAD + 4) == self.shown(HEAD, HEAD + 2, HEAD + 4)
+
+    def test_is_whole_with_all_parts(self) -> None:
+        """Nothing says that something is missing."""
+        assert self.shown(*(piece for piece, _ in self.PARTS)) == [self.LINE]
 
 
 class TestShortening:

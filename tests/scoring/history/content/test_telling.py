@@ -125,3 +125,12 @@ class TestWordsThatAreLookedForFirst:
     def test_find_how_a_run_ended(self, line: str) -> None:  # X7
         """Every kind of verdict stays."""
         assert line.strip() in [one.strip() for one in told(line)]
+
+
+class TestCounts:
+    """How many tests passed and failed."""
+
+    def test_stay_though_a_build_tool_says_more_after_them(self) -> None:  # X7, X23
+        """A build that failed ends in lines that say so again."""
+        ending = ["> Task :test FAILED", "FAILURE: Build failed with an exception.", "BUILD FAILED in 31s"]
+        assert "88 tests completed, 3 failed" in told("88 tests completed, 3 failed", "", *ending)
