@@ -1,9 +1,9 @@
 """The rows of a tool output, and the text of an output that is shortened to some of them.
 
-A row is a line, or a part of a long line, cut so that no name is cut. A long line can be kept with some of its first and
-some of its last parts. An output is shortened to some of its rows in order. A mark in square brackets gives the number
-of missing lines; another one marks lines that the file no longer has. The outputs of one message share one numbering of
-lines.
+A row is a line, or a part of a long line, cut so that no name is cut. A long line can be kept with some of its first
+and some of its last parts. An output is shortened to some of its rows in order. A mark in square brackets gives the
+number of missing lines; another one marks lines that the file no longer has. The outputs of one message share one
+numbering of lines.
 """
 
 from __future__ import annotations
