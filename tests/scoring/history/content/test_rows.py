@@ -101,7 +101,7 @@ class TestPieces:
 
 
 class TestLongLines:
-    """What is left of a line of which parts stay."""
+    """Long lines of which some parts stay."""
 
     LINE = " ".join(f'"id_{n}": "value {n}",' for n in range(80))
     PARTS = pieces_of(LINE)

@@ -128,7 +128,7 @@ class TestWordsThatAreLookedForFirst:
 
 
 class TestCounts:
-    """How many tests passed and failed."""
+    """The counts of tests that passed and failed."""
 
     def test_stay_though_a_build_tool_says_more_after_them(self) -> None:  # X7, X23
         """A build that failed ends in lines that say so again."""
