@@ -42,6 +42,8 @@ RETRY_SECONDS = 0.5
 SNAPSHOT_MESSAGES = 50
 # The sessions that changed last; the rest of the overview is read over HTTP, by pages.
 SNAPSHOT_SESSIONS = 100
+# Parts of what Engine.IO logs when a client sends what is no request or packet, the latter with a traceback.
+CLIENTS_FAULTS = ("further occurrences", "message handler error")
 # Pages that come to the overview within so long share one reading of it.
 SHARED_SECONDS = 2.0
 # What it costs a page to be sent one row, roughly; with many pages the overview is told of less often.
@@ -410,8 +412,11 @@ def without_session(wish: Body) -> Payload:
 
 
 def quiet_logger() -> logging.Logger:
-    """Return Engine.IO's logger without its notes on bad requests of clients; failures of ours are still logged."""
+    """Return Engine.IO's logger without its notes on bad requests and packets of clients.
+
+    Failures of ours are still logged: our handlers log them themselves.
+    """
     logger = logging.getLogger("coppice.engineio")
     logger.setLevel(logging.ERROR)
-    logger.filters = [lambda record: "further occurrences" not in record.getMessage()]
+    logger.filters = [lambda record: not any(note in record.getMessage() for note in CLIENTS_FAULTS)]
     return logger

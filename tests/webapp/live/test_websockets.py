@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import threading
+from pathlib import Path
 
 import httpx
 import pytest
 import socketio
 
-from tests.servers import Server
+from tests.servers import Server, running_server
 from tests.waiting import PATIENCE, until
 from tests.webapp.live.raw import opened, read_until, sent
 from webapp.events import ProblemReported
@@ -125,3 +126,21 @@ class TestAPage:
         client.connect(live_server.url, transports=["websocket"], wait_timeout=PATIENCE)
         client.disconnect()
         until(lambda: pages(live_server) == 0)
+
+
+class TestAPacketThatIsNone:
+    """Of a client that does not speak Socket.IO, or wants to fill the log."""
+
+    @pytest.mark.parametrize("packet", ["42[", '42[{"a":1}]', "42[]", '44"x"', "42[1e999]", "42" + "9" * 110])
+    def test_leaves_no_word_in_the_log(
+        self, tmp_path: Path, caplog: pytest.LogCaptureFixture, packet: str
+    ) -> None:  # X1
+        """The next packet is answered."""
+        with running_server(tmp_path) as server, opened(server.url) as page:
+            read_until(page, b"pingInterval")
+            sent(page, "40")
+            read_until(page, b"40{")
+            sent(page, packet)
+            sent(page, '421["unsubscribe",{"room":"x"}]')
+            read_until(page, b'431[{"room":"x"}]')
+        assert not [record for record in caplog.records if "handler error" in record.getMessage()]
