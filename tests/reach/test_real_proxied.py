@@ -94,3 +94,35 @@ class TestThroughTheProxy:
         assert upstream.refused == []
         assert after.proxy.applied, after.proxy
         assert size(machine) < before
+
+
+def test_claude_code_followed_and_proxied_has_one_session(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, upstream: Upstream
+) -> None:  # X13
+    """The text is the transcript's, the usage of each call the provider's."""
+    monkeypatch.setenv("COPPICE_HINTS", str(tmp_path / "hints"))
+    home = tmp_path / "agent"
+    home.mkdir()
+    with (
+        running_server(tmp_path, env={"HOME": str(home)}, tokenizer=False) as server,
+        running_proxy(upstream.url, server.url, tmp_path) as url,
+    ):
+        machine = Machine(home, tmp_path / "work", PROGRAMS.absolute(), upstream, proxy=url)
+        machine.work.mkdir()
+        (machine.work / "big.txt").write_text("".join(f"{n}\n" for n in range(3_000)))
+        machine.configure()
+        machine.run(*ASK["claude-code"]("Please RUN(cat big.txt) now", None))
+        own = newest(machine, "claude-code")
+        machine.run(*ASK["claude-code"]("Again: RUN(cat big.txt) now", own))
+        until(
+            lambda: (
+                (found := server.app.store.sessions.find(own)) is not None
+                and found.next_no > 6
+                and (proxied := server.app.sessions.get(own).proxy) is not None
+                and proxied.calls >= 4
+            )
+        )
+        alone = [one.id for one in server.app.sessions.list() if one.parent_id is None]
+        assert alone == [own]
+        seen = server.app.store.usage.calls(server.app.store.sessions.get(own).key)
+        assert seen[-1].input_tokens == upstream.usages[-1][0]
