@@ -1,4 +1,4 @@
-"""Fixtures of every test: a home of its own, no network but this machine's, bounded examples, a browser.
+"""Fixtures for every test: a separate home, no network beyond this machine, bounded examples, a browser.
 
 Builders and fakes do not belong here; they stand beside the tests that use them.
 """

@@ -81,7 +81,7 @@ def _database() -> Path:
 
 
 def _opencode(data: bytes) -> Found:
-    """Read rows of a database, a line each, as OpenCode's; rows that no database can hold are left out."""
+    """Read rows of a database, one in each line, as OpenCode's; rows that no database can hold are left out."""
     path = _database()
     with closing(sqlite3.connect(path, isolation_level=None)) as db:
         db.execute("PRAGMA synchronous=OFF")

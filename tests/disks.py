@@ -1,4 +1,4 @@
-"""A disk whose power can go and which can fail: SQLite's own layer over the files (VFS), with ours in between.
+"""A disk that can fail or lose power: a layer of ours between SQLite and its own layer over the files (VFS).
 
 Everything is done on the real files as well, so that a store works as ever. Beside them stands what the disk would hold
 if the power went: each file as it was at its last sync, and the writes since, any of which may be lost or torn. Files
@@ -53,13 +53,13 @@ class _Vfs(ctypes.Structure):
 
 @dataclass
 class Held:
-    """A file as the disk holds it: what is synced, and the writes and cuts since, in order."""
+    """A file on the disk: its synced content, and the writes and cuts since, in order."""
 
     synced: bytearray = field(default_factory=bytearray)
     waiting: list[tuple[int, bytes | None]] = field(default_factory=list)
 
     def after(self, rng: random.Random) -> bytes:
-        """Return what is there after the power went."""
+        """Return the content after a power cut."""
         found = bytearray(self.synced)
         for at, data in self.waiting:
             fate = rng.random()
@@ -96,12 +96,12 @@ class Disk:
         self.failed = 0
 
     def image(self) -> Image:
-        """Return a copy of what the disk holds."""
+        """Return a copy of the content of the disk."""
         return {name: Held(bytearray(held.synced), list(held.waiting)) for name, held in [*self.held.items()]}
 
     @contextmanager
     def failing(self, fault: str, after: int) -> Iterator[None]:
-        """Let every access of a kind fail after so many that do not."""
+        """Let every access of a kind fail after a number of successful ones."""
         self._fault, self._before_fault, self.failed = FAULTS[fault], after, 0
         try:
             yield
@@ -209,7 +209,7 @@ _ALIVE: list[Any] = []  # SQLite keeps the addresses of these for as long as a c
 
 @contextmanager
 def disk(folder: Path) -> Iterator[Disk]:
-    """Yield the disk that holds a folder, which every connection opened meanwhile uses."""
+    """Yield the disk for a folder; all connections opened within the block use it."""
     library = _library()
     assert library is not None
     library.sqlite3_vfs_find.restype = ctypes.POINTER(_Vfs)

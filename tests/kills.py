@@ -50,7 +50,7 @@ def prepared(path: Path) -> None:
 
 
 def work(path: Path, name: str, seed: int, told: int, steps: int) -> None:
-    """Write to the store for ever or so many steps; tell each append that was acknowledged."""
+    """Write to the store forever or for a number of steps; report each acknowledged append."""
     app, rng = build(config_of(path)), random.Random(seed)
     os.write(told, b"ready\n")
     for n in range(steps):
@@ -82,7 +82,7 @@ def _other(app: App, rng: random.Random, n: int) -> None:
 
 
 def forked(path: Path, name: str, seed: int, steps: int = sys.maxsize) -> tuple[int, int]:
-    """Start a child that works; return its number and the end of the pipe that it tells."""
+    """Start a working child; return its number and our end of its pipe."""
     heard, told = os.pipe()
     child = os.fork()
     if child == 0:
@@ -96,7 +96,7 @@ def forked(path: Path, name: str, seed: int, steps: int = sys.maxsize) -> tuple[
 
 
 def kill(path: Path, seed: int) -> str | None:
-    """Kill one child at work; return what is wrong afterwards, None if nothing is."""
+    """Kill a working child; return the fault found afterwards, None without one."""
     child, heard = forked(path, "k", seed)
     with os.fdopen(heard) as pipe:
         pipe.readline()  # ready
@@ -108,7 +108,7 @@ def kill(path: Path, seed: int) -> str | None:
 
 
 def power_cuts(folder: Path, seed: int, *, durable: bool) -> Iterator[tuple[str | None, int]]:
-    """Work on one store, cut the power again and again; yield what is wrong after each, and what was lost."""
+    """Work on one store and cut its power repeatedly; yield the fault after each cut, and the lost appends."""
     rng, acknowledged = random.Random(f"{seed}-{durable}"), list[str]()
     cuts: list[tuple[Image, list[str]]] = []
     work_folder = folder / f"power-{seed}-{durable}"
@@ -170,7 +170,7 @@ def fault_of(path: Path, acknowledged: list[str]) -> str | None:
 
 
 def beside(path: Path, processes: int, steps: int) -> str | None:
-    """Let processes write to one store at once; return what is wrong afterwards, None if nothing is."""
+    """Let processes write to one store at once; return the fault found afterwards, None without one."""
     children = [forked(path, f"p{n}", n, steps) for n in range(processes)]
     acknowledged: list[str] = []
     for child, heard in children:

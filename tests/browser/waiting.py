@@ -15,7 +15,7 @@ def until(page: Page, condition: Callable[[], object]) -> None:
 
 
 def drawn(page: Page) -> None:
-    """Return once the page has drawn what it knows so far."""
+    """Return once the page has drawn its present state."""
     page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
 

@@ -67,7 +67,7 @@ class Transcript:
         )
 
     def sub_agent(self, text: str) -> None:
-        """A sub-agent's own file, with what it was asked and its answer a year ago."""
+        """Return a sub-agent's own file, with its task and its answer a year ago."""
         agent, folder = uuid.uuid4().hex[:8], self.path.with_suffix("") / "subagents"
         folder.mkdir(parents=True, exist_ok=True)
         rows = [

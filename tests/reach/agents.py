@@ -1,4 +1,4 @@
-"""The real agents, each with a home of its own and the strict upstream behind it."""
+"""The real agents, each with a separate home and the strict upstream."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Machine:
         }  # fmt: skip
 
     def run(self, *command: str) -> str:
-        """Run a program in the working directory and return what it says.
+        """Run a program in the working directory and return its output.
 
         Raises:
             CalledProcessError: it failed.
