@@ -69,6 +69,8 @@ class Calls:
         if row is None or row.deleted_at is not None:
             return Taken(session_id=None, added=0)
         with self._environment.lock(row.id):
+            if self._store.sessions.get(row.id).deleted_at is not None:  # taken over since it was found
+                return self.take(call)
             added = self._add(row, read) if row.source == PROXY else self._followed.take(row, name, read)
         self._environment.bus.publish(SessionUpdated(row.id))
         return Taken(session_id=row.id, added=added)

@@ -179,8 +179,10 @@ class FollowedCalls:
 
     def take_over(self, own: SessionRow, row: SessionRow, name: str) -> None:
         """Give what the proxy made a session of to the followed session, and delete the former."""
-        with self._store.write():
-            if self._store.sessions.get(own.id).deleted_at is not None:
+        # A call that is being added to the former session is added and billed first.
+        with self._environment.lock(own.id), self._store.write():
+            found = self._store.sessions.find(own.id)
+            if found is None or found.deleted_at is not None:
                 return
             former, session = Session.load(self._environment, own.id), Session.load(self._environment, row.id)
             theirs, state = former.state.proxy, session.state.proxy
