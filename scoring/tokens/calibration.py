@@ -36,9 +36,10 @@ MOST_EXTRA = 1_000
 BELIEVED_OUTPUT_SHARE = 0.6
 SMALL_ANSWER = 10  # below, what stands around an answer is larger than the answer
 # A report of less than this share of what was surely sent is not true of this conversation: a title made on the side,
-# or a program that leaves out the tokens that were cached. Contexts below FALSE_FROM tokens tell
-# nothing. No report of the real sessions is below a share of 0.92.
-FALSE_SHARE, FALSE_FROM = 0.4, 200
+# or a program that leaves out the tokens that were cached. Contexts below FALSE_FROM tokens tell nothing, and below
+# UNSEEN_FROM only their text does: there, what is not in the log is most of a context, and a compaction or another set
+# of tools changes it. No report of the real sessions is below a share of 0.92.
+FALSE_SHARE, FALSE_FROM, UNSEEN_FROM = 0.4, 200, 2_000
 # Real input that falls by more than LOST_FALL tokens, or stays behind what was expected by more than LOST_LEAST and by
 # more than a share of the growth, tells that the agent has taken something out of its context.
 LOST_FALL, LOST_LEAST, LOST_SHARE = 500, 3_000, 0.4
@@ -163,6 +164,8 @@ def judged(
     # An answer counts as reported with thoughts that may not be sent again; its text alone is sure.
     text = known.unseen + known.factor * estimate_before
     least = max(0.0, (min(said, text) if known.known else known.factor * estimate_before) - kept)
+    if least < UNSEEN_FROM:
+        least = min(least, known.factor * surely_sent)
     if least >= FALSE_FROM and real_input < FALSE_SHARE * least:
         return "false", 0
     if known.anchor_real is None or known.input_real is None or known.broken:
