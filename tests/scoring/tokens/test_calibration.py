@@ -274,7 +274,7 @@ class TestAReport:
         assert judged(started(0), 12, 150, 150) == ("true", 0)
 
     def test_of_a_short_session_is_held_against_its_text_alone(self) -> None:  # X11
-        """What is not in the log is most of it, and may have become less."""
+        """Most of it is not in the log, and may have become less."""
         known = observe(started(0), 1_000, 40, 10, 90)
         assert judged(known, 400, 100, 100)[0] != "false"
         assert judged(known, 100, 600, 600) == ("false", 0)
