@@ -1,4 +1,4 @@
-"""The HTTP edges: parse, call one service, return its answer. No rule of the product is here."""
+"""The HTTP routes. Each parses its request, calls one service and returns its answer; no product rule is here."""
 
 from __future__ import annotations
 
@@ -19,31 +19,31 @@ def install(flask_app: Flask, app: App, gate: Gate) -> None:
     """Give the Flask application every route, the services they call, and its gate."""
     flask_app.extensions[EXTENSION] = app
     flask_app.extensions[pages.GATE] = gate
-    flask_app.url_map.merge_slashes = False  # an address has one spelling; a redirect would be HTML
+    flask_app.url_map.merge_slashes = False  # the default redirects `//` to `/`, with HTML even under /api
     for part in (answers, problems, compression, assets, pages, health, api):
         part.install(flask_app)
 
 
-# Endpoints that answer without a token: the pages, which are empty shells, their files, and the check of health. The
-# page of a session would tell whether it exists, and its title: it asks `Gate.admits` first.
+# Endpoints that answer without a token: the pages (empty shells), their files, and the health check. The page of a
+# session asks `Gate.admits` first, because it shows the session's title and if the session exists.
 OPEN = frozenset({"overview", "session", "settings", "search", "memory", "widget", "static", "healthz"})
-# Endpoints that are posted to and change nothing.
+# POST endpoints that change nothing.
 LOOKING = frozenset({"api.plan_prune", "api.suggest_settings"})
-# Endpoints that only an operator reads: the address of a webhook may be a secret by itself.
+# Only an operator may read these: the address of a webhook can itself be a secret.
 OPERATORS = frozenset({"api.list_webhooks", "api.list_deliveries"})
-# The endpoint that a proxy hands its copies to; with its token it reaches no other.
+# The endpoint that receives the copies of a proxy, and the only one that a proxy's token opens.
 HANDING_OVER = "api.take_call"
 SAFE = frozenset({"GET", "HEAD"})
 
 
 def needed_by(flask_app: Flask) -> Callable[[dict[str, Any]], str | None]:
-    """Return a function that tells the role a request needs by the table that will route it; None for open ones."""
+    """Return a function that gives the role a request needs, from its route; None if no token is needed."""
 
     def needs(environ: dict[str, Any]) -> str | None:
         safe = environ["REQUEST_METHOD"] in SAFE
         try:
             endpoint, _ = flask_app.url_map.bind_to_environ(environ).match()
-        except HTTPException:  # no such route, or not by this method
+        except HTTPException:  # no such route, or not with this method
             endpoint = ""
         if safe and endpoint in OPEN:
             return None

@@ -1,7 +1,7 @@
 """Writes JSON with orjson, and with the standard library for the few values that orjson refuses.
 
-orjson refuses integers beyond 64 bits, lone surrogates and nesting beyond 254 levels. All three can stand in a
-message that some agent wrote, and what was stored must be readable again, so those go the slow way.
+orjson refuses integers beyond 64 bits, lone surrogates and nesting beyond 254 levels. An agent's message can hold
+all three, and what was stored must be readable again, so these few are written by the slower library.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from flask.json.provider import JSONProvider
 
 
 def dump_json(value: Any) -> bytes:
-    """Return JSON in UTF-8. Dataclasses and datetimes are written as orjson does, times with `Z`."""
+    """Return JSON in UTF-8, with dataclasses as objects and times in UTC with `Z`."""
     try:
         return orjson.dumps(value, option=orjson.OPT_UTC_Z)
-    except TypeError:  # orjson.JSONEncodeError is one
+    except TypeError:  # orjson.JSONEncodeError is a TypeError
         return json.dumps(value, separators=(",", ":"), default=_json_ready).encode()
 
 
@@ -31,21 +31,21 @@ class OrjsonProvider(JSONProvider):
     """Flask's JSON through orjson."""
 
     def dumps(self, obj: Any, **_: Any) -> str:
-        """Override Flask's; its options for indenting and sorting are ignored."""
+        """Return a value as JSON; Flask's options for indenting and sorting are ignored."""
         return dump_json(obj).decode()
 
     def loads(self, s: str | bytes, **_: Any) -> Any:
-        """Override Flask's."""
+        """Return the value of a JSON text."""
         return orjson.loads(s)
 
 
 def json_response(value: Any, status: int = 200) -> Response:
-    """Return a response that is not cached."""
+    """Return a JSON response that no client caches."""
     response = Response(dump_json(value), status, mimetype="application/json")
     response.headers["Cache-Control"] = "no-store"
     return response
 
 
 def install(flask_app: Flask) -> None:
-    """Make the application write JSON our way."""
+    """Make the application read and write JSON with orjson."""
     flask_app.json = OrjsonProvider(flask_app)

@@ -1,10 +1,10 @@
 """Serves the browser's files, each under a name that holds a hash of its content.
 
-In the tree `static/` and `templates/` are at the top, in the wheel beside the code. A file has two addresses:
-`/static/shared/api.js`, revalidated each time (ETag), and `/static/shared/api.<hash>.js`, kept for a year. Modules
-import each other by the first; the import map of a page leads to the second. So an edited file has a new address at
-the next load of a page, and no other file is fetched again. A file is read, hashed and compressed once for each time
-it is written. Its comments stay here: they are a fifth of what a page would load.
+`static/` and `templates/` are at the top of the source tree, and beside the code in a wheel. A file has two addresses:
+`/static/shared/api.js`, revalidated each time (ETag), and `/static/shared/api.<hash>.js`, cached for a year. Modules
+import each other by the first; the import map of a page maps it to the second. So an edited file has a new address at
+the next load of a page, and no other file is fetched again. A file is read, hashed and compressed once per change.
+Comments are not sent: they are a fifth of what a page would load.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ YEAR_SECONDS = 365 * 24 * 3600
 HASH_BYTES = 5
 FILE_LEVEL = 9
 
-# The bare names that modules import. Everything of ours is imported by its path.
+# The bare names that modules import. Our own modules are imported by path.
 VENDORED = {
     "lit-html": "vendor/lit-html/lit-html.js",
     "lit-html/directive.js": "vendor/lit-html/directive.js",
@@ -40,8 +40,8 @@ VENDORED = {
     "socket.io-client": "vendor/socket.io-client/socket.io.esm.min.js",
     "uplot": "vendor/uplot/uPlot.esm.js",
 }
-# The sheets of a page, in their order. They are sent as one: nothing is drawn before the last of them, and fifteen
-# small files cost twice the bytes of one.
+# The style sheets of a page, in order. They are sent as one file: a browser draws nothing before the last one is
+# there, and fifteen small files cost twice the bytes of one.
 SHEET = "styles.css"
 SHEETS = (
     "vendor/uplot/uPlot.min.css",
@@ -60,13 +60,13 @@ SHEETS = (
     "styles/settings.css",
     "styles/pages.css",
 )
-# The sheets of the widget in its shadow root, as a module that exports their text; the page's own are not seen there.
+# The style sheets of the widget, as a module that exports their text: those of a page do not reach a shadow root.
 WIDGET_SHEET = "widget/sheet.js"
 WIDGET_SHEETS = ("styles/tokens.css", "styles/gauge.css", "widget/widget.css")
-# The widget with all it imports in one script, and the module that it is made of.
+# The widget and everything it imports as one script, and the module where it begins.
 WIDGET = "context-manager-widget.js"
 WIDGET_ENTRY = "widget/context-manager-widget.js"
-# Not every system's table of types knows these, and a module with the wrong type is not run.
+# Some systems do not know these types, and a browser does not run a module with the wrong type.
 TYPES = {
     ".js": "text/javascript",
     ".css": "text/css",
@@ -75,30 +75,30 @@ TYPES = {
     ".json": "application/json",
 }
 
-# The imports of a module, minified ones too; types are imported in comments.
+# The imports of a module, minified or not. Types are imported in comments, which this does not match.
 _IMPORT = re.compile(
     r"""(?:^|;)\s*(?:import|export)\s*(?:[\w*{}\s,$]+?\bfrom\s*)?["']([^"']+)["']""", re.MULTILINE
 )
-# What a module loads later, when it is needed; an import of types in a comment looks the same and does no harm.
+# Dynamic imports. An import of types in a comment also matches and does no harm.
 _LATER = re.compile(r"""\bimport\(["']([^"']+)["']\)""")
 _ROOT = re.compile(r":root(\[[^\]]*\])?")
-# Comments that have their lines to themselves. No text of ours has a line that looks like one; a test reads them all.
+# Comments on lines of their own. No string of ours has a line that looks like one; a test reads all files.
 COMMENT = re.compile(r"^[ \t]*(?://.*|/\*(?:[^*]|\*(?!/))*\*/[ \t]*)$", re.MULTILINE)
-# A file's name with a hash in it: what is before it, the hash, the suffix.
+# A file name with a hash: the name before it, the hash, the suffix.
 _LASTING = re.compile(rf"(.+)\.([0-9a-f]{{{2 * HASH_BYTES}}})(\.\w+)")
 
 
 class ImportMap(dict[str, Any]):
-    """An import map that a template may write as it is, inside a script element."""
+    """An import map that a template can write into a script element without escaping."""
 
     def __html__(self) -> str:
-        """Return JSON that cannot end the script element it is in."""
+        """Return the map as JSON, with `<` escaped so that it cannot end the script element."""
         return json.dumps(self, separators=(",", ":")).replace("<", "\\u003c")
 
 
 @dataclass(frozen=True)
 class Asset:
-    """A file as it was read; `mimetype` is that of its suffix."""
+    """The content of a file; `mimetype` follows from its suffix."""
 
     content: bytes
     mimetype: str
@@ -110,25 +110,25 @@ class Asset:
 
     @cached_property
     def compressed(self) -> bytes | None:
-        """Return the content as gzip; None if it is no text or becomes no shorter."""
+        """Return the content as gzip; None if it is not text or would not be shorter."""
         shorter = compress(self.content, FILE_LEVEL) if is_text(self.mimetype) else self.content
         return shorter if len(shorter) < len(self.content) else None
 
     @cached_property
     def later(self) -> tuple[str, ...]:
-        """Return what this module imports when it is needed."""
+        """Return the specifiers of this module's dynamic imports."""
         return tuple(_LATER.findall(self.content.decode()))
 
     @cached_property
     def imports(self) -> tuple[str, ...]:
-        """Return what this module imports, as written there."""
+        """Return the specifiers of this module's imports."""
         return tuple(_IMPORT.findall(self.content.decode()))
 
 
 def asset(name: str) -> Asset | None:
     """Return the file `name` below `static/` as it is now, or None if there is none.
 
-    `SHEET` is all sheets in one, `WIDGET_SHEET` those of the widget as a module, `WIDGET` the widget in one script.
+    Three names are made from several files: `SHEET`, `WIDGET_SHEET` and `WIDGET`.
     """
     if name == SHEET:
         return _joined(tuple(sheet for sheet in map(asset, SHEETS) if sheet))
@@ -166,7 +166,7 @@ def _joined(sheets: tuple[Asset, ...]) -> Asset:
 
 @lru_cache(maxsize=2)
 def _as_module(sheets: tuple[Asset, ...]) -> Asset:
-    """Return sheets as a module for a shadow root: `:root` becomes the host, which keeps its colour scheme."""
+    """Return style sheets as a module for a shadow root: `:root` becomes `:host`, without its `color-scheme`."""
     text = "\n".join(sheet.content.decode() for sheet in sheets)
     text = _ROOT.sub(lambda found: f":host({found[1]})" if found[1] else ":host", text)
     text = text.replace(":host {\n  color-scheme: light dark;\n", ":host {\n")
@@ -180,15 +180,16 @@ def _one_script(parts: tuple[tuple[str, Asset], ...]) -> Asset:
 
 
 def lasting_name(name: str) -> str:
-    """Return the name of a file with the hash of its content in it; of a file that is not there, its name."""
+    """Return the name of a file with the hash of its content in it; a missing file keeps its name."""
     found = asset(name)
     stem, suffix = posixpath.splitext(name)
     return f"{stem}.{found.hash}{suffix}" if found and suffix else name
 
 
 def modules(*entries: str, later: bool = False) -> list[str]:
-    """Return the modules below `static/` that these load, themselves first, so that a browser can request them all at
-    once; with `later` also those that they may load when needed. Empty names are skipped.
+    """Return these modules below `static/` and all that they import, so that a browser can request them at once.
+
+    `later` adds dynamic imports. Empty names are skipped.
     """
     found: dict[str, None] = {}
     waiting = [name for name in reversed(entries) if name]
@@ -203,14 +204,14 @@ def modules(*entries: str, later: bool = False) -> list[str]:
 
 
 def imported(name: str, specifier: str) -> str:
-    """Return the file that the module `name` means by a specifier."""
+    """Return the file that a specifier means in the module `name`."""
     if specifier.startswith("."):
         return posixpath.normpath(posixpath.join(posixpath.dirname(name), specifier))
     return VENDORED.get(specifier, specifier)
 
 
 def import_map(*entries: str) -> ImportMap:
-    """Return the import map of a page that loads these modules: paths and bare names, and their lasting addresses."""
+    """Return the import map of a page that loads these modules: each path and bare name with its hashed address."""
     addresses = {name: url_for("static", filename=name) for name in modules(*entries, later=True)}
     paths = {f"{request.script_root}/static/{name}": address for name, address in addresses.items()}
     bare = {name: addresses[path] for name, path in VENDORED.items() if path in addresses}
@@ -218,16 +219,15 @@ def import_map(*entries: str) -> ImportMap:
 
 
 def static_file(filename: str) -> Response:
-    """Return one file of `static/`, compressed if the client takes that, or the part that it asks for.
+    """Return one file of `static/`, or the range that the client asks for; compressed if the client accepts it.
 
-    A name with another hash than the file's gets the file as well, to be asked for again: a page from before an update
-    does not break.
+    An outdated hash in the name still gets the current file, but not cached, so a page loaded before an update works.
     """
     split = _LASTING.fullmatch(filename)
     found = asset(split[1] + split[3] if split else filename)
     if found is None:
         abort(404)
-    # A part is one of the content as it is, so that it can be joined to others.
+    # A range is one of the uncompressed content, so that clients can join several.
     packed = found.compressed if takes_gzip() and "Range" not in request.headers else None
     response = Response(packed or found.content, mimetype=found.mimetype)
     response.set_etag(f"{found.hash}-gzip" if packed else found.hash)
@@ -243,15 +243,15 @@ def static_file(filename: str) -> Response:
         response.cache_control.no_cache = True
     length = len(packed or found.content)
     response.make_conditional(request, accept_ranges=True, complete_length=length)
-    if filename == WIDGET:  # other origins may load it: it holds nothing of this server's
+    if filename == WIDGET:  # other origins may load it: it holds no data of this server
         response.headers["Cross-Origin-Resource-Policy"] = "cross-origin"
         response.headers["Access-Control-Allow-Origin"] = "*"
-    del response.headers["Date"]  # set by that; the server sets its own
+    del response.headers["Date"]  # set by make_conditional; the server sets its own
     return response
 
 
 def install(flask_app: Flask) -> None:
-    """Serve the files under the endpoint `static`; `url_for("static", filename=…)` gives the lasting address."""
+    """Serve the files under the endpoint `static`; `url_for("static", filename=…)` gives the address with the hash."""
     flask_app.add_url_rule("/static/<path:filename>", "static", static_file)
 
     @flask_app.url_defaults

@@ -1,11 +1,11 @@
-"""Compresses answers in text with gzip, for clients that accept it.
+"""Compresses text answers with gzip, for clients that accept it.
 
-The browser's files are compressed once and kept (`assets`); here every other answer is compressed as it leaves.
-Streams, parts and short answers go out as they are.
+Static files are compressed once and kept (`assets`); every other answer is compressed when it is sent. Streams, ranges
+and short answers are not compressed.
 
-The length of a compressed answer tells something about its content to someone who can watch the connection, choose
-a part of the answer, and have the victim's browser ask for it again and again. The gate refuses API requests that
-another site's page makes, the cookie is `SameSite=Strict`, and no answer repeats a token or a cookie.
+The length of a compressed answer reveals something of its content to an attacker who can watch the connection, choose
+part of the answer, and make the victim's browser repeat the request (BREACH). That fails here: the gate refuses API
+requests from pages of other sites, the cookie is `SameSite=Strict`, and no answer repeats a token or a cookie.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ import gzip
 
 from flask import Flask, Response, request
 
-# Less than this fits one packet with its headers, and nothing is gained.
+# A shorter answer fits one packet with its headers, so compressing it gains nothing.
 LEAST_BYTES = 1_200
-# A page of messages, 100 kB, takes some 5 ms on a busy machine; a higher level saves nothing more.
+# A page of messages (100 kB) takes about 5 ms on a busy machine; a higher level saves nothing more.
 ANSWER_LEVEL = 6
 _TEXT = ("text/", "application/json", "application/problem+json", "image/svg+xml")
 
 
 def is_text(mimetype: str | None) -> bool:
-    """Return whether content of this type becomes much smaller by compression."""
+    """Return whether compression makes content of this type much smaller."""
     return mimetype is not None and mimetype.startswith(_TEXT)
 
 
@@ -37,7 +37,7 @@ def compress(content: bytes, level: int) -> bytes:
 
 
 def shorten(response: Response) -> Response:
-    """Compress an answer if it is text, whole, not compressed yet and not short."""
+    """Compress an answer, unless it is short, a range, a stream, compressed already, or not text."""
     if not is_text(response.mimetype) or not response.is_sequence or "Content-Encoding" in response.headers:
         return response
     response.vary.add("Accept-Encoding")

@@ -1,4 +1,4 @@
-"""Health check and metrics of a running server, the latter in Prometheus' text format."""
+"""The health check, and metrics in Prometheus' text format."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from webapp.events import (
 from webapp.routes.answers import json_response
 from webapp.routes.api.routing import EXTENSION
 
-# Each session is a label, and a metrics server keeps every label it ever saw.
+# Each session is a label value, and a metrics server keeps every one it ever saw.
 SESSIONS_SHOWN = 200
 REASONS = ("manual", "automatic", "emergency")
 
 
 class Metrics:
-    """Counters of events since the server's start; a session's gauge is read when it is collected."""
+    """Counters of events since the server's start, and gauges of sessions that are read at each request."""
 
     def __init__(self, app: App) -> None:
         self.registry = CollectorRegistry()
@@ -44,7 +44,7 @@ class Metrics:
         )
         self.appended = self._counter("coppice_messages_appended", "Messages added to the log")
         self.prunes = self._counter("coppice_prunes", "Prunes applied, by who asked for them", ["reason"])
-        for reason in REASONS:  # a counter that is there from the start shows its first step
+        for reason in REASONS:  # without a value of 0, the first increase would not show
             self.prunes.labels(reason)
         self.drops = self._counter("coppice_drops", "Single messages dropped by hand, each with its unit")
         self.summaries = self._counter("coppice_summaries", "Summaries put into a context")
@@ -89,17 +89,17 @@ class Metrics:
 
 
 class Fills(Collector):
-    """The gauge of each session, read from the service when it is collected."""
+    """The gauges of the sessions, read from the service at each request."""
 
     def __init__(self, app: App) -> None:
         self.app = app
 
     def describe(self) -> list[Metric]:
-        """Return no metrics: registering must not read the store."""
+        """Return no metrics, so that registering does not read the store."""
         return []
 
     def collect(self) -> Iterator[Metric]:
-        """Yield one sample a session, the most recently active ones first."""
+        """Yield one sample per session, the most recently active ones first."""
         sessions = self.app.sessions.list()
         states = GaugeMetricFamily("coppice_sessions", "Sessions by state", labels=["state"])
         for state in ("idle", "active", "warning"):
@@ -126,13 +126,13 @@ class Fills(Collector):
 
 
 class Deliveries(Collector):
-    """The tries of webhooks, counted where they are made."""
+    """The delivery attempts of webhooks, counted by their service."""
 
     def __init__(self, app: App) -> None:
         self.app = app
 
     def collect(self) -> Iterator[Metric]:
-        """Yield tries by result, and the events that were dropped."""
+        """Yield the attempts by result, and the number of dropped events."""
         counts = self.app.webhooks.counts
         tries = CounterMetricFamily("coppice_webhook_tries", "Messages posted to webhooks", labels=["result"])
         tries.add_metric(["delivered"], counts.delivered)
@@ -146,7 +146,7 @@ class Deliveries(Collector):
 
 
 def healthz() -> Response:
-    """Answer 200 if the store answers, 503 with the reason if it does not."""
+    """Answer 200 if the store works, 503 with the reason otherwise."""
     current_app.extensions[EXTENSION].store.check()
     return json_response({"status": "ok"})
 

@@ -1,8 +1,8 @@
 """Joins a module and all it imports into one classic script, for pages of other origins.
 
-Each module becomes a function that is called once and returns its exports; an import becomes a constant. That holds for
+Each module becomes a function that is called once and returns its exports; an import becomes a constant. This covers
 the forms that our modules and their libraries use: named imports and exports, at the start of a line or after a
-semicolon or a brace. Another form stops the joining. Dynamic imports stay as they are.
+semicolon or a brace. Any other form is an error. Dynamic imports are not changed.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ Resolve = Callable[[str, str], str]
 
 
 def join(entry: str, read: Read, resolve: Resolve) -> str:
-    """Return the script of `entry`; `resolve` gives the file that a module means by a specifier.
+    """Return the script of `entry`; `resolve` gives the file for a module and a specifier in it.
 
     Raises:
-        Invalid: a module imports or exports in a form that is not known here.
+        Invalid: a module imports or exports in another form.
     """
     done: dict[str, str] = {}
     parts: list[str] = []
@@ -71,7 +71,7 @@ def _body(name: str, text: str, place: Callable[[str], str]) -> str:
 
 
 def _pairs(names: str) -> list[tuple[str, str]]:
-    """Return the names of a list as (there, here), equal where none is renamed."""
+    """Return the names of a list as pairs (old, new); equal unless renamed by `as`."""
     words = [one.split(" as ") for one in names.split(",") if one.strip()]
     return [(pair[0].strip(), pair[-1].strip()) for pair in words]
 

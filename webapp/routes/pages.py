@@ -1,7 +1,7 @@
-"""The pages: empty shells. Each has one root element, whose data comes from `/api` and Socket.IO.
+"""The pages: empty shells with one root element each, whose data comes from `/api` and Socket.IO.
 
-The page of a session looks it up only where the reader may know of it; its script reports an unknown one.
-A page is answered with a policy that runs our own files and the one import map that bears this answer's nonce.
+The page of a session looks it up only if the reader has access; otherwise its script reports a missing session.
+The content security policy of a page allows our own files, and the one import map with this answer's nonce.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def overview() -> str:
 
 
 def session(session_id: str) -> str:
-    """Return the page of a session, or an error page if it does not exist; without a needed token, always the shell."""
+    """Return the page of a session, or an error page if it does not exist; without access, one shell for any id."""
     admitted = current_app.extensions[GATE].admits(request.environ)
     found = current_app.extensions[EXTENSION].sessions.get(session_id) if admitted else None
     return render_template("session.html", page="session", session_id=session_id, session=found)
@@ -47,12 +47,12 @@ def memory() -> str:
 
 
 def widget() -> str:
-    """Return the page that shows the widget and how it is embedded."""
+    """Return the page that shows the widget and the code to embed it."""
     return render_template("widget.html", page="widget")
 
 
 def nonce() -> str:
-    """Return the nonce of this answer, always the same one."""
+    """Return the nonce of this answer, made at the first call."""
     if "csp_nonce" not in g:
         g.csp_nonce = secrets.token_urlsafe(16)
     return str(g.csp_nonce)
@@ -64,7 +64,7 @@ def context() -> dict[str, Any]:
 
 
 def protect(response: Response) -> Response:
-    """Add the security headers, where the answer has none of its own; a page also gets its policy."""
+    """Add the security headers that the answer does not set itself; a page also gets its content policy."""
     is_page = response.mimetype == "text/html"
     policy = content_policy(nonce(), request.host) if is_page else NO_PAGE_POLICY
     for name, value in (SECURITY_HEADERS | {"Content-Security-Policy": policy}).items():

@@ -1,7 +1,7 @@
-"""Answers failures: JSON of one shape under `/api`, a page elsewhere, and never a stack trace.
+"""Answers failures: JSON in one shape under `/api`, a page elsewhere, never a stack trace.
 
 The shape is `{"error": {"type", "message", "details"}}`; a detail is `{"field", "message"}`.
-`webapp.errors` maps our own errors to statuses; this file maps those of HTTP and pydantic.
+`webapp.errors` maps our own errors to statuses; this module maps those of Werkzeug and pydantic.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ log = logging.getLogger("coppice.http")
 
 Details = list[dict[str, Any]]
 
-# Types of the failures that HTTP itself knows; the words are ours, short and stable.
+# Our short and stable names for HTTP's own failures.
 HTTP_TYPES = {
     400: "malformed",
     403: "forbidden",
@@ -40,7 +40,7 @@ HTTP_TYPES = {
 
 
 class RequestFault(Exception):
-    """A request that is refused before any service sees it, with status, a short stable type and details."""
+    """The refusal of a request before a service sees it. `type` is a short, stable name."""
 
     def __init__(self, status: int, type_: str, message: str, details: Details | None = None) -> None:
         super().__init__(message)
@@ -55,7 +55,7 @@ def error_body(type_: str, message: str, details: Details | None = None) -> dict
 
 
 def describe_failure(error: Exception) -> tuple[int, dict[str, Any]]:
-    """Return status and body for any exception; an unexpected one is logged with its trace and answered with 500."""
+    """Return status and body for any exception; an unexpected one is logged with its traceback and becomes a 500."""
     if isinstance(error, RequestFault):
         return error.status, error_body(error.type, str(error), error.details)
     if isinstance(error, ValidationError):
@@ -88,7 +88,7 @@ def describe_http(error: HTTPException) -> tuple[int, dict[str, Any]]:
 
 
 def wants_json(path: str) -> bool:
-    """Return whether `path` is for programs."""
+    """Return whether failures at `path` are answered in JSON, because programs read them."""
     return path == "/api" or path.startswith(("/api/", "/healthz", "/metrics"))
 
 
@@ -117,5 +117,5 @@ def error_page(status: int, message: str) -> Response:
 
 
 def install(flask_app: Flask) -> None:
-    """Answer every failure of the application in our shape, unknown paths included."""
+    """Answer every failure of the application in this shape, unknown paths included."""
     flask_app.register_error_handler(Exception, answer_failure)

@@ -1,4 +1,4 @@
-"""The JSON API. Each module declares its routes in one table, which serves, documents and tests them alike."""
+"""The JSON API. Each module declares its routes in one table, from which they are served, documented and tested."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ WHY = {
 
 
 def build_document(routes: Iterable[Route]) -> dict[str, Any]:
-    """Return the whole document, JSON-ready; the same routes give the same document."""
+    """Return the whole document, JSON-ready; equal for equal routes."""
     routes = list(routes)
     sent = [route.body for route in routes if route.body]
     answered = [route.answers for route in routes if route.answers]
@@ -102,7 +102,7 @@ def query_parameters(route: Route) -> list[dict[str, Any]]:
 
 
 def without_null(field: dict[str, Any]) -> dict[str, Any]:
-    """Return a field's schema without null, which means "not given" and cannot be written in a query string."""
+    """Return a field's schema without null: a query string cannot express it; an absent parameter means the same."""
     choices = [choice for choice in field.get("anyOf", []) if choice.get("type") != "null"]
     rest = {key: value for key, value in field.items() if key not in ("anyOf", "title", "default")}
     return {**rest, **(choices[0] if choices else {})}
@@ -122,14 +122,14 @@ def request_body(route: Route) -> dict[str, Any]:
 
 
 def has_required(model: type[BaseModel]) -> bool:
-    """Return whether a body has a required field, so that it cannot be left out."""
+    """Return whether a body has a required field; otherwise the body itself is optional."""
     return any(field.is_required() for field in model.model_fields.values())
 
 
 def responses(route: Route) -> dict[str, Any]:
     """Return the answers of a route by status, failures included."""
     if route.answers is None:
-        content: dict[str, Any] = {"*/*": {"schema": {}}}  # any file, JSON among them
+        content: dict[str, Any] = {"*/*": {"schema": {}}}  # any file type, JSON too
     else:
         content = {"application/json": {"schema": reference(route.answers)}}
     found: dict[str, Any] = {str(route.status): {"description": "Done", "content": content}}
@@ -140,7 +140,7 @@ def responses(route: Route) -> dict[str, Any]:
 
 
 def failing(route: Route) -> set[int]:
-    """Return the error statuses of a route: its own, and those of reading its input."""
+    """Return the error statuses of a route: its own, and those from reading its input."""
     found = {*route.errors, 503}
     if route.query or route.body:
         found.add(422)
@@ -152,7 +152,7 @@ def failing(route: Route) -> set[int]:
 
 
 def install(flask_app: Flask, routes: list[Route]) -> None:
-    """Serve the document, which is made when it is first asked for."""
+    """Serve the document, built at the first request for it."""
     document = cache(lambda: build_document(routes))
 
     def openapi() -> Response:

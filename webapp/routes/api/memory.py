@@ -88,7 +88,7 @@ def delete_learning(app: App, memory_id: str) -> Ok:
 
 @table.get("/sessions/<session_id>/proposals", errors=(404,))
 def propose_learnings(app: App, session_id: str) -> Proposals:
-    """Propose learnings from the last turn, if it used tools; nothing is kept until it is posted to `/learnings`."""
+    """Propose learnings from the last turn, if it used tools; one is stored only when posted to `/learnings`."""
     return Proposals(proposals=app.memory.proposals(session_id))
 
 
@@ -100,7 +100,7 @@ def all_proposals(app: App) -> Proposals:
 
 @table.post("/proposals/dismiss")
 def dismiss_proposal(app: App, body: ProposalText) -> Ok:
-    """Stop proposing a text, whichever session it is said in."""
+    """Stop proposing a text, in all sessions."""
     app.memory.dismiss(body.text)
     return Ok(ok=True)
 
@@ -136,20 +136,20 @@ def expand_summary(app: App, session_id: str, n: int, body: Nothing) -> Applied:
 
 @table.post("/sessions/<session_id>/summarize", errors=(404, 409))
 def summarize_session(app: App, session_id: str, body: SummaryWish) -> Summarised:
-    """Summarise now, whatever the thresholds; in the background where a model writes, unless `wait` is true."""
+    """Summarise now, regardless of thresholds; in the background if a model writes it, unless `wait` is true."""
     return app.background.summarise(session_id, body.wait)
 
 
 @table.post("/sessions/<session_id>/summarize/cancel", errors=(404,))
 def cancel_summary(app: App, session_id: str, body: Nothing) -> Ok:
-    """Cancel the summary that is being made; `ok` is false if none is."""
+    """Cancel the summary in progress; `ok` is false if there is none."""
     app.sessions.get(session_id)
     return Ok(ok=app.background.cancel(session_id))
 
 
 @table.post("/sessions/<session_id>/overflow", errors=(404, 409))
 def relieve_overflow(app: App, session_id: str, body: OverflowWish) -> Relieved:
-    """Make a context fit that the provider refused as too long; the change can be undone."""
+    """Shorten a context that the provider refused as too long; the change can be undone."""
     if body.reported:
         return app.overflow.relieve(session_id)
     return app.overflow.relieve(session_id, overflow=False, actor="user")
@@ -157,5 +157,5 @@ def relieve_overflow(app: App, session_id: str, body: OverflowWish) -> Relieved:
 
 @table.get("/sessions/<session_id>/status", errors=(404,))
 def session_status(app: App, session_id: str) -> Status:
-    """Return both triggers, the last summary, the available tokens, and all of it in one line."""
+    """Return both triggers, the last summary and the available tokens, also as one line of text."""
     return app.status.of(session_id)

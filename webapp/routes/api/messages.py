@@ -1,4 +1,4 @@
-"""Messages of a session: appended, listed, looked at, and put in or out of the context one by one."""
+"""Routes of a session's messages: append, list, read, pin, drop and restore them."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from webapp.services.session.answers import Applied
 
 table = Table("messages")
 
-BRIEF_CHARS = 80  # of a text: a line of a narrow list
+BRIEF_CHARS = 80  # a line in a narrow list
 
 ONE = "/sessions/<session_id>/messages/<message_id>"
 
 
 @table.post("/sessions/<session_id>/messages", errors=(404, 409))
 def append_messages(app: App, session_id: str, body: Append) -> Appended:
-    """Append messages in any wire format; return their ids, the figures, and an automatic prune if there was one.
+    """Append messages in any wire format; return their ids, the context's size, and the automatic prune if any.
 
     With the setting `status_line`, `line` gives the size of the context in one line.
     """
@@ -41,9 +41,9 @@ def list_messages(app: App, session_id: str, query: MessagesQuery) -> Page:
     `sort` is newest (the default), oldest, score or tokens; `after` is the cursor given as `next`, `offset` the number
     of rows before the page instead. `first` and `last` are the numbers of the first and last message to list; `fate`
     is also changes (goes or shortened), errors, in or pinned. `plan_id` takes the fates from a plan that was shown,
-    or, once that is stale, from a new one.
-    With `at_once` a session that was not loaded yet answers without scores and fates (`pending`), which take time in a
-    long session; ask again without it for those. `without_parts` leaves out signals and contributions; `brief` does
+    or from a new one if that is stale.
+    With `at_once` a session that is not loaded yet answers without scores and fates (`pending`), which take time in a
+    long session; ask again without it to get them. `without_parts` leaves out signals and contributions; `brief` does
     so as well, and cuts texts to 80 characters.
     """
     by = query.given()
@@ -55,7 +55,7 @@ def list_messages(app: App, session_id: str, query: MessagesQuery) -> Page:
 
 
 def without(message: Message, *, text: bool) -> Message:
-    """Return a message for a list of many, without the parts of its score; `text` cuts its text as well."""
+    """Return a message without the parts of its score, for a long list; `text` also cuts its text."""
     said = message.text
     if text and len(said) > BRIEF_CHARS:
         said = said[: BRIEF_CHARS - 1] + "…"
@@ -100,11 +100,11 @@ def drop_message_first(app: App, session_id: str, message_id: str, body: Nothing
 
 @table.get("/sessions/<session_id>/heaviest", errors=(404,))
 def heaviest(app: App, session_id: str) -> Heaviest:
-    """Return what takes the most of the context: by file with its reads, by tool with its results, repeated outputs."""
+    """Return the largest parts of the context: files with their reads, tools with their results, repeated outputs."""
     return app.heavy.of(session_id)
 
 
 @table.get("/sessions/<session_id>/archive", errors=(404,))
 def search_archive(app: App, session_id: str, query: ArchiveQuery) -> Archive:
-    """Return the messages that are out of the context; with `q` those of them that contain it."""
+    """Return the messages that are not in the context; with `q`, those that contain it."""
     return app.search.archive(session_id, query.q)

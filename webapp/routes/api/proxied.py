@@ -1,4 +1,4 @@
-"""Calls that went through the proxy, handed over by it."""
+"""The route by which the proxy hands over copies of calls."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ table = Table("proxy")
 
 @table.post("/proxy/calls", errors=(409,))
 def take_call(app: App, body: ProxiedCall) -> Taken:
-    """Take in a copy of a call; `coppice proxy` sends one when its client has the answer.
+    """Store a copy of a call; `coppice proxy` sends one after its client has the answer.
 
-    What the session of the call does not have yet is appended, with the usage that the provider reported.
+    Messages that the session does not have yet are appended, with the usage that the provider reported.
     """
     return app.calls.take(CallCopy(**body.model_dump()))

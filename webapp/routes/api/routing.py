@@ -1,7 +1,7 @@
 """The table of routes. One declaration serves a route and documents it, in OpenAPI and in `docs/api.md`.
 
-A view takes the application, its path parameters, `body` and `query`; the types that it names for these and for what
-it returns are those of the document. It holds no rule: parse, call one service, return its answer.
+A view takes the application, its path parameters, `body` and `query`. The document is made from its annotations. It
+holds no product rule: it parses, calls one service and returns the answer.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Route:
     status: int = 200
     errors: tuple[int, ...] = ()
     limit_bytes: int = BODY_LIMIT_BYTES
-    # The view reads the request itself: multipart, or a body that is not kept in memory.
+    # The view reads the request itself: multipart, or a body too large for memory.
     raw: bool = False
 
     @property
@@ -74,7 +74,7 @@ class Table:
         return iter(self.routes)
 
     def route(self, method: str, path: str, **rest: Any) -> Callable[[View], View]:
-        """Declare a view; `rest` are further fields of `Route`. Body, query and answer are read from its signature."""
+        """Declare a view; `rest` are more fields of `Route`. Body, query and answer follow from its annotations."""
 
         def declare(view: View) -> View:
             types = get_type_hints(view)
@@ -86,16 +86,16 @@ class Table:
         return declare
 
     def get(self, path: str, **rest: Any) -> Callable[[View], View]:
-        """Declare a view that reads; no such view has an effect."""
+        """Declare a GET view, which must not change anything."""
         return self.route("GET", path, **rest)
 
     def post(self, path: str, **rest: Any) -> Callable[[View], View]:
-        """Declare a view that acts."""
+        """Declare a POST view."""
         return self.route("POST", path, **rest)
 
 
 def number(kind: str, text: str) -> int:
-    """Return the number that names something of this kind in a path.
+    """Return a number in a path that identifies something of this kind.
 
     Raises:
         NotFound: it is not a number.

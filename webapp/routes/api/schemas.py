@@ -1,4 +1,4 @@
-"""JSON schemas of what is sent and answered, made by pydantic from the bodies and answers themselves."""
+"""JSON schemas of requests and answers, made by pydantic from their classes."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Schemas(GenerateJsonSchema):
 
 
 def make_schemas(sent: Iterable[Any], answered: Iterable[Any]) -> dict[str, JsonSchemaValue]:
-    """Return the schemas of all these types, and of those they consist of, by name."""
+    """Return the schemas of these types and of all types within them, by name."""
     named = [("validation", one) for one in sent] + [("serialization", one) for one in answered]
     inputs: list[Any] = [(one, mode, TypeAdapter(one)) for mode, one in dict.fromkeys(named)]
     _, document = TypeAdapter.json_schemas(inputs, schema_generator=Schemas, ref_template=REF)

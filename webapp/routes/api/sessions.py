@@ -1,4 +1,4 @@
-"""Sessions: the list, one of them, and how full it is."""
+"""Routes of sessions: list, create, read, change and delete them, and read their sizes."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ table = Table("sessions")
 
 @table.get("/sessions")
 def list_sessions(app: App, query: SessionsQuery) -> Sessions:
-    """Return all sessions with their figures, or one page of them, latest activity first.
+    """Return all sessions, or one page of them, latest activity first.
 
-    `state` is idle, active or warning; `q` looks in title, model and folder; `sort=verdict` puts first what needs
-    something done. With `limit` the answer is a page, and its `next` the `after` of the next one; a session that
-    becomes active between two pages moves to the front, so that the pages after it do not hold it.
+    `state` is idle, active or warning; `q` looks in title, model and folder; `sort=verdict` puts sessions
+    that need an action first. With `limit` the answer is one page; pass its `next` as `after` to get the page behind
+    it. A session that becomes active meanwhile moves to the front and is missing from later pages.
     """
     page = app.sessions.page(**query.given())
     app.judging.want(page.sessions)
@@ -28,19 +28,19 @@ def list_sessions(app: App, query: SessionsQuery) -> Sessions:
 
 @table.get("/savings")
 def read_savings(app: App) -> Savings:
-    """Return what prunes and summaries kept out of later calls, in tokens and at list prices, over all sessions."""
+    """Return the tokens that prunes and summaries saved in later calls of all sessions, and their list price."""
     return app.savings.all()
 
 
 @table.post("/sessions", status=201, errors=(409,))
 def create_session(app: App, body: NewSession) -> Session:
-    """Create a session that a program feeds; 409 when the id exists."""
+    """Create a session for a program that appends messages; 409 if the id exists."""
     return app.sessions.create(**body.given())
 
 
 @table.get("/sessions/<session_id>", errors=(404,))
 def get_session(app: App, session_id: str) -> Session:
-    """Return one session with its figures."""
+    """Return one session."""
     return app.sessions.get(session_id)
 
 
@@ -52,7 +52,7 @@ def change_session(app: App, session_id: str, body: SessionChange) -> Session:
 
 @table.route("DELETE", "/sessions/<session_id>", errors=(400, 404))
 def delete_session(app: App, session_id: str, query: DeleteQuery) -> Ok:
-    """Delete a session and its log, for good; `?confirm=<id>` is required."""
+    """Delete a session and its log permanently; `?confirm=<id>` is required."""
     app.sessions.get(session_id)
     if query.confirm != session_id:
         message = f"deleting a session takes its log along; repeat its id as ?confirm={session_id}"
@@ -63,13 +63,13 @@ def delete_session(app: App, session_id: str, query: DeleteQuery) -> Ok:
 
 @table.get("/sessions/<session_id>/stats", errors=(404,))
 def session_stats(app: App, session_id: str) -> Stats:
-    """Return the size of the context, in all and by region, with both triggers and the time of the reading."""
+    """Return the size of the context, in total and by region, with both triggers and the time of the reading."""
     return Stats(**vars(app.sessions.stats(session_id)), **vars(app.status.of(session_id)))
 
 
 @table.get("/sessions/<session_id>/verdict", errors=(404,))
 def session_verdict(app: App, session_id: str) -> Verdict:
-    """Return what to do about the context, with the price of the plan that would do it."""
+    """Return the recommended action for the context, with the price of its plan."""
     return app.verdicts.of(session_id)
 
 

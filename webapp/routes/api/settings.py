@@ -13,7 +13,7 @@ table = Table("settings")
 
 @table.get("/settings")
 def get_settings(app: App) -> SettingsDoc:
-    """Return the settings in force, their defaults, the presets and the range of each field."""
+    """Return the current settings, their defaults, the presets and the range of each field."""
     return app.settings.get()
 
 
@@ -31,7 +31,7 @@ def reset_settings(app: App, body: Nothing) -> SettingsDoc:
 
 @table.post("/settings/suggest", errors=(404, 409))
 def suggest_settings(app: App, body: Suggest) -> Suggestion:
-    """Suggest weights that would have kept more of what sessions needed later; takes some seconds and saves nothing."""
+    """Suggest weights that would have kept more of what sessions needed later; takes seconds, saves nothing."""
     return app.suggesting.suggest(body.sessions)
 
 

@@ -1,4 +1,4 @@
-"""Files in and out: import by upload, export by download, and the search over what is stored."""
+"""Routes that import and export files, resume a session, search all messages, and start the demo."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from webapp.services.transfer.answers import Imported, ImportedSession, Resumed,
 
 table = Table("files")
 
-# The time between two reports of an import's progress.
+# Time between two progress reports of an import.
 PROGRESS_SECONDS = 0.25
 
 
@@ -42,9 +42,9 @@ def export_session(app: App, session_id: str, query: FormatQuery) -> Response:
 
 @table.post("/sessions/<session_id>/resume", errors=(404, 409))
 def resume_session(app: App, session_id: str, body: ResumeAsked) -> Resumed:
-    """Write a pruned copy of a session where its agent finds it, and say by which command the agent resumes from it.
+    """Write a pruned copy of a session where its agent finds it; return the command that resumes from it.
 
-    The copy is a new session; nothing is written over, and the session itself stays as it is. 409 where the agent
+    The copy is a new session; no file is overwritten, and the session itself does not change. 409 where the agent
     cannot resume from a copy, or the session's folder is not on this machine.
     """
     return app.resuming.resume(session_id, prune=body.prune, max_tokens=body.max_tokens)
@@ -54,8 +54,8 @@ def resume_session(app: App, session_id: str, body: ResumeAsked) -> Resumed:
 def import_file(app: App) -> Imported:
     """Import files, as multipart fields named `file` or one in a JSON body; the format is recognised by content.
 
-    The same file twice adds nothing; a longer version adds the rest. What cannot be read is reported with its place.
-    409 when a file names a session of another origin.
+    The same file again adds nothing; a longer version adds the new part. Unreadable parts are reported with place.
+    409 if a file names a session of another origin.
     """
     refuse_encoded(request)
     if request.mimetype == "multipart/form-data":
@@ -95,7 +95,7 @@ def import_uploads(app: App) -> Imported:
 
 
 class Progress:
-    """Publishes the progress of an import a few times a second; nothing for a file that is read sooner."""
+    """Publishes the progress of an import a few times a second; nothing for a file that is done before that."""
 
     def __init__(self, bus: Bus, name: str, clock: Callable[[], float] = monotonic) -> None:
         self._bus, self._name, self._clock = bus, name, clock
@@ -109,7 +109,7 @@ class Progress:
 
 
 def unreadable(name: str, error: Exception) -> UnreadableFile:
-    """Return the entry of a file of which nothing could be read, among others that could."""
+    """Return the entry of a file that could not be read, for an import of several files."""
     return UnreadableFile(
         session_id=None, title=name, source=None, added=0, known=0, skipped=0, problems=[str(error)]
     )
@@ -123,18 +123,18 @@ def import_json(app: App, sent: FileSent) -> Imported:
 
 
 def disposition(filename: str) -> str:
-    """Return the header that makes a browser save the answer under this name, in any script."""
+    """Return the header that makes a browser save the answer under this name, which may hold any characters."""
     plain = "".join(c if c.isascii() and (c.isalnum() or c in "._-") else "_" for c in filename)
     return f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(filename, safe='')}"
 
 
 @table.get("/search", errors=(404,))
 def search_everywhere(app: App, query: SearchQuery) -> Results:
-    """Search every message of every session, pruned or not, with snippets."""
+    """Search all messages of all sessions, pruned or not; return snippets."""
     return app.search.everywhere(**query.given())
 
 
 @table.post("/demo", answers=Session, status=201)
 def start_demo(app: App, body: Nothing) -> Any:
-    """Start a generated session that grows live."""
+    """Start a demo: a generated session that grows live."""
     return app.demo.start()

@@ -1,4 +1,4 @@
-"""Routes of webhooks. Only an operator sees them: an address may be a secret by itself."""
+"""Routes of webhooks. Only an operator may use them: an address can itself be a secret."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ table = Table("webhooks")
 
 @table.get("/webhooks")
 def list_webhooks(app: App) -> Webhooks:
-    """List the webhooks, oldest first, and the events that there are."""
+    """List the webhooks, oldest first, and all events."""
     return app.webhooks.listed()
 
 
 @table.post("/webhooks", status=201, errors=(409,))
 def add_webhook(app: App, body: WebhookNew) -> WebhookSecret:
-    """Add a webhook; the answer alone has its secret."""
+    """Add a webhook; only this answer shows its secret."""
     return app.webhooks.add(body.url, body.events, body.secret)
 
 
@@ -31,20 +31,20 @@ def change_webhook(app: App, webhook_id: str, body: WebhookChange) -> Webhook:
 
 @table.route("DELETE", "/webhooks/<webhook_id>", errors=(404,))
 def delete_webhook(app: App, webhook_id: str) -> Ok:
-    """Delete a webhook with its log; what waits is not sent."""
+    """Delete a webhook with its log; waiting messages are not sent."""
     app.webhooks.remove(number("webhook", webhook_id))
     return Ok(ok=True)
 
 
 @table.post("/webhooks/<webhook_id>/rotate", errors=(404,))
 def rotate_webhook(app: App, webhook_id: str, body: Nothing) -> WebhookSecret:
-    """Replace the secret of a webhook at once; the answer alone has the new one."""
+    """Replace the secret of a webhook at once; only this answer shows the new one."""
     return app.webhooks.rotate(number("webhook", webhook_id))
 
 
 @table.post("/webhooks/<webhook_id>/test", errors=(404, 409))
 def test_webhook(app: App, webhook_id: str, body: Nothing) -> Deliveries:
-    """Send a message of type `webhook:test`; return the log with it."""
+    """Send a message of type `webhook:test`; return the log that includes it."""
     return app.webhooks.test(number("webhook", webhook_id))
 
 
@@ -56,5 +56,5 @@ def list_deliveries(app: App, webhook_id: str) -> Deliveries:
 
 @table.post("/webhooks/<webhook_id>/deliveries/<delivery_id>/again", errors=(404, 409))
 def send_again(app: App, webhook_id: str, delivery_id: str, body: Nothing) -> Delivery:
-    """Send a message again, at once, under its old id."""
+    """Send a message again now, with the same id."""
     return app.webhooks.again(number("webhook", webhook_id), number("delivery", delivery_id))
