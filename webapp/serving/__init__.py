@@ -1,1 +1,1 @@
-"""Serving: the process that listens, under gunicorn or Werkzeug."""
+"""The HTTP server, with gunicorn or Werkzeug."""

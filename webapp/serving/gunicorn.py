@@ -1,10 +1,10 @@
-"""Serving under gunicorn's threaded worker, in this process: there is no parent that could die and leave it orphaned.
+"""Serves with gunicorn's threaded worker, in this process: no parent can die and leave a worker behind.
 
-Only a request that has arrived gets a thread: heads, TLS handshakes and bodies up to a bound are read by the event
-loop. So a client that sends half a request, or nothing, holds only a connection, for ARRIVAL_SECONDS. Longer bodies
-have a few threads of their own. When all threads are taken, further requests get a 503 that says so. Imported only
-where gunicorn runs. What is served has `wsgi`, `let_go()` (pages and files, at the first signal) and `close()` (the
-store, when the last request has ended).
+A request gets a thread only once it has arrived: the event loop reads heads, TLS handshakes and bodies up to a limit.
+So a client that sends half a request, or nothing, holds only a connection, for ARRIVAL_SECONDS. Larger bodies have a
+few threads of their own. When all threads are busy, more requests get a 503. Imported only where gunicorn is
+installed. A served application has `wsgi`, `let_go()` (called at the first signal) and `close()` (called when the last
+request has ended).
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ from webapp.live.websockets import KEEP
 
 @dataclass(frozen=True, slots=True)
 class Capacity:
-    """The bounds of a server.
+    """The limits of a server.
 
-    `threads` requests are answered at once, `waiting` more wait for a thread. A body of up to `buffered_bytes` is read
-    before a thread is given to its request; of longer ones, and of those that announce themselves with `Expect`,
-    `uploads` are read at once. `arriving_bytes` bounds the requests that are still arriving, all together. A read or
-    write that makes no progress ends after `stalled_seconds`, an idle connection after `kept_seconds`.
+    `threads` requests are answered at once, and `waiting` more wait for a thread. A body of up to `buffered_bytes` is
+    read before its request gets a thread; larger ones, and those sent with `Expect`, are read by the thread, at most
+    `uploads` at once. `arriving_bytes` limits the total size of requests that are still arriving. A read or write
+    without progress ends after `stalled_seconds`, an idle connection after `kept_seconds`.
     """
 
     threads: int = 48
@@ -53,19 +53,19 @@ class Capacity:
     kept_seconds: int = 5
 
 
-# Connections whose request is still arriving; the longest-waiting makes room for the next.
+# Connections whose request is still arriving. One more closes the one that has waited longest.
 ARRIVING = 512
 CONNECTIONS = 4096
-# Seconds for a head and a buffered body to arrive; for each read of a long body, and each write.
+# Time for a head and a buffered body to arrive.
 ARRIVAL_SECONDS = 10.0
-# A long body that arrives more slowly than this is cut off.
+# The slowest rate at which a large body may arrive.
 SLOWEST_BYTES_PER_SECOND = 20_000
 HEAD_BYTES = 64 * 1024
-# How long the other side may take to read the end of an answer.
+# Time for the other side to read the end of an answer.
 LINGER_SECONDS = 2.0
-# Connections kept open between requests.
+# Connections that stay open between requests.
 KEPT = 1024
-# How long requests under way may take to end, then how long the process may take to close the store.
+# Time for running requests to end, then for the process to close the store.
 GRACE_SECONDS = 1
 LAST_SECONDS = 2.0
 
@@ -75,9 +75,9 @@ STREAMED = re.compile(rb"^(transfer-encoding|expect):", re.IGNORECASE | re.MULTI
 
 
 class Arrival(TConn):  # type: ignore[misc]  # gunicorn has no types
-    """A connection, with what has arrived of its next request.
+    """A connection with the part of its next request that has arrived.
 
-    `until` is when it is cut off, 0 for never; `upload` says that its body is read by the thread.
+    It is cut off at `until` (0: never). With `upload` the thread reads the body.
     """
 
     def __init__(
@@ -93,7 +93,7 @@ class Arrival(TConn):  # type: ignore[misc]  # gunicorn has no types
         self.parser: Any = None
 
     def receive(self) -> bool:
-        """Take what has arrived; return False when the other side is done. Raises OSError."""
+        """Receive what has arrived; return False if the other side has finished. Raises OSError."""
         try:
             while len(self.received) < HEAD_BYTES + self.capacity.buffered_bytes:
                 data = self.sock.recv(65_536)
@@ -107,10 +107,10 @@ class Arrival(TConn):  # type: ignore[misc]  # gunicorn has no types
         return True
 
     def is_complete(self) -> bool:
-        """Return whether the request can be given to a thread; decides whether that reads the body."""
+        """Return whether the request can go to a thread; sets `upload` if that must read the body."""
         end = self.received.find(END_OF_HEAD)
         if end < 0:
-            return len(self.received) > HEAD_BYTES  # the parser says what is wrong with it
+            return len(self.received) > HEAD_BYTES  # too long: the parser reports it
         head = bytes(self.received[: end + 2])
         found = LENGTH.search(head)
         length = int(found[1]) if found else 0
@@ -124,7 +124,7 @@ class Arrival(TConn):  # type: ignore[misc]  # gunicorn has no types
         return missing <= 0 or self.upload
 
     def hand_over(self) -> None:
-        """Give the parser what has arrived."""
+        """Pass what has arrived to the parser."""
         if self.parser is None:
             self.parser = http.get_parser(self.cfg, self.sock, self.client)
         self.parser.unreader.unread(bytes(self.received))
@@ -132,20 +132,20 @@ class Arrival(TConn):  # type: ignore[misc]  # gunicorn has no types
 
 
 class BrokenBody(OSError):
-    """A body that ends early, or is not framed as HTTP wants. Readers take it for a client that disconnected."""
+    """A body that ends early or breaks HTTP's framing. Readers treat it as a client that disconnected."""
 
 
 class Arriving:
-    """The reader of a body that a thread reads. Once it has all of it, its connection is cut off no more."""
+    """The reader of a body in a thread. After the last byte, the connection has no time limit."""
 
     def __init__(self, reader: Any, conn: Arrival) -> None:
         self._reader, self._conn = reader, conn
 
     def read(self, size: int) -> bytes:
-        """Return up to so many bytes; nothing at the end.
+        """Return up to `size` bytes; b"" at the end.
 
         Raises:
-            BrokenBody: the end comes before what was announced, or a chunk is not one.
+            BrokenBody: the body is shorter than announced, or a chunk is malformed.
         """
         announced = getattr(self._reader, "length", None)
         try:
@@ -160,10 +160,10 @@ class Arriving:
 
 
 class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
-    """A worker that reads requests without a thread, and leaves detached websockets alone."""
+    """A worker that reads requests in its event loop, and gives websockets away."""
 
     def init_process(self) -> None:
-        """Prepare, and serve until the end."""
+        """Prepare the worker and serve until it ends."""
         self.arriving: dict[Arrival, None] = {}
         self.leaving: dict[Arrival, None] = {}
         self.working: set[Arrival] = set()
@@ -178,10 +178,9 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
         try:
             super().run()
         finally:
-            # Threads that still wait for a client, or compute, do not keep the process alive.
-            self.log.error_log.setLevel(
-                logging.CRITICAL
-            )  # an answer that is cut off from here on is no fault
+            # Threads that still wait for a client, or compute, must not keep the process alive.
+            # From here on an answer that is cut off is expected.
+            self.log.error_log.setLevel(logging.CRITICAL)
             for conn in list(self.working):
                 cut(conn.sock)
             last = threading.Timer(LAST_SECONDS, os._exit, (0,))
@@ -190,7 +189,7 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
             self.app.close()
 
     def is_parent_alive(self) -> bool:
-        """Return True: the parent process may end before us."""
+        """Return True: the parent is a shell or service manager, which may end before us."""
         return True
 
     def handle_exit(self, sig: int, frame: Any) -> None:
@@ -209,10 +208,10 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
         """Accept a connection and wait for its request."""
         try:
             client, address = listener.accept()
-        except OSError:  # gone meanwhile, or no descriptor is left
+        except OSError:  # the client has gone, or no file descriptor is free
             return
         self.nr_conns += 1
-        with suppress(OSError):  # else the body of an answer waits 40 ms for the acknowledgement of its head
+        with suppress(OSError):  # otherwise a body waits 40 ms for the acknowledgement of its head
             client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         if self.context is not None:
             client.setblocking(False)
@@ -220,7 +219,7 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
         self.expect(Arrival(self.cfg, client, address, listener.getsockname(), self.app.capacity))
 
     def expect(self, conn: Arrival) -> None:
-        """Wait for the connection's next request, and forget the one that has kept us waiting longest."""
+        """Wait for the connection's next request; above ARRIVING, drop the connection that has waited longest."""
         conn.until = time.monotonic() + ARRIVAL_SECONDS
         self.arriving[conn] = None
         conn.sock.setblocking(False)
@@ -229,8 +228,8 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
             self.drop(next(iter(self.arriving)))
 
     def on_arrival(self, conn: Arrival, _: Any) -> None:
-        """Take what has arrived, and start the request once it is whole."""
-        if conn not in self.arriving:  # dropped by an event of the same round
+        """Receive what has arrived, and start the request once it is complete."""
+        if conn not in self.arriving:  # dropped by another event of this round
             return
         try:
             if not conn.receive():
@@ -257,14 +256,14 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
         conn.close()
 
     def drop_arriving(self) -> None:
-        """Close every connection that is still sending, or has been answered."""
+        """Close every connection whose request is arriving, or that has been answered."""
         for conn in list(self.arriving):
             self.drop(conn)
         for conn in list(self.leaving):
             self.gone(conn)
 
     def start(self, conn: Arrival) -> None:
-        """Give the request to a thread, or refuse it while too many wait."""
+        """Give the request to a thread, or refuse it if too many wait."""
         capacity = self.app.capacity
         crowded = conn.upload and self.uploads >= capacity.uploads
         if crowded or len(self.working) >= capacity.threads + capacity.waiting:
@@ -278,7 +277,7 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
         self.enqueue_req(conn)
 
     def refuse(self, conn: Arrival, what: str) -> None:
-        """Answer 503 without a thread, and close."""
+        """Answer 503 from the event loop, and close."""
         refusal = too_busy(what)
         body, headers = written(refusal, for_program=True)
         lines = [f"HTTP/1.1 {refusal.status}".encode(), b"Connection: close"]
@@ -288,7 +287,7 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
         self.leave(conn)
 
     def leave(self, conn: Arrival) -> None:
-        """Close a connection once the other side has, or after LINGER_SECONDS, so that it reads all of the answer."""
+        """Close a connection after the other side has, or after LINGER_SECONDS, so that it can read the answer."""
         try:
             conn.sock.setblocking(False)
             conn.sock.shutdown(socket.SHUT_WR)
@@ -301,7 +300,7 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
         self.leaving[conn] = None
 
     def on_leaving(self, conn: Arrival, _: Any) -> None:
-        """Discard what still comes, and close at its end."""
+        """Discard what still arrives, and close at its end."""
         try:
             if conn in self.leaving and conn.sock.recv(65_536):
                 return
@@ -320,7 +319,7 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
             conn.close()
 
     def murder_pending(self) -> None:
-        """Close connections whose request did not arrive in time, and cut uploads that are too slow."""
+        """Close connections whose request did not arrive in time, and end uploads that are too slow."""
         now = time.monotonic()
         for conn in [one for one in self.arriving if one.until < now]:
             self.drop(conn)
@@ -330,7 +329,7 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
             cut(conn.sock)
 
     def on_client_socket_readable(self, conn: Arrival, client: Any) -> None:
-        """Read the next request of a kept connection."""
+        """Read the next request of a connection that stayed open."""
         self.poller.unregister(client)
         self.keepalived_conns.remove(conn)
         self.expect(conn)
@@ -339,7 +338,7 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
     # -- requests
 
     def handle(self, conn: Arrival) -> bool:
-        """Answer one request, in a thread; return whether the connection is kept."""
+        """Answer one request, in a thread; return whether the connection stays open."""
         conn.sock.settimeout(self.app.capacity.stalled_seconds)
         self.current.conn = conn
         request = None
@@ -349,13 +348,13 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
                 request.body.reader = Arriving(request.body.reader, conn)
             return bool(request) and bool(self._keepalive_after(conn, self.handle_request(request, conn)))
         except (http.errors.NoMoreData, StopIteration, OSError):
-            return False  # gone, stalled, or detached
+            return False  # disconnected, stalled, or now a websocket
         except Exception as error:  # noqa: BLE001  # answered as gunicorn does, 400 or 500
             self.handle_error(request, conn.sock, conn.client, error)
             return False
 
     def load_wsgi(self) -> None:
-        """Load the application, and give each of its requests the means to keep its socket."""
+        """Load the application, and let each of its requests keep its socket."""
         application = self.app.wsgi()
 
         def wsgi(environ: dict[str, Any], start_response: Any) -> Any:
@@ -365,13 +364,13 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
         self.wsgi = wsgi
 
     def finish_request(self, conn: Arrival, future: Any) -> None:
-        """Keep the connection for its next request, close it, or leave it if it was detached."""
+        """Keep the connection for its next request, close it, or leave it to its websocket."""
         self.working.discard(conn)
         self.uploads -= conn.upload
         conn.upload = False
         try:
             again = not future.cancelled() and future.result() and self.alive
-        except Exception:  # noqa: BLE001  # its thread failed outside of a request
+        except Exception:  # noqa: BLE001  # the thread failed outside a request
             again = False
         if conn.kept:
             self.nr_conns -= 1
@@ -391,7 +390,7 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
 
 
 def cut(connection: socket.socket) -> None:
-    """End a connection under a thread that reads from it or writes to it."""
+    """End a connection that another thread may be reading or writing."""
     try:
         connection.shutdown(socket.SHUT_RDWR)
     except OSError:
@@ -399,7 +398,7 @@ def cut(connection: socket.socket) -> None:
 
 
 def _but_closed_sockets(failed: threading.ExceptHookArgs) -> None:
-    """Log what failed in a thread, except sockets closed from both sides, which is no fault at the end."""
+    """Log an exception of a thread, except of closed sockets, which are expected while the server ends."""
     if not issubclass(failed.exc_type, OSError):
         threading.__excepthook__(failed)
 
@@ -450,7 +449,7 @@ class Application(BaseApplication):  # type: ignore[misc]  # gunicorn has no typ
 
 
 def allow_connections() -> None:
-    """Let this process hold as many connections as the system lets it."""
+    """Raise this process's limit of open files to what CONNECTIONS needs, as far as the system allows."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = 2 * CONNECTIONS if hard == resource.RLIM_INFINITY else min(2 * CONNECTIONS, hard)
     if soft != resource.RLIM_INFINITY and soft < wanted:
@@ -464,7 +463,7 @@ def serve(
     key: Path | None = None,
     capacity: Capacity | None = None,
 ) -> None:
-    """Serve until SIGINT or SIGTERM; ends with SystemExit, as gunicorn does."""
+    """Serve until SIGINT or SIGTERM; then raise SystemExit, as gunicorn does."""
     os.environ.pop("GUNICORN_CMD_ARGS", None)
     allow_connections()
     listener.setblocking(False)

@@ -1,4 +1,4 @@
-"""Serving below a path: a proxy in front may pass it on or remove it; both work."""
+"""Serves the application below a path. A reverse proxy in front may keep or remove that path."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Prefixed:
         """Answer a request by its path below the prefix."""
         path = environ.get("PATH_INFO", "")
         below = path.removeprefix(self._prefix)
-        if below and not below.startswith("/"):  # another name that begins the same
+        if below and not below.startswith("/"):  # another path that begins with the same characters
             below = path
         environ["SCRIPT_NAME"], environ["PATH_INFO"] = self._prefix, below or "/"
         return self._application(environ, start_response)

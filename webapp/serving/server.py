@@ -1,7 +1,7 @@
-"""Serves the application: in one process with gunicorn's threaded worker where gunicorn runs, with Werkzeug elsewhere.
+"""Serves the application in one process, with gunicorn's threaded worker where gunicorn runs, otherwise with Werkzeug.
 
-One process, because Socket.IO's rooms live in it. The listening socket is made here first, so that a port in use is
-known before anything starts. Both servers end within a second or two, open websockets or not.
+One process, because it holds Socket.IO's rooms. The listening socket is opened first, so that a port in use is reported
+before anything starts. Both servers end within two seconds, even with open websockets.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from webapp.errors import Invalid, StoreError
 
 # Connections that wait in the system's queue while all threads are busy.
 BACKLOG = 128
-# How many ports after the requested one are tried.
+# The ports tried after the requested one.
 PORTS_TRIED = 50
 
 
@@ -32,15 +32,15 @@ class Running:
     """A running application: it serves requests, follows files and sends changes to pages."""
 
     def __init__(self, config: Config, beside: Callable[[str], None] | None = None) -> None:
-        """Build the application; `beside` starts what runs beside it, given the token by which that is let in."""
-        from webapp import create_app  # not needed by the proxy, which this serves too
+        """Build the application; `beside` starts a process that uses it, and gets a token for that process."""
+        from webapp import create_app  # not needed by the proxy, which also uses this module
         from webapp.services.session.measuring_beside import MeasuringBeside
         from webapp.wiring import build
 
         self.app = build(config)
         self.app.environment.tokenizers.load()
         self._measuring = self.app.environment.measure = MeasuringBeside()
-        with suppress(StoreError):  # /healthz says it; what can be read is shown
+        with suppress(StoreError):  # /healthz reports it; readable data is still shown
             self.app.store.check()
         self.wsgi = create_app(config, app=self.app)
         self._lock = threading.Lock()
@@ -55,7 +55,7 @@ class Running:
             self.app.demo.start()
 
     def let_go(self) -> None:
-        """Disconnect pages and stop following; requests under way can still end. Can be called twice."""
+        """Disconnect pages and stop following; running requests can still end. Can be called twice."""
         with self._lock:
             if self._state == "open":
                 self._state = "ending"
@@ -78,21 +78,21 @@ class Served(Protocol):
     wsgi: Any
 
     def let_go(self) -> None:
-        """Let go of what would keep the process alive; requests under way can still end."""
+        """End what would keep the process alive; running requests can still end."""
 
     def close(self) -> None:
         """Close everything."""
 
 
 Make = Callable[[], Served]
-# The proxy holds a thread for each answer under way, which passes the request on while it arrives.
+# The proxy needs a thread for each running answer, and forwards a request while it arrives.
 PROXY_THREADS = 256
 PROXY_BODY_BYTES, PROXY_ARRIVING_BYTES = 0, 64 * 1024 * 1024
 PROXY_STALLED_SECONDS, PROXY_KEPT_SECONDS = 600.0, 75
 
 
 def listen(host: str, port: int, *, others: bool = False) -> socket.socket:
-    """Return a listening socket on `port`, or with `others` on the next free one after it; port 0 takes any.
+    """Return a listening socket on `port`, or with `others` on the next free port; port 0 takes any free one.
 
     Raises:
         Invalid: the host is not this machine's, or the port is in use.
@@ -155,10 +155,10 @@ def has_gunicorn() -> bool:
 
 
 def spare_collector() -> None:
-    """Let the garbage collector of this process run rarely, and never over what is loaded by now."""
+    """Make the garbage collector run rarely, and never over objects that exist now."""
     # With Python's thresholds (700, 10, 10) it took 22 % of a Foresight plan over 100,000 messages, 21 % of one over
-    # 10,000, and 43 % of reading the features of 100,000: new objects that live on, walked over again and again. The
-    # objects of a request are not in cycles, so they are freed without it.
+    # 10,000, and 43 % of reading the features of 100,000, because it visits the same living objects again and again.
+    # A request's objects form no cycles, so reference counting frees them.
     gc.freeze()
     gc.set_threshold(50_000, 20, 100)
 
@@ -171,8 +171,8 @@ def run(
     *,
     proxies: bool = False,
 ) -> None:
-    """Serve until SIGINT or SIGTERM, with TLS where a certificate is given; `proxies` takes what a proxy needs."""
-    os.umask(0o077)  # whatever it writes is its owner's
+    """Serve until SIGINT or SIGTERM, with TLS if a certificate is given; `proxies` sets the limits for a proxy."""
+    os.umask(0o077)  # files are readable by their owner only
     spare_collector()
     if has_gunicorn():
         from webapp.serving.gunicorn import Capacity, serve
@@ -194,13 +194,13 @@ def run(
 
 
 class WerkzeugServer:
-    """A threaded Werkzeug server on a socket made elsewhere; quiet, and stopped from another thread."""
+    """A threaded Werkzeug server on an open socket; it logs nothing, and another thread can stop it."""
 
     def __init__(self, running: Served, listener: socket.socket, certificate: Any | None = None) -> None:
         from werkzeug.serving import WSGIRequestHandler, make_server
 
         class Quiet(WSGIRequestHandler):
-            """Speaks HTTP/1.1, so that connections are kept, and logs nothing."""
+            """Speaks HTTP/1.1, so that connections stay open, and logs nothing."""
 
             protocol_version = "HTTP/1.1"
 
