@@ -1,1 +1,1 @@
-"""Live: the Socket.IO gateway: notices, throttling and rooms. The only part that emits."""
+"""The Socket.IO gateway with its notices, throttling and rooms. No other package emits."""

@@ -1,7 +1,7 @@
-"""Limits how many pages are open at once, so that requests are answered whatever the pages do.
+"""Limits how many pages are open at once, so that pages cannot take all threads from other requests.
 
-Outermost around Socket.IO. A page that polls instead of opening a websocket holds a thread while it waits;
-fewer of those are allowed.
+It wraps Socket.IO. A page that polls instead of opening a websocket holds a thread while it waits, so fewer of those
+are allowed.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ NEW_SECONDS = 25.0
 
 
 class Admission:
-    """A WSGI application that answers 503 to pages beyond the limits. `pages` are those that are open."""
+    """A WSGI application that answers 503 to pages beyond the limits. `pages` are the open ones."""
 
     def __init__(self, application: WsgiApp, pages: Sized) -> None:
         self._application = application
@@ -34,7 +34,7 @@ class Admission:
         self._opened: deque[float] = deque(maxlen=NEW_PAGES)
 
     def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
-        """Answer a request, or reply 503 if there are too many pages."""
+        """Answer a request, or reply 503 if too many pages are open."""
         if not is_socket(environ):
             return self._application(environ, start_response)
         known = "sid" in parse_qs(environ.get("QUERY_STRING", ""))

@@ -1,10 +1,9 @@
-"""The Socket.IO gateway: sends events to the pages that show them. The only file that emits.
+"""The Socket.IO gateway: sends events to the pages that show them. No other module emits.
 
-A publisher leaves a note and continues. One thread coalesces the notes into messages, at most ten a second for one
-session in one room, and passes them to Socket.IO, which queues them for each client. So no slow or dead page delays
-anything; a client that lags too far, by messages here or by bytes on its websocket, is disconnected, and gets a
-snapshot when it reconnects.
-Requests from pages come in here too, and call the same services as over HTTP.
+A publisher adds a note and continues. One thread turns the notes into messages, at most ten a second for one session
+in one room, and passes them to Socket.IO, which queues them for each client. So a slow or dead page delays nothing. A
+client with too large a backlog (messages here, bytes on its websocket) is disconnected, and gets a snapshot when it
+reconnects. Requests from pages also arrive here and call the same services as over HTTP.
 """
 
 from __future__ import annotations
@@ -34,24 +33,24 @@ from webapp.services.planning.requests import PlanRequest, PruneRequest
 
 log = logging.getLogger("coppice.live")
 
-# Messages that may wait for one client before it is disconnected, and how often that is checked.
+# Messages that may wait for one client before it is disconnected, and the seconds between two checks.
 LAG_LIMIT = 500
 LAG_SECONDS = 1.0
-# Before reading again after the store was busy.
+# Pause before reading again after the store was busy.
 RETRY_SECONDS = 0.5
 SNAPSHOT_MESSAGES = 50
-# The sessions that changed last; the rest of the overview is read over HTTP, by pages.
+# The sessions that changed last; a page reads the rest of the overview over HTTP.
 SNAPSHOT_SESSIONS = 100
-# Parts of what Engine.IO logs when a client sends what is no request or packet, the latter with a traceback.
+# Parts of Engine.IO's log messages about malformed requests and packets of clients; it adds tracebacks.
 CLIENTS_FAULTS = ("further occurrences", "message handler error")
-# Pages that come to the overview within so long share one reading of it.
+# Pages that open the overview within this time share one reading of it.
 SHARED_SECONDS = 2.0
-# What it costs a page to be sent one row, roughly; with many pages the overview is told of less often.
+# Rough cost of sending one row to one page; with many pages the overview is updated less often.
 PAGE_ROW_SECONDS = 10e-6
 
 
 class Json:
-    """JSON for Socket.IO, through orjson, whose errors are ValueErrors as Socket.IO expects."""
+    """JSON for Socket.IO with orjson, whose errors are ValueErrors, as Socket.IO expects."""
 
     @staticmethod
     def dumps(value: Any, **_: Any) -> str:
@@ -77,12 +76,12 @@ class Gateway:
         self._pending: dict[tuple[str, str], Pending] = {}
         self._closed = False
         self._not_before = 0.0
-        # The overview as it was last read: the revision and the time before, and what was read.
+        # The last reading of the overview: the revision and time before it, and its content.
         self._shared: tuple[int, float, Payload] = (0, float("-inf"), {})
         self.socketio = SocketIO(
             flask_app,
             async_mode="threading",
-            async_handlers=False,  # the threads that answer are ours, and few
+            async_handlers=False,  # our own few threads answer
             cors_allowed_origins=gate.allows_origin,
             manage_session=False,
             json=Json,
@@ -105,7 +104,7 @@ class Gateway:
     # -- notes from the bus
 
     def note(self, event: Event) -> None:
-        """Note an event; takes no time, however many pages listen."""
+        """Queue the notes of an event; takes the same short time for any number of pages."""
         for note in notes_of(event):
             with self._wake:
                 for room in [note.room] if note.room else self._inhabited():
@@ -164,7 +163,7 @@ class Gateway:
                 log.exception("cannot send messages to %s", room_name)
 
     def _tell_rows(self, subjects: list[str], now: float) -> None:
-        """Send the rows of several sessions in one message: each message costs every page of the overview."""
+        """Send the rows of several sessions in one message: each message costs time in every open overview."""
         room = self._rooms.get(OVERVIEW)
         if room is None:
             return
@@ -187,20 +186,20 @@ class Gateway:
             self.socketio.emit(sent.event, sent.payload, to=room.name)
 
     def _row(self, subject: str) -> Payload | None:
-        """Return a session's row, None if it was deleted meanwhile."""
+        """Return a session's row; None if it has been deleted."""
         try:
             return self._shown(subject)
         except NotFound:
             return None
 
     def _shown(self, subject: str) -> Payload:
-        """Return a session's row; raises NotFound. A verdict that lacks a price comes with a later one."""
+        """Return a session's row. A verdict without a price gets one in a later row. Raises NotFound."""
         session = self.app.sessions.get(subject)
         self.app.judging.want([session])
         return vars(session)
 
     def _later(self, room_name: str, taken: dict[str, Pending], now: float, error: StoreError) -> None:
-        """Keep what could not be read, and try again in a moment."""
+        """Keep what could not be read, and retry after RETRY_SECONDS."""
         log.warning("cannot read what pages are sent, trying again: %s", error)
         with self._wake:
             for subject, one in taken.items():
@@ -214,7 +213,7 @@ class Gateway:
 
     def _tell(self, room_name: str, subject: str, taken: Pending, now: float) -> None:
         room = self._rooms.get(room_name)
-        if room is None:  # no page has been there since the start, so nothing has to be remembered
+        if room is None:  # no page has joined since the start, so nothing has to be kept
             return
         try:
             room.prepare(1 + taken.count())
@@ -225,7 +224,7 @@ class Gateway:
             started = self.clock()
             messages = self._messages(subject, taken)
             cost = self.clock() - started
-        except NotFound:  # deleted meanwhile; only that is sent
+        except NotFound:  # deleted meanwhile: only events with a payload, such as the deletion, are sent
             messages, cost = [one for one in taken.events if one[1]], 0.0
         except StoreError as error:
             self._later(room_name, {subject: taken}, now, error)
@@ -233,7 +232,7 @@ class Gateway:
         with self._wake:
             sent = [room.stamp(event, payload) for event, payload in messages]
             self._pending.setdefault((room_name, subject), Pending()).pace.took(len(sent), now, cost)
-            # Under the lock, so that a page subscribing meanwhile gets each message once: as missed, or as sent.
+            # Under the lock, so that a page that subscribes meanwhile gets each message exactly once.
             for one in sent:
                 self.socketio.emit(one.event, one.payload, to=room.name)
 
@@ -282,7 +281,7 @@ class Gateway:
                 engine.sockets.pop(sid, None)
 
     def _drop_uninvited(self) -> None:
-        """Disconnect pages whose token was revoked, or that came before one was asked for."""
+        """Disconnect pages whose token was revoked, or that have none although one is needed now."""
         engine, environs = self.socketio.server.eio, self.socketio.server.environ
         admitted: dict[Any, bool] = {}
         for sid, client in list(engine.sockets.items()):
@@ -299,9 +298,9 @@ class Gateway:
     def _answer(
         self, event: str, model: type[Body], handler: Callable[[Any], Payload], *, changes: bool = False
     ) -> None:
-        """Register a handler; its answer, or its failure as over HTTP, is the acknowledgement.
+        """Register a handler. Its answer, or its failure in the form used over HTTP, is the acknowledgement.
 
-        `changes` says that an operator's token is needed, where tokens are.
+        With `changes` an operator's token is needed, where the server uses tokens.
         """
 
         def handle(data: Any = None, *_: Any) -> Payload:
@@ -321,7 +320,7 @@ class Gateway:
         self.socketio.on_event(event, handle)
 
     def subscribe(self, wish: Subscribe) -> Payload:
-        """Add a page to a room: missed messages are sent again as events, otherwise the answer has a snapshot."""
+        """Add a page to a room. Missed messages are sent again as events; without them the answer has a snapshot."""
         self._check(wish.room)
         room = self._room(wish.room)
         sid: str = request.sid  # type: ignore[attr-defined]
@@ -336,9 +335,9 @@ class Gateway:
         return {"room": room.name, "revision": revision, "missed": len(missed or []), "snapshot": snapshot}
 
     def _shared_snapshot(self, room: Room) -> tuple[Payload | None, list[Sent]]:
-        """Return the overview as it was read a moment ago, and what was sent since; None if it has to be read.
+        """Return the overview as read a moment ago and the messages sent since; None if it must be read now.
 
-        Hundreds of pages come back at once after a restart.
+        After a restart hundreds of pages reconnect at once.
         """
         revision, at, snapshot = self._shared
         if room.session_id is not None or self.clock() - at > SHARED_SECONDS:
@@ -392,7 +391,7 @@ class Gateway:
         return vars(self.app.operations.undo(wish.session_id, wish.n))
 
     def close(self) -> None:
-        """Stop sending and disconnect every page; takes no time, and can be called twice."""
+        """Stop sending and disconnect every page without waiting for them. Can be called twice."""
         self._cancel()
         with self._wake:
             self._closed = True
@@ -405,16 +404,16 @@ class Gateway:
 
 
 def without_session(wish: Body) -> Payload:
-    """Return the fields that were sent, without the session, which services take as an argument."""
+    """Return the fields that were sent, except the session, which services take as an argument."""
     fields = wish.given()
     fields.pop("session_id")
     return fields
 
 
 def quiet_logger() -> logging.Logger:
-    """Return Engine.IO's logger without its notes on bad requests and packets of clients.
+    """Return Engine.IO's logger without its messages about malformed requests and packets of clients.
 
-    Failures of ours are still logged: our handlers log them themselves.
+    Our own failures are still logged, by our handlers.
     """
     logger = logging.getLogger("coppice.engineio")
     logger.setLevel(logging.ERROR)

@@ -1,7 +1,7 @@
-"""Translates events into notes for pages: the rooms that get a message, and the messages.
+"""Translates events into notes for pages: the rooms that get messages, and the messages.
 
-One function an event, in one table; `docs/events.md` is written from it. Nothing is read and nothing sent here: a note
-asks for a session's row or statistics to be sent again, and carries only what cannot be read later.
+One table has a function for each event; `docs/events.md` is generated from it. Nothing is read or sent here: a note
+requests that a session's row or statistics be sent again, and carries only data that cannot be read later.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ Payload = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """News of `subject` (a session's id, or "") for one room; `room` None means every room that somebody is in.
+    """A change of `subject` (a session's id, or "") for one room; `room` None means every room with members.
 
-    `row` asks for `session:updated`, `stats` for `context:stats`, `appended` counts messages of which `numbers` are
-    the newest; `events` are sent as they are; an empty payload is read when it is sent.
+    `row` requests `session:updated`, `stats` requests `context:stats`. `appended` counts new messages, and `numbers`
+    are the newest of them. `events` are sent unchanged; an empty payload is read when it is sent.
     """
 
     room: str | None
@@ -57,9 +57,9 @@ def notes_of(event: Event) -> tuple[Note, ...]:
 
 
 def in_session(session_id: str, *events: tuple[str, Payload]) -> tuple[Note, ...]:
-    """Return the notes of a change of one session: its row for the overview, its figures and `events` for its own room.
+    """Return the notes of a session's change: its row for the overview, statistics and `events` for its own room.
 
-    The figures hold the row, so the session's own room is not sent it a second time.
+    The statistics include the row, so the session's own room does not get it separately.
     """
     own = Note(SESSION_PREFIX + session_id, session_id, stats=True, events=events)
     return Note(OVERVIEW, session_id, row=True), own
@@ -88,7 +88,7 @@ def _deleted(event: SessionDeleted) -> tuple[Note, ...]:
 
 def _pruned(event: ContextPruned) -> tuple[Note, ...]:
     told: list[tuple[str, Payload]] = [("context:pruned", event.payload())]
-    if event.reason != "manual":  # after a click, the page has the answer itself
+    if event.reason != "manual":  # after a click the page has the answer already
         freed = event.original - event.final
         shortened = f", {event.shortened:,} shortened" if event.shortened else ""
         covered = f", {event.summarised:,} of them summarised" if event.summarised else ""

@@ -1,10 +1,9 @@
-"""Rooms: each remembers its revision, its last messages and its members.
+"""Rooms. Each holds its revision, its last messages and its members.
 
-A revision grows by one a message and is never given out twice, not even after a restart: blocks of them are
-reserved in the store before they are used. A page that was away gets the messages it missed while they are
-still remembered; otherwise it needs a new snapshot. Nothing here sends anything, knows Socket.IO, or locks:
-one gateway owns the rooms and calls them under its own lock. The exception is `prepare`, which waits for the
-store: a single thread reserves revisions and gives them out.
+Each message gets the next revision. No revision is used twice, even after a restart: blocks of them are reserved in
+the store first. A page that was disconnected gets the messages it missed while the room still holds them, otherwise a
+new snapshot. This module sends nothing, does not use Socket.IO and has no lock: the gateway calls it under its own
+lock, except for `prepare`, which waits for the store and is called by one thread only.
 """
 
 from __future__ import annotations
@@ -17,9 +16,9 @@ from typing import Any
 OVERVIEW = "overview"
 SESSION_PREFIX = "session:"
 
-# Enough for a page that was away for a minute at the highest rate.
+# Enough for a page that was disconnected for a minute at the highest rate.
 REMEMBERED = 600
-# Revisions reserved at a time; a restart skips at most so many.
+# Revisions reserved at a time; a restart skips at most this many.
 BLOCK = 100
 Reserve = Callable[[str, int], int]
 
@@ -34,12 +33,12 @@ class Sent:
 
 
 class Room:
-    """One room. `reserve(name, count)` sets `count` revisions aside and returns the last one given out before."""
+    """One room. `reserve(name, count)` reserves `count` revisions and returns the last one reserved before."""
 
     def __init__(self, name: str, reserve: Reserve) -> None:
         self.name = name
         self._reserve = reserve
-        # Changes while no server ran are unknown, so the first revision of a run is one that no page has seen.
+        # Changes while no server ran are unknown, so this run begins with a revision that no page has seen.
         last = reserve(name, BLOCK)
         self.revision = last + 1
         self._reserved = last + BLOCK
@@ -66,7 +65,7 @@ class Room:
         return sent
 
     def pass_over(self) -> None:
-        """Note that a message was not sent, so that a page that comes back needs a snapshot."""
+        """Record that a message was not sent, so that a returning page needs a snapshot."""
         if not self._behind:
             self.revision += 1
             self._sent.clear()
@@ -79,7 +78,7 @@ class Room:
         return self.missed(revision)
 
     def missed(self, revision: int | None) -> list[Sent] | None:
-        """Return the messages after `revision`, oldest first; None if not all of them are remembered."""
+        """Return the messages after `revision`, oldest first; None if some are no longer held."""
         if revision is None or revision > self.revision:
             return None
         oldest = self._sent[0].revision if self._sent else self.revision + 1

@@ -1,4 +1,4 @@
-"""Collects the messages of one session in one room and paces them: at most ten a second.
+"""Collects the messages of one session in one room and limits them to ten a second.
 
 Later messages join or replace earlier ones, so that a flood of appends is sent as a few messages.
 """
@@ -14,28 +14,28 @@ from webapp.live.notices import Note, Payload
 RATE = 10
 WINDOW_SECONDS = 1.0
 SPACING_SECONDS = WINDOW_SECONDS / RATE
-# Making messages takes at most this share of the time, so news of a very long session comes less often.
+# Making messages takes at most this share of the time, so a very long session is updated less often.
 SHARE_OF_TIME = 0.2
-# Rows in one `messages:appended`; a page that wants the others asks for them.
+# Rows in one `messages:appended`; a page requests the others over HTTP.
 ROWS_LIMIT = 200
 
 
 @dataclass(slots=True)
 class Pace:
-    """The pace of one session in one room, RATE messages a second: the first is sent at once, the others evenly."""
+    """The send times of one session in one room: the first message goes at once, the others at RATE a second."""
 
     _sent: deque[float] = field(default_factory=lambda: deque(maxlen=RATE))
     _free_at: float = 0.0
 
     def due_at(self, count: int) -> float:
-        """Return the earliest time at which `count` messages may be sent together (more than RATE count as RATE)."""
+        """Return the earliest time at which `count` messages may be sent together; more than RATE count as RATE."""
         spare = RATE - min(count, RATE)
         filled = list(self._sent)
         crowded = filled[-(spare + 1)] + WINDOW_SECONDS if len(filled) > spare else 0.0
         return max(self._free_at, crowded)
 
     def took(self, count: int, now: float, cost_seconds: float = 0.0) -> None:
-        """Record that `count` messages were sent at `now`, and that making them took `cost_seconds`."""
+        """Record that `count` messages were sent at `now` and took `cost_seconds` to make."""
         self._sent.extend([now] * min(count, RATE))
         self._free_at = now + max(count * SPACING_SECONDS, cost_seconds / SHARE_OF_TIME)
 
@@ -52,7 +52,7 @@ class Pending:
     pace: Pace = field(default_factory=Pace)
 
     def add(self, note: Note) -> None:
-        """Add a note. An event whose payload is read when it is sent is sent once, however often it occurred."""
+        """Add a note. An event without a payload is queued once: its payload is read when it is sent."""
         self.row |= note.row
         self.stats |= note.stats
         self.numbers = [*self.numbers, *note.numbers][-ROWS_LIMIT:]
@@ -60,15 +60,15 @@ class Pending:
         self.events += [one for one in note.events if one[1] or one not in self.events]
 
     def count(self) -> int:
-        """Return the number of messages that wait."""
+        """Return the number of waiting messages."""
         return self.row + self.stats + bool(self.appended) + len(self.events)
 
     def is_row(self) -> bool:
-        """Return whether a session's row is all that waits."""
+        """Return whether only the session's row is waiting."""
         return self.row and self.count() == 1
 
     def take(self) -> Pending:
-        """Remove and return everything that waits; the pace stays."""
+        """Remove and return everything that waits; keep the pace."""
         taken = Pending(self.row, self.stats, self.numbers, self.appended, self.events)
         self.row, self.stats, self.numbers, self.appended, self.events = False, False, [], 0, []
         return taken

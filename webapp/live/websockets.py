@@ -1,11 +1,10 @@
 """The websockets of all pages, on one thread: a page that is open, slow or stuck costs no thread.
 
-Engine.IO's threading mode gives each websocket several threads and writes to it with calls that wait for the
-page. Here one thread waits for all sockets, and reads and writes what it can without waiting. A broadcast is
-encoded once, and what waits for a page is counted in bytes: a page that takes nothing for STALLED_SECONDS, or
-lets more than LAG_BYTES wait, is cut off and gets a snapshot when it reconnects. Requests from pages are
-answered by a few threads, one request of a page at a time. Engine.IO still handles sessions, packets, and the
-protocol above them; it is given a transport and a queue.
+Engine.IO's threading mode gives each websocket several threads and blocking writes. Here one thread waits for all
+sockets, and reads and writes without blocking. A broadcast is encoded once, and the backlog of a page is counted in
+bytes: a page that reads nothing for STALLED_SECONDS, or has more than LAG_BYTES waiting, is disconnected and gets a
+snapshot when it reconnects. A few threads answer requests from pages, one request of a page at a time. Engine.IO still
+handles sessions, packets and the protocol above them; it gets our transport and queue.
 """
 
 from __future__ import annotations
@@ -30,27 +29,27 @@ from wsproto.utilities import ProtocolError
 
 log = logging.getLogger("coppice.live")
 
-# In a WSGI environment: a function by which an application keeps the socket of its request. A server without one
-# gets the socket back when the request ends, so the request lasts as long as the socket.
+# Key of a function in the WSGI environment by which an application keeps the socket of its request. Where a server
+# has no such function, the request must last as long as the socket.
 KEEP = "coppice.keep_socket"
-# Bytes that may wait for a page before it is cut off, and the seconds in which it must take some of them.
+# Bytes that may wait for a page, and the seconds within which it must read some, before it is disconnected.
 LAG_BYTES = 4 * 1024 * 1024
 STALLED_SECONDS = 20.0
-# Bytes handed to the system at once.
+# Bytes in one call of `send`.
 CHUNK_BYTES = 256 * 1024
-# Threads that answer requests of pages, and requests of one page that may wait.
+# Threads that answer requests from pages, and the requests of one page that may wait.
 ANSWERING = 8
 INBOX = 32
 TICK_SECONDS = 1.0
 
 
 class Outbox(queue.Queue[Any]):
-    """Packets for one client; tells the websocket that carries them, once there is one."""
+    """Packets for one client; wakes the websocket that sends them, once there is one."""
 
     websocket: Websocket | None = None
 
     def put(self, item: Any, block: bool = True, timeout: float | None = None) -> None:
-        """Add a packet, None at the end."""
+        """Add a packet; None ends the connection."""
         super().put(item, block, timeout)
         if self.websocket is not None:
             self.websocket.wake()
@@ -69,8 +68,8 @@ class Outbox(queue.Queue[Any]):
 class Websocket:
     """One page's websocket. Only the thread of its `Websockets` touches the socket.
 
-    `waiting_bytes` are encoded and not yet taken by the system; `moved_at` is when it last took some, or had nothing to
-    take. Engine.IO sends the first ping; `ping_at` is when the next one is due.
+    `waiting_bytes` are encoded but not sent; `moved_at` is the last time at which some were sent or none waited.
+    Engine.IO sends the first ping; the next one is due at `ping_at`.
     """
 
     def __init__(self, owner: Websockets, client: Any, connection: socket.socket) -> None:
@@ -90,18 +89,18 @@ class Websocket:
         self._lock = threading.Lock()
 
     def wake(self) -> None:
-        """Have the thread look at what waits for this page."""
+        """Have the thread send what waits for this page."""
         self.owner.look_at(self)
 
     def queue(self, data: bytes) -> None:
-        """Let bytes wait to be written."""
+        """Add bytes to send."""
         if not self.waiting:
             self.moved_at = time.monotonic()
         self.waiting.append(data)
         self.waiting_bytes += len(data)
 
     def collect(self) -> None:
-        """Encode the packets that wait for this page; a packet for many pages is encoded once."""
+        """Encode this page's packets; one for many pages is encoded once."""
         for packet in self.client.queue.drain():
             if packet is None:
                 self.ending = True
@@ -111,7 +110,7 @@ class Websocket:
             self.queue(packet.frame)
 
     def write(self) -> None:
-        """Write what the system takes without waiting. Raises OSError."""
+        """Send as much as possible without blocking. Raises OSError."""
         try:
             while self.waiting:
                 data = self.waiting[0]
@@ -128,7 +127,7 @@ class Websocket:
             pass
 
     def _joined(self) -> bytes:
-        """Join the first pieces into one that is worth a call."""
+        """Join small pieces, so that one call sends them."""
         pieces, size = [], 0
         while self.waiting and size < CHUNK_BYTES:
             pieces.append(self.waiting.popleft())
@@ -137,7 +136,7 @@ class Websocket:
         return self.waiting[0]
 
     def read(self) -> bool:
-        """Take what has arrived; return False when the other side is done. Raises OSError and ProtocolError."""
+        """Receive what has arrived; return False if the other side has finished. Raises OSError and ProtocolError."""
         try:
             while data := self.socket.recv(65_536):
                 self.protocol.receive_data(data)
@@ -158,7 +157,7 @@ class Websocket:
             return False
         elif isinstance(event, TextMessage):
             self._text.append(event.data)
-            self._text_size += len(event.data) + 1  # a piece costs something, however short
+            self._text_size += len(event.data) + 1  # even an empty piece takes memory
             if self._text_size > self.client.server.max_http_buffer_size:
                 return False
             if event.message_finished:
@@ -167,11 +166,11 @@ class Websocket:
         return not isinstance(event, BytesMessage)
 
     def _take(self, packet: Packet) -> bool:
-        """Take a packet of the page; return False when the page is to be cut off."""
-        if packet.packet_type == PING and packet.data == "probe":  # the page changes over from polling
+        """Handle a packet from the page; return False to disconnect it."""
+        if packet.packet_type == PING and packet.data == "probe":  # the page switches from polling
             self.queue(self.protocol.send(TextMessage(Packet(PONG, "probe").encode())))
             self.client.upgrading = True
-            self.client.queue.put(Packet(NOOP))  # ends the poll that waits
+            self.client.queue.put(Packet(NOOP))  # ends the waiting poll
         elif packet.packet_type == UPGRADE:
             self.attach()
         elif packet.packet_type == PONG:
@@ -188,14 +187,14 @@ class Websocket:
         return bool(packet.packet_type != CLOSE)
 
     def attach(self) -> None:
-        """Carry the client's packets from now on."""
+        """Send the client's packets through this websocket from now on."""
         self.client.connected = self.client.upgraded = True
         self.client.upgrading = False
         self.client.queue.websocket = self
         self.wake()
 
     def _answer(self) -> None:
-        """Answer what the page has asked, one after the other."""
+        """Answer the page's requests one after the other."""
         while True:
             with self._lock:
                 if not self._inbox:
@@ -208,14 +207,14 @@ class Websocket:
                 log.exception("cannot answer a page")
 
     def ping(self, now: float) -> None:
-        """Ask whether the page is there, when it is time to."""
+        """Send a ping if one is due."""
         if now >= self.ping_at and not self.client.closed:
             self.ping_at = float("inf")
             self.client.last_ping = time.time()
             self.queue(self.protocol.send(TextMessage(Packet(PING).encode())))
 
     def is_stuck(self, now: float) -> bool:
-        """Return whether the page takes too little of what waits for it."""
+        """Return whether the page has stopped reading or answering pings."""
         silent = (
             self.client.last_ping and time.time() - self.client.last_ping > self.client.server.ping_timeout
         )
@@ -241,7 +240,7 @@ class Websockets:
         self._thread.start()
 
     def transport(self, handler: Callable[..., Any], _: Any) -> Callable[..., Any]:
-        """Return what Engine.IO takes for a websocket transport; `handler` belongs to the client."""
+        """Return the websocket transport for Engine.IO; `handler` is a method of the client."""
         client = handler.__self__  # type: ignore[attr-defined]
 
         def upgrade(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
@@ -264,16 +263,16 @@ class Websockets:
         return upgrade
 
     def add(self, websocket: Websocket) -> None:
-        """Take over a websocket whose handshake waits to be written."""
-        # First of all: one read that waits would hold up the thread, and with it every page.
+        """Take over a websocket whose handshake answer is still to be sent."""
+        # First, because one blocking read would stop the thread and so every page.
         websocket.socket.setblocking(False)
-        if websocket.client.connected:  # it changes over from polling, and says when
+        if websocket.client.connected:  # it switches from polling when it sends UPGRADE
             self.look_at(websocket)
         else:
             websocket.attach()
 
     def look_at(self, websocket: Websocket) -> None:
-        """Have the thread look at a websocket; callable from any thread."""
+        """Have the thread read and write a websocket; callable from any thread."""
         if websocket.marked:
             return
         websocket.marked = True
@@ -283,7 +282,7 @@ class Websockets:
             self._wake()
 
     def _wake(self) -> None:
-        with suppress(OSError):  # full: it wakes anyway
+        with suppress(OSError):  # the pipe is full, so the thread wakes anyway
             self._waking_end.send(b"\0")
 
     def _run(self) -> None:
@@ -303,7 +302,7 @@ class Websockets:
             one.close()
 
     def _look(self) -> None:
-        """Look at the websockets that changed."""
+        """Read and write the websockets that were passed to `look_at`."""
         with suppress(BlockingIOError):
             self._woken_end.recv(4096)
         self._woken = False
@@ -315,11 +314,11 @@ class Websockets:
             if websocket not in self._all:
                 self._all.add(websocket)
                 self._selector.register(websocket.socket, selectors.EVENT_READ, websocket)
-            # What came with the upgrade may lie decrypted in the TLS layer, where no selector sees it.
+            # Data that came with the upgrade may be in the TLS layer's buffer, where no selector sees it.
             self._turn(websocket, selectors.EVENT_READ)
 
     def _turn(self, websocket: Websocket, mask: int) -> None:
-        """Read and write one websocket as far as it goes without waiting; end it where it is done or broken."""
+        """Read and write one websocket without blocking; end it if it is closed or broken."""
         if websocket not in self._all:
             return
         alive = True
@@ -341,7 +340,7 @@ class Websockets:
         self._selector.modify(websocket.socket, events, websocket)
 
     def _tick(self) -> None:
-        """Ping the pages whose time it is, and cut off those that are stuck."""
+        """Ping the pages whose ping is due, and disconnect stuck ones."""
         now = time.monotonic()
         for websocket in list(self._all):
             if websocket.is_stuck(now):
@@ -381,15 +380,15 @@ class Websockets:
 
 
 def forget(client: Any) -> None:
-    """Tell Engine.IO that a client is gone."""
+    """Tell Engine.IO that a client has disconnected."""
     client.close(wait=False, abort=True, reason=client.server.reason.TRANSPORT_CLOSE)
     client.server.sockets.pop(client.sid, None)
 
 
 def shake_hands(websocket: Websocket, environ: dict[str, Any]) -> None:
-    """Accept the handshake of a request. Raises ProtocolError or StopIteration where it is none.
+    """Accept a websocket handshake. Raises ProtocolError or StopIteration if the request is not one.
 
-    Nothing is compressed: that would cost each page its own encoding of what is sent to all.
+    Messages are not compressed: each page would need its own encoding of every broadcast.
     """
     names = (
         (name[5:].replace("_", "-"), value) for name, value in environ.items() if name.startswith("HTTP_")
