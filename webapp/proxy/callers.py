@@ -1,6 +1,6 @@
-"""The caller of a request: its session, by the names that clients give it, and the kind of key it carries.
+"""The caller of a request: its session, named by the client, and the kind of its key.
 
-Only names are read here. Keys are looked at for their kind and passed on; nothing of them is kept or written anywhere.
+Only the kind of a key is determined. No part of a key is stored or logged.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 from webapp.services.proxied.names import clean, id_of, session_in
 
-# Headers by which clients name their session, the first one present counts, and the header that names a sub-agent.
+# Headers by which clients name their session (the first one present counts), and the one that names a sub-agent.
 SESSION_HEADERS = ("x-coppice-session", "x-claude-code-session-id", "session-id", "x-session-id")
 AGENT_HEADER = "x-claude-code-agent-id"
 
@@ -20,32 +20,32 @@ SUBSCRIPTION = "the key is a subscription's, whose requests are never changed"
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """The name of a request's session, "" where none is given, and of the sub-agent in it."""
+    """The names of a request's session and of the sub-agent in it; "" if not given."""
 
     session: str = ""
     agent: str = ""
 
     @property
     def name(self) -> str:
-        """Return the id of the session in the store; "" if it must be found by the keys of the messages."""
+        """Return the id of the stored session; "" if the keys of the messages must identify it."""
         return id_of(f"{self.session}.{self.agent}" if self.session and self.agent else self.session)
 
     @property
     def parent(self) -> str | None:
-        """Return the id of the session above a sub-agent's."""
+        """Return the id of the session that started the sub-agent; None for any other session."""
         return id_of(self.session) if self.session and self.agent else None
 
 
 def caller_of(headers: Mapping[str, str], named: str, metadata: Mapping[str, Any]) -> Caller:
-    """Return the caller: by the path (`named`), else a header, else the body."""
+    """Return the caller named by the path (`named`), otherwise by a header, otherwise by the body."""
     session = named or next((headers[one] for one in SESSION_HEADERS if headers.get(one)), "")
     return Caller(clean(session or session_in(metadata)), clean(headers.get(AGENT_HEADER, "")))
 
 
 def is_subscription(provider: str, headers: Mapping[str, str]) -> bool:
-    """Return whether a request carries the token of a subscription, and not a key that is paid by use.
+    """Return whether a request is paid by a subscription, not by an API key.
 
-    Keys begin with `sk-`; a token of Anthropic that does not, in a header that a login uses, is taken for one too.
+    API keys begin with `sk-`. Any other bearer token for Anthropic counts as a subscription's.
     """
     sent = headers.get("authorization", "")
     token = sent.partition(" ")[2].strip() if sent.lower().startswith("bearer ") else ""

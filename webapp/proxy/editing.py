@@ -1,9 +1,8 @@
-"""Applies an edit script to the text of a request. Unedited parts stay byte for byte as they arrived.
+"""Applies an edit script to the text of a request. Unedited parts keep their exact bytes.
 
-Calls and results stay together whatever the script says, reasoning stays with what it led to, a list begins
-with the user, and a cache marker moves to the previous message if its own is dropped. Thoughts before the
-point where a script took effect are left out, because models refuse thoughts over a history that has changed;
-later ones are not touched.
+Regardless of the script, calls stay with their results, reasoning with the message it led to, and a list begins with
+the user. A cache marker moves to the previous message if its own is dropped. Thoughts from before the script took
+effect are removed, because models refuse thoughts about a history that has changed; later ones stay.
 """
 
 from __future__ import annotations
@@ -26,11 +25,11 @@ _MARKABLE = ("text", "image", "document", "tool_use", "tool_result")
 
 
 class Refused(Exception):
-    """A request that is sent unchanged, with the reason."""
+    """The reason a request is sent unchanged."""
 
 
 class Item:
-    """A message of a list: how it is written, its value, and what is found of it, once however often it is sent."""
+    """A message of a list: its text, its value, and facts about it that are computed once for all requests with it."""
 
     def __init__(self, place: Place) -> None:
         self.place, self.raw, self.value = place, place.raw, place.value
@@ -48,12 +47,12 @@ class Item:
 
     @cached_property
     def kind(self) -> str | None:
-        """Return the kind of an answer; None for what is no answer."""
+        """Return the kind of a model's message; None for any other message."""
         return answer_kind(self.value)
 
     @cached_property
     def is_asking(self) -> bool:
-        """Return whether it is the user's own words, not results of tools."""
+        """Return whether it is from the user and holds no tool results."""
         return isinstance(self.value, dict) and self.value.get("role") == "user" and not self.results
 
     @cached_property
@@ -62,7 +61,7 @@ class Item:
         return isinstance(self.value, dict) and any(is_thought(b) for b in _blocks(self.value))
 
     def sent(self, edit: Mapping[str, Any], *, gone: bool, thoughtless: bool) -> tuple[str, str]:
-        """Return it as it is sent, "" where it goes, and a mark of the cache that has lost its block."""
+        """Return the text to send, "" if it is dropped, and a cache marker whose block was removed, otherwise ""."""
         made = self._made
         if made is None or made[0] is not edit or made[1:3] != (gone, thoughtless):
             said = _message(self, edit, gone=gone, thoughtless=thoughtless)
@@ -72,7 +71,7 @@ class Item:
 
 @dataclass(frozen=True)
 class Body:
-    """The text of a request, with its messages and where each is; `known` are the keys of the first of them."""
+    """The text of a request, with its messages and their places; `known` are the keys of the first messages."""
 
     text: str
     protocol: Protocol
@@ -83,10 +82,10 @@ class Body:
 
     @classmethod
     def read(cls, data: bytes, protocol: Protocol, before: Body | None = None) -> Body:
-        """Return the body of a request; what is written as in the request `before` is not read again.
+        """Return the body of a request; parts with the same text as in the request `before` are not parsed again.
 
         Raises:
-            Refused: it is no JSON object with a list of messages.
+            Refused: it is not a JSON object with a list of messages.
         """
         before = before if before is not None and before.protocol is protocol else None
         old = before.items if before else ()
@@ -113,7 +112,7 @@ class Body:
         """Return the keys of the messages, in order.
 
         Raises:
-            Refused: one is nested too deeply.
+            Refused: a message is nested too deeply.
         """
         try:
             return keys_of([item.value for item in self.items], self.known)
@@ -122,7 +121,7 @@ class Body:
 
     @property
     def why_not(self) -> str | None:
-        """Return why such a request cannot be edited at all; None if it can."""
+        """Return the reason this request cannot be edited; None if it can."""
         for name in _KEPT_ELSEWHERE:
             if self.protocol.format == "responses" and name in self.fields and self.fields[name].value:
                 return f"its history is at the provider ({name})"
@@ -130,22 +129,22 @@ class Body:
 
     @cached_property
     def asked(self) -> int:
-        """Return the index of the user's last message: a running tool loop begins after it."""
+        """Return the index of the user's last message; a running tool loop begins after it."""
         return next((i for i in reversed(range(len(self.items))) if self.items[i].is_asking), 0)
 
     @property
     def is_thinking(self) -> bool:
-        """Return whether the running tool loop holds thoughts, which refuse another history."""
+        """Return whether the running tool loop holds thoughts, which the model accepts only with the same history."""
         return any(item.has_thoughts for item in self.items[self.asked :])
 
 
 def edited(body: Body, edits: Edits, ended: str) -> str:
     """Return the text of the request with a script applied; the same text if the script changes nothing.
 
-    `ended` is the key of the message before which thoughts are left out.
+    `ended` is the key of the message before which thoughts are removed.
 
     Raises:
-        Refused: the result would not be whole, a message is no object, or has a name twice.
+        Refused: the result would be incomplete, or a message is not an object or has a name twice.
     """
     if not all(isinstance(item.value, dict) for item in body.items):
         raise Refused("a message of its list is no object")
@@ -169,7 +168,7 @@ def _edited(body: Body, edits: Edits, ended: str) -> str:
         raw, mark = item.sent(edit, gone=i in gone, thoughtless=i < over)
         changed |= raw is not item.raw and raw != item.raw
         if raw:
-            sent.append((raw, item))  # an edit changes no id
+            sent.append((raw, item))  # an edit keeps the ids of calls
         if mark and sent:
             sent[-1] = (_marked(sent[-1][0], mark), sent[-1][1])
     if not changed:
@@ -179,11 +178,11 @@ def _edited(body: Body, edits: Edits, ended: str) -> str:
     return spliced(body.text, [(body.places[0].start, body.places[-1].end, list_text)])
 
 
-# -- what goes
+# -- dropped messages
 
 
 def _gone(body: Body, edits: Edits) -> set[int]:
-    """Return the indexes of the messages to drop, without those that a kept message depends on."""
+    """Return the indexes of the messages to drop, except those that a kept message depends on."""
     gone = {i for i, key in enumerate(body.keys) if edits.get(key, _NONE).get("drop")}
     if not gone:
         return gone
@@ -200,7 +199,7 @@ def _gone(body: Body, edits: Edits) -> set[int]:
 
 
 def _groups(items: Sequence[Item]) -> Iterator[set[int]]:
-    """Yield the messages that are dropped or kept together: calls with their results, reasoning with what it led to."""
+    """Yield messages that are dropped or kept together: calls with results, reasoning with the message it led to."""
     calls: dict[str, set[int]] = {}
     for i, item in enumerate(items):
         if item.kind == "reasoning" and i + 1 < len(items) and items[i + 1].kind is not None:
@@ -211,7 +210,7 @@ def _groups(items: Sequence[Item]) -> Iterator[set[int]]:
 
 
 def _opening(items: Sequence[Item], gone: set[int]) -> set[int]:
-    """Return the user's first message if without it the list would begin with an answer or a result."""
+    """Return the index of the user's first message if the list would otherwise begin with an answer or a result."""
     first = next((i for i in range(len(items)) if i not in gone), None)
     if first is not None and items[first].is_asking:
         return set()
@@ -219,7 +218,7 @@ def _opening(items: Sequence[Item], gone: set[int]) -> set[int]:
 
 
 def calls_of(item: Any) -> list[str]:
-    """Return the ids of the calls in a message, in any of the formats."""
+    """Return the ids of the calls in a message of any format."""
     if not isinstance(item, dict):
         return []
     kind = answer_kind(item)
@@ -232,7 +231,7 @@ def calls_of(item: Any) -> list[str]:
 
 
 def results_of(item: Any) -> list[str]:
-    """Return the ids of the calls whose results are in a message."""
+    """Return the ids of the calls whose results are in a message of any format."""
     if not isinstance(item, dict):
         return []
     if isinstance(item.get("call_id"), str) and answer_kind(item) is None:
@@ -247,11 +246,11 @@ def _blocks(item: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return [b for b in content if isinstance(b, dict)] if isinstance(content, list) else []
 
 
-# -- what a message becomes
+# -- edited messages
 
 
 def _message(item: Item, edit: Mapping[str, Any], *, gone: bool, thoughtless: bool) -> tuple[str, str]:
-    """Return a message as it is sent, "" if it is dropped, and a cache marker that has lost its block."""
+    """Return the text to send, "" for a dropped message, and a cache marker whose block was removed, otherwise ""."""
     raw, value = item.raw, item.value
     if not isinstance(value, dict):
         return raw, ""
@@ -280,7 +279,7 @@ def _message(item: Item, edit: Mapping[str, Any], *, gone: bool, thoughtless: bo
 
 
 def _flat(item: Item, fields: Mapping[str, Place], outputs: Mapping[str, str]) -> str:
-    """Return a message that is one result, with its output replaced."""
+    """Return a message that is a single result, with its output replaced."""
     name = "output" if "output" in fields else "content"
     new = next((outputs[call] for call in item.results if call in outputs), None)
     if new is None or name not in fields:
@@ -300,14 +299,14 @@ def _block(block: Place, outputs: Mapping[str, str]) -> str:
 
 
 def _mark_of(block: Place) -> str:
-    """Return a block's cache marker as it is written."""
+    """Return the text of a block's cache marker; "" if it has none."""
     if not isinstance(block.value, dict) or _MARK not in block.value:
         return ""
     return members(block.raw, 0)[0][_MARK].raw
 
 
 def _marked(raw: str, mark: str) -> str:
-    """Return a message with a cache marker on its last block; unchanged if it has one, or no place for one."""
+    """Return a message with a cache marker on its last block; unchanged if it has one or cannot have one."""
     fields, blocks = members(raw, 0, "content")
     if "content" not in fields or _MARK in fields:
         return raw
@@ -324,19 +323,19 @@ def _marked(raw: str, mark: str) -> str:
 
 
 def _said(body: Body, words: str) -> str:
-    """Return a new message of the user."""
+    """Return the text of a new user message."""
     message = {"role": "user", "content": words}
     return written({"type": "message", **message} if body.protocol.format == "responses" else message)
 
 
-# -- what is sent
+# -- checks of the result
 
 
 def _require_whole(body: Body, sent: Sequence[Item]) -> None:
-    """Refuse a list in which a call or a result has lost its other half, or that begins with neither half.
+    """Refuse a list that a provider would reject.
 
     Raises:
-        Refused: the list is incomplete; the reason says if the client's own list was.
+        Refused: the list is incomplete; the reason tells if the client's own list already was.
     """
     wire_format = body.protocol.format
     if fault := _fault(sent, wire_format):
@@ -345,7 +344,7 @@ def _require_whole(body: Body, sent: Sequence[Item]) -> None:
 
 
 def _fault(items: Sequence[Item], wire_format: str) -> str | None:
-    """Return why a provider would refuse a list; None for a complete list."""
+    """Return the reason a provider would reject a list; None for a complete list."""
     if not items:
         return "nothing would be left of it"
     if wire_format == "anthropic":

@@ -1,9 +1,7 @@
-"""Hands copies of calls to the server, after the client has its answer.
+"""Hands copies of calls to the server after the client has its answer. If the server is down, only copies are lost.
 
-If the server is down, copies are lost, answers are not.
-
-A copy names the session, never the key. Copies wait in memory up to a bound; the oldest go first, which costs their
-usage alone: the next call of a session holds all of its messages again.
+A copy names the session and holds no key. Copies wait in memory up to a limit, above which the oldest are dropped. That
+loses only their usage: the next call of the session holds all its messages again.
 """
 
 from __future__ import annotations
@@ -42,7 +40,7 @@ class Handover:
         self._thread: threading.Thread | None = None
 
     def put(self, copy: CallCopy) -> None:
-        """Take a copy; return at once."""
+        """Queue a copy and return at once."""
         if self._server is None:
             return
         size = len(copy.request) + len(copy.answer)
@@ -84,7 +82,7 @@ class Handover:
             self._send(copy)
 
     def _send(self, copy: CallCopy) -> None:
-        """Send one copy, again after a pause while the server cannot be reached."""
+        """Send one copy; retry with growing pauses while the server cannot be reached."""
         pause = FIRST_PAUSE
         body = orjson.dumps(asdict(copy))
         while not self._closed:

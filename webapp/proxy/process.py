@@ -1,4 +1,4 @@
-"""The process of the proxy: its address, its limits, and its end."""
+"""The process of the proxy: its options, its application and its address."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from webapp.proxy.scripts import Scripts
 from webapp.proxy.upstream import Provider
 
 DEFAULT_PORT = 5080
-# An event waits for a thread that computes up to this long, Python's own 0.005 otherwise. It came 5 ms late then.
+# The longest wait for a computing thread. With Python's 0.005, events reached clients 5 ms late.
 SWITCH_SECONDS = 0.0005
 PROVIDERS = {"openai": "https://api.openai.com", "anthropic": "https://api.anthropic.com"}
 
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """The options of a proxy: providers' addresses by name, the server that gets copies, and its token."""
+    """The options of a proxy: provider addresses by name, the server that gets copies, and the token for it."""
 
     providers: Mapping[str, str]
     server: str | None
@@ -34,20 +34,20 @@ class RunningProxy:
     def __init__(self, chosen: Chosen) -> None:
         sys.setswitchinterval(SWITCH_SECONDS)
         scripts = Scripts()
-        os.makedirs(scripts.folder, mode=0o700, exist_ok=True)  # noqa: PTH103  # a name, as all of the hints
+        os.makedirs(scripts.folder, mode=0o700, exist_ok=True)  # noqa: PTH103  # a string, like all paths of hints
         providers = {name: Provider(address) for name, address in chosen.providers.items()}
         self.relay = Relay(providers, Handover(chosen.server, chosen.token), scripts)
         self.wsgi = self.relay
 
     def let_go(self) -> None:
-        """Do nothing: answers under way may end."""
+        """Do nothing, so that running answers can end."""
 
     def close(self) -> None:
-        """Stop handing over, and close the connections."""
+        """Stop handing over copies, and close all connections."""
         self.relay.close()
 
 
 def address_of(listener: socket.socket) -> str:
-    """Return the address at which agents reach the proxy."""
+    """Return the URL for agents."""
     host, port = listener.getsockname()[:2]
     return f"http://{f'[{host}]' if ':' in host else host}:{port}/proxy"

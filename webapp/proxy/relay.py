@@ -1,6 +1,6 @@
-"""The proxy as a WSGI application: passes a call on, event by event, and hands over a copy when its client has it all.
+"""The proxy as a WSGI application: forwards a call, event by event, and then hands over a copy.
 
-The client sees what it would see without us: the provider's status, headers, bytes and errors, and a connection that
+The client sees the same as without the proxy: the provider's status, headers, bytes and errors, and a connection that
 ends where the provider's does.
 """
 
@@ -31,34 +31,34 @@ log = logging.getLogger(__name__)
 Environ = dict[str, Any]
 StartResponse = Callable[..., Any]
 
-# /proxy[/s/<name of the session>]/<provider>, and the provider's own path behind it.
+# /proxy[/s/<session name>]/<provider>, followed by the provider's own path.
 ROUTE = re.compile(
     r"/proxy(?:/s/(?P<name>[^/]+))?/(?P<provider>openai|anthropic)(?P<path>/[^?]*|)(?P<query>\?.*)?"
 )
-# Seconds between two looks at whether clients are still there.
+# Seconds between two checks for disconnected clients.
 LOOK_SECONDS = 1.0
-# An answer is copied up to this size; a longer one is passed on all the same.
+# A longer answer is forwarded without a copy.
 COPIED_BYTES = 32 * 1024 * 1024
-# A request is passed on in pieces of this size.
+# The size of the pieces in which a request is forwarded.
 PIECE_BYTES = 128 * 1024
 
 
 class ClientGone(OSError):
-    """A client that ended its request in the middle."""
+    """A client that disconnected before its request was complete."""
 
 
 class ClientBody:
-    """The body of a request: passed on while it arrives, or read first where it is to be edited; kept for the copy.
+    """The body of a request: forwarded while it arrives, or read first if it is edited; kept for the copy.
 
     Raises:
-        ClientGone: it comes in chunks, and breaks off.
+        ClientGone: it is sent in chunks, and incomplete.
     """
 
     def __init__(self, environ: Environ) -> None:
         self._input = environ["wsgi.input"]
         self._pieces: list[bytes] = []
         length, chunked = environ.get("CONTENT_LENGTH"), environ.get("HTTP_TRANSFER_ENCODING", "").lower()
-        if chunked == "chunked":  # sent on with its length, as most servers want it
+        if chunked == "chunked":  # forwarded with its length, as most servers need it
             self._pieces.append(self._read())
         self.length = len(self._pieces[0]) if self._pieces else int(length or 0)
         self._missing = 0 if self._pieces else self.length
@@ -69,7 +69,7 @@ class ClientBody:
         return not self._missing
 
     def __iter__(self) -> Iterator[bytes]:
-        """Yield what has arrived, then the rest as it does. Raises ClientGone."""
+        """Yield what has arrived, then the rest while it arrives. Raises ClientGone."""
         yield from tuple(self._pieces)
         while self._missing:
             yield self._next()
@@ -98,7 +98,7 @@ class ClientBody:
 
 @dataclass
 class Relayed:
-    """A call on its way: what the client sent, what is sent for it, and a copy of the answer."""
+    """A running call: the client's request, the request to send instead, and a copy of the answer."""
 
     provider: str
     name: str
@@ -122,7 +122,7 @@ class Relayed:
 
 
 class Relay:
-    """The application. `providers` are known by name; It answers for this machine's own names."""
+    """The WSGI application. It serves the named `providers`, on this machine's own host names only."""
 
     def __init__(
         self,
@@ -135,7 +135,7 @@ class Relay:
         self._watch = Watch()
 
     def close(self) -> None:
-        """Stop handing over, and close the connections."""
+        """Stop handing over copies, and close all connections."""
         self._watch.close()
         self._handover.close()
         for provider in self._providers.values():
@@ -160,7 +160,7 @@ class Relay:
         return self._relay(environ, start_response, found, body)
 
     def _refusal(self, environ: Environ) -> tuple[str, str] | None:
-        """Return why a request is refused: browser pages must not use the proxy."""
+        """Return status and reason for refusing a request: browser pages must not use the proxy. None to serve it."""
         host = host_name(environ.get("HTTP_HOST", ""))
         if host not in LOOPBACK_HOSTS:
             return "421 Misdirected Request", f"this proxy does not answer for {host or 'no host'}"
@@ -199,7 +199,7 @@ class Relay:
         """Return the provider's answer. A pruned request that it rejects is sent again unchanged.
 
         Raises:
-            ProviderGone: there is none; the client's connection ends then.
+            ProviderGone: there is no answer; the client's connection ends then too.
         """
         provider, outcome = self._providers[one.provider], one.outcome
         if outcome.data is None:
@@ -216,7 +216,7 @@ class Relay:
         return provider.send(call, one.method, one.target, one.headers, one.body, one.body.length)
 
     def _stream(self, one: Relayed, client: Any, answer: Answer) -> Iterator[bytes]:
-        """Yield the answer as it arrives; an empty piece first, so that its head goes out at once."""
+        """Yield the answer as it arrives, with an empty piece first, so that its head is sent at once."""
         whole = False
         try:
             yield b""
@@ -229,10 +229,10 @@ class Relay:
             answer.close()
             self._hand_over(one, whole=whole)
 
-    # -- what is sent
+    # -- editing
 
     def _edited(self, one: Relayed) -> Outcome:
-        """Return the text to send for a request. If anything goes wrong here, it is sent unchanged."""
+        """Return the edited request. If anything goes wrong here, it is sent unchanged."""
         if one.protocol is None:
             return Outcome()
         try:
@@ -263,10 +263,10 @@ class Relay:
         self._scripts.sent(named, body)
         return outcome
 
-    # -- what is known of it afterwards
+    # -- the copy
 
     def _hand_over(self, one: Relayed, *, whole: bool) -> None:
-        """Hand a copy over, if the call is one of a conversation that the provider took."""
+        """Hand over a copy of a complete call of a conversation, if it is not too large."""
         if one.protocol is None or one.size > COPIED_BYTES or not one.body.is_whole:
             return
         try:
@@ -294,10 +294,7 @@ class Relay:
 
 
 class Watch:
-    """Ends calls whose clients have disconnected, as they would end without the proxy.
-
-    One thread watches all of them.
-    """
+    """Ends calls whose clients have disconnected. One thread watches all clients."""
 
     def __init__(self) -> None:
         self._calls: dict[int, tuple[socket.socket, Call]] = {}
@@ -306,7 +303,7 @@ class Watch:
         self._thread: threading.Thread | None = None
 
     def add(self, client: socket.socket | None, call: Call) -> None:
-        """Watch a client; None where its socket is not known."""
+        """Watch a client; None if its socket is unknown."""
         if client is None:
             return
         with self._lock:
@@ -343,12 +340,12 @@ def has_gone(client: socket.socket) -> bool:
         else:
             ready = bool(select.select([client], [], [], 0)[0])
         return ready and client.recv(1, socket.MSG_PEEK) == b""
-    except (OSError, ValueError):  # closed, by them or by us
+    except (OSError, ValueError):  # closed by either side
         return True
 
 
 def raw_target(environ: Environ) -> str:
-    """Return the path and query as the client wrote them."""
+    """Return path and query exactly as the client sent them."""
     raw = environ.get("RAW_URI") or environ.get("REQUEST_URI")
     if isinstance(raw, str) and raw.startswith("/"):
         return raw
@@ -357,7 +354,7 @@ def raw_target(environ: Environ) -> str:
 
 
 def sent_headers(environ: Environ) -> list[tuple[str, str]]:
-    """Return the headers of a request."""
+    """Return the client's headers, with lower-case names."""
     found = [
         (name[5:].replace("_", "-").lower(), value)
         for name, value in environ.items()

@@ -1,8 +1,8 @@
-"""Edit scripts as the proxy applies them: one stays in force for a session until a turn at which the next can begin.
+"""The active edit script of each session, and its application to requests.
 
-The server leaves a session's script in a file; nothing else of the server is needed. A script in force is
-stored in a file too, so that a restarted proxy sends the same prefix. While a tool loop with thoughts runs,
-the next script waits for its end: the model would refuse those thoughts with a different history.
+The server writes a session's script into a file; nothing else is needed from it. The active script is stored in another
+file, so that a restarted proxy sends the same prefix. While a tool loop with thoughts runs, a new script waits for its
+end, because the model would refuse those thoughts with a different history.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from webapp.proxy.editing import Body, Edits, Refused, edited
 log = logging.getLogger(__name__)
 
 OFF = "off"
-# Requests that are kept to read less of the next one, each of another session.
+# Requests kept so that less of the next one must be parsed, one per session.
 KEPT_BODIES = 32
 WAITS = "it waits for the end of the running tool loop, whose thoughts are tied to the present history"
 
 
 @dataclass(frozen=True, slots=True)
 class Active:
-    """The script that holds for a session, and the key before which thoughts are left out."""
+    """The active script of a session, and the key of the message before which thoughts are removed."""
 
     version: str
     edits: Edits
@@ -38,9 +38,9 @@ class Active:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The request of a session as it is sent: `data` None means as it came, `reason` says why.
+    """The edited request of a session; `data` is None for an unchanged one, with the `reason` if it was to be edited.
 
-    `version` names the script that was applied; `waiting` says that a newer one is there.
+    `version` names the script that was applied.
     """
 
     data: bytes | None = None
@@ -50,7 +50,7 @@ class Outcome:
 
 
 class Scripts:
-    """The scripts of all sessions, in a folder that the server writes."""
+    """The scripts of all sessions, in a folder that the server writes to."""
 
     def __init__(self, folder: str | None = None) -> None:
         self.folder = folder or hints.proxy_folder()
@@ -82,7 +82,7 @@ class Scripts:
     # -- one request
 
     def apply(self, name: str, body: Body) -> Outcome:
-        """Return what to send for a request of the session called `name`; "" finds it by the keys of its messages."""
+        """Return the edited request of session `name`; with "", the keys of the messages identify the session."""
         name = name or self._by_keys(body)
         script = self._script(name) if name else None
         active = self._kept(name) if name else None
@@ -94,11 +94,11 @@ class Scripts:
             return Outcome(reason=str(refused), session=name)
 
     def before(self, name: str) -> Body | None:
-        """Return the last request of a session, of which the next one repeats most; None where it is not kept."""
+        """Return the last request of a session, most of which the next one repeats; None if it is not kept."""
         return self._bodies.get(name)
 
     def sent(self, name: str, body: Body) -> None:
-        """Keep a request for the next one of its session; "" names none."""
+        """Keep a request until the next one of its session; "" is not a session."""
         if name:
             self._bodies[name] = body
             self._bodies.move_to_end(name)
@@ -142,7 +142,7 @@ class Scripts:
     # -- files
 
     def _script(self, name: str) -> Mapping[str, Any] | None:
-        """Return the script of a session as it is now; None if none can be read."""
+        """Return the current script of a session; None if there is none."""
         path = Path(hints.path(name, hints.EDITS, self.folder))
         try:
             changed = path.stat().st_mtime_ns
@@ -156,7 +156,7 @@ class Scripts:
         return known[1]
 
     def _by_keys(self, body: Body) -> str:
-        """Return the session whose last message is in the request, the longest such; "" for none."""
+        """Return the session whose last message is in the request; of several, the latest one; "" for none."""
         places = {key: i for i, key in enumerate(body.keys)}
         best, found = -1, ""
         for path in self._place.glob("*.edits.json"):
@@ -170,7 +170,7 @@ class Scripts:
         return found
 
     def _kept(self, name: str) -> Active | None:
-        """Return the script that holds for a session, also from before this process."""
+        """Return the active script of a session, also one from before a restart."""
         if name not in self._active:
             stored = hints.read(name, hints.ACTIVE, self.folder)
             try:
@@ -188,9 +188,9 @@ class Scripts:
 
 
 def _checked(script: Any) -> Mapping[str, Any]:
-    """Return a script of the shape that the server writes. Raises KeyError, TypeError."""
+    """Return a script after checking its shape. Raises KeyError or TypeError."""
     if not isinstance(script["version"], str) or not isinstance(script["prunes"], bool):
-        raise TypeError("its version or its switch is none")
+        raise TypeError("its version is not a text or its switch is not true or false")
     if not all(isinstance(edit, dict) for edit in script["edits"].values()):
-        raise TypeError("its edits are none")
+        raise TypeError("its edits are not objects")
     return dict(script)

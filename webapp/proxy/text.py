@@ -1,4 +1,4 @@
-"""JSON as text with the places of its values, so that parts of it can be replaced and all the rest stays as it is."""
+"""JSON text with the places of its values, so that parts can be replaced and every other byte stays the same."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 
 _SPACE = re.compile(r"[ \t\n\r]*")
 _decode = json.JSONDecoder().raw_decode
-# Values that say themselves where they end, so that the same text is the same value wherever it stands.
+# Values whose text shows where they end: the same text is always the same value.
 _CLOSED = ("{", "[", '"')
 
 
 class Place(NamedTuple):
-    """A value in a text: where it begins, where it ends, the value itself, and how it is written."""
+    """A value in a text: its start, its end, the value itself, and its text."""
 
     start: int
     end: int
@@ -23,12 +23,12 @@ class Place(NamedTuple):
 
 
 def value_at(text: str, at: int, known: Place | None = None) -> Place:
-    """Return the value that begins at `at`, behind white space.
+    """Return the value at `at`, after white space.
 
-    A value that is written as a `known` one, from another text, is that one and is not decoded again.
+    A value with the same text as `known`, which is from an earlier text, is not decoded again.
 
     Raises:
-        ValueError: there is none.
+        ValueError: there is no value.
     """
     start = _skip(text, at)
     if known is not None and known.raw.startswith(_CLOSED) and text.startswith(known.raw, start):
@@ -38,9 +38,9 @@ def value_at(text: str, at: int, known: Place | None = None) -> Place:
 
 
 def elements(text: str, at: int, known: Sequence[Place] = ()) -> tuple[list[Place], int]:
-    """Return the elements of the array that begins at `at`, and where the array ends.
+    """Return the elements of the array at `at`, and the end of the array.
 
-    `known` are the elements of an earlier text of it.
+    `known` are its elements in an earlier text.
 
     Raises:
         ValueError: there is no array.
@@ -65,12 +65,12 @@ def members(
     known: Mapping[str, Place] | None = None,
     known_elements: Sequence[Place] = (),
 ) -> tuple[dict[str, Place], list[Place]]:
-    """Return the members of the object that begins at `at`, and the elements of its array `listed`, if it has one.
+    """Return the members of the object at `at`, and the elements of its array `listed`, if it has one.
 
-    `known` and `known_elements` are those of an earlier text of the object.
+    `known` and `known_elements` are the same from an earlier text.
 
     Raises:
-        ValueError: there is no object, or a name is there twice.
+        ValueError: there is no object, or it has a name twice.
     """
     at = _expect(text, at, "{")
     found: dict[str, Place] = {}
@@ -94,7 +94,7 @@ def members(
 
 
 def spliced(text: str, changes: Iterable[tuple[int, int, str]]) -> str:
-    """Return the text with parts replaced; each is given as (start, end, new text), and none overlap."""
+    """Return the text with replaced parts, each given as (start, end, new text). They must not overlap."""
     pieces: list[str] = []
     at = 0
     for start, end, new in sorted(changes):
@@ -109,14 +109,14 @@ def written(value: Any) -> str:
 
 
 def _skip(text: str, at: int) -> int:
-    if text[at : at + 1] > " ":  # most often there is none
+    if text[at : at + 1] > " ":  # usually there is no white space
         return at
     found = _SPACE.match(text, at)
     return found.end() if found else at
 
 
 def _expect(text: str, at: int, sign: str) -> int:
-    """Return the place behind a sign and the white space after it."""
+    """Return the place after a sign and the white space that follows it."""
     at = _skip(text, at)
     if text[at : at + 1] != sign:
         raise ValueError(f"expected {sign} at {at}")

@@ -1,7 +1,7 @@
-"""Connections to a provider: pooled, without time limits of our own, with every byte passed on as it arrives.
+"""Pooled connections to a provider. Bytes are forwarded as they arrive, and an answer has no time limit here.
 
-urllib3 keeps the connections. Nothing is decoded, redirected or tried again: the client decides that, as
-without the proxy. A call whose client has disconnected is ended from another thread.
+urllib3 keeps the connections. Nothing is decoded, redirected or retried here: the client decides that, as without the
+proxy. When a client has disconnected, another thread ends its call.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from urllib3.util import SKIP_HEADER, Timeout, parse_url
 CONNECT_SECONDS = 60.0
 POOLED = 64
 READ_BYTES = 65_536
-# Headers that apply to one connection only, and those that we set.
+# Headers that apply to one connection only, and those that the proxy sets itself.
 _NOT_PASSED = frozenset(
     (
         *("connection", "keep-alive", "proxy-authenticate", "proxy-authorization", "proxy-connection", "te"),
@@ -42,14 +42,14 @@ class ProviderGone(OSError):
 
 
 class Call:
-    """A call under way: its connection, which `end` cuts from any thread."""
+    """A running call and its connection, which any thread can `end`."""
 
     def __init__(self) -> None:
         self.socket: socket.socket | None = None
         self.ended = False
 
     def end(self) -> None:
-        """Cut the connection; a thread that reads from it gets an error."""
+        """End the connection; a thread that reads from it gets an error."""
         self.ended = True
         if self.socket is not None:
             with suppress(OSError):
@@ -70,7 +70,7 @@ class _Noting:
             call.socket = self.sock
             if call.ended:
                 call.end()
-        return super().getresponse()  # type: ignore[misc]  # of the connection that it is mixed into
+        return super().getresponse()  # type: ignore[misc]  # the method of the connection class
 
 
 class _Http(_Noting, HTTPConnection):
@@ -82,7 +82,7 @@ class _Https(_Noting, HTTPSConnection):
 
 
 class Provider:
-    """One provider at its address, without the version that begins every path."""
+    """One provider. Its address has no version, because every path begins with one."""
 
     def __init__(self, address: str) -> None:
         parsed = parse_url(address)
@@ -106,17 +106,17 @@ class Provider:
     def send(
         self, call: Call, method: str, target: str, headers: Headers, body: Iterable[bytes], length: int
     ) -> Answer:
-        """Return the beginning of the provider's answer; the pieces of the body are sent as they come.
+        """Send a request while its body arrives; return the answer as soon as its head is there.
 
         Raises:
-            ProviderGone: there is none.
+            ProviderGone: there is no answer.
         """
         _current.call = call
         sent = urllib3.HTTPHeaderDict()
         for name, value in headers:
             if name.lower() not in _NOT_PASSED and name.lower() not in _OWN_REQUEST:
                 sent.add(name, value)
-        sent["Accept-Encoding"] = "identity"  # events are read on the way, by the client as they are made
+        sent["Accept-Encoding"] = "identity"  # the copy is read as text, and a client gets each event at once
         if "user-agent" not in sent:
             sent["User-Agent"] = SKIP_HEADER
         if length or method in ("POST", "PUT", "PATCH"):
@@ -153,10 +153,10 @@ class _HttpsPool(HTTPSConnectionPool):
 
 
 class Answer:
-    """An answer of a provider, read once.
+    """An answer of a provider, which can be read once.
 
     Raises:
-        ProviderGone: it ends within its head.
+        ProviderGone: it ends in the middle of its head.
     """
 
     def __init__(self, response: urllib3.BaseHTTPResponse, *, has_body: bool) -> None:
@@ -172,7 +172,7 @@ class Answer:
         framed = {"content-length", "transfer-encoding"} & {name.lower() for name in response.headers}
         self._first = b""
         if has_body and not framed and self.code not in BODILESS:
-            # http.client reads an end of the connection within the head as the end of the head.
+            # http.client takes a connection that ends within the head for a complete head.
             self._first = next(self.chunks(), b"")
             if not self._first:
                 raise ProviderGone("the answer broke off in its head")
@@ -181,7 +181,7 @@ class Answer:
         """Yield the body as it arrives.
 
         Raises:
-            ProviderGone: it ends before its end.
+            ProviderGone: the body is incomplete.
         """
         if self._first:
             yield self._first
@@ -196,5 +196,5 @@ class Answer:
         return b"".join(self.chunks())
 
     def close(self) -> None:
-        """Give the connection back if all was read, else close it."""
+        """Return the connection to the pool if everything was read, otherwise close it."""
         self._response.close()
