@@ -1,8 +1,7 @@
 """Asks one endpoint, from any thread, with one shared HTTP client; every call ends in a `Reply`.
 
-The client lives on an event loop in a thread of its own, so that a call can be given up at any moment, in the
-middle of a slow answer too: the caller waits for the answer or for its own signal. Temporary failures are
-retried, after the time that the provider asks for or twice as long each time.
+The client runs on an event loop in its own thread, so that a call can be cancelled at any moment, even during a slow
+answer. Temporary failures are retried after the time that the provider asks for, otherwise with doubling pauses.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ LOOK_SECONDS = 0.05  # how often a waiting caller checks its own signal
 
 
 class ModelClient:
-    """A client of one endpoint. It starts its thread with the first question."""
+    """A client of one endpoint. Its thread starts with the first question."""
 
     def __init__(
         self, endpoint: Endpoint, attempts: int = ATTEMPTS, first_wait_seconds: float = FIRST_WAIT_SECONDS
@@ -56,7 +55,7 @@ class ModelClient:
             except CancelledError:
                 return Reply(failure=Failure("cancelled", "cancelled before the answer came"))
             except NotYet:
-                if future.done():  # the answer came at this moment, or timed out by itself
+                if future.done():  # the answer arrived just now, or its own time limit passed
                     return _result(future)
             except Exception as error:  # noqa: BLE001 - whatever it is, the caller gets a value
                 return Reply(failure=Failure("malformed", f"the call failed: {type(error).__name__}"))
@@ -151,7 +150,7 @@ class ModelClient:
 
 
 def _whole(text: str, answer: Answer) -> Failure | None:
-    """Return an answer that came in one piece."""
+    """Read an answer that came in one piece; return a failure if it cannot be read."""
     try:
         value = json.loads(text)
     except ValueError:
@@ -163,7 +162,7 @@ def _whole(text: str, answer: Answer) -> Failure | None:
 
 
 async def _beginning(response: httpx.Response, most: int = 20_000) -> str:
-    """Return the body's text, cut to this many bytes."""
+    """Return the body's text, cut to `most` bytes."""
     data = b""
     async for chunk in response.aiter_bytes():
         data += chunk
@@ -195,7 +194,7 @@ def _run(loop: asyncio.AbstractEventLoop) -> None:
 
 
 async def _wind_up(http: httpx.AsyncClient | None) -> None:
-    """Give up all calls and close the connections."""
+    """Cancel all calls and close the connections."""
     others = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
     for task in others:
         task.cancel()

@@ -1,6 +1,6 @@
-"""The endpoint of the model that writes summaries: read from the environment, checked once, shown without its key.
+"""The endpoint of the model that writes summaries, configured by environment variables.
 
-`COPPICE_SUMMARY_URL` and `COPPICE_SUMMARY_MODEL` are needed, `COPPICE_SUMMARY_KEY` if the endpoint needs one,
+`COPPICE_SUMMARY_URL` and `COPPICE_SUMMARY_MODEL` are required; `COPPICE_SUMMARY_KEY` if the endpoint needs a key, and
 `COPPICE_SUMMARY_API` ("openai" or "anthropic") if the address does not show it.
 """
 
@@ -20,7 +20,7 @@ _LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """One model behind one address. `timeout_seconds` bounds one attempt as a whole."""
+    """One model at one address. `timeout_seconds` limits a whole attempt."""
 
     url: str
     model: str
@@ -55,7 +55,7 @@ class Endpoint:
 
     @property
     def address(self) -> str:
-        """Return the URL of requests."""
+        """Return the URL to which requests are posted."""
         if self.api == "openai":
             return self.url if self.url.endswith("/chat/completions") else self.url + "/chat/completions"
         if self.url.endswith("/messages"):
@@ -64,7 +64,7 @@ class Endpoint:
 
     @property
     def is_local(self) -> bool:
-        """Return whether it is on this machine, so that no proxy is used."""
+        """Return whether it is on this machine; then no proxy is used."""
         return urlsplit(self.url).hostname in _LOOPBACK
 
     @property

@@ -1,4 +1,4 @@
-"""Replies of a model: a text with its usage and cost, or a failure. Values, never exceptions."""
+"""Replies of a model: a text with its usage and cost, or a failure as a value."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from scoring.models import ModelLimits
 Kind = Literal[
     "unreachable", "timeout", "refused", "overloaded", "malformed", "cut_off", "empty", "cancelled", "closed"
 ]
-# Worth another try: the same request may succeed in a moment.
+# Failures after which the same request may succeed in a moment.
 PASSING: frozenset[str] = frozenset({"unreachable", "overloaded", "cut_off"})
 
 
@@ -31,7 +31,7 @@ class Usage:
         )
 
     def cost(self, prices: ModelLimits) -> float | None:
-        """Return the cost in US dollars, None if the model's prices are not known."""
+        """Return the cost in US dollars; None if the model's prices are unknown."""
         if prices.input_price is None or prices.output_price is None:
             return None
         cached = prices.input_price if prices.cached_price is None else prices.cached_price
@@ -46,7 +46,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """The reason there is no answer. `wait_seconds` is how long the provider asks to wait, None if it does not say."""
+    """The reason there is no answer. `wait_seconds` is the wait that the provider asks for, None if it does not."""
 
     kind: Kind
     message: str

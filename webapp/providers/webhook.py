@@ -1,9 +1,8 @@
 """Posts a signed message to a webhook, in the scheme of Standard Webhooks (standardwebhooks.com).
 
-A request follows no redirect, reads nothing of the answer but its status, and ends within `SECONDS` however
-slow the receiver is. It goes to addresses of this machine and its networks too, where most receivers of a
-program for one person run. It never goes to an address where cloud machines keep their credentials, nor to
-one that belongs to no host. Where the environment names a proxy, that one looks names up.
+A request follows no redirect, reads only the status and headers of the answer, and ends within `SECONDS`. It may go to
+this machine and its local networks, where most receivers run. It never goes to an address where cloud machines get
+their credentials, nor to one that belongs to no host. If the environment names a proxy, the proxy resolves names.
 """
 
 from __future__ import annotations
@@ -33,14 +32,14 @@ LONGEST_URL = 2_000
 LABEL = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?")
 NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
 THIS_NETWORK = ipaddress.ip_network("0.0.0.0/8")
-# Where clouds give their machines credentials, besides link-local addresses: AWS, Google, Alibaba, Oracle, Azure.
+# Addresses, besides link-local ones, where machines get credentials: AWS, Google, Alibaba, Oracle, Azure.
 OF_CLOUDS = frozenset(
     map(
         ipaddress.ip_address,
         ("fd00:ec2::254", "fd20:ce::254", "100.100.100.200", "192.0.0.192", "168.63.129.16"),
     )
 )
-# Networks of IPv6 whose last 32 bits are an address of IPv4 (RFC 4291, RFC 6052, RFC 8215).
+# IPv6 networks whose last 32 bits are an IPv4 address (RFC 4291, RFC 6052, RFC 8215).
 WITH_IPV4 = tuple(map(ipaddress.IPv6Network, ("::/96", "64:ff9b::/96", "64:ff9b:1::/48")))
 LOCAL_NAMES = ("localhost", "127.0.0.1", "::1")
 
@@ -49,9 +48,9 @@ Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The end of one try: the HTTP status, None without an answer; and why it failed, "" if it arrived.
+    """The outcome of one attempt: the HTTP status (None without an answer) and the problem ("" for a success).
 
-    `wait_seconds` is how long the receiver asks to wait; `gone`: it wants no further messages.
+    `wait_seconds` is the wait that the receiver asks for. With `gone` it wants no more messages.
     """
 
     status: int | None = None
@@ -61,16 +60,16 @@ class Outcome:
 
 
 class _NotSent(Exception):
-    """The address that a name leads to is one to which nothing is sent."""
+    """A host name that resolved to a forbidden address."""
 
 
 def new_secret() -> str:
-    """Return a random secret of 256 bits, as receivers' libraries take it."""
+    """Return a random secret of 256 bits in the form that receivers' libraries expect."""
     return PREFIX + base64.b64encode(secrets.token_bytes(SECRET_BYTES)).decode()
 
 
 def sign(secret: str, message_id: str, at: int, body: bytes) -> str:
-    """Return the signature of a message that is sent at `at` seconds since 1970."""
+    """Return the signature of a message sent at `at`, in seconds since 1970."""
     key = base64.b64decode(secret.removeprefix(PREFIX))
     said = b".".join((message_id.encode(), str(at).encode(), body))
     return "v1," + base64.b64encode(hmac.digest(key, said, hashlib.sha256)).decode()
@@ -80,7 +79,7 @@ def check_secret(secret: str) -> str:
     """Return a valid signing secret.
 
     Raises:
-        Invalid: it is not of the form whsec_…, or not of 24 to 64 bytes.
+        Invalid: it does not begin with whsec_, or does not hold 24 to 64 bytes.
     """
     try:
         key = base64.b64decode(secret.removeprefix(PREFIX), validate=True)
@@ -95,7 +94,7 @@ def check_url(url: str) -> str:
     """Return an address to which messages can be sent.
 
     Raises:
-        Invalid: it is not an HTTP address, holds a password, or is one to which nothing is sent.
+        Invalid: it is not an HTTP address, holds a password, or is a forbidden address.
     """
     try:
         parts = urlsplit(url)
@@ -119,7 +118,7 @@ def check_url(url: str) -> str:
 
 
 def address_of(host: str) -> Address | None:
-    """Return a host as an address, None if it is none in its usual spelling."""
+    """Return a host as an IP address; None if it is not one in standard notation."""
     try:
         return ipaddress.ip_address(host.partition("%")[0])
     except ValueError:
@@ -127,7 +126,7 @@ def address_of(host: str) -> Address | None:
 
 
 def is_name(host: str) -> bool:
-    """Return whether a host can be a name: it ends in no number, since resolvers take 0x7f.1 as an address."""
+    """Return whether a host can be a name. Its end must not be a number: resolvers read 0x7f.1 as an address."""
     try:
         plain = host.encode("idna").decode().lower().removesuffix(".")
     except UnicodeError:
@@ -137,13 +136,13 @@ def is_name(host: str) -> bool:
 
 
 def refused(host: str) -> bool:
-    """Return whether a host is given as an address to which nothing is sent, alone or within another one."""
+    """Return whether a host is a forbidden IP address, or holds one."""
     found = address_of(host)
     return found is not None and any(map(_is_nobodys, (found, *_carried(found))))
 
 
 def _is_nobodys(address: Address) -> bool:
-    """Return whether an address belongs to no host, or to what clouds tell their machines."""
+    """Return whether an address belongs to no host, or to a cloud's service for its machines."""
     if address.is_loopback:
         return False
     return (
@@ -157,7 +156,7 @@ def _is_nobodys(address: Address) -> bool:
 
 
 def _carried(address: Address) -> Iterator[Address]:
-    """Yield the addresses that routers and systems may read out of one of IPv6."""
+    """Yield the IPv4 addresses embedded in an IPv6 address, to which routers may send."""
     if isinstance(address, ipaddress.IPv6Address):
         yield from filter(None, (address.ipv4_mapped, address.sixtofour, *(address.teredo or ())))
         if not address.is_loopback and any(address in network for network in WITH_IPV4):
@@ -204,7 +203,7 @@ def _outcome(answer: httpx.Response) -> Outcome:
 
 
 async def _looked_at(event: str, said: dict[str, Any]) -> None:
-    """Close a connection to an address to which nothing is sent, before anything was: a name may lead anywhere."""
+    """Close a connection to a forbidden address before anything is sent: a name can resolve to any address."""
     if event != "connection.connect_tcp.complete":
         return
     stream = said["return_value"]

@@ -1,7 +1,7 @@
-"""Requests to an endpoint, and its answers, read piece by piece, for both kinds of API.
+"""Requests to an endpoint of either API, and its answers, read piece by piece.
 
-Answers are requested as streams, so that a long one is not mistaken for a dead one and can be cancelled. An
-answer in one piece is read as well. A stream that ends without saying so was cut off.
+Answers are requested as streams, so that a long one does not look like a dead one and can be cancelled. An answer in
+one piece is accepted too. A stream without an end event was cut off.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from typing import Any
 from webapp.providers.endpoint import Endpoint
 from webapp.providers.reply import Failure, Reply, Usage
 
-MOST_CHARS = 200_000  # a summary has a few thousand; more means a faulty server
+MOST_CHARS = 200_000  # a summary has a few thousand; more means that the server is broken
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question to a model; `max_tokens` bounds its answer."""
+    """A question to a model; `max_tokens` limits its answer."""
 
     system: str
     text: str
@@ -37,7 +37,7 @@ def body_of(endpoint: Endpoint, question: Question) -> dict[str, Any]:
             "max_tokens": question.max_tokens,
             "stream": True,
         }
-    # OpenAI's newer models refuse max_tokens, most compatible servers know nothing else.
+    # OpenAI's newer models refuse max_tokens; most compatible servers know only that.
     limit = "max_completion_tokens" if "api.openai.com" in endpoint.url else "max_tokens"
     return {
         "model": endpoint.model,
@@ -50,7 +50,7 @@ def body_of(endpoint: Endpoint, question: Question) -> dict[str, Any]:
 
 @dataclass(slots=True)
 class Answer:
-    """An answer as it comes in. `finished` is true once the server has ended it."""
+    """An answer while it arrives; `finished` once the server has ended it."""
 
     pieces: list[str] = field(default_factory=list)
     usage: Usage = field(default_factory=Usage)
@@ -155,7 +155,7 @@ class Answer:
 
 
 def refused(status: int, text: str, retry_after: str | None, key: str = "") -> Failure:
-    """Return the failure for an HTTP status, in the provider's words if there are any, never with the key."""
+    """Return the failure for an HTTP status, with the provider's message if there is one, but never the key."""
     try:
         said = json.loads(text)
         error = said.get("error", said) if isinstance(said, dict) else {}
