@@ -1,7 +1,7 @@
 """The application around `scoring`: store, services, pages and the live connection.
 
-Importing the package loads nothing: Flask and the rest come in when an application is made, so that
-`webapp.client` stays light.
+Importing the package loads nothing else: Flask and the rest are imported when an application is made, so that
+`webapp.client` loads fast.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 
 def create_app(config: Config | None = None, *, app: App | None = None) -> Flask:
-    """Return the Flask application, with Socket.IO in it and the gate around it.
+    """Return the Flask application, including Socket.IO and access control.
 
-    `app` is an application of `webapp.wiring` made elsewhere; otherwise one is built from `config` (by default what
-    file and environment say). Nothing is followed until its `following.start()` is called.
+    `app` is an application from `webapp.wiring`; without it, one is built from `config`, by default the one from file
+    and environment. No files are followed until its `following.start()` is called.
     """
     from flask import Flask
     from werkzeug.middleware.proxy_fix import ProxyFix
@@ -49,7 +49,7 @@ def create_app(config: Config | None = None, *, app: App | None = None) -> Flask
     wsgi_app: WsgiApp = Guarded(flask_app.wsgi_app, gate)
     if config.prefix:
         wsgi_app = Prefixed(wsgi_app, config.prefix)
-    if config.proxies:  # outermost: whom the proxy serves decides what the gate sees
+    if config.proxies:  # outermost, so that the gate sees the address of the proxy's client
         wsgi_app = ProxyFix(wsgi_app, x_for=config.proxies, x_proto=config.proxies, x_host=0)
     flask_app.wsgi_app = wsgi_app  # type: ignore[method-assign, assignment]
     return flask_app

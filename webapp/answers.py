@@ -1,8 +1,8 @@
-"""The base of all answers: what a service returns, as a value with types and descriptions.
+"""The base of all answers. An answer is the typed value that a service returns.
 
-An answer is declared once, in the `answers.py` of the service room that returns it. From that declaration come the
-type that mypy checks, the JSON on the wire, the closed schema in the OpenAPI document, the page `docs/api.md` and the
-browser's types. Every field is always present; one without a value is null. A string below a field describes it.
+Each answer is declared once, in the `answers.py` of its service. That declaration gives the type that mypy checks, the
+JSON, the closed schema in the OpenAPI document, the page `docs/api.md` and the browser's types. Every field is always
+present; one without a value is null. The string below a field describes it.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from typing import TypeVar, dataclass_transform
 
 T = TypeVar("T")
 
-# Read by pydantic when `routes` makes the schema: no other fields, and field descriptions from the strings below them.
+# Pydantic reads this for the schema: no other fields are allowed, and strings below fields are their descriptions.
 SCHEMA = {"extra": "forbid", "use_attribute_docstrings": True, "arbitrary_types_allowed": True}
 
 
 @dataclass_transform(kw_only_default=True, frozen_default=True)
 def answer(cls: type[T]) -> type[T]:
-    """Make a class an answer: a dataclass made from keyword arguments alone.
+    """Make a class an answer: a dataclass that takes only keyword arguments.
 
-    Only the type checker refuses changes. Frozen or slotted, a page of 500 rows would take four times as long to write.
+    Only the type checker forbids changes: frozen or slotted, a page of 500 rows takes four times as long to serialise.
     """
     cls.__pydantic_config__ = SCHEMA  # type: ignore[attr-defined]
     return dataclass(kw_only=True)(cls)

@@ -1,4 +1,4 @@
-"""The application as the edges know it: the services by name, and what they share. `webapp.wiring` builds it."""
+"""The application for routes and commands: its services by name, and what they share. `webapp.wiring` builds it."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class App:
         return self.store.verify()
 
     def close(self) -> None:
-        """Stop what runs and close the store."""
+        """Stop all background work and close the store."""
         self.following.stop()
         self.demo.stop()
         self.hints.close()

@@ -1,7 +1,7 @@
-"""Request bodies and query strings, over HTTP and Socket.IO alike. Parsing is strict: no field is guessed or ignored.
+"""Request bodies and query strings, for HTTP and Socket.IO. Parsing is strict: no field is guessed or ignored.
 
-Only the shape is checked here; services check the values (is the strategy known, is the plan stale). Message lists are
-not checked: `scoring.formats` reads their many formats.
+Only the shape is checked here; services check values, such as the name of a strategy. Message lists are not checked:
+`scoring.formats` reads their formats.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, RootModel, Va
 # The largest integer that both SQLite and browsers represent exactly.
 MOST = 2**53 - 1
 
-# Characters of a wrong value in an error message.
+# The most characters of a wrong value in an error message.
 SHOWN = 40
 
 Tokens = Annotated[int, Field(ge=0, le=MOST)]
 SessionId = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._:@+-]{0,199}$")]
-# The same in words; no other field has a pattern.
+# The pattern in words; no other field has one.
 ID_WORDS = "expected up to 200 letters, digits and . _ : @ + -, beginning with a letter or digit"
 SessionIds = Annotated[list[str], Field(max_length=1_000)]
 Name = Annotated[str, Field(min_length=1, max_length=200)]
-# A search text. SQLite's search ends at a NUL, so NUL counts as a blank.
+# A search text. SQLite's search stops at a NUL, so a NUL is replaced by a blank.
 Words = Annotated[str, Field(max_length=500), AfterValidator(lambda words: words.replace("\0", " "))]
 MessageIds = Annotated[list[str], Field(max_length=1_000_000)]
 Json = dict[str, Any]
@@ -51,10 +51,10 @@ class Query(BaseModel):
 
 
 class NewSession(Body):
-    """A session to which a program sends the messages."""
+    """A session whose messages a program appends."""
 
     id: SessionId | None = None
-    """Made up if missing."""
+    """Generated if missing."""
     title: Annotated[str, Field(max_length=500)] | None = None
     model: Name | None = None
     system: str | list[Json] | None = None
@@ -64,18 +64,18 @@ class NewSession(Body):
     settings: Json | None = None
     """Overrides of the settings for this session."""
     format: Name | None = None
-    """The format of its messages; if missing, that of the first message that can only be in one, or of its model."""
+    """The format of its messages; if missing, that of the first message that fits only one, or of its model."""
 
 
 class SessionChange(Body):
-    """Changes of a session; a missing field stays as it is."""
+    """Changes of a session; a missing field is not changed."""
 
     title: Annotated[str, Field(min_length=1, max_length=500)] | None = None
     model: Name | None = None
     automatic: bool | None = None
-    """Prune by itself; null follows the settings."""
+    """Prune automatically; null follows the settings."""
     window: Annotated[int, Field(ge=1_000, le=100_000_000)] | None = None
-    """The window in tokens; null takes back what was set or seen in use."""
+    """The window in tokens; null removes a value that was set or observed."""
     settings: Json | None = None
     """Overrides to change; a null value removes an override, null removes all."""
     proxy_prunes: bool | None = None
@@ -89,9 +89,9 @@ class Append(Body):
     usage: Json | None = None
     """The usage that the provider reported for the call that made the last message."""
     idempotency_key: Annotated[str, Field(min_length=1, max_length=200)] | None = None
-    """A request with a key that was used before adds nothing and gets the same ids."""
+    """A repeated key appends nothing and gets the same ids."""
     whole: bool = False
-    """The list is the whole conversation: only what the session does not have yet is appended."""
+    """The list is the whole conversation: only messages that the session does not have are appended."""
 
 
 class WebhookNew(Body):
@@ -102,11 +102,11 @@ class WebhookNew(Body):
     events: list[str] | None = None
     """The events it gets; all if missing."""
     secret: Annotated[str, Field(max_length=200)] | None = None
-    """`whsec_` and 24 to 64 bytes in base64, for a receiver that has one; made if missing."""
+    """`whsec_` and 24 to 64 bytes in base64, if the receiver has one already; generated if missing."""
 
 
 class WebhookChange(Body):
-    """Changes of a webhook; a missing field stays as it is."""
+    """Changes of a webhook; a missing field is not changed."""
 
     url: Annotated[str, Field(min_length=1, max_length=2_000)] | None = None
     events: list[str] | None = None
@@ -121,31 +121,31 @@ class ProxiedCall(Body):
     path: Annotated[str, Field(max_length=200)]
     """The provider's own path, without its query."""
     session: SessionId | Literal[""]
-    """The id of the session; empty where the messages have to find it."""
+    """The id of the session; empty if the messages must identify it."""
     parent: SessionId | None
-    """The session above a sub-agent's."""
+    """The session that started the sub-agent; null for any other."""
     status: Annotated[int, Field(ge=100, le=999)]
     request: str
     """The body as the client sent it."""
     answer: str
     """The body of the answer: a document, or a stream of events."""
     whole: bool
-    """False for an answer that broke off."""
+    """False for an incomplete answer."""
     at: Annotated[int, Field(ge=0, le=MOST)]
     """The time of the call in ms since 1970."""
     applied: Annotated[str, Field(max_length=100)]
-    """The version of the edit script that was applied; empty for a call that was sent as it came."""
+    """The version of the applied edit script; empty for a call that was sent unchanged."""
     reason: Annotated[str, Field(max_length=2_000)]
-    """The reason a call that was to be pruned was sent as it came; empty for any other."""
+    """The reason a call to be pruned was sent unchanged; empty for any other."""
     subscription: bool
-    """True where the key is a subscription's."""
+    """True if a subscription pays for the call."""
 
 
 class PlanWish(Body):
-    """A plan to make. Every field is optional; the session's settings decide the rest."""
+    """A plan to make. Every field is optional; the session's settings are the defaults."""
 
     max_tokens: Tokens | None = None
-    """The tokens that the context may have afterwards; by default the aim."""
+    """The most tokens in the context afterwards; by default the aim."""
     strategy: Name | None = None
     settings: Json | None = None
     """Settings to try without saving them."""
@@ -154,11 +154,11 @@ class PlanWish(Body):
     drop: MessageIds | None = None
     """Ids of messages to drop."""
     shorten: MessageIds | None = None
-    """Ids of messages whose output is cut to its beginning, its end and every error line."""
+    """Ids of messages whose output is shortened to its beginning, its end and every error line."""
     compare: bool | None = None
-    """Count the messages whose fate differs from that with the saved settings."""
+    """Count the messages whose fate differs from the one with the saved settings."""
     brief: bool | None = None
-    """Leave the lists of messages empty, for a reader of the figures alone."""
+    """Leave the lists of messages empty, for a client that needs only the totals."""
 
 
 class PruneWish(Body):
@@ -175,7 +175,7 @@ class Nothing(Body):
 
 
 class OverflowWish(Body):
-    """An overflow of the context."""
+    """An overflow of the context to resolve."""
 
     reported: bool = True
     """The provider refused the context as too long: half of the turns are dropped in any case, otherwise only as many
@@ -187,11 +187,11 @@ class SummaryWish(Body):
     """A summary to write."""
 
     wait: bool | None = None
-    """Answer when the summary is done; by default only if it is written without a model."""
+    """Answer after the summary is done; by default only if no model writes it."""
 
 
 class MemoryNew(Body):
-    """A text to keep, or a message whose text is kept."""
+    """A text to store, or a message whose text is stored."""
 
     text: Annotated[str, Field(min_length=1, max_length=4_000)] | None = None
     session_id: Name | None = None
@@ -209,12 +209,12 @@ class AnySettings(RootModel[Json]):
 
     @property
     def preset(self) -> str | None:
-        """Return the name of the preset to start from, None for the settings in force."""
+        """Return the name of the preset to start from, None for the current settings."""
         return str(self.root["preset"]) if "preset" in self.root else None
 
     @property
     def fields(self) -> Json:
-        """Return the settings; they may stand in `settings`, as the answer has them."""
+        """Return the settings, which may also be in `settings`, as in the answer."""
         inner = self.root.get("settings")
         return inner if isinstance(inner, dict) else {k: v for k, v in self.root.items() if k != "preset"}
 
@@ -229,7 +229,7 @@ class Suggest(Body):
 class ModelRow(Body):
     """Limits of a model, in tokens, that override those of the table.
 
-    Without a window the table's stays; a model that is not in the table gets four times its output limit.
+    Without a window the table's applies; a model that is not in the table gets four times its output limit.
     """
 
     window: Annotated[int, Field(gt=0, le=MOST)] | None = None
@@ -243,7 +243,7 @@ class ResumeAsked(Body):
     prune: bool = False
     """Prune the session first."""
     max_tokens: Tokens | None = None
-    """The most tokens after that prune; the session's aim by default."""
+    """The most tokens after that prune; by default the session's aim."""
 
 
 class FileSent(Body):
@@ -253,7 +253,7 @@ class FileSent(Body):
     """Its text, or its value."""
     name: Annotated[str, Field(max_length=500)] = "upload.json"
     format: Name = "auto"
-    """The format's name; "auto" recognises it by content."""
+    """The name of its format; "auto" recognises it by content."""
     model: Name | None = None
     """The model, for a file that does not name it."""
 
@@ -279,7 +279,7 @@ class SocketUndo(Body):
 
 
 class Subscribe(Body):
-    """The request `subscribe`: a room, and the last revision of it that the page has seen."""
+    """The request `subscribe`: a room, and the last revision that the page has seen."""
 
     room: Annotated[str, Field(max_length=300)]
     revision: Annotated[int, Field(ge=0, le=MOST)] | None = None
@@ -299,10 +299,10 @@ class SessionsQuery(Query):
 class MessagesQuery(Query):
     """Filter and order of a session's messages.
 
-    `after` is the `next` of the page before, `offset` the rows before the page instead; `first` and `last` are the
+    `after` is the `next` of the page before, or `offset` the number of rows before the page; `first` and `last` are the
     numbers of the first and last message to list; `tool` lists the calls and results of one tool; `at_once` does not
-    wait for scores and fates; `without_parts` leaves out what a score is made of, `brief` that and all but the first 80
-    characters of a text.
+    wait for scores and fates; `without_parts` leaves out the parts of a score, and `brief` also cuts texts to 80
+    characters.
     """
 
     after: Annotated[str, Field(max_length=200)] | None = None
@@ -328,13 +328,13 @@ class FormatQuery(Query):
 
 
 class DeleteQuery(Query):
-    """`confirm` repeats the session's id, so that none is deleted by mistake."""
+    """`confirm` repeats the session's id, so that no session is deleted by mistake."""
 
     confirm: str | None = None
 
 
 class TimelineQuery(Query):
-    """The most points to return, evenly chosen."""
+    """The most points to return, evenly spaced."""
 
     points: Annotated[int, Field(ge=2, le=10_000)] = 600
 
@@ -346,13 +346,13 @@ class OperationsQuery(Query):
 
 
 class SearchQuery(Query):
-    """A search text, and what the messages have to be. `after` is the `next` of the page before."""
+    """A search text, and filters of messages. `after` is the `next` of the page before."""
 
     q: Words = ""
     session: Name | None = None
     role: Literal["system", "user", "assistant", "tool"] | None = None
     tool: Name | None = None
-    """The name of a tool that the message calls or answers for."""
+    """The name of a tool that the message calls, or whose result it holds."""
     since: date | None = None
     """The first day, in UTC."""
     until: date | None = None
@@ -367,7 +367,7 @@ class ProposalText(Body):
 
 
 class MemoryQuery(Query):
-    """Words to search for; one of them is enough."""
+    """Words to search for; one match is enough."""
 
     q: Words = ""
 
@@ -378,9 +378,9 @@ class ArchiveQuery(Query):
     q: Words = ""
 
 
-# A step of the library's path that is a type it tried, not a field.
+# A step in pydantic's path that is an attempted type, not a field.
 _TYPE = re.compile(r"str|int|float|bool|none|constrained-\w+|\w+\[.*\]")
-# The expected value for each kind of fault of the library; it fills in `{…}`.
+# The expected value for each of pydantic's errors, which fills in `{…}`.
 _EXPECTED = {
     "model_type": "an object",
     "dict_type": "an object",
@@ -404,8 +404,7 @@ _EXPECTED = {
 def refusal(error: ValidationError) -> Json:
     """Return the body of a failure with a detail for each wrong field: its dotted path, what was expected and found.
 
-    Where a field may be of several types, the library reports a fault for each, with the type in its path; here they
-    are one fault of the field.
+    For a field of several types, pydantic reports an error for each, with the type in its path; here they are one.
     """
     by_field: dict[str, list[Any]] = {}
     for fault in error.errors(include_url=False):
@@ -426,7 +425,7 @@ def _together(faults: list[Any]) -> str:
 
 
 def _words(fault: Any) -> str:
-    """Return a fault in our words."""
+    """Return the message of an error of pydantic."""
     kind, given = fault["type"], fault.get("ctx") or {}
     if kind == "missing":
         return "missing"
@@ -444,7 +443,7 @@ def _words(fault: Any) -> str:
 
 
 def _shown(value: Any) -> str:
-    """Return a value as it came, cut short."""
+    """Return a wrong value for an error message, shortened."""
     if (kind := _KINDS.get(type(value))) is not None:
         return kind
     text = repr(value)
@@ -455,5 +454,5 @@ _KINDS = {list: "a list", dict: "an object", type(None): "null"}
 
 
 def lower_first(text: str) -> str:
-    """Return the text with a lower-case first letter, as in all our messages."""
+    """Return the text with a lower-case first letter, as in all error messages."""
     return text[:1].lower() + text[1:]

@@ -1,7 +1,7 @@
 """Publish and subscribe inside one process.
 
-Publishing happens after the commit, on the thread that committed; a listener must be quick, and one that fails is
-logged and does not stop the others or the publisher.
+Events are published after the commit, on the thread that committed. A listener must be quick; if it fails, the failure
+is logged, and neither other listeners nor the publisher are affected.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ log = logging.getLogger(__name__)
 
 
 class Bus:
-    """Hands every published event to every listener, in the order they subscribed."""
+    """Passes every published event to every listener, in the order of their subscription."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

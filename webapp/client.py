@@ -1,14 +1,14 @@
-"""The client of the HTTP API, for agents written in Python. Needs httpx, and nothing of the server.
+"""The client of the HTTP API, for agents written in Python. It needs httpx and no other module of the package.
 
     coppice = Coppice("http://127.0.0.1:5000", session="my-agent", model="gpt-5.1")
-    coppice.append(messages)                      # what was said since the last call, in your own wire format
+    coppice.append(messages)                      # the messages since the last call, in your own format
     reply = openai.chat.completions.create(messages=coppice.context(), …)
     reply = anthropic.messages.create(**coppice.context().request, …)   # with the system prompt beside the list
 
-A session that does not exist yet is made by the first `append`. A program that keeps the whole list itself hands it to
-`sync`, which sends what is new. A failure is an `ApiError` with the server's words. What the server has not taken is
-sent again a few times: it was busy or starting, or the connection broke and the request can do nothing twice (an append
-carries a key of its own).
+The first `append` creates a session that does not exist. A program that keeps the whole conversation passes it to
+`sync`, which sends only new messages. A failure raises `ApiError` with the server's message. A request is retried a few
+times if the server was busy or starting, or if the connection broke and a repetition does no harm: an append has an
+idempotency key.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ Json = dict[str, Any]
 
 # A prune over a very long session takes a second; a slow disk may take a few more.
 TIMEOUT_SECONDS = 30.0
-# Where a model is configured, a prune that summarises waits for it: two answers of two minutes each at most.
+# A prune may wait for a configured model to summarise: two answers of up to two minutes each.
 WRITING_SECONDS = 300.0
-# Waits before each further try, in seconds, unless the server says how long.
+# Pauses before each retry, in seconds, unless the server gives one.
 RETRY_SECONDS = (0.2, 0.6, 1.8)
 LONGEST_WAIT = 10.0
-BUSY = (429, 503)  # the server took nothing of the request
-# Where a request keeps its system prompt: Anthropic, OpenAI's responses, Gemini in both spellings.
+BUSY = (429, 503)  # the server has not processed the request
+# The fields for the system prompt: Anthropic, OpenAI's responses, Gemini in both spellings.
 SYSTEM_FIELDS = ("system", "instructions", "systemInstruction", "system_instruction")
 
 
 class ApiError(Exception):
-    """The server refused. `status` is HTTP's (0: no answer), `type` the stable name, `details` the wrong fields."""
+    """A failed request. `status` is HTTP's (0: no answer), `type` a stable name, `details` the wrong fields."""
 
     def __init__(self, status: int, type_: str, message: str, details: list[Json] | None = None) -> None:
         super().__init__(message)
@@ -49,10 +49,10 @@ class ApiError(Exception):
 
 
 class Context(list[Any]):
-    """The messages for the next call, a list as the SDKs take it, with what belongs beside it in the request.
+    """The messages for the next call, as a list that the SDKs accept.
 
-    `request` has the messages and, for a format that keeps it outside of the list, the system prompt, with the memories
-    and learnings that were added to it, each under the name of the field. `answer` is the server's whole answer.
+    `request` has the request's fields: the messages and, in formats that keep it outside the list, the system prompt
+    with added memories and learnings. `answer` is the server's whole answer.
     """
 
     def __init__(self, answer: Json) -> None:
@@ -66,8 +66,8 @@ class Context(list[Any]):
 class Coppice:
     """One session on one server. Safe to share between threads; use it as a context manager or `close` it.
 
-    `format` is the wire format of the messages. Without it the server takes that of the first message that can only be
-    in one, or that of the model.
+    `format` is the wire format of the messages. Without it the server uses the format of the first message that fits
+    only one, otherwise that of the model.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class Coppice:
         self.session = session
         self.model = model
         self.format = format
-        self._digests: list[str] = []  # of the messages that were sent, in order
+        self._digests: list[str] = []  # of the sent messages, in order
         self._headers = {b"Authorization": f"Bearer {token}".encode()} if token else {}
         self._base = base_url.rstrip("/") + "/api"
         self._http = http or httpx.Client(timeout=TIMEOUT_SECONDS)
@@ -94,13 +94,13 @@ class Coppice:
         usage: object = None,
         idempotency_key: str | None = None,
     ) -> Json:
-        """Append messages in any wire format; an SDK's message objects are taken as they are.
+        """Append messages in any wire format; an SDK's message objects are accepted too.
 
         Returns:
-            The ids, how full the context is now, and the prune if one was automatic.
+            The ids, the context's size, and the automatic prune if there was one.
 
         Raises:
-            ApiError: 400 when the list is in no known format, or a message of it cannot be read.
+            ApiError: 400 if the list has no known format, or one of its messages cannot be read.
         """
         sent = [plain(message) for message in messages]
         answer = self._append(sent, usage, idempotency_key)
@@ -108,9 +108,9 @@ class Coppice:
         return answer
 
     def sync(self, messages: Sequence[Any], usage: object = None) -> Json:
-        """Append what is new in a list that holds the whole conversation, as `append` does.
+        """Append the new messages of a list that holds the whole conversation, as `append` does.
 
-        A list that was edited goes on as a branch from the last message it shares with the session.
+        An edited list continues as a branch, from the last message that it shares with the session.
         """
         sent = [plain(message) for message in messages]
         digests, known = list(map(_digest, sent)), len(self._digests)
@@ -136,7 +136,7 @@ class Coppice:
         return self._post("messages", body, once=False)
 
     def create(self, **fields: Any) -> Json:
-        """Create the session: `title`, `system`, `tools`, `settings`. One that exists is left as it is."""
+        """Create the session: `title`, `system`, `tools`, `settings`. An existing session is not changed."""
         body = {"id": self.session, "model": self.model, **given(format=self.format), **fields}
         try:
             return self._call("POST", "/sessions", body)
@@ -154,7 +154,7 @@ class Coppice:
         return self._call("PATCH", f"/sessions/{self._quoted}", fields)
 
     def delete(self) -> Json:
-        """Delete the session with its log; nothing brings it back."""
+        """Delete the session and its log permanently."""
         return self._call("DELETE", f"/sessions/{self._quoted}", query={"confirm": self.session})
 
     def sessions(self, **query: str) -> list[Json]:
@@ -163,28 +163,28 @@ class Coppice:
         return found
 
     def context(self, format: str | None = None) -> Context:
-        """Return the messages for the next call, pruned, in `format`, the client's own, or the one they came in."""
+        """Return the pruned messages for the next call, in `format`, the client's format, or their original one."""
         name = format or self.format
         return Context(self._get("context", {"format": name} if name else None))
 
     def stats(self) -> Json:
-        """Return how full the context is, by region."""
+        """Return the size of the context, by region."""
         return self._get("stats")
 
     def verdict(self) -> Json:
-        """Return what to do about the session in one sentence, with its price."""
+        """Return the recommended action for the session in one sentence, with its price."""
         return self._get("verdict")
 
     def heaviest(self) -> Json:
-        """Return what takes the most of the context: by file, by tool, and what is repeated."""
+        """Return the largest parts of the context: files, tools, and repeated outputs."""
         return self._get("heaviest")
 
     def timeline(self) -> Json:
-        """Return the sizes of the context over time, and what changed it."""
+        """Return the size of the context over time, with the operations that changed it."""
         return self._get("timeline")
 
     def status(self) -> Json:
-        """Return what triggers the next summary, and how near it is."""
+        """Return the triggers of the next summary and the distance to them."""
         return self._get("status")
 
     def plan(self, max_tokens: int | None = None, **wishes: Any) -> Json:
@@ -194,10 +194,10 @@ class Coppice:
     def prune(
         self, plan_id: str | None = None, *, max_tokens: int | None = None, strategy: str | None = None
     ) -> Json:
-        """Apply a plan that was shown, or a new one. A plan that summarises waits until the summary is written.
+        """Apply a plan that was shown, or a new one; wait for its summary, if it has one.
 
         Raises:
-            ApiError: 409 when the session has changed since the plan was made.
+            ApiError: 409 if the session has changed since the plan was made.
         """
         wish = given(plan_id=plan_id, max_tokens=max_tokens, strategy=strategy)
         return self._post("prune", wish, seconds=WRITING_SECONDS)
@@ -206,7 +206,7 @@ class Coppice:
         """Undo operation `n` and those after it; without `n`, the newest that can be undone.
 
         Raises:
-            ApiError: 409 when there is nothing to undo.
+            ApiError: 409 if there is nothing to undo.
         """
         if n is None:
             undoable = [one["n"] for one in self.operations() if one["undoable"]]
@@ -247,20 +247,20 @@ class Coppice:
         return self._get(f"messages/{quote(message_id, safe='')}")
 
     def operations(self) -> list[Json]:
-        """Return what was done to the context, newest first."""
+        """Return the operations on the context, newest first."""
         found: list[Json] = self._get("operations")["operations"]
         return found
 
     def operation(self, n: int) -> Json:
-        """Return one operation with each message that it changed, and why."""
+        """Return one operation with each message that it changed and the reason."""
         return self._get(f"operations/{n}")
 
     def archive(self, q: str = "") -> Json:
-        """Return what is out of the context: all, or what holds the words."""
+        """Return the messages that are not in the context: all, or those that contain the words."""
         return self._get("archive", {"q": q} if q else None)
 
     def overflow(self) -> Json:
-        """Cut the context until the model takes it, after the provider refused it as too long."""
+        """Shorten the context until it fits the model, after the provider refused it as too long."""
         return self._post("overflow", {})
 
     def summarize(self) -> Json:
@@ -273,28 +273,28 @@ class Coppice:
         return found
 
     def summary(self, n: int) -> Json:
-        """Return one summary with what it covers."""
+        """Return one summary with the messages it covers."""
         return self._get(f"summaries/{n}")
 
     def cancel_summary(self) -> Json:
-        """Give up the summary that is being written."""
+        """Cancel the summary in progress."""
         return self._post("summarize/cancel", {})
 
     def expand(self, n: int) -> Json:
-        """Put what summary `n` covers back in its place."""
+        """Replace summary `n` by the messages it covers."""
         return self._post(f"summaries/{n}/expand", {})
 
     def search(self, q: str, **query: str | int) -> Json:
-        """Return messages of all sessions that hold the words, pruned ones too."""
+        """Return messages of all sessions that contain the words, pruned ones too."""
         return self._call("GET", "/search", query={"q": q, **query})
 
     def memories(self, q: str = "") -> list[Json]:
-        """Return what is remembered across sessions: all, or what holds any of the words."""
+        """Return the memories of all sessions: all, or those that contain any of the words."""
         found: list[Json] = self._call("GET", "/memories", query={"q": q} if q else None)["memories"]
         return found
 
     def remember(self, text: str) -> Json:
-        """Keep a text in memory; contexts that it fits carry it in their system prompt."""
+        """Store a memory; contexts on the same subject get it in their system prompt."""
         return self._call("POST", "/memories", {"text": text})
 
     def forget(self, memory_id: int) -> None:
@@ -302,26 +302,26 @@ class Coppice:
         self._call("DELETE", f"/memories/{memory_id}")
 
     def learnings(self, q: str = "") -> list[Json]:
-        """Return what was learned across sessions: all, or what holds any of the words."""
+        """Return the learnings of all sessions: all, or those that contain any of the words."""
         found: list[Json] = self._call("GET", "/learnings", query={"q": q} if q else None)["learnings"]
         return found
 
     def learn(self, text: str) -> Json:
-        """Keep a learning; contexts carry those that fit."""
+        """Store a learning; contexts on the same subject get it in their system prompt."""
         return self._call("POST", "/learnings", {"text": text})
 
     def proposals(self) -> list[Json]:
-        """Return learnings that the session's last turns suggest."""
+        """Return proposed learnings from the session's last turns."""
         found: list[Json] = self._get("proposals")["proposals"]
         return found
 
     def export(self, format: str | None = None) -> bytes:
-        """Return the session as a file in `format`, its own complete one by default."""
+        """Return the session as a file in `format`, by default Coppice's own, which is complete."""
         path = f"/sessions/{self._quoted}/export"
         return self._answer("GET", path, query={"format": format} if format else None).content
 
     def resume(self, **wishes: Any) -> Json:
-        """Write a pruned copy where the session's agent finds it; return the command that resumes from it.
+        """Write a pruned copy where the agent finds it; return the command that resumes from it.
 
         `wishes`: prune, max_tokens, cwd.
         """
@@ -382,13 +382,13 @@ class Coppice:
         seconds: float | None = None,
         once: bool | None = None,
     ) -> httpx.Response:
-        """Return the server's answer; `once` says that the request would do its work again if it were sent again."""
+        """Return the server's answer; with `once`, a request that may have arrived is not repeated."""
         once = method != "GET" if once is None else once
         headers, content = dict(self._headers), None
-        if body is not None:  # in ASCII, so that half a character can be sent
+        if body is not None:  # in ASCII, so that half of a surrogate pair can be sent
             headers[b"Content-Type"], content = b"application/json", json.dumps(body).encode()
         elif method != "GET":
-            headers[b"X-Coppice"] = b"1"  # a request without a body is no form's either
+            headers[b"X-Coppice"] = b"1"  # shows that a request without a body is not from an HTML form
         request = self._http.build_request(
             method,
             self._base + path,
@@ -407,7 +407,7 @@ class Coppice:
             else:
                 if wait is None or answer.status_code not in BUSY:
                     break
-                wait = _asked_to_wait(answer, wait)  # noqa: PLW2901 - what the server asks for goes first
+                wait = _asked_to_wait(answer, wait)  # noqa: PLW2901 - the server's value takes precedence
             time.sleep(wait)
         if answer.is_success:
             return answer
@@ -425,7 +425,7 @@ def _digest(message: Any) -> str:
 
 
 def failure(answer: httpx.Response) -> ApiError:
-    """Return the error of a failed answer, also of a proxy's in between."""
+    """Return the error of a failed answer, even if a proxy in between sent it."""
     try:
         error = answer.json()["error"]
         return ApiError(answer.status_code, error["type"], error["message"], error["details"])
@@ -437,9 +437,9 @@ def failure(answer: httpx.Response) -> ApiError:
 
 
 def plain(value: Any) -> Any:
-    """Return a message as JSON-ready data: an SDK's object by its own `model_dump`, anything else unchanged.
+    """Return a message as JSON-ready data; an SDK's object is converted by its own `model_dump`.
 
-    Anthropic's answers have fields that its API refuses in a message, so only role and content are sent.
+    Anthropic's answers have fields that its API refuses in a message, so only role and content remain.
     """
     if hasattr(value, "model_dump"):
         data: Any = value.model_dump(mode="json", exclude_none=True)

@@ -1,6 +1,6 @@
-"""Start-up settings: defaults, then a TOML file, then the environment, then what was given on the command line.
+"""Start-up settings: defaults, overridden by a TOML file, the environment and then the command line.
 
-What a user changes while it runs (weights, targets …) is not here but in the store. Paths are made absolute.
+Settings that a user changes while the server runs (weights, targets …) are in the store. Paths are made absolute.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from webapp.errors import Invalid
 
 NAME = "coppice"
 DEFAULT_PORT = 5000
-# Long enough for the transactions of another Coppice, short enough for whoever waits for an answer.
+# Long enough for the transactions of another Coppice, short enough for a waiting user.
 BUSY_SECONDS = 1.0
 SIZES = ("max_message", "max_session", "max_store")
 FROM_ENVIRONMENT = (
@@ -40,12 +40,12 @@ PREFIX = re.compile(r"(/[\w.~-]+)*")
 
 
 def default_folder() -> Path:
-    """Return the folder of the database where none is named; it is ours alone."""
+    """Return the default folder of the database, which only Coppice uses."""
     return Path(platformdirs.user_data_dir(NAME, appauthor=False))
 
 
 def is_loopback(host: str) -> bool:
-    """Return whether a host name or address is this machine's own."""
+    """Return whether a host name or address is a loopback one."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
@@ -54,18 +54,17 @@ def is_loopback(host: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """The start-up settings: where data is stored, what is followed, where it is served.
+    """The start-up settings: storage, followed files, and the server's address and access.
 
-    `db` None means the platform's data folder. `watch` are folders followed besides the agents' usual places;
-    `follow` False follows nothing. `env` is the environment that the agents' folders are read from.
-    `redact` replaces credentials in what arrives. A message, a session's log and the store may take `max_message`,
+    `db` None means the platform's data folder. `watch` are folders followed besides the agents' usual ones;
+    `follow` False follows nothing. `env` is the environment with the locations of the agents' folders.
+    `redact` replaces credentials in new messages. A message, a session's log and the store may take `max_message`,
     `max_session` and `max_store` MiB; 0 sets no limit.
-    `busy_seconds` is how long a write waits for another process; `durable` trades speed for surviving a power cut
-    with the very last append (SQLite `synchronous=FULL`). `token`, where set, is asked of every program, and of
-    every page for its data, besides those that `coppice token` makes. `tls_cert` and `tls_key` are PEM files;
-    `allowed_origins` are the origins, like "https://wiki.example", whose pages may embed the widget: read, and prune.
-    `prefix` is the path below which a proxy serves, "" or like "/coppice"; `proxies` is how many proxies in front say
-    whom they serve, and are believed.
+    `busy_seconds` is the time that a write waits for another process. `durable` writes more slowly, so that even the
+    last append survives a power cut (SQLite `synchronous=FULL`). If `token` is set, programs and pages need it or one
+    that `coppice token` made. `tls_cert` and `tls_key` are PEM files. Pages of `allowed_origins`, such as
+    "https://wiki.example", may embed the widget, which reads and prunes. `prefix` is the path below which a reverse
+    proxy serves, "" or like "/coppice"; `proxies` is the number of trusted reverse proxies in front.
     """
 
     db: Path | None = None
@@ -97,17 +96,17 @@ class Config:
 
     @property
     def is_reachable(self) -> bool:
-        """Return whether others than the programs of this machine can reach the server: directly, or by a proxy."""
+        """Return whether other machines can reach the server, directly or through a proxy."""
         return self.proxies > 0 or not is_loopback(self.host)
 
     @property
     def environment(self) -> Mapping[str, str]:
-        """Return the environment in which agents' folders are looked up."""
+        """Return the environment with the locations of the agents' folders."""
         return os.environ if self.env is None else self.env
 
     @classmethod
     def load(cls, file: Path | None = None, env: Mapping[str, str] | None = None, **given: Any) -> Config:
-        """Return defaults <- file <- environment <- `given` (None in `given` means: not given).
+        """Return the defaults, overridden by the file, the environment, and then by `given` where it is not None.
 
         Raises:
             Invalid: the file is not TOML, or a value has the wrong kind; the message names file and key.
@@ -152,7 +151,7 @@ def _from_environment(env: Mapping[str, str]) -> dict[str, Any]:
     return values
 
 
-# What a value that cannot be read so should have been.
+# The expected value, for error messages.
 _EXPECTED = {
     "db": "a path",
     "host": "a string",
@@ -183,7 +182,7 @@ def _origin(text: str | Path) -> str:
     return str(_if(origin, ORIGIN.fullmatch(origin) is not None))
 
 
-# The settings that are lists, and what reads one of their values.
+# The settings that are lists, with the function that reads one element.
 LISTS: dict[str, Callable[[str | Path], str | Path]] = {
     "watch": lambda folder: Path(folder).expanduser().absolute(),
     "allowed_hosts": str,
@@ -192,7 +191,7 @@ LISTS: dict[str, Callable[[str | Path], str | Path]] = {
 
 
 def _read(name: str, value: Any) -> Any:
-    """Return a value in the type of its field; raises TypeError or ValueError if it is invalid."""
+    """Return a value in the type of its field. Raises TypeError or ValueError if it is invalid."""
     if name in ("db", "tls_cert", "tls_key"):
         return Path(value).expanduser().absolute()
     if name in LISTS:
@@ -201,7 +200,7 @@ def _read(name: str, value: Any) -> Any:
         return tuple(LISTS[name](one) for one in value)
     if name in ("host", "token"):
         return _if(value, isinstance(value, str))
-    if name in ("port", "proxies"):  # from the environment they come as text
+    if name in ("port", "proxies"):  # text in the environment
         number = int(_if(value, isinstance(value, int | str) and not isinstance(value, bool)))
         return _if(number, 0 <= number <= (65535 if name == "port" else 9))
     if name == "prefix":

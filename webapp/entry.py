@@ -1,4 +1,4 @@
-"""The start of `coppice`: what agents run many times a minute loads nothing else; the rest is `webapp.commands.cli`."""
+"""The start of `coppice`. Commands that agents run many times a minute load only what they need."""
 
 from __future__ import annotations
 

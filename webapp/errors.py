@@ -1,7 +1,7 @@
-"""Errors around the core, and the HTTP status of each.
+"""The errors of the application, and the HTTP status of each.
 
-One base class; children carry their subject. Messages are lower-case and say what, where and what to do.
-`status_of` is the only place where an error class meets a status, for these and for the errors of `scoring`.
+Messages are lower-case and say what failed, where, and what to do. `STATUS` alone maps error classes to statuses, for
+these errors and for those of `scoring`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from scoring.errors import InvalidList, InvalidSettings, MalformedMessage, Scori
 
 
 class CoppiceError(Exception):
-    """Base of every error the application raises on purpose. `details` is JSON-ready, one entry a fault."""
+    """Base of every error the application raises on purpose. `details` is JSON-ready, with one entry per fault."""
 
     def __init__(self, message: str, details: list[dict[str, Any]] | None = None) -> None:
         self.message = message
@@ -29,11 +29,11 @@ class NotFound(CoppiceError):
 
 
 class Conflict(CoppiceError):
-    """The request does not fit the present state: the id exists, a barrier prevents it, nothing to undo."""
+    """The request does not fit the current state: the id exists, a barrier prevents it, nothing to undo."""
 
 
 class StalePlan(Conflict):
-    """The session has changed since the plan was made, or the plan is no longer known. Make a new one."""
+    """The session has changed since the plan was made, or the plan is no longer stored. Make a new one."""
 
 
 class Malformed(CoppiceError):
@@ -41,11 +41,11 @@ class Malformed(CoppiceError):
 
 
 class NoSession(Malformed):
-    """The input is a known file that is no session of its own, such as the summariser's call for a compaction."""
+    """The input is a known file but not a session, such as the summariser's call for a compaction."""
 
 
 class Invalid(CoppiceError):
-    """The input was read and refused. `details` has one `{field, message}` for each wrong field."""
+    """The input is readable but not valid. `details` has one `{field, message}` for each wrong field."""
 
     def __init__(
         self, message: str, field: str | None = None, details: list[dict[str, Any]] | None = None
@@ -55,7 +55,7 @@ class Invalid(CoppiceError):
 
 
 class Forbidden(CoppiceError):
-    """The token does not allow it."""
+    """The token does not allow the request."""
 
     type = "operator_needed"
 
@@ -65,7 +65,7 @@ class TooLarge(CoppiceError):
 
 
 class StoreError(CoppiceError):
-    """The database failed. Subclasses say why and what to do."""
+    """The database failed. Subclasses give the cause and what to do."""
 
 
 class BusyStore(StoreError):
@@ -77,18 +77,18 @@ class FullDisk(StoreError):
 
 
 class ReadOnlyStore(StoreError):
-    """The database cannot be written to. Looking works."""
+    """The database cannot be written to. Reading works."""
 
 
 class DamagedStore(StoreError):
-    """The file is not a database of ours or is broken."""
+    """The file is damaged, or not a database of Coppice."""
 
 
 class ClosedStore(StoreError):
-    """The server is ending, and the request came too late. Nothing of it was stored."""
+    """The server is shutting down, and the request came too late. Nothing was stored."""
 
 
-# First match wins; children therefore stand before their parents.
+# The first match counts, so subclasses come before their base classes.
 STATUS: tuple[tuple[type[Exception], int, str], ...] = (
     (NotFound, 404, "not_found"),
     (StalePlan, 409, "stale_plan"),

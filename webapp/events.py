@@ -1,7 +1,7 @@
-"""Events: frozen values in the past tense, published after the commit that made them true.
+"""Events: frozen values, published after the commit of the change that they name.
 
-An event's docstring is its documentation. `live.py` turns them into what browsers get; `docs/events.md` renders
-this file. An event carries the fields by which a listener decides whether to act; it reads the rest itself.
+Their docstrings are their documentation, from which `docs/events.md` is generated; `webapp.live.notices` turns events
+into messages for browsers. An event has the fields by which a listener decides to act; it reads everything else itself.
 """
 
 from __future__ import annotations
@@ -16,36 +16,36 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class SessionCreated(Event):
-    """A session was created. `session_id` names it."""
+    """A session was created, with the id `session_id`."""
 
     session_id: str
 
 
 @dataclass(frozen=True, slots=True)
 class SessionUpdated(Event):
-    """Something of the session's row changed: title, model, limits, figures, notes."""
+    """The session's row changed: title, model, limits, sizes or notes."""
 
     session_id: str
 
 
 @dataclass(frozen=True, slots=True)
 class SessionJudged(Event):
-    """The price of a plan is known and has changed the verdict on the session; nothing else of it changed."""
+    """The price of a plan became known and changed the verdict on the session. Nothing else changed."""
 
     session_id: str
 
 
 @dataclass(frozen=True, slots=True)
 class SessionDeleted(Event):
-    """The session and its log are gone."""
+    """The session and its log were deleted."""
 
     session_id: str
 
 
 @dataclass(frozen=True, slots=True)
 class MessagesAppended(Event):
-    """Messages were added to the log, or got further parts. `message_nos` are their numbers, ascending;
-    a big import names only the last 200 of them, `count` says how many there were.
+    """Messages were added to the log, or got more parts. `message_nos` are their numbers, ascending; after a large
+    import only the last 200. `count` is the number of messages.
     """
 
     session_id: str
@@ -57,8 +57,8 @@ class MessagesAppended(Event):
 class ContextPruned(Event):
     """A prune was applied, or single messages were dropped by hand: `kind` is prune or drop. `n` is the operation's
     number, `reason` manual, automatic or emergency; `original` and `final` are tokens of the context before and after,
-    `removed` counts messages and `removed_ids` names them; `shortened` counts those that stay with less, `summarised`
-    those of the removed that a summary covers; `utilization` is the percentage afterwards.
+    `removed` counts the removed messages and `removed_ids` names them; `shortened` counts the shortened ones,
+    `summarised` the removed ones that a summary covers; `utilization` is the percentage afterwards.
     """
 
     session_id: str
@@ -93,8 +93,8 @@ class ContextPruned(Event):
 
 @dataclass(frozen=True, slots=True)
 class ContextRestored(Event):
-    """Messages are in the context again. `message_ids` names them, `n` is the operation that was undone, None where
-    they were put back by hand.
+    """The messages `message_ids` are in the context again. `n` is the operation that was undone, None if they were
+    restored by hand.
     """
 
     session_id: str
@@ -122,8 +122,8 @@ class ContextSummarized(Event):
 @dataclass(frozen=True, slots=True)
 class TargetCrossed(Event):
     """An append brought the context above its target. `tokens` is its size, `target_tokens` the target and `limit` what
-    the model takes, all in tokens; `utilization` is the size in percent of the limit. Published once a crossing, and
-    not for a session whose last activity is long past, such as an imported one.
+    the model takes, all in tokens; `utilization` is the size in percent of the limit. Published once per
+    crossing, and not for a session that was last active long ago, such as an imported one.
     """
 
     session_id: str
@@ -139,7 +139,7 @@ class TargetCrossed(Event):
 
 @dataclass(frozen=True, slots=True)
 class OperationUndone(Event):
-    """Operations were taken back, newest first; `numbers` are theirs."""
+    """The operations with these `numbers` were undone, newest first."""
 
     session_id: str
     numbers: tuple[int, ...]
@@ -147,7 +147,7 @@ class OperationUndone(Event):
 
 @dataclass(frozen=True, slots=True)
 class SettingsChanged(Event):
-    """The settings that hold for all sessions were replaced."""
+    """The settings for all sessions were replaced."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,12 +157,12 @@ class ModelsChanged(Event):
 
 @dataclass(frozen=True, slots=True)
 class WebhooksChanged(Event):
-    """A webhook was added, changed or removed, or a delivery was tried."""
+    """A webhook was added, changed or removed, or a delivery was attempted."""
 
 
 @dataclass(frozen=True, slots=True)
 class ImportProgressed(Event):
-    """A file that was sent under this `name` is being read: `done` of its `size` bytes so far. Published a few times a
+    """An uploaded file with this `name` is being read: `done` of its `size` bytes so far. Published a few times a
     second, only for files that take longer than that.
     """
 
@@ -173,8 +173,8 @@ class ImportProgressed(Event):
 
 @dataclass(frozen=True, slots=True)
 class ProblemReported(Event):
-    """Something could not be read or done, and the rest went on. `session_id` is None where no session is concerned.
-    `failed` means that nothing was done; pages then get `toast:error`.
+    """Something could not be read or done, and everything else continued. `session_id` is None if no session is
+    affected. `failed` means that nothing was done; pages then get `toast:error`.
     """
 
     session_id: str | None

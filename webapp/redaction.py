@@ -1,8 +1,8 @@
-"""Redaction: credentials in what arrives are replaced before anything is stored, by detect-secrets' patterns.
+"""Redaction: credentials in new messages are replaced before anything is stored, by detect-secrets' patterns.
 
-Off unless asked for (`redact` in the configuration, COPPICE_REDACT). Patterns of known kinds of credentials only: what
-merely looks random, or stands behind a word like "password", is in every program text and stays. Nothing is verified,
-so nothing leaves this machine.
+Off by default (`redact` in the configuration, or COPPICE_REDACT). Only patterns of known kinds of credentials are used:
+random-looking strings, and strings after a word like "password", are common in source code and stay. No credential is
+verified, so nothing leaves this machine.
 """
 
 from __future__ import annotations
@@ -17,13 +17,14 @@ from typing import Any, Protocol
 from scoring.messages import Message, message_from_dict, message_to_dict
 from webapp.errors import Invalid
 
-# A detector names a private key by its first line; the key is what follows.
+# The detector for private keys finds only their first line; this finds the whole key.
 _KEY = re.compile(r"-----BEGIN ([A-Z ]*PRIVATE KEY)-----.*?(?:-----END \1-----|\Z)", re.DOTALL)
 _KEY_KIND = "Private Key"
-# Credentials of a kind that are looked for without what stands around them too: each costs a pass over the text.
+# A pattern may match a credential only with its context. Up to this many are then also replaced everywhere else in the
+# text, at the cost of one pass over the text each.
 ALSO_ALONE = 100
-# In the place of detectors whose patterns take time that grows with the square of a text: hours for 16 MiB of slashes.
-# These find the same; they begin at the beginning of a run of letters, and take no step back within it.
+# Replacements for patterns that take quadratic time: hours for 16 MiB of slashes. They find the same credentials, but
+# begin at the start of a run of letters and do not backtrack within it.
 LINEAR = {
     "JSON Web Token": (
         re.compile(
@@ -37,8 +38,8 @@ LINEAR = {
         ),
     ),
 }
-LEAST_CHARS = 8  # a shorter group of a pattern is the mark of a kind, not a credential
-# Modules of detect_secrets.plugins; each has one detector of a kind of credential.
+LEAST_CHARS = 8  # a shorter group of a pattern is a prefix, not a credential
+# Modules of detect_secrets.plugins, with one detector each.
 PLUGINS = (
     "artifactory", "aws", "azure_storage_key", "basic_auth", "cloudant", "discord", "github_token", "gitlab_token",
     "ibm_cloud_iam", "ibm_cos_hmac", "jwt", "mailchimp", "npm", "openai", "pypi_token", "sendgrid", "slack",
@@ -47,11 +48,11 @@ PLUGINS = (
 
 
 class Detector(Protocol):
-    """A detector of detect-secrets: what it finds, and its patterns."""
+    """A detector of detect-secrets, for one kind of credential."""
 
     @property
     def secret_type(self) -> str:
-        """Return the name of the kind."""
+        """Return the name of the kind of credential."""
 
     @property
     def denylist(self) -> Iterable[re.Pattern[str]]:
@@ -59,13 +60,13 @@ class Detector(Protocol):
 
 
 class Redactor:
-    """Replaces credentials by the name of their kind."""
+    """Replaces each credential by the name of its kind."""
 
     def __init__(self, detectors: Iterable[Detector]) -> None:
         self._detectors = list(detectors)
 
     def text(self, text: str, found: Counter[str]) -> str:
-        """Return a text without credentials; they are counted by kind."""
+        """Return a text without credentials; count those by kind in `found`."""
 
         def key(_: re.Match[str]) -> str:
             found[_KEY_KIND] += 1
@@ -80,19 +81,19 @@ class Redactor:
         return text
 
     def message(self, message: Message) -> tuple[Message, Counter[str]]:
-        """Return a message without credentials in anything it says, and how many there were of which kind."""
+        """Return a message without credentials, and the number removed of each kind."""
         found: Counter[str] = Counter()
         data = _strings(message_to_dict(message), lambda text: self.text(text, found))
         return (replace(message_from_dict(data), wire=message.wire) if found else message), found
 
     def raw(self, raw: bytes) -> bytes:
-        """Return the bytes of a row without credentials."""
+        """Return the raw bytes of a message without credentials."""
         text = raw.decode("utf-8", "surrogateescape")
         return self.text(text, Counter()).encode("utf-8", "surrogateescape")
 
 
 def _without(text: str, pattern: re.Pattern[str], kind: str, found: Counter[str]) -> str:
-    """Return a text without what a pattern finds; the first few credentials are also replaced alone."""
+    """Return a text without the credentials that a pattern finds, also where the first ALSO_ALONE appear elsewhere."""
     secrets: dict[str, None] = {}
 
     def named(match: re.Match[str]) -> str:
@@ -109,7 +110,7 @@ def _without(text: str, pattern: re.Pattern[str], kind: str, found: Counter[str]
 
 
 def _secret(match: re.Match[str]) -> str:
-    """Return the credential in a match: the part that a pattern names, unless that is the beginning of it only."""
+    """Return the credential in a match: the longest group, if one is long enough, otherwise the whole match."""
     named = [one for one in match.groups() if one and len(one) >= LEAST_CHARS]
     return max(named, key=len) if named else match.group().strip(" \t\r\n=:\"'")
 
@@ -125,7 +126,7 @@ def _strings(value: Any, change: Callable[[str], str]) -> Any:
 
 
 def redactor() -> Redactor:
-    """Return the redactor over detect-secrets' patterns.
+    """Return a redactor with detect-secrets' patterns.
 
     Raises:
         Invalid: the library is not installed.

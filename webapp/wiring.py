@@ -1,4 +1,4 @@
-"""Builds store, bus and services without Flask. A server, a command and a test all start from here."""
+"""Builds store, bus and services, without Flask, for servers, commands and tests."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ __all__ = ["App", "build"]
 
 
 def build(config: Config) -> App:
-    """Return the application for this configuration; a missing database is created. Nothing runs yet.
+    """Return the application for this configuration, creating a missing database. No background work runs yet.
 
     Raises:
         StoreError: the database cannot be opened.
@@ -135,7 +135,7 @@ def build(config: Config) -> App:
 
 
 def asking(model: ModelClient, environment: Environment) -> Writes:
-    """Return the configured model as a function for services, with its failure and its cost as values."""
+    """Return the configured model as a function for services, which returns failures and costs as values."""
 
     def write(system: str, text: str, cancelled: threading.Event | None) -> Written:
         reply = model.ask(Question(system, text), cancelled)
