@@ -1,4 +1,4 @@
-"""Budget: the regions of the context window, and the triggers that say when one is full."""
+"""Budget: the regions of the context window, and the triggers of a summary."""
 
 from scoring.budget.budget import TokenBudget, share_of, targets, usable_tokens
 from scoring.budget.triggers import (

@@ -1,8 +1,8 @@
-"""The regions of the window and what each may use.
+"""The regions of the window and their limits.
 
-Two questions meet here: how far a context may fill its window (`Targets`: the meter and the trigger use the same
-number), and how a fixed total is shared between memory, learnings and history (`TokenBudget`). Tokens are whole
-numbers, percents 0...100, fractions 0...1.
+`Targets` says how far a context may fill its window; the gauge and the trigger use the same number. `TokenBudget`
+divides a fixed total between memory, learnings and history. Tokens are whole numbers, percents 0...100,
+fractions 0...1.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from scoring.models import ModelLimits
 from scoring.settings import Settings, shown
 from scoring.tokens import TokenCounter, estimate_message_tokens, estimate_tool_tokens
 
-LEAST_RESERVE = 4_096  # what an answer needs at least, whatever the settings say (C5)
+LEAST_RESERVE = 4_096  # the least that is reserved for an answer, whatever the settings (C5)
 
 
 @dataclass(frozen=True, slots=True)
 class Targets:
     """The limits up to which a context may fill a model's window.
 
-    `limit` is what utilization divides by, `target` where we warn and act, `aim` what a prune cuts to. `ceiling`
-    names what the target came from: "percent", "reserve" or "cap".
+    Utilization is relative to `limit`; above `target` we warn and act; a prune cuts to `aim`. `ceiling` names the
+    source of the target: "percent", "reserve" or "cap".
     """
 
     limit: int
@@ -36,7 +36,7 @@ class Targets:
 
 
 def targets(model: ModelLimits, settings: Settings) -> Targets:
-    """Return the target is the least of the share of the limit, the window less the reserve, and the user's cap."""
+    """Return the limits; the target is the least of a share of the limit, window less reserve, and the user's cap."""
     ceilings = {
         "percent": share_of(model.limit, settings.target_percent),
         "reserve": max(0, model.window - settings.response_reserve),
@@ -46,7 +46,7 @@ def targets(model: ModelLimits, settings: Settings) -> Targets:
     ceiling = min(ceilings, key=ceilings.__getitem__)
     target = ceilings[ceiling]
     aim = share_of(model.limit, settings.aim_percent)
-    if aim > target:  # a cap or a reserve below the aim: keep the distance that the percents have
+    if aim > target:  # a cap or a reserve below the aim: keep the ratio of the percents
         aim = share_of(target, 100 * settings.aim_percent / settings.target_percent)
     return Targets(model.limit, target, min(aim, target), ceiling)
 
@@ -57,10 +57,10 @@ def utilization(tokens: int, limit: int) -> float:
 
 
 def usable_tokens(model: ModelLimits, settings: Settings) -> int:
-    """Return the most an assembled context may take, system prompt and summaries included (C5).
+    """Return the most tokens of an assembled context, system prompt and summaries included (C5).
 
     Raises:
-        InvalidSettings: nothing is usable.
+        InvalidSettings: no tokens are left.
     """
     buffer = min(
         settings.compaction_buffer_tokens, share_of(model.window, settings.compaction_buffer_percent)
@@ -90,17 +90,17 @@ def is_over_budget(
 
 
 def share_of(tokens: int, percent: float) -> int:
-    """Return a percentage of some tokens, rounded down."""
+    """Return `percent` of `tokens`, rounded down."""
     return int(tokens * percent / 100 + 1e-9)
 
 
 @dataclass(frozen=True, slots=True)
 class TokenBudget:
-    """A total, shared out: the reserves first, then fractions of the rest, history gets what remains.
+    """A total divided: first the reserves, then fractions of the rest; history gets the remainder.
 
     Raises:
-        InvalidSettings: a number is no number, negative or out of its range, the fractions together exceed 1, or
-            the reserves the total. Reserves equal to the total are accepted and leave nothing.
+        InvalidSettings: a value is not a number, negative or out of range, the fractions together exceed 1, or the
+            reserves exceed the total. Reserves equal to the total are accepted and leave 0.
     """
 
     total: int
@@ -144,22 +144,22 @@ class TokenBudget:
 
     @property
     def available(self) -> int:
-        """Return what is left of the total after the reserves."""
+        """Return the tokens left of the total after the reserves."""
         return self.total - self.system_reserve - self.tool_definitions_reserve
 
     @property
     def memory(self) -> int:
-        """Return what relevant memory may take."""
+        """Return the most tokens of relevant memory."""
         return share_of(self.available, 100 * self.memory_fraction)
 
     @property
     def learnings(self) -> int:
-        """Return what past learnings may take."""
+        """Return the most tokens of past learnings."""
         return share_of(self.available, 100 * self.learnings_fraction)
 
     @property
     def history(self) -> int:
-        """Return what history may take when memory and learnings use all of theirs."""
+        """Return the tokens left for history when memory and learnings use all of theirs."""
         return self.available - self.memory - self.learnings
 
 

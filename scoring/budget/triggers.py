@@ -1,7 +1,7 @@
-"""The triggers of a summary, and the status view: both as data.
+"""The triggers of a summary, and the status view, both as data.
 
-Everything counts since the last summary, so that after one the triggers start again. The same formula is the check
-before a model call and the trigger of a summary: messages + tool definitions + output reserve > window.
+Triggers count from the last summary, so they start again after each one. The check before a model call and the trigger
+of a summary use the same formula: messages + tool definitions + output reserve > window.
 """
 
 from __future__ import annotations
@@ -11,17 +11,17 @@ from dataclasses import dataclass
 from scoring.budget.budget import is_over_budget
 from scoring.settings import Settings
 
-# Beyond the recent messages that stay, a summary has to have something to cover.
+# A summary must cover some messages besides the recent ones that stay.
 LEAST_TO_COVER = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Fill:
-    """A context as the triggers see it. Tokens, except `since_messages`.
+    """The sizes of a context that the triggers need, in tokens except for `since_messages`.
 
-    `since_*` count what came after the last summary (everything where there was none); `messages` is all that the
-    context holds besides tool definitions, `window` and `limit` are the model's. `unseen`, part of `tools`, is what a
-    transcript does not contain.
+    `since_*` count from the last summary, or from the beginning if there was none; `messages` is the whole context
+    without tool definitions, `window` and `limit` are the model's. `unseen`, a part of `tools`, is not in the
+    transcript.
     """
 
     since_messages: int
@@ -36,7 +36,7 @@ class Fill:
 
 @dataclass(frozen=True, slots=True)
 class LastSummary:
-    """The last summary: so many messages became so many tokens, at a time (ISO 8601, UTC)."""
+    """The last summary: the messages it replaced, its tokens, and its time (ISO 8601, UTC)."""
 
     messages: int
     tokens: int
@@ -50,8 +50,8 @@ class LastSummary:
 class Bar:
     """One trigger as a bar: `percent` has one decimal and is not capped.
 
-    Where summaries are made on request only (`armed` is false), nothing happens at the limit. Beyond it the bar is
-    `done`: it says how much came since the last summary, and no percentage where there is no limit.
+    If summaries are made on request only (`armed` is false), nothing happens at the limit. Beyond it the bar is
+    `done`: it shows the amount since the last summary, without a percentage if there is no limit.
     """
 
     name: str
@@ -61,12 +61,12 @@ class Bar:
 
     @property
     def percent(self) -> float:
-        """Return how far the trigger has come."""
+        """Return the amount in percent of the limit."""
         return round(100 * self.value / self.limit, 1) if self.limit > 0 else 0.0
 
     @property
     def done(self) -> bool:
-        """Return whether it is beyond a limit at which nothing happens."""
+        """Return whether the amount is beyond a limit at which nothing happens."""
         return not self.armed and self.value > self.limit
 
     def __str__(self) -> str:
@@ -77,7 +77,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """The trigger of a due summary: `cause` is messages, tokens, window, or "" where none is due."""
+    """The reason for a summary: `cause` is messages, tokens, window, or "" if none is due."""
 
     cause: str
     reason: str
@@ -87,18 +87,18 @@ class Due:
 
 
 def token_threshold(settings: Settings, window: int) -> int:
-    """Return the tokens since the last summary from which one is due: the number set, or the share of the window."""
+    """Return the tokens since the last summary at which one is due: the number set, or the share of the window."""
     share = int(window * settings.summary_window_percent / 100)
     return min(settings.max_tokens_before_summary, share) if share > 0 else settings.max_tokens_before_summary
 
 
 def over_window(fill: Fill, settings: Settings) -> bool:
-    """Return the proactive check before a model call (P5)."""
+    """Return whether a model call would exceed the window (P5)."""
     return is_over_budget(fill.messages, fill.tools, settings.response_reserve, fill.window)
 
 
 def summary_due(fill: Fill, settings: Settings) -> Due:
-    """Return whether a summary should be made now, and why. Never right after one that covered everything."""
+    """Return whether a summary is due now, with the reason. None is due right after one that covered everything."""
     least = settings.min_recent_messages + LEAST_TO_COVER
     if fill.since_messages < least:
         return Due(
@@ -117,7 +117,7 @@ def summary_due(fill: Fill, settings: Settings) -> Due:
 
 
 def bars(fill: Fill, settings: Settings) -> tuple[Bar, Bar]:
-    """Return both triggers: messages and tokens since the last summary."""
+    """Return the bars of both triggers: messages and tokens since the last summary."""
     armed = settings.auto_summarize
     return (
         Bar("Messages", fill.since_messages, settings.max_messages_before_summary, armed),
@@ -126,14 +126,15 @@ def bars(fill: Fill, settings: Settings) -> tuple[Bar, Bar]:
 
 
 def available(fill: Fill, settings: Settings) -> int:
-    """Return what messages may take: limit less response reserve, system prompt and tool definitions (S6)."""
+    """Return the tokens available to messages: limit less response reserve, system prompt and tool definitions (S6)."""
     return max(0, fill.limit - settings.response_reserve - fill.system - fill.tools)
 
 
 def status_line(fill: Fill) -> str:
     """Return the one-line status: `tokens: 45,000 msgs + 12,450 tools | context: 57,450 / 200,000 (28.7 %)`.
 
-    What is not in the transcript is called so; tools are named where there are any, or nothing else.
+    Tokens that are not in the transcript are named as such; tools are named if there are any, or if there is nothing
+    else.
     """
     total, tools = fill.messages + fill.tools, fill.tools - fill.unseen
     percent = 100 * total / fill.limit if fill.limit > 0 else 0.0

@@ -1,8 +1,8 @@
-"""Wire formats: which one a list is in, what it says, and how it is written.
+"""Wire formats: recognise, decode, encode and validate message lists.
 
-Decoding and encoding the same format gives back the very objects that came in; a message whose parts were changed
-gets a copy of its object with just that changed; a list for another format is built from parts and from the media
-found in the original objects. What has no place in the target is left out, as docs/formats.md lists.
+Decoding and encoding in the same format gives back the very objects that came in. A message whose parts were changed
+gets a copy of its object with only that change. A list for another format is built from parts and from the media
+in the original objects. Content that the target cannot hold is left out (docs/formats.md has the list).
 """
 
 from __future__ import annotations
@@ -23,19 +23,18 @@ FORMATS: dict[str, Format] = {
     f.name: f for f in (openai.FORMAT, responses.FORMAT, anthropic.FORMAT, gemini.FORMAT, langchain.FORMAT)
 }
 
-# From here on a list can only be in the format that recognises it.
+# A list that is recognised with at least this certainty can only be in that format.
 SURE = 0.8
-LIKELY = 0.4  # enough for a message that the list's own format does not know at all
+LIKELY = 0.4  # enough for a message that the list's own format does not recognise at all
 _FLAT = ("openai", "responses", "anthropic")  # write a text as {"role": …, "content": …}
 _ANTHROPIC_MODELS = ("claude", "sonnet", "opus", "haiku")
 
 
 def recognise(value: Any) -> Format:
-    """Return the format of a message list or request body; the surest wins, OpenAI chat where nothing tells them
-    apart.
+    """Return the most certain format of a message list or request body; OpenAI chat if several are equal.
 
     Raises:
-        UnknownFormat: no format could be it.
+        UnknownFormat: no format recognises it.
     """
     return _surest(value, _marks(value))
 
@@ -48,7 +47,7 @@ def _surest(value: Any, marks: Mapping[str, float]) -> Format:
 
 
 def _marks(value: Any) -> dict[str, float]:
-    """Return how sure each format is of a list or body, 0…1; {} for what is neither."""
+    """Return the certainty of each format, 0…1, for a list or body; {} for any other value."""
     if not isinstance(value, list | Mapping):
         return {}
     telling = _telling(value) if isinstance(value, list) else value
@@ -56,19 +55,20 @@ def _marks(value: Any) -> dict[str, float]:
 
 
 def is_sure(value: Any, format: str) -> bool:
-    """Return True if a list can only be in this format: a list of flat texts reads alike in three."""
+    """Return True if a list can only be in this format: a list of flat texts is the same in three formats."""
     return FORMATS[format].recognise(value) >= SURE
 
 
 def native_format(model: str | None) -> str | None:
-    """Return the format that the model's own provider takes, None where its name does not say: one name before a slash
-    is a gateway's, and gateways speak OpenAI's format.
+    """Return the format of the model's own provider; None if the name does not tell.
+
+    A name before a slash is that of a gateway, and gateways use OpenAI's format.
     """
     return "anthropic" if (model or "").lower().startswith(_ANTHROPIC_MODELS) else None
 
 
 def taken_as(message: Message, format: str) -> Message:
-    """Return the message with its object as one of `format` where both formats write a flat text alike."""
+    """Return the message with its object marked as one of `format`, if both formats write a flat text alike."""
     wire = message.wire
     if wire is None or wire.format == format or wire.format not in _FLAT or format not in _FLAT:
         return message
@@ -80,9 +80,7 @@ def taken_as(message: Message, format: str) -> Message:
 
 
 def _telling(items: list[Any]) -> list[Any]:
-    """Return the items that tell formats apart: of those with a role, a text and nothing else, one of each role will
-    do.
-    """
+    """Return the items that distinguish formats, with only one for each role among items of a role and a text."""
     plain: dict[str, Any] = {}
     others = []
     for item in items:
@@ -109,11 +107,11 @@ def _seen(value: Any) -> str:
 def decode(value: Any, format: str | None = None) -> Decoded:
     """Return the messages of a list or request body, each with its original object in `wire`.
 
-    A message that can only be in another format than the list is read in that one.
+    A message that can only be in a different format from the list's is read in that format.
 
     Raises:
         UnknownFormat: the format is not given and not recognised, or no such format exists.
-        MalformedMessage: a message of the list cannot be read; says which, and what was expected.
+        MalformedMessage: a message of the list cannot be read; the error has its index and what was expected.
     """
     opened = _opened(value, format)
     name, read = opened.format.name, opened.format.read
@@ -125,9 +123,9 @@ def decode(value: Any, format: str | None = None) -> Decoded:
 
 
 def flat_texts(items: list[Any], format: str | None = None) -> list[tuple[Role, str]] | None:
-    """Return who says what in a list of OpenAI's format that holds nothing but flat texts; None for any other.
+    """Return (role, text) for each item of a list in OpenAI's format with flat texts only; None for any other list.
 
-    Such a list needs no messages to be read: `decode` gives the same roles and texts.
+    It is faster than `decode`, which gives the same roles and texts, because it makes no messages.
 
     Raises:
         UnknownFormat: as `decode`.
@@ -143,11 +141,11 @@ def flat_texts(items: list[Any], format: str | None = None) -> list[tuple[Role, 
 
 
 def decode_readable(value: Any, format: str | None = None) -> tuple[Decoded, list[MalformedMessage]]:
-    """Decode like `decode`, but leave out messages that cannot be read, and return their faults too.
+    """Decode like `decode`, but leave out messages that cannot be read, and return their faults as well.
 
     Raises:
         UnknownFormat: as `decode`.
-        MalformedMessage: there is no list of messages at all.
+        MalformedMessage: the value contains no list of messages.
     """
     opened = _opened(value, format)
     read: list[Message] = []
@@ -161,7 +159,7 @@ def decode_readable(value: Any, format: str | None = None) -> tuple[Decoded, lis
 
 
 class _Opened(NamedTuple):
-    """A list with the format it is read in, and the other fields of its body; `mixed` if another is in it too."""
+    """A list with its format and the other fields of its body; `mixed` if it has messages of another format."""
 
     format: Format
     envelope: dict[str, Any]
@@ -189,7 +187,7 @@ def _opened(value: Any, format: str | None) -> _Opened:
             raise UnknownFormat(f"{_seen(value)}, without {chosen.key!r}")
         envelope = {k: v for k, v in value.items() if k != chosen.key}
         value = value[chosen.key]
-    if isinstance(value, str):  # responses and Gemini let a body say just one string
+    if isinstance(value, str):  # responses and Gemini allow a single string instead of a list
         value = [{"role": "user", "parts" if chosen.key == "contents" else "content": value}]
         if chosen.key == "contents":
             value[0]["parts"] = [{"text": value[0]["parts"]}]
@@ -207,8 +205,8 @@ def encode(
 ) -> list[Any]:
     """Return the messages as a list in `format`; unchanged messages of that format are the same objects.
 
-    With an `envelope` (the other fields of the body this list goes into) system messages of other formats move to
-    where the format keeps them: the envelope is changed in place. Without one they stay in the list.
+    With an `envelope` (the other fields of the list's body), system messages of other formats move to the format's own
+    place for them: the envelope is changed in place. Without one they stay in the list.
 
     Raises:
         UnknownFormat: no such format exists.
@@ -247,11 +245,11 @@ def validate(
     ready: bool = True,
     said: Sequence[Message] | None = None,
 ) -> list[str]:
-    """Return what is wrong with a list by the documented rules of its format; empty when nothing is (X6).
+    """Return the problems of a list by the documented rules of its format; empty if it is valid (X6).
 
-    `messages` are Messages, which are encoded first, wire objects, or a request body. With `ready` false the
-    list is a context at rest: its last message may be the assistant's, calls at its very end may still be open.
-    `said` saves reading wire objects again: what each says, for which `reads_as_said` holds.
+    `messages` are Messages, which are encoded first, wire objects, or a request body. With `ready` false the list is
+    not about to be sent: its last message may be the assistant's, and calls at its very end may still be open.
+    `said` has the message of each wire object, so that they are not read again; `reads_as_said` must hold for each.
 
     Raises:
         UnknownFormat: no such format exists.
@@ -265,7 +263,7 @@ def validate(
 
 
 def reads_as_said(message: Message) -> bool:
-    """Return whether the object a message came from, read now, says what the message says."""
+    """Return whether reading the object of a message again gives an equal message."""
     if message.wire is None or message.wire.format not in FORMATS:
         return False
     try:
@@ -276,7 +274,7 @@ def reads_as_said(message: Message) -> bool:
 
 
 def _open_with_user(out: list[Any], target: Format) -> None:
-    """Begin a newly built list with the user where the format asks for it; the text says what is missing."""
+    """Begin a newly built list with a user message if the format requires it; its text says what is missing."""
     if target.opening is None:
         return
     read = (target.read(Place(n), item) for n, item in enumerate(out))
@@ -301,14 +299,14 @@ def _ids(messages: Any) -> list[str]:
 
 
 def _kept(message: Message, target: Format) -> Any:
-    """Return the original object, or a copy that says what the message says now."""
+    """Return the original object, or a copy with the current content of the message."""
     value = message.wire.value if message.wire is not None else None
     then = target.read(Place(0), value)
     return value if _same_parts(then, message) else target.patch(value, message)
 
 
 def _same_parts(a: Message, b: Message) -> bool:
-    """Return whether both say the same, whatever number a made-up id got in its list."""
+    """Return whether both have the same parts, apart from the numbers in made-up ids."""
     return len(a.parts) == len(b.parts) and all(
         one == other or plain(one) == plain(other) for one, other in zip(a.parts, b.parts, strict=True)
     )
@@ -317,7 +315,7 @@ def _same_parts(a: Message, b: Message) -> bool:
 def _with_system_placed(
     messages: Sequence[Message], target: Format, envelope: MutableMapping[str, Any] | None
 ) -> Sequence[Message]:
-    """Return the messages without the system texts that went into the envelope, with those that came out of it."""
+    """Return the messages without the system texts that moved into the envelope, and with those moved out of it."""
     if envelope is None:
         return messages
     if target.system:

@@ -1,7 +1,7 @@
-"""Anthropic messages: roles user and assistant over typed blocks; the system prompt stands beside the list.
+"""Anthropic messages: roles user and assistant with typed blocks; the system prompt is beside the list.
 
-`tool_use` and its `tool_result` are tied by id, the results first in the user message right behind. Consecutive
-messages of one role are read as one. Thinking blocks carry a signature and are never touched or rebuilt.
+`tool_use` and its `tool_result` are tied by id; results come first in the user message right after the call.
+Consecutive messages of one role are read as one. Thinking blocks have a signature and are never changed or rebuilt.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _IMAGE_MIMES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 
 
 def recognise(value: Any) -> float:
-    """Return how surely the list is ours, 0…1."""
+    """Return the certainty, 0…1, that the list is in this format."""
     items = value
     if isinstance(value, Mapping):
         items = value.get("messages")
@@ -63,7 +63,7 @@ def _mark(item: Any) -> float:
     content = item.get("content")
     if (
         item.get("type") == "message" and "stop_reason" in item
-    ):  # an answer of the API, put into the list as it came
+    ):  # an answer of the API, put into the list unchanged
         return 0.97
     if isinstance(content, str) or content is None:
         return 0.4
@@ -78,7 +78,7 @@ def _mark(item: Any) -> float:
 
 
 def read(place: Place, item: Any) -> Message:
-    """Return one message; a user message of nothing but results has role tool."""
+    """Return one message; a user message with only results has role tool."""
     item = place.object(item, "a message")
     role = place.role(item.get("role"))
     content = item.get("content")
@@ -116,7 +116,7 @@ def _parts(place: Place, block: Any) -> list[Part]:
     if source is not None:
         return [media_of(source)]
     inner = block.get("source")
-    if kind == "document" and isinstance(inner, Mapping):  # a document of plain text is words, not a medium
+    if kind == "document" and isinstance(inner, Mapping):  # a document of plain text is text, not media
         words = [block.get("title"), block.get("context"), inner.get("data"), words_in(inner.get("content"))]
         text = "\n".join(w for w in words if isinstance(w, str) and w)
     else:
@@ -138,7 +138,7 @@ def _result(place: Place, block: Mapping[str, Any]) -> ToolResult:
 
 
 def write(turns: Sequence[Message], sources: Mapping[str, Source]) -> list[Any]:
-    """Return new wire messages; results and the user's words behind them become one message."""
+    """Return new wire messages; results and the user's words after them become one message."""
     out: list[dict[str, Any]] = []
     for turn in turns:
         role = "user" if turn.role == "tool" else turn.role
@@ -157,7 +157,7 @@ def write(turns: Sequence[Message], sources: Mapping[str, Source]) -> list[Any]:
 
 
 def _block(part: Part, sources: Mapping[str, Source], role: str) -> Any | None:
-    """Return a new block; None for what has no place here."""
+    """Return a new block; None for a part that this format cannot hold."""
     if isinstance(part, Text):
         return {"type": "text", "text": part.text} if part.text.strip() else None
     if isinstance(part, FileReference):
@@ -175,7 +175,7 @@ def _block(part: Part, sources: Mapping[str, Source], role: str) -> Any | None:
 
 
 def _input(arguments: str) -> dict[str, Any]:
-    """Return arguments as the object that the API asks for; free text becomes its `input`."""
+    """Return arguments as the object that the API requires; free text becomes its `input`."""
     if not arguments.strip():
         return {}
     found = json_object(arguments)
@@ -206,7 +206,7 @@ def _media(part: Media, sources: Mapping[str, Source]) -> Any | None:
 
 
 def patch(value: Any, message: Message) -> Any:
-    """Return a copy of a wire message that says what `message` says; all else in it stays."""
+    """Return a copy of a wire message with the content of `message`; everything else in it stays."""
     content, role = value.get("content"), value.get("role")
     if not isinstance(content, list) and all(isinstance(p, Text) for p in message.parts):
         return {**value, "content": message.text}
@@ -223,7 +223,7 @@ def patch(value: Any, message: Message) -> Any:
 
 
 def _rewrite(block: Any, part: Part) -> Any:
-    """Return a copy of a block that says what `part` says. Thinking is never rewritten: its signature would not fit."""
+    """Return a copy of a block with the content of `part`. Thinking is unchanged: its signature would not fit."""
     if isinstance(part, ToolResult):
         return _rewrite_result(block, part)
     if isinstance(part, ToolCall):
@@ -239,7 +239,7 @@ def _rewrite(block: Any, part: Part) -> Any:
 
 
 def _rewrite_result(block: Any, part: ToolResult) -> Any:
-    """Return a tool result with new text; images that are still meant to be there stay."""
+    """Return a tool result with new text and the images that are still part of it."""
     content = block.get("content")
     if block.get("type") not in ("tool_result", "mcp_tool_result"):
         return _rewrite_server_result(block, part)
@@ -258,9 +258,7 @@ def _rewrite_result(block: Any, part: ToolResult) -> Any:
 
 
 def _rewrite_server_result(block: Any, part: ToolResult) -> Any:
-    """Return a result the provider wrote itself keeps its shape: the output takes the text, a list of finds gets
-    empty.
-    """
+    """Return a result of the provider's own tools in its shape, with new text; a list of search results is emptied."""
     content = block.get("content")
     if isinstance(content, list):
         return {**block, "content": []}
@@ -276,7 +274,7 @@ def _rewrite_server_result(block: Any, part: ToolResult) -> Any:
 
 
 def validate(items: Sequence[Any], ready: bool, said: Sequence[Message] | None = None) -> list[str]:
-    """Return what the API would refuse."""
+    """Return the problems for which the API would refuse the list."""
     messages, problems = readable(items, read, said)
     return problems + problems_of(items, messages, ready)
 

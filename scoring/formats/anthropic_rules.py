@@ -1,6 +1,6 @@
-"""The rules of the Anthropic API, one function each, which returns the problems that it finds.
+"""The rules of the Anthropic API, each a function that returns problems.
 
-The rules are those of the messages reference and of the error texts the API answers with.
+The rules come from the messages reference and from the API's error texts.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from scoring.messages import Message
 
 _THINKING = ("thinking", "redacted_thinking")
 _ID = re.compile(r"[A-Za-z0-9_-]+")
-# Where a block may stand; blocks that are not listed are not judged.
+# Type of block -> the role that may contain it; other types are not checked.
 _SPEAKERS = {
     "tool_use": "assistant",
     "server_tool_use": "assistant",
@@ -28,12 +28,12 @@ _SPEAKERS = {
 
 
 def is_server_call(call_id: str) -> bool:
-    """Return whether the provider runs this call itself, so that nobody has to answer it."""
+    """Return whether the provider runs this call itself, so that it needs no result."""
     return call_id.startswith(("srvtoolu_", "mcptoolu_"))
 
 
 def problems_of(items: Sequence[Any], messages: Sequence[Message], ready: bool) -> list[str]:
-    """Return the rules that a list of wire messages, read as `messages`, breaks."""
+    """Return the problems of a list of wire messages that was read as `messages`."""
     problems = adjacent_pairs(messages, merged=True, ready=ready, unpaired=is_server_call)
     problems += begins_with_user(messages, frozenset({"system"}))
     problems += last_user_present(messages)
@@ -51,7 +51,7 @@ def problems_of(items: Sequence[Any], messages: Sequence[Message], ready: bool) 
 
 
 def blocks_of(item: Any) -> list[Mapping[str, Any]]:
-    """Return the blocks of a wire message; a string is one text block."""
+    """Return the blocks of a wire message; a string counts as one text block."""
     content = item.get("content") if isinstance(item, Mapping) else None
     if isinstance(content, str):
         return [{"type": "text", "text": content}]

@@ -1,10 +1,10 @@
 """The contract of a wire format, and the message list in a form that every format can take.
 
-A format is a module that answers five questions: is this yours, what does this object say, how do you write these
-turns, how do you write a change back, what is wrong with this list. Nothing here knows any one format.
+A format is a module with five functions: recognise a list, read an object, write turns as new objects, write a change
+back into an object, and validate a list. Nothing here knows any one format.
 
-`turns_of` brings messages of any origin into the order every provider accepts: the results of a call stand right
-behind the message that made it, consecutive assistant messages are one, ids are unique and of plain characters.
+`turns_of` brings messages of any origin into the order every provider accepts: the results of a call come right
+after the message that made it, consecutive assistant messages are merged, ids are unique and of simple characters.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ MAX_ID_LENGTH = 40  # OpenAI's limit for a tool_call_id, the shortest of all
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """Messages of one list. `envelope` holds the other fields of a request body, {} for a bare list."""
+    """The messages of one list. `envelope` holds the other fields of a request body, {} for a bare list."""
 
     messages: tuple[Message, ...]
     format: str
@@ -38,10 +38,10 @@ class Decoded:
 class Format:
     """One wire format.
 
-    `key` is the field of a request body that holds the list, `system` the one for its prompt ("" if it stands in the
-    list). `write` makes new objects of messages, `patch` a changed copy of one. `opening` makes the user message that
-    begins a list where the format asks for one. `join` makes one object of two neighbours, or returns None where two
-    may stay; a format without it never joins. `tool_names` matches the names of tools that it allows, None allows any.
+    `key` is the field of a request body that holds the list, `system` the one for its prompt ("" if the prompt is in
+    the list). `write` makes new objects of messages, `patch` a changed copy of one. `opening` makes the user message
+    that begins a list if the format requires one. `join` makes one object of two neighbours, or returns None if both
+    may stay; a format without it never joins. `tool_names` matches the allowed names of tools, None allows any.
     """
 
     name: str
@@ -59,10 +59,11 @@ class Format:
 
 
 def turns_of(messages: Sequence[Message], kept_ids: frozenset[str], target: Format) -> list[Message]:
-    """Return new messages to write: one for each run of a speaker, results behind their calls, ids and tool names as
-    the target takes them, reasoning left out unless the target keeps it.
+    """Return new messages to write in the target format.
 
-    `kept_ids` are ids that stand in objects kept as they are, which therefore may not be renamed.
+    There is one message for each run of a speaker, with results after their calls, ids and tool names that the target
+    allows, and no reasoning unless the target keeps it. `kept_ids` are used by unchanged objects and must not be
+    renamed.
     """
     turns = _unique_ids(_merged(_pieces(messages, target.keeps_reasoning)), kept_ids)
     return _merged(_results_behind_calls([_allowed(turn, target.tool_names) for turn in turns]))
@@ -80,7 +81,7 @@ def _allowed(turn: Message, names: re.Pattern[str] | None) -> Message:
 
 
 def gathered_sources(messages: Sequence[Message]) -> dict[str, Source]:
-    """Return the bytes of all media in these messages, found in the objects they came from."""
+    """Return the sources of all media in these messages, found in the objects they came from."""
     found: dict[str, Source] = {}
     for message in messages:
         if message.wire is not None and message.media:
@@ -89,7 +90,7 @@ def gathered_sources(messages: Sequence[Message]) -> dict[str, Source]:
 
 
 def _pieces(messages: Sequence[Message], reasoning: bool) -> list[Message]:
-    """Return the messages cut where the speaker changes; results come before the other parts of their message."""
+    """Return the messages split where the speaker changes; results come before the other parts of their message."""
     out: list[Message] = []
     for message in messages:
         parts = [p for p in message.parts if reasoning or not isinstance(p, Reasoning)]
@@ -109,7 +110,7 @@ def _pieces(messages: Sequence[Message], reasoning: bool) -> list[Message]:
 
 
 def _merged(turns: Sequence[Message]) -> list[Message]:
-    """Return the messages with neighbours of the assistant, and neighbours with results, made one."""
+    """Return the messages with neighbours of the assistant, and neighbours with results, merged."""
     out: list[Message] = []
     for turn in turns:
         if out and out[-1].role == turn.role and turn.role in ("assistant", "tool"):
@@ -120,7 +121,7 @@ def _merged(turns: Sequence[Message]) -> list[Message]:
 
 
 def _unique_ids(turns: Sequence[Message], kept_ids: frozenset[str]) -> list[Message]:
-    """Return the messages with ids of plain characters, each used once; a result takes that of its latest open call."""
+    """Return the messages with simple, unique call ids; a result gets the id of its latest open call."""
     used = set(kept_ids)
     open_calls: dict[str, list[str]] = {}
     names: dict[str, str] = {}
@@ -154,7 +155,7 @@ def _unique_ids(turns: Sequence[Message], kept_ids: frozenset[str]) -> list[Mess
 
 
 def _plain_id(call_id: str) -> str:
-    """Return an id of letters, digits, _ and -, at most 40 of them; what had to go is replaced by a digest."""
+    """Return an id of letters, digits, _ and -, at most 40 of them; removed characters are replaced by a digest."""
     plain = re.sub(r"[^A-Za-z0-9_-]", "_", call_id) or "call"
     if len(plain) <= MAX_ID_LENGTH:
         return plain
@@ -175,7 +176,7 @@ def _unused(wanted: str, used: set[str]) -> str:
 
 
 def _results_behind_calls(turns: Sequence[Message]) -> list[Message]:
-    """Return each result moved to directly behind the message that called it, in the order of the calls."""
+    """Return the messages with each result moved directly after its call's message, in the order of the calls."""
     callers = {call.id: n for n, turn in enumerate(turns) for call in turn.calls}
     moved: dict[str, ToolResult] = {}
     rest: list[list[Part]] = []
@@ -202,16 +203,16 @@ def _results_behind_calls(turns: Sequence[Message]) -> list[Message]:
 
 
 def system_text(envelope: Mapping[str, Any]) -> str:
-    """Return the system prompt a request body carries beside its list, in whichever format; "" if none."""
+    """Return the system prompt that a request body of any format has beside its list; "" if none."""
     return "\n".join(words_in(envelope[key]) for key in SYSTEM_KEYS if envelope.get(key))
 
 
-# Where a request body keeps its system prompt: Anthropic, responses, Gemini in both spellings.
+# The fields of request bodies for the system prompt: Anthropic, responses, Gemini in both spellings.
 SYSTEM_KEYS = ("system", "instructions", "systemInstruction", "system_instruction")
 
 
 def place_system(envelope: MutableMapping[str, Any], own_key: str, texts: Sequence[str]) -> list[str]:
-    """Move system texts into the envelope's own place; returns those that have to stand in the list.
+    """Move system texts into the envelope's own field; return those that have to stay in the list.
 
     A prompt under another format's key is moved too. Placing the same text again changes nothing.
     """
@@ -232,7 +233,7 @@ def _spelling(key: str, own_key: str) -> bool:
 
 
 def _with_texts(existing: Any, texts: list[str], key: str) -> Any:
-    """Return the system field of a body with more text in it, in the shape it has."""
+    """Return the system field of a body with texts added, in its own shape."""
     if key.startswith("system") and key != "system":
         old = [{"text": existing}] if isinstance(existing, str) else list((existing or {}).get("parts", ()))
         return {"parts": [*old, *({"text": t} for t in texts)]}

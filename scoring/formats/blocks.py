@@ -1,6 +1,6 @@
 """Content that is a string, null, or a list of typed blocks, as OpenAI, responses and LangChain write it.
 
-A block that is no known type speaks through the strings inside it, so that nothing a model reads weighs nothing.
+A block of an unknown type counts as the strings inside it, so that everything a model reads has tokens.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from scoring.formats.reading import OPAQUE_FIELDS, Place, words_in
 from scoring.formats.weave import weave
 from scoring.messages import Media, Part, Reasoning, Text, ToolResult
 
-# Block type -> the field that holds its words.
+# Block type -> the field that holds its text.
 _TEXT_FIELDS = {"text": "text", "input_text": "text", "output_text": "text", "refusal": "refusal"}
 _THOUGHT_FIELDS = {
     "thinking": "thinking",
@@ -24,7 +24,7 @@ _THOUGHT_FIELDS = {
 
 
 def content_parts(place: Place, content: Any) -> list[Part]:
-    """Return the parts of a message's content; empty texts are no parts."""
+    """Return the parts of a message's content; empty texts are left out."""
     if content is None or isinstance(content, str):
         return [Text(content)] if content else []
     if not isinstance(content, list | tuple):
@@ -38,7 +38,7 @@ def content_parts(place: Place, content: Any) -> list[Part]:
 
 
 def block_parts(block: Any, place: Place | None = None) -> list[Part]:
-    """Return the parts of one block: one, or none where it says nothing."""
+    """Return the parts of one block: one, or none if it is empty."""
     place = place or Place(0)
     if isinstance(block, str):
         return [Text(block)] if block else []
@@ -62,7 +62,7 @@ def block_parts(block: Any, place: Place | None = None) -> list[Part]:
 
 
 def rewrite_text(block: Any, part: Part) -> Any:
-    """Return a copy of a block with the words of `part` in its text field."""
+    """Return a copy of a block with the text of `part` in its text field."""
     if isinstance(part, Media):
         return block
     text = getattr(part, "text", "")
@@ -70,7 +70,7 @@ def rewrite_text(block: Any, part: Part) -> Any:
         return text
     kind = block.get("type")
     key = _TEXT_FIELDS.get(kind) or _THOUGHT_FIELDS.get(kind)
-    if key is None and "text" not in block:  # a type we do not know: its words give way to ours
+    if key is None and "text" not in block:  # an unknown type: a text block replaces it
         return {
             "type": "text",
             "text": text,
@@ -80,7 +80,7 @@ def rewrite_text(block: Any, part: Part) -> Any:
 
 
 def text_and_media(place: Place, content: Any) -> tuple[str, tuple[Media, ...]]:
-    """Return what the content of a result says, and the media in it."""
+    """Return the text and the media of a result's content."""
     if content is None or isinstance(content, str):
         return content or "", ()
     parts = content_parts(place, content)
@@ -88,14 +88,14 @@ def text_and_media(place: Place, content: Any) -> tuple[str, tuple[Media, ...]]:
 
 
 def joined_text(parts: Sequence[Part]) -> str:
-    """Return the text parts, one a line: what a single string of content holds."""
+    """Return the text parts joined by line feeds, for content that is a single string."""
     return "\n".join([p.text for p in parts if isinstance(p, Text)])
 
 
 def result_content(content: Any, result: ToolResult, build: Callable[[Part], Any | None]) -> Any:
-    """Return the content of a result with the result's text in it: a string or a list of blocks, as it was.
+    """Return the content of a result with its current text, as a string or a list of blocks like before.
 
-    The first text block takes the whole text; media that are still part of the result stay where they were.
+    The first text block takes the whole text; media that are still part of the result stay in their places.
     """
     if not isinstance(content, list):
         return result.text

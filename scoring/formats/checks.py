@@ -1,6 +1,6 @@
-"""Rules that several wire formats share, each as a generator of problems in plain words.
+"""Rules that several wire formats share, each a function that returns problems in words.
 
-A problem names the message by its place in the list and says what the provider expects there.
+A problem names the message by its index in the list and says what the provider expects there.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from scoring.messages import Message, Role
 def readable(
     items: Sequence[Any], read: Callable[[Place, Any], Message], said: Sequence[Message] | None = None
 ) -> tuple[list[Message], list[str]]:
-    """Return the items as messages, and a problem for each that cannot be read (it stands as an empty user message).
+    """Return the items as messages, and a problem for each unreadable one (it becomes an empty user message).
 
-    `said` is what they were read as, where that is known.
+    `said` has the messages if the items were read before.
     """
     if said is not None:
         return list(numbered(said)), []
@@ -42,7 +42,7 @@ def adjacent_pairs(
     ready: bool = True,
     unpaired: Callable[[str], bool] = lambda _: False,
 ) -> list[str]:
-    """Return each call answered exactly once, directly behind it, and no result without such a call.
+    """Return the calls without exactly one result directly after them, and the results without such a call.
 
     `merged`: the provider reads consecutive messages of one speaker as one. Calls whose id is `unpaired` are run by
     the provider and need no answer; calls at the very end may still be open unless the list is `ready`.
@@ -89,9 +89,9 @@ def _unanswered(waiting: Counter[str], caller: int, unpaired: Callable[[str], bo
 
 
 def free_pairs(messages: Sequence[Message], ready: bool = True) -> list[str]:
-    """Return each call answered once, somewhere behind it, and no result without an earlier call.
+    """Return the calls without exactly one result anywhere after them, and the results without an earlier call.
 
-    Unless the list is `ready`, calls behind the last user message may still be open.
+    Unless the list is `ready`, calls after the last user message may still be open.
     """
     problems: list[str] = []
     waiting: dict[str, int] = {}
@@ -126,7 +126,7 @@ def last_user_present(messages: Sequence[Message]) -> list[str]:
 
 
 def begins_with_user(messages: Sequence[Message], but: frozenset[Role] = frozenset()) -> list[str]:
-    """Return the first message, apart from those of the roles in `but`, is the user's own words."""
+    """Return a problem if the first message, apart from the roles in `but`, has no words of the user."""
     first = next(((n, m) for n, m in enumerate(messages) if m.role not in but), None)
     if first is None or (first[1].role == "user" and not first[1].results):
         return []

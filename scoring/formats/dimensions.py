@@ -1,6 +1,6 @@
 """Width and height of an image from its first bytes: PNG, JPEG, GIF and WebP, nothing else.
 
-Anything unknown, cut short or lying about itself is (0, 0): a size is a help to the estimate, never a need.
+Unknown, truncated or inconsistent headers give (0, 0): the size improves the estimate, but is never required.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Gemini contents: roles user and model over parts; the system instruction stands beside the list.
+"""Gemini contents: roles user and model with parts; the system instruction is beside the list.
 
 Calls and responses are tied by id where there is one, else by name and order. All responses to one turn's calls
-stand in the one content behind it. A `thoughtSignature` travels with its part and is never touched.
+are in one content right after it. A `thoughtSignature` stays with its part and is never changed.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from scoring.formats.reading import OBJECT, Place, json_object, words_in
 from scoring.formats.weave import weave
 from scoring.messages import FileReference, Media, Message, Part, Reasoning, Text, ToolCall, ToolResult
 
-# A response of just one of these fields says what that field says; "error" says it failed.
+# A response with only one of these fields has its text there; "error" means that the call failed.
 _RESPONSE_FIELDS = ("output", "result", "content", "error")
 _FAILED = ("OUTCOME_FAILED", "OUTCOME_DEADLINE_EXCEEDED")
 
 
 def recognise(value: Any) -> float:
-    """Return how surely the list is ours, 0…1."""
+    """Return the certainty, 0…1, that the list is in this format."""
     if isinstance(value, Mapping):
         return 1.0 if "contents" in value else 0.0
     if not isinstance(value, list | tuple):
@@ -34,7 +34,7 @@ def recognise(value: Any) -> float:
 
 
 def read(place: Place, item: Any) -> Message:
-    """Return one content as a message; a user content of nothing but responses has role tool."""
+    """Return one content as a message; a user content with only responses has role tool."""
     item = place.object(item, "a content")
     role = place.role(item.get("role") or "user")
     inner = item.get("parts")
@@ -48,7 +48,7 @@ def read(place: Place, item: Any) -> Message:
 
 
 def _parts(place: Place, part: Any) -> list[Part]:
-    """Return what one wire part says, and behind it the signature it carries, if any."""
+    """Return the content of one wire part, followed by its signature if it has one."""
     if isinstance(part, str):
         return [Text(part)] if part else []
     part = place.object(part, "a part")
@@ -106,7 +106,7 @@ def _response(place: Place, response: Mapping[str, Any]) -> ToolResult:
 
 
 def _text_field(body: Any) -> str | None:
-    """Return the one field of a response that holds its text; None if it holds more, or no text."""
+    """Return the only field of a response if it holds its text; None if there are more fields, or no text."""
     if isinstance(body, Mapping) and len(body) == 1:
         key = next(iter(body))
         if key in _RESPONSE_FIELDS and isinstance(body[key], str):
@@ -115,7 +115,7 @@ def _text_field(body: Any) -> str | None:
 
 
 def write(turns: Sequence[Message], sources: Mapping[str, Source]) -> list[Any]:
-    """Return new contents, speakers alternating."""
+    """Return new contents with alternating speakers."""
     out: list[dict[str, Any]] = []
     for turn in turns:
         role = {"assistant": "model", "system": "system"}.get(turn.role, "user")
@@ -128,7 +128,7 @@ def write(turns: Sequence[Message], sources: Mapping[str, Source]) -> list[Any]:
 
 
 def _block(part: Part, sources: Mapping[str, Source]) -> Any | None:
-    """Return a new part; None for what has no place here."""
+    """Return a new wire part; None for a part that this format cannot hold."""
     if isinstance(part, Text):
         return {"text": part.text} if part.text else None
     if isinstance(part, FileReference):
@@ -147,7 +147,7 @@ def _block(part: Part, sources: Mapping[str, Source]) -> Any | None:
         return {"functionResponse": response}
     if isinstance(part, Media):
         return _media(part, sources) or {"text": placeholder(part)}
-    return None  # a thought without its own signature means nothing to the provider
+    return None  # the provider cannot use a thought without its own signature
 
 
 def _id(call_id: str) -> dict[str, str]:
@@ -172,7 +172,7 @@ def _media(part: Media, sources: Mapping[str, Source]) -> Any | None:
 
 
 def patch(value: Any, message: Message) -> Any:
-    """Return a copy of a content that says what `message` says; all else in it stays."""
+    """Return a copy of a content with the parts of `message`; everything else in it stays."""
     place, inner = Place(0), value.get("parts")
     parts = [inner] if isinstance(inner, Mapping) else inner or []
     woven = weave(
@@ -213,7 +213,7 @@ def _rewrite_result(block: Any, part: ToolResult) -> Any:
 
 
 def join(first: Any, second: Any) -> Any | None:
-    """Return two contents of one speaker as one, because speakers take turns and responses stay together; else None."""
+    """Return two contents of one speaker as one, because speakers must alternate; None for two speakers."""
     return joined((first, second)) if joins(first, second) else None
 
 
@@ -231,12 +231,12 @@ def joined(contents: Sequence[Any]) -> Any:
 
 
 def opening(text: str) -> Any:
-    """Return a content of the user's to begin a list with."""
+    """Return a user content to begin a list with."""
     return {"role": "user", "parts": [{"text": text}]}
 
 
 def validate(items: Sequence[Any], ready: bool, said: Sequence[Message] | None = None) -> list[str]:
-    """Return what the API would refuse."""
+    """Return the problems for which the API would refuse the list."""
     messages, problems = readable(items, read, said)
     return problems + problems_of(items, messages, ready)
 

@@ -1,7 +1,7 @@
-"""The rules of the Gemini API, one function each, which returns the problems that it finds.
+"""The rules of the Gemini API, each a function that returns problems.
 
-The rules are those of the API's own error texts: who may follow whom, how responses answer calls, and which calls
-have to keep their signature.
+The rules come from the API's own error texts: the order of speakers, the responses to calls, and the calls that have to
+keep their signature.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from scoring.messages import Message
 
 
 def either(part: Mapping[str, Any], camel: str, snake: str) -> Any:
-    """Return a field in either of the two spellings the API takes."""
+    """Return a field in either of the two spellings that the API accepts."""
     value = part.get(camel)
     return part.get(snake) if value is None else value
 
 
 def problems_of(items: Sequence[Any], messages: Sequence[Message], ready: bool) -> list[str]:
-    """Return the rules that a list of contents, read as `messages`, breaks."""
+    """Return the problems of a list of contents that was read as `messages`."""
     problems = adjacent_pairs(messages, merged=False, ready=ready)
     problems += begins_with_user(messages)
     problems += last_user_present(messages)
@@ -68,7 +68,7 @@ def _turns(messages: Sequence[Message], ready: bool) -> Iterator[str]:
 
 
 def _signatures(items: Sequence[Any], messages: Sequence[Message]) -> Iterator[str]:
-    """Report steps of the current turn whose first call is unsigned, where its calls are signed at all."""
+    """Yield steps of the current turn whose first call is unsigned, if any of the turn's calls is signed."""
     start = max((n for n, m in enumerate(messages) if m.role == "user" and not m.results), default=-1) + 1
     firsts = {n: c[0] for n in range(start, len(items)) if (c := _calls(items[n]))}
     signed = [n for n, part in firsts.items() if either(part, "thoughtSignature", "thought_signature")]

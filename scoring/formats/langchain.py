@@ -1,7 +1,7 @@
 """LangChain messages as data: `{"type": "ai", "data": {…}}`, the `lc` constructor shape, and the flat dump.
 
-All three hold the same fields: content, name, tool_calls with arguments as an object, tool_call_id, status. Content
-blocks are those of whichever provider the message came from, or LangChain's own.
+All three have the same fields: content, name, tool_calls with arguments as an object, tool_call_id, status. Content
+blocks are those of the message's provider, or LangChain's own.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ _TYPES = {
 }
 _TYPES |= {"remove": "remove", "developer": "system"}
 _WRITTEN = {"user": "human", "assistant": "ai", "system": "system", "tool": "tool"}
-# Blocks that repeat what stands in tool_calls.
+# Blocks that repeat the calls of tool_calls.
 _CALL_BLOCKS = ("tool_use", "tool_call", "function_call", "tool_call_chunk")
 
 
 def recognise(value: Any) -> float:
-    """Return how surely the list is ours, 0…1."""
+    """Return the certainty, 0…1, that the list is in this format."""
     items = value.get("messages") if isinstance(value, Mapping) else value
     if not isinstance(items, list | tuple):
         return 0.0
@@ -56,7 +56,7 @@ def _mark(item: Any) -> float:
 
 
 def _type(item: Mapping[str, Any]) -> str | None:
-    """Return human, ai, … in all three shapes; None if it is unknown."""
+    """Return the type (human, ai, …) of a message in any of the three shapes; None if it is unknown."""
     kind, ids = item.get("type"), item.get("id")
     if item.get("lc") and kind == "constructor" and isinstance(ids, list) and ids:
         kind = ids[-1]
@@ -66,7 +66,7 @@ def _type(item: Mapping[str, Any]) -> str | None:
 
 
 def _fields(place: Place, item: Any) -> Mapping[str, Any]:
-    """Return the message's own fields, wherever its shape keeps them."""
+    """Return the message's own fields from any of the three shapes."""
     item = place.object(item, "a message")
     if "lc" in item:
         return place.object(item.get("kwargs"), "kwargs")
@@ -103,7 +103,7 @@ def _result(place: Place, fields: Mapping[str, Any], name: str) -> ToolResult:
 
 
 def _calls(place: Place, fields: Mapping[str, Any]) -> list[ToolCall]:
-    """Return the calls of a message: its own list, the ones that could not be parsed, else the provider's."""
+    """Return the calls of a message: its own list with those that could not be parsed, else the provider's."""
     own = place.items(fields.get("tool_calls"), "tool_calls")
     own = own + place.items(fields.get("invalid_tool_calls"), "invalid_tool_calls")
     extra = fields.get("additional_kwargs")
@@ -130,7 +130,7 @@ def _provider_call(place: Place, call: Any) -> ToolCall:
 
 
 def write(turns: Sequence[Message], sources: Mapping[str, Source]) -> list[Any]:
-    """Return new messages in the flat shape that `convert_to_messages` and chat models take."""
+    """Return new messages in the flat shape that `convert_to_messages` and chat models accept."""
     out: list[Any] = []
     for turn in turns:
         if turn.role == "tool":
@@ -189,7 +189,7 @@ def _block(part: Part, sources: Mapping[str, Source]) -> Any | None:
 
 
 def patch(value: Any, message: Message) -> Any:
-    """Return a copy of a message that says what `message` says; all else in it stays."""
+    """Return a copy of a message with the content of `message`; everything else in it stays."""
     fields = dict(_fields(Place(0), value))
     content = fields.get("content")
     if message.role == "tool":
@@ -213,9 +213,7 @@ def _patched_content(content: Any, own: Sequence[Part], message: Message) -> Any
 
     def read_block(block: Any) -> list[Part]:
         if isinstance(block, Mapping) and block.get("type") in _CALL_BLOCKS:
-            return (
-                [] if block.get("id", block.get("call_id")) in ids else [Text("")]
-            )  # goes where its call went
+            return [] if block.get("id", block.get("call_id")) in ids else [Text("")]  # follows its call
         return block_parts(block)
 
     return weave(content, own, read=read_block, rewrite=rewrite_text, build=lambda p: _block(p, {}))
@@ -234,7 +232,7 @@ def _patched_calls(calls: Any, message: Message) -> Any:
 
 
 def validate(items: Sequence[Any], ready: bool, said: Sequence[Message] | None = None) -> list[str]:
-    """Return what the providers behind LangChain would refuse: it has no rules of its own but the pairing."""
+    """Return the problems for which providers would refuse the list; LangChain's own rule is only the pairing."""
     messages, problems = readable(items, read, said)
     problems += adjacent_pairs(messages, merged=False, ready=ready)
     problems += last_user_present(messages)

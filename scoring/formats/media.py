@@ -1,8 +1,8 @@
 """Images, sound and documents inside messages, in the shapes of every wire format.
 
-A `Source` is where the bytes are: inline as base64, at a URL, or under a provider's file id. A `Media` part
-keeps no bytes, only what identifies and measures them; `sources_in` finds the bytes again in the wire object
-a message came from, which is how an image travels from one format to another.
+A `Source` says where the bytes are: inline as base64, at a URL, or under a provider's file id. A `Media` part has no
+bytes, only their digest and measurements. To copy an image to another format, `sources_in` finds the bytes in the
+wire object of its message.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from scoring.messages import Media
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """The place of a medium's bytes: `data` is base64; exactly one of data, url and file_id is set."""
+    """The location of a medium's bytes: `data` is base64; exactly one of data, url and file_id is set."""
 
     kind: str
     mime: str = ""
@@ -32,7 +32,7 @@ class Source:
 
 
 def media_of(source: Source) -> Media:
-    """Return the part for a source; the digest is of the bytes, or of the address where there are none."""
+    """Return the part for a source; the digest is of the bytes, or of the address if there are none."""
     if not source.data:
         address = source.url or source.file_id or source.name
         return Media(source.kind, source.mime, _digest(address.encode("utf-8", "surrogatepass")))
@@ -49,7 +49,7 @@ def _digest(data: bytes) -> str:
 
 
 def source_of(block: Any) -> Source | None:
-    """Return the source a block of any wire format holds; None if the block is no medium or a broken one."""
+    """Return the source in a block of any wire format; None if the block is not a medium or is malformed."""
     if not isinstance(block, Mapping):
         return None
     for read in (_anthropic, _openai, _responses, _gemini, _langchain):
@@ -78,13 +78,13 @@ def sources_in(root: Any) -> dict[str, Source]:
 
 
 def placeholder(media: Media) -> str:
-    """Return the text in place of a medium where the target has no place for it."""
+    """Return the text in place of a medium that the target format cannot hold."""
     size = f" {media.width}x{media.height}" if media.width else ""
     return f"[{media.kind}{': ' + media.mime if media.mime else ''}{size}]"
 
 
 def data_url(source: Source) -> str:
-    """Return the address of a source: its URL, or its bytes as a data URL."""
+    """Return the URL of a source, or its bytes as a data URL."""
     return source.url or f"data:{source.mime or 'application/octet-stream'};base64,{source.data}"
 
 
@@ -111,7 +111,7 @@ def _anthropic(block: Mapping[str, Any]) -> Source | None:
         return Source(kind, mime, url=string(source.get("url")), name=name)
     if source.get("type") == "file":
         return Source(kind, mime, file_id=string(source.get("file_id")), name=name)
-    return None  # plain text and content documents are words, not media
+    return None  # plain text and content documents are text, not media
 
 
 def _openai(block: Mapping[str, Any]) -> Source | None:

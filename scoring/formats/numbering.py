@@ -1,8 +1,8 @@
 """Ids for calls of formats that tie a result to its call by name and order.
 
-The k-th call of a name in one round is `order:name#k`, and so is its k-th result. A round ends where the speaker
-changes, so a list gives the same ids whether it is read whole or turn by turn; the same id coming back in a later
-round belongs to the latest open call, as everywhere.
+The k-th call of a tool in a round gets the id `order:name#k`, and so does the k-th result. A round ends where the
+speaker changes, so reading a list whole or turn by turn gives the same ids. An id that occurs again in a later round
+belongs to the latest open call, as in every format.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ _MARK = "order:"
 
 
 def made_up_id(name: str) -> str:
-    """Return the id of a call whose wire object has none, before it is numbered."""
+    """Return the unnumbered id of a call whose wire object has none."""
     return f"{_MARK}{name}#0"
 
 
 def plain(part: Part) -> Part:
-    """Return the part without the number in a made-up id, so that it can be compared with one read by itself."""
+    """Return the part without the number in a made-up id, to compare it with a part that was read by itself."""
     if isinstance(part, ToolCall) and part.id.startswith(_MARK):
         return replace(part, id=_unnumbered(part.id))
     if isinstance(part, ToolResult) and part.call_id.startswith(_MARK):
@@ -40,12 +40,12 @@ def _has_made_up(parts: Iterable[Part]) -> bool:
 
 
 def bare_id(call_id: str) -> str:
-    """Return an id without the mark and number of a made-up one: the tool's name."""
+    """Return the tool's name in a made-up id; any other id unchanged."""
     return _unnumbered(call_id)[len(_MARK) : -1] if call_id.startswith(_MARK) else call_id
 
 
 def is_made_up(call_id: str) -> bool:
-    """Return whether a decoder made this id up, so that no wire object carries it."""
+    """Return whether a decoder made this id up, so that it is in no wire object."""
     return call_id.startswith(_MARK)
 
 
@@ -55,7 +55,7 @@ def _unnumbered(call_id: str) -> str:
 
 
 def numbered(messages: Iterable[Message]) -> Iterator[Message]:
-    """Yield the messages with made-up ids counted over whole rounds; those that came with ids stay the same objects."""
+    """Yield the messages with made-up ids numbered by round; messages without made-up ids stay the same objects."""
     model = False
     counts: dict[tuple[type, str], int] = {}
     for message in messages:

@@ -1,7 +1,7 @@
 """OpenAI chat completions: roles system, developer, user, assistant, tool (and the older function).
 
-A call stands in `tool_calls` of an assistant message, its arguments as JSON text; each result is a message of
-role tool directly behind it. Reasoning, errors and media inside results have no place here.
+A call is in `tool_calls` of an assistant message, its arguments as JSON text; each result is a message of role tool
+directly after it. The format has no reasoning, no errors and no media inside results.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _NAME = re.compile(r"[^\s<|\\/>]{1,64}")
 
 
 def recognise(value: Any) -> float:
-    """Return how surely the list is ours, 0…1."""
+    """Return the certainty, 0…1, that the list is in this format."""
     items = value
     if isinstance(value, Mapping):
         if any(k in value for k in ("max_completion_tokens", "response_format", "stream_options")):
@@ -63,7 +63,7 @@ def _mark(item: Any) -> float:
 
 
 def flat_text(item: Any) -> tuple[Role, str] | None:
-    """Return who says what in an object that has a role, a text and nothing else; None for any other."""
+    """Return the role and the text of an object with only these two fields; None for any other object."""
     if type(item) is dict and len(item) == 2 and type(text := item.get("content")) is str:
         name = item.get("role")
         role = ROLE_NAMES.get(name) if type(name) is str else None
@@ -74,7 +74,7 @@ def flat_text(item: Any) -> tuple[Role, str] | None:
 
 def read(place: Place, item: Any) -> Message:
     """Return one message."""
-    if (flat := flat_text(item)) is not None:  # the commonest message
+    if (flat := flat_text(item)) is not None:  # the most common case
         return Message(flat[0], (Text(flat[1]),) if flat[1] else (), "", place.wire)
     item = place.object(item, "a message")
     role, content = place.role(item.get("role")), item.get("content")
@@ -172,7 +172,7 @@ def _block(part: Part, sources: Mapping[str, Source], role: str) -> Any | None:
 
 
 def patch(value: Any, message: Message) -> Any:
-    """Return a copy of a wire message that says what `message` says; all else in it stays."""
+    """Return a copy of a wire message with the content of `message`; everything else in it stays."""
     out = dict(value)
     if message.role == "tool":
         result = message.results[0] if message.results else ToolResult("", "")
@@ -199,7 +199,7 @@ def patch(value: Any, message: Message) -> Any:
 
 
 def _patch_calls(out: dict[str, Any], value: Any, calls: Sequence[ToolCall]) -> None:
-    """Return the calls with changed ones replaced and missing ones gone, in the two places a message may have them."""
+    """Replace changed calls and remove missing ones, in both places where a message may have calls."""
     place = Place(0)
     if value.get("function_call") is not None and not calls:
         del out["function_call"]
@@ -228,7 +228,7 @@ def _rewrite_call(block: Any, part: Part) -> Any:
 
 
 def validate(items: Sequence[Any], ready: bool, said: Sequence[Message] | None = None) -> list[str]:
-    """Return what the API would refuse."""
+    """Return the problems for which the API would refuse the list."""
     messages, problems = readable(items, read, said)
     problems += adjacent_pairs(messages, merged=False, ready=ready)
     problems += last_user_present(messages)

@@ -1,8 +1,8 @@
-"""Helpers by which decoders read foreign data safely.
+"""Helpers for decoders to read untrusted data safely.
 
-A decoder never indexes or converts on faith: it asks a `Place` for a value of a type, and the place raises
-`MalformedMessage` with its index, what was expected and what came. Nested data is walked without recursion,
-so that a hundred thousand levels cost memory and nothing else.
+A decoder never indexes or converts unchecked: it asks a `Place` for a value of a type, and the place raises
+`MalformedMessage` with its index, the expected value and the actual one. Nested data is walked without recursion,
+so that a hundred thousand levels take memory but do not fail.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from scoring.errors import MalformedMessage
 from scoring.formats.tool_names import original_name
 from scoring.messages import Role, Wire
 
-# What wire formats call the four roles (B3).
+# Names of roles in wire formats -> the four roles (B3).
 ROLE_NAMES: dict[str, Role] = {
     "system": "system",
     "developer": "system",
@@ -28,13 +28,13 @@ ROLE_NAMES: dict[str, Role] = {
     "function": "tool",
 }
 
-# How deep foreign JSON may be nested: enough for any real tool schema, far from where recursive readers break.
+# The deepest nesting of JSON that is read: enough for any real tool schema, far below the limit of recursive readers.
 DEPTH_LIMIT = 200
 
-# What an object of a message is: for isinstance, which asks a dict nothing but its type.
+# The type of a message's object for isinstance; for a dict it only compares the type.
 OBJECT = (dict, Mapping)
 
-# Fields whose strings are addresses or ciphers, not words anybody said.
+# Fields whose strings are addresses or ciphers, not text of the conversation.
 OPAQUE_FIELDS = frozenset(
     {
         "type",
@@ -52,7 +52,7 @@ OPAQUE_FIELDS = frozenset(
 
 
 def kind_of(value: Any) -> str:
-    """Return what a value is, in the words of JSON, for error messages."""
+    """Return the JSON type of a value in words, for error messages."""
     if value is None:
         return "null"
     if isinstance(value, bool):
@@ -69,9 +69,9 @@ def kind_of(value: Any) -> str:
 
 
 class Place:
-    """A place in a list that is being read; turns every surprise into `MalformedMessage`.
+    """A place in a list that is being read; raises `MalformedMessage` for every unexpected value.
 
-    `wire` is what the message that is read will keep of its object; None where it is read only to be looked at.
+    The message that is read keeps `wire`, its object and format; None if it is read only to be compared.
     """
 
     __slots__ = ("index", "wire")
@@ -80,7 +80,7 @@ class Place:
         self.index, self.wire = index, wire
 
     def fail(self, expected: str, got: Any) -> NoReturn:
-        """Raise with what was expected and what came."""
+        """Raise MalformedMessage with the expected value and the actual one."""
         raise MalformedMessage(self.index, f"expected {expected}, got {kind_of(got)}")
 
     def object(self, value: Any, what: str) -> Mapping[str, Any]:
@@ -106,18 +106,18 @@ class Place:
         return value
 
     def tool_name(self, value: Any, what: str) -> str:
-        """Return the value as a tool's name, as it was before a format's rules escaped it."""
+        """Return the value as a tool's name, without the escapes that a format's rules required."""
         return original_name(self.text(value, what))
 
     def role(self, value: Any) -> Role:
-        """Return the value as one of our four roles."""
+        """Return the value as one of the four roles."""
         role = ROLE_NAMES.get(value) if isinstance(value, str) else None
         if role is None:
             self.fail("role to be one of " + ", ".join(sorted(ROLE_NAMES)), value)
         return role
 
     def json(self, value: Any, what: str) -> str:
-        """Return the value as JSON text; a string is taken to be that already."""
+        """Return the value as JSON text; a string is taken as JSON text already."""
         if isinstance(value, str):
             return value
         try:
@@ -127,7 +127,7 @@ class Place:
 
 
 def surest(marks: Iterable[float], most: float) -> float:
-    """Return the highest of the marks, read no further than to the first that is as high as any can be (`most`)."""
+    """Return the highest of the marks; stop reading at the first that equals `most`."""
     best = 0.0
     for mark in marks:
         if mark > best:
@@ -138,7 +138,7 @@ def surest(marks: Iterable[float], most: float) -> float:
 
 
 def json_text(value: Any) -> str:
-    """Return compact JSON, non-ASCII as it is, at any depth.
+    """Return compact JSON of a value of any depth, non-ASCII unescaped.
 
     Raises:
         ValueError: the value contains itself.
@@ -150,7 +150,7 @@ def json_text(value: Any) -> str:
 
 
 def _json_pieces(root: Any) -> Iterator[str]:
-    """Yield the pieces of JSON text of a value that is too deep (or too odd in its keys) for the json module."""
+    """Yield the pieces of JSON text of a value that is too deep (or has unusual keys) for the json module."""
     todo: list[tuple[str, Any]] = [("value", root)]
     open_ids: set[int] = set()
     while todo:
@@ -178,12 +178,12 @@ def _json_pieces(root: Any) -> Iterator[str]:
 
 
 def string(value: Any) -> str:
-    """Return the value if it is a string, else "": for fields that decide nothing when they are odd."""
+    """Return the value if it is a string, else "": for fields whose other values can be ignored."""
     return value if isinstance(value, str) else ""
 
 
 def json_object(text: str) -> dict[str, Any] | None:
-    """Return the object in JSON text; None if it is no JSON, no object or nested beyond reading."""
+    """Return the object in JSON text; None if it is not JSON, not an object or nested too deep."""
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
@@ -192,7 +192,7 @@ def json_object(text: str) -> dict[str, Any] | None:
 
 
 def words_in(root: Any) -> str:
-    """Return the strings inside a value of unknown shape, one a line: no keys, no ids, no ciphers (B4)."""
+    """Return the strings in a value of unknown shape, one per line, without keys, ids and ciphers (B4)."""
     out: list[str] = []
     seen: set[int] = set()
     todo = [root]

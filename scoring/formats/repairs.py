@@ -1,10 +1,10 @@
-"""Repairs that a list needs before it can be sent: each call answered once, each result behind its call.
+"""Repairs that a list needs before it can be sent: each call answered once, each result after its call.
 
-A call without a result gets a placeholder rather than being removed: what the agent did stays known, and removing
-it would change what the model said. Input and log are not touched; each repair is reported in plain words.
+A call without a result gets a placeholder instead of being removed: the record of the agent's actions stays complete,
+and the model's own words stay unchanged. Input and log are not changed; each repair is reported in a sentence.
 
-A round is a run of assistant messages and the results directly behind it; in OpenAI chat and LangChain every
-assistant message is a round of its own, in responses results may come at any later place.
+A round is a run of assistant messages and the results directly after it; in OpenAI chat and LangChain every
+assistant message is a round of its own, in responses results may come anywhere later.
 """
 
 from __future__ import annotations
@@ -22,16 +22,14 @@ NO_RESULT = "[no result was recorded for this call]"
 
 
 def opening() -> Message:
-    """Return the message that stands first where a list would begin with the assistant and the provider wants the
-    user.
-    """
+    """Return the user message for the front of a list that begins with the assistant, if the provider requires one."""
     return Message("user", (Text(OPENING),))
 
 
 def repair(messages: Sequence[Message]) -> tuple[list[Message], list[str]]:
     """Return the messages with every call paired, and a note for each repair.
 
-    Messages that need nothing are the same objects. Of several results for one call the first is kept.
+    Messages without repairs are the same objects. Of several results for one call the first is kept.
     """
     paired, notes = _Repair(messages).result()
     opened = _opened(paired, notes)
@@ -43,7 +41,7 @@ def _wire_format(message: Message) -> str:
 
 
 def _opened(messages: list[Message], notes: list[str]) -> list[Message]:
-    """Return the messages, begun with the user where their format asks for it."""
+    """Return the messages, with a user message in front if their format requires it."""
     first = next((n for n, m in enumerate(messages) if m.role != "system"), None)
     if first is None or _wire_format(messages[first]) not in ("anthropic", "gemini"):
         return messages
@@ -76,7 +74,7 @@ def _same_speaker(before: Message, message: Message) -> bool:
 
 
 def _one_content(run: Sequence[Message]) -> Message:
-    """Return a run of one speaker as one message, joined at once: one by one would copy the parts for each."""
+    """Return a run of one speaker as one message, joined in one step: one by one would copy the parts each time."""
     first = run[0]
     role = first.role if all(m.role == first.role for m in run) else "user"
     contents = [m.wire.value for m in run if m.wire is not None]
@@ -85,12 +83,12 @@ def _one_content(run: Sequence[Message]) -> Message:
 
 
 class _Repair:
-    """One pass that binds results to calls, and one that writes the list with what was found."""
+    """A repair in two passes: the first ties results to calls, the second writes the repaired list."""
 
     def __init__(self, messages: Sequence[Message]) -> None:
         self.messages = messages
         self.notes: list[str] = []
-        self.slots: list[int] = []  # per round: the message behind which its further results go
+        self.slots: list[int] = []  # per round: the message after which its further results are placed
         self.late: defaultdict[int, list[ToolResult]] = defaultdict(list)
         self.changed: dict[int, Message | None] = {}
         self.waiting: dict[str, list[tuple[int, int, ToolCall]]] = {}
@@ -123,7 +121,7 @@ class _Repair:
         )
 
     def _bind(self, n: int, accepts_results: bool) -> None:
-        """Tie the results of one message to their calls; note those that have to go or to move."""
+        """Tie the results of one message to their calls; note those that have to be removed or moved."""
         message = self.messages[n]
         parts: list[Part] = []
         for part in message.parts:

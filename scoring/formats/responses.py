@@ -1,7 +1,7 @@
-"""OpenAI responses: a flat list of items; messages, reasoning, calls and their outputs each stand alone.
+"""OpenAI responses: a flat list of items; messages, reasoning, calls and their outputs are separate items.
 
-Calls and outputs are tied by `call_id`; an output may come anywhere behind its call. A reasoning item has to be
-followed by the item it led to. Calls that the provider runs itself carry call and result in one item.
+Calls and outputs are tied by `call_id`; an output may come anywhere after its call. A reasoning item has to be
+followed by the item it led to. Calls that the provider runs itself have call and result in one item.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from scoring.formats.reading import OBJECT, ROLE_NAMES, Place, string, surest, w
 from scoring.formats.weave import weave
 from scoring.messages import FileReference, Media, Message, Part, Reasoning, Text, ToolCall, ToolResult
 
-# Items the provider answers itself, and where each keeps what came back.
+# Items that the provider answers itself -> the field of each that holds the result.
 _SERVER_CALLS = {
     "web_search_call": "results",
     "file_search_call": "results",
@@ -40,7 +40,7 @@ _TYPES = (
 
 
 def recognise(value: Any) -> float:
-    """Return how surely the list is ours, 0…1."""
+    """Return the certainty, 0…1, that the list is in this format."""
     if isinstance(value, Mapping):
         if "input" not in value or "messages" in value or "contents" in value:
             return 0.0
@@ -62,7 +62,7 @@ def _mark(item: Any) -> float:
     types = [b.get("type") for b in content if isinstance(b, Mapping)] if isinstance(content, list) else ()
     if types and any(map(_is_own_block, types)):
         return 0.97
-    if kind == "message" and "content" in item:  # an answer of Anthropic's API says so too
+    if kind == "message" and "content" in item:  # an answer of Anthropic's API has this type too
         return 0.2 if "stop_reason" in item or "text" in types else 0.9
     return 0.3 if kind is None else 0.0
 
@@ -192,7 +192,7 @@ def _block(part: Part, sources: Mapping[str, Source], role: str) -> Any | None:
 
 
 def patch(value: Any, message: Message) -> Any:
-    """Return a copy of an item that says what `message` says; all else in it stays."""
+    """Return a copy of an item with the content of `message`; everything else in it stays."""
     kind = value.get("type") or "message"
     if kind == "message":
         return {**value, "content": _patched_content(value.get("content"), message)}
@@ -208,7 +208,7 @@ def patch(value: Any, message: Message) -> Any:
 
 
 def _patch_server_result(out: dict[str, Any], kind: str, text: str) -> None:
-    """Write the result of a built-in tool in the shape of its item; a generated image has no words to change."""
+    """Write the result of a built-in tool in the shape of its item; a generated image has no text to change."""
     if kind == "code_interpreter_call":
         out["outputs"] = [{"type": "logs", "logs": text}]
     elif kind == "file_search_call":
@@ -245,7 +245,7 @@ def _patched_output(value: Any, result: ToolResult) -> Any:
 
 
 def validate(items: Sequence[Any], ready: bool, said: Sequence[Message] | None = None) -> list[str]:
-    """Return what the API would refuse."""
+    """Return the problems for which the API would refuse the list."""
     messages, problems = readable(items, read, said)
     problems += free_pairs(messages, ready)
     problems += last_user_present(messages)

@@ -1,4 +1,4 @@
-"""Tool names that a target format forbids: written with the forbidden characters escaped, and read back.
+"""Escape and restore tool names that a target format forbids.
 
 `mcp.files:read` is `mcp_x2e_files_x3a_read` where only letters, digits, `_` and `-` are allowed. A name that is then
 too long ends in a digest and cannot be read back.
@@ -15,11 +15,11 @@ MOST_CHARS = 64  # of a name, in every format that limits it
 
 
 def allowed_name(name: str, pattern: re.Pattern[str] | None) -> str:
-    """Return a tool's name as a format takes it: itself if it matches `pattern`, else escaped; "unknown" for none."""
+    """Return a tool's name unchanged if it matches `pattern`, else escaped; "unknown" for an empty name."""
     if pattern is None or pattern.fullmatch(name):
         return name
     escaped = "".join(c if pattern.fullmatch("a" + c) else f"_x{ord(c):02x}_" for c in name) or "unknown"
-    if not pattern.match(escaped):  # a first character that is allowed only behind another
+    if not pattern.match(escaped):  # its first character is allowed only after another
         escaped = f"_x{ord(escaped[0]):02x}_{escaped[1:]}"
     if len(escaped) <= MOST_CHARS:
         return escaped
@@ -28,7 +28,7 @@ def allowed_name(name: str, pattern: re.Pattern[str] | None) -> str:
 
 
 def original_name(name: str) -> str:
-    """Return the name that `allowed_name` escaped, the name itself if it is not escaped."""
+    """Return the name that `allowed_name` escaped; any other name unchanged."""
     return _ESCAPED.sub(_character, name) if "_x" in name else name
 
 

@@ -1,8 +1,8 @@
-"""Changed parts written back into the wire blocks they came from.
+"""Write changed parts back into the wire blocks they came from.
 
-What did not change stays the same object; a block whose part changed is copied with just that changed; a block
-whose part is gone is left out; a part that has no block gets a new one where it stands. A block that reads as no
-part at all (an empty text, a marker) stays.
+An unchanged block stays the same object; a block whose part changed is copied with only that change; a block whose part
+is gone is left out; a part without a block gets a new one at its place. A block without any part (an empty text, a
+marker) stays.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ def weave(
     rewrite: Callable[[Any, Part], Any],
     build: Callable[[Part], Any | None],
 ) -> list[Any]:
-    """Return the blocks brought in line with `parts`.
+    """Return the blocks updated to `parts`.
 
     `read` gives the parts of one block, `rewrite` a copy of a block for a changed part, `build` a block for a new
-    part or None where the format has no place for it.
+    part or None if the format cannot hold it.
     """
     old = [list(read(block)) for block in blocks]
     out: list[Any] = []
@@ -51,7 +51,7 @@ def weave(
 
 
 def _find(part: Part, parts: Sequence[Part], at: int, later: list[Part]) -> int | None:
-    """Return where in `parts`, from `at` on, this block's part went; None if it is gone."""
+    """Return the index in `parts`, at or after `at`, of this block's part; None if it is gone."""
     for n in range(at, len(parts)):
         if plain(parts[n]) == plain(part):
             return n
@@ -64,7 +64,7 @@ def _find(part: Part, parts: Sequence[Part], at: int, later: list[Part]) -> int 
 
 
 def _key(part: Part) -> tuple[str, str] | None:
-    """Return what ties a changed part to its old self: the call's id. Text and media have only their place."""
+    """Return the key that a changed part shares with the old one: a call's id. Text and media have none."""
     part = plain(part)
     if isinstance(part, ToolCall):
         return ("call", part.id)

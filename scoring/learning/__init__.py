@@ -1,7 +1,7 @@
-"""Learned weights (X15): labels of what sessions needed, the share of it that plans keep, and weights that keep more.
+"""Learned weights (X15): labels of what sessions needed, retention of it by plans, and a search for better weights.
 
-Only the weights of the signals are searched, near the present ones. A result counts only if it keeps more in sessions
-that had no part in the search. Nothing here changes a setting.
+Only the weights of the signals are searched, near the current ones. A result counts only if it retains more in
+held-out sessions. Nothing here changes a setting.
 """
 
 from scoring.learning.labels import (

@@ -1,7 +1,7 @@
-"""Labels of what a context needed later, on which weights are fitted.
+"""Labels of the content that a context needed later; weights are fitted to them.
 
-A session says so itself: what the agent's next messages name, and could only know from before, was needed. People say
-so too: what they restored, pinned, or took back from a prune was needed; what they dropped by hand was not.
+Names in the agent's next messages that it could only know from earlier messages were needed. So were messages that
+people restored, pinned or took back from a prune; messages that they dropped by hand were not.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ LONGEST_JUDGED = 2 * LONGEST
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One context, and what of it was needed afterwards.
+    """One context, and the parts of it that were needed afterwards.
 
-    `steps` are the needed names of each later message, `needed` and `unneeded` positions that people judged. Cases of
-    one `session` are never parted between training and trial.
+    `steps` are the needed names of each later message, `needed` and `unneeded` the positions that people judged. Cases
+    of one `session` are never split between search and held-out sessions.
     """
 
     session: str
@@ -33,15 +33,15 @@ class Case:
 
 
 def names_of(features: Features) -> set[str]:
-    """Return the names that a message says."""
+    """Return the names that a message contains."""
     content = features.content
     return set(content.names.split("\n")) if content is not None and content.names else set()
 
 
 def needed_names(features: Sequence[Features], cut: int) -> tuple[frozenset[str], ...]:
-    """Return, for each of the agent's next messages, the names in it that are before `cut` and nowhere between.
+    """Return, for each of the agent's next messages, its names that occur before `cut` and not in between.
 
-    Messages that need nothing are left out.
+    Messages without such names are left out.
     """
     before = set().union(*map(names_of, features[:cut]))
     between: set[str] = set()
@@ -60,10 +60,9 @@ def needed_names(features: Sequence[Features], cut: int) -> tuple[frozenset[str]
 
 
 def cuts_of(features: Sequence[Features], most: int) -> list[int]:
-    """Return at most `most` places at which the agent's answer comes next, spread evenly, half of them after a user's
-    words.
+    """Return at most `most` positions where the agent's answer comes next, spread evenly, half of them after a user.
 
-    Places, not labels: whether anything was needed there `case_at` finds out.
+    `case_at` finds out if anything was needed after a cut there.
     """
     upto = min(len(features) - 1, LONGEST)
     open_to = [
@@ -78,7 +77,7 @@ def cuts_of(features: Sequence[Features], most: int) -> list[int]:
 
 
 def case_at(session: str, features: Sequence[Features], cut: int) -> Case | None:
-    """Return the case of a context that ends before `cut`; None where nothing of it was needed."""
+    """Return the case of a context that ends before `cut`; None if nothing of it was needed."""
     steps = needed_names(features, cut)
     return Case(session, History.of_features(features[:cut]), steps) if steps else None
 
@@ -86,9 +85,9 @@ def case_at(session: str, features: Sequence[Features], cut: int) -> Case | None
 def judged(
     session: str, features: Sequence[Features], needed: Collection[int], unneeded: Collection[int]
 ) -> Case | None:
-    """Return the case of messages that people judged, by their positions; None where they judged nothing.
+    """Return the case of messages that people judged, by their positions; None if they judged nothing.
 
-    What they asked for last counts in the caller's lists: a position in both is one that nobody can learn from.
+    The caller's lists hold the latest judgement on each message. A position in both lists is ignored.
     """
     first = max(0, len(features) - LONGEST_JUDGED)
     wanted = frozenset(at - first for at in needed if at >= first and at not in unneeded)
@@ -99,7 +98,7 @@ def judged(
 
 
 def _spread(places: Sequence[int], most: int) -> list[int]:
-    """Return some of the places, evenly, the last among them."""
+    """Return at most `most` of the places, spread evenly, with the last among them."""
     if len(places) <= most:
         return list(places)
     return [places[(k + 1) * len(places) // most - 1] for k in range(most)]

@@ -1,8 +1,8 @@
 """Retention, the share of needed content that a plan keeps; weights are judged by it.
 
 A context is cut to 50, 25 and 10 % of what may be dropped, system messages and the last unit not counted. A needed
-name is kept where a message that stays still says it; a judged message where it stays whole, or goes if it was not
-needed. A figure is the mean of budgets, then of a session's cases, in percent.
+name is kept if a message that stays still contains it. A message that was judged needed must stay whole, one that was
+judged not needed must go. Retention is the mean over budgets, then over a session's cases, in percent.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def budgets(history: History) -> list[int]:
 
 
 def _where(case: Case) -> dict[str, list[int]]:
-    """Return needed name -> the positions that say it."""
+    """Return needed name -> the positions of messages that contain it."""
     wanted = frozenset().union(*case.steps)
     found: dict[str, list[int]] = {name: [] for name in wanted}
     if wanted:
@@ -70,7 +70,7 @@ def _share(case: Case, where: Mapping[str, Sequence[int]], plan: PrunePlan) -> f
 
 
 def _is_said(history: History, name: str, positions: Sequence[int], plan: PrunePlan) -> bool:
-    """Return whether the kept messages still have a name."""
+    """Return whether a kept message still contains a name."""
     for position in positions:
         fate = plan.fate(position)
         if fate == "shortened":
@@ -82,7 +82,7 @@ def _is_said(history: History, name: str, positions: Sequence[int], plan: PruneP
 
 
 def _left_of(history: History, position: int, plan: PrunePlan) -> set[str]:
-    """Return the names in the rows that a shortened output keeps; none if it is cleared."""
+    """Return the names in the lines that a shortened output keeps; none if it is cleared."""
     content, rows = history.features[position].content, frozenset(plan.shortenings[position].rows)
     if content is None or not rows:
         return set()

@@ -1,8 +1,8 @@
-"""Looks for weights that keep more of what was needed, and says so only if they do in sessions it has not seen.
+"""Search for weights with a higher retention, and suggest them only if held-out sessions confirm it.
 
-The search is small on purpose: one slider at a time, half or double, then finer, with a price on every move, and a
-bound on its work instead of a clock, so that the same sessions always give the same answer. Half of the sessions
-take no part in it; they decide.
+The search is small on purpose: one slider at a time, half or double, then finer, with a price on every move. Its work
+is bounded by a count instead of a clock, so that the same sessions always give the same answer. Half of the sessions
+are held out of the search and decide.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from scoring.learning.retention import BUDGETS, mean, retention
 from scoring.settings import LIMITS, Settings, Table
 from scoring.signals import SIGNALS
 
-LEAST_SESSIONS = 3  # on either side: fewer say nothing of chance
+LEAST_SESSIONS = 3  # in each half: with fewer, chance cannot be ruled out
 LEAST_GAIN = 0.5  # points of retention
-PRICE = 0.2  # points of retention that doubling or halving one slider has to bring
+PRICE = 0.2  # points of retention that doubling or halving one slider has to gain
 FACTORS = (2.0, 1.4)  # one round each
 TRIALS = 1 + 2 * len(FACTORS) * len(
     SIGNALS
-)  # sets of weights tried: two ways a slider and round, and the present
-# Messages planned over in all trials, and then to judge: ten to twenty seconds on a small machine.
+)  # sets of weights tried: two for each slider and round, and the current weights
+# Messages planned over in all trials, and then in the final comparison: 10-20 seconds on a small machine.
 SEARCHING, JUDGING = 150_000, 50_000
-FROM_ZERO = 8.0  # where a slider at 0 is tried
+FROM_ZERO = 8.0  # the value tried for a slider at 0
 USING_WEIGHTS = ("foresight", "score")
 
 Progress = Callable[[int, int], None]
@@ -36,10 +36,10 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """The outcome of a search for weights. `weights` is None where none are better, and `reason` says why.
+    """The outcome of a search for weights. `weights` is None if none are better; `reason` explains the outcome.
 
-    `before` and `after` are the retention in percent of the held-out sessions with the present weights and with the
-    best that were found; None where it was not measured. `held_out_sessions` and `sessions` count the sessions that
+    `before` and `after` are the retention of the held-out sessions in percent, with the current weights and with the
+    best that were found; None if it was not measured. `held_out_sessions` and `sessions` count the sessions that
     were used, `cases` their contexts.
     """
 
@@ -53,7 +53,7 @@ class Suggestion:
 
 
 def suggest(cases: Sequence[Case], settings: Settings, progress: Progress | None = None) -> Suggestion:
-    """Return the weights that these cases support, if any. `progress` gets (trials done, at most)."""
+    """Return the suggested weights, if these cases support any. `progress` gets (trials done, most trials)."""
     training, held_out = split(cases)
     training = within(training, SEARCHING // (TRIALS * len(BUDGETS)))
     held_out = within(held_out, JUDGING // (2 * len(BUDGETS)))
@@ -85,14 +85,14 @@ def suggest(cases: Sequence[Case], settings: Settings, progress: Progress | None
 
 
 def split(cases: Sequence[Case]) -> tuple[list[Case], list[Case]]:
-    """Return the cases to search in and those to judge by: sessions in the order of their hashes, in turn."""
+    """Return the cases to search in and the held-out ones: sessions alternate, in the order of their hashes."""
     order = sorted({case.session for case in cases}, key=_hash)
     searched = frozenset(order[0::2])
     return [c for c in cases if c.session in searched], [c for c in cases if c.session not in searched]
 
 
 def within(cases: Sequence[Case], messages: int) -> list[Case]:
-    """Return cases of `messages` messages together, at least one: first the first of every session, then the second."""
+    """Return cases with up to `messages` messages in all, at least one: the first of every session, then the second."""
     by_session: dict[str, list[Case]] = {}
     for case in cases:
         by_session.setdefault(case.session, []).append(case)
@@ -107,7 +107,7 @@ def within(cases: Sequence[Case], messages: int) -> list[Case]:
 
 
 def search(cases: Sequence[Case], settings: Settings, progress: Progress | None = None) -> dict[str, float]:
-    """Return the weights that keep most in these cases, less the price of moving there; the present ones if none do."""
+    """Return the weights with the highest retention in these cases, less the price of the moves to them."""
     start = {name: settings.weights.get(name, 0.0) for name in SIGNALS}
     known: dict[tuple[float, ...], float] = {}
 
@@ -147,7 +147,7 @@ def _steps(value: float, factor: float) -> Iterator[float]:
 
 
 def _distance(one: Mapping[str, float], other: Mapping[str, float]) -> float:
-    """Return how far two sets of weights lie apart, in doublings of single sliders."""
+    """Return the distance between two sets of weights, in doublings of single sliders."""
     return sum(abs(log2((1 + other[name]) / (1 + value))) for name, value in one.items())
 
 

@@ -1,9 +1,9 @@
-"""From a model's name to its window, limits, encoding and prices.
+"""Look up a model's window, limits, encoding and prices by its name.
 
-A name is matched by the longest row whose words and whose version numbers both begin the name's, after lower
-case, without the provider's prefix and the date, dots and dashes alike: `anthropic/claude-4.5-sonnet-20250929`
-is `claude-sonnet-4-5`. The user's own rows come first. A marker `[1m]` widens the window to a million. A name
-that matches nothing gets the default row, whose `known` is False.
+A name is compared in lower case, without the provider's prefix and the date, with dots as dashes. It gets the longest
+row whose words and version numbers both begin the name's: `anthropic/claude-4.5-sonnet-20250929` gets
+`claude-sonnet-4-5`. The user's own rows come first. A marker `[1m]` widens the window to a million. A name without a
+matching row gets the default row, whose `known` is False.
 """
 
 from __future__ import annotations
@@ -19,27 +19,27 @@ from scoring.models.table import BLUEPRINT_DEFAULT, BLUEPRINT_ROWS, DEFAULT, ROW
 from scoring.settings import FORESIGHT, Limit, Settings, number, shown
 
 WIDE_MARKER, WIDE_WINDOW = "[1m]", 1_000_000
-# Windows as providers offer them, to choose from where nothing is known of a model.
+# Usual windows of providers, to choose from for an unknown model.
 WINDOWS = (128_000, 200_000, 400_000, WIDE_WINDOW, 2_000_000, 10_000_000)
 LOCAL = frozenset({"ollama", "ollama_chat", "lmstudio", "lm_studio", "llamacpp", "llama.cpp", "local", "mlx"})
-# What agents call the newest model of a line.
+# The names that agents use for the newest model of a line.
 ALIASES: Mapping[str, str] = {
     "sonnet": "claude-sonnet-5-5",
     "opus": "claude-opus-5-5",
     "opusplan": "claude-opus-5-5",
     "haiku": "claude-haiku-5-5",
 }
-# Families whose version some write without a dash: llama3.1 is llama-3.1.
+# Families whose version is sometimes written without a dash: llama3.1 is llama-3.1.
 _JOINED = re.compile(r"\b(llama|gemma|glm|mistral|deepseek)-?(v?\d)")
-WINDOW_FOR_OUTPUT = 4  # the window of a model of which only the output limit is known, as a multiple of it
+WINDOW_FOR_OUTPUT = 4  # the window of a model with only a known output limit, as a multiple of that limit
 
 
 @dataclass(frozen=True, slots=True)
 class ModelLimits:
     """The limits and prices of a model. Tokens are whole numbers, prices US dollars per million tokens.
 
-    `input_limit` is None where input and output share the window; a None price is not known. `token_factor` is
-    how many tokens the model counts for one of `encoding` on agent traffic. Above `dearer_above` tokens of input
+    `input_limit` is None where input and output share the window; a price of None is unknown. `token_factor` is the
+    number of tokens the model counts for one of `encoding` on agent traffic. Above `dearer_above` tokens of input
     the provider charges more than these prices. `wider` is a larger window that the provider offers for the model.
     """
 
@@ -66,18 +66,18 @@ class ModelLimits:
         return self.input_limit or self.window
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the limits as JSON-ready data, complete."""
+        """Return all limits as JSON-ready data."""
         return {f.name: getattr(self, f.name) for f in fields(self)}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], overrides: Sequence[ModelLimits] = ()) -> ModelLimits:
-        """Return a row of the user's own: what `data` says, and for the rest what is known of the model already.
+        """Return a row of the user's own: the fields of `data`, the others from the row the model has already.
 
-        Only `name` is needed, and something besides. Where nothing is known and only the output limit is given,
-        the window is four times that.
+        Only `name` and one more field are required. For an unknown model with only an output limit, the window is four
+        times that limit.
 
         Raises:
-            InvalidSettings: a field is unknown, of a wrong type or out of range; one fault a field.
+            InvalidSettings: a field is unknown, of a wrong type or out of range; one fault for each field.
         """
         return _own_row(data, overrides)
 
@@ -94,13 +94,13 @@ def find_model(
 
 @lru_cache(maxsize=4_096)
 def _tabled(spelled: str, windows: str) -> ModelLimits:
-    """Return the table's row for a name: each append asks for those of many sessions."""
+    """Return the table's row for a name, cached because each append asks for the rows of many sessions."""
     rows, default = _table(windows)
     return _run_with(spelled, _longest(rows, _key(spelled)) or default)
 
 
 def _run_with(spelled: str, found: ModelLimits) -> ModelLimits:
-    """Return a model's row with what its spelling says: that it costs nothing, that its window is the wide one."""
+    """Return a model's row with what its name adds: that it costs nothing, or that its window is the wide one."""
     if not found.own and costs_nothing(spelled):
         found = replace(
             found, input_price=0, cached_price=0, cache_write_price=0, output_price=0, dearer_above=None
@@ -111,9 +111,9 @@ def _run_with(spelled: str, found: ModelLimits) -> ModelLimits:
 
 
 def costs_nothing(name: str) -> bool:
-    """Return whether a model is run on the user's own machine, or offered without a price, as its name tells.
+    """Return whether a model's name says that it runs on the user's machine or is offered for free.
 
-    Ollama spells a model with its size behind a colon (`llama3.1:8b`), gateways mark what is free (`:free`).
+    Ollama writes the size after a colon (`llama3.1:8b`), gateways mark free models (`:free`).
     """
     provider, _, model = name.lower().rpartition("/")
     tag = model.partition(":")[2]
@@ -132,13 +132,13 @@ def get_context_limit(
 
 
 def window_above(tokens: int, row: ModelLimits, window: int) -> int | None:
-    """Return the next window above `window` that the model is known to have and that holds `tokens`, if any."""
+    """Return the next known window of the model above `window` that holds `tokens`; None if there is none."""
     own = sorted(w for w in (row.window, row.wider) if row.known and not row.own and w is not None)
     return next((w for w in own if w > window and w >= tokens), None)
 
 
 def window_to_offer(tokens: int) -> int:
-    """Return the smallest usual window that holds `tokens`; beyond all of them `tokens` itself."""
+    """Return the smallest usual window that holds `tokens`, or `tokens` itself if none does."""
     return next((w for w in WINDOWS if w >= tokens), tokens)
 
 
@@ -148,7 +148,7 @@ def largest_call(row: ModelLimits) -> int:
 
 
 def is_wide(name: str | None) -> bool:
-    """Return whether a model's name says that it runs with its window of a million tokens."""
+    """Return whether a model's name selects its window of a million tokens."""
     return WIDE_MARKER in (name or "").lower()
 
 
@@ -174,7 +174,7 @@ def _longest(rows: Keyed, key: Key) -> ModelLimits | None:
 
 @lru_cache(maxsize=4_096)
 def _key(name: str) -> Key:
-    """Return the words and the version numbers of a name, in order, without provider, date and marker."""
+    """Return the words and the version numbers of a name in order, without provider, date and marker."""
     plain = name.lower().replace(WIDE_MARKER, "").rsplit("/", 1)[-1].split("@")[0]
     plain = _JOINED.sub(r"\1-\2", ALIASES.get(plain, plain).replace("gpt-35-", "gpt-3.5-"))
     tokens = [t for t in re.split(r"[-_.:\s]+", plain) if t]
@@ -185,7 +185,7 @@ def _key(name: str) -> Key:
 
 @lru_cache(maxsize=1)
 def _first_words() -> frozenset[str]:
-    """Return the words that the table's names begin with; what comes before one is the provider's."""
+    """Return the first words of the table's names; the words before one of them in a name are the provider's."""
     return frozenset(re.split(r"[-.]", row.name)[0] for row in (*ROWS, *BLUEPRINT_ROWS))
 
 
@@ -259,9 +259,9 @@ def _own_row(data: Mapping[str, Any], overrides: Sequence[ModelLimits]) -> Model
 
 
 def _within_window(row: ModelLimits, base: ModelLimits, named: bool) -> ModelLimits:
-    """Return the row where its input limit fits its window.
+    """Return the row if its input limit fits its window; raise InvalidSettings otherwise.
 
-    One that nobody `named` is that of the window in `base`: a larger window, or one below it, has none.
+    Unless `named`, the limit came with the window in `base`, and a row with another window has none.
     """
     if row.input_limit is None:
         return row

@@ -1,10 +1,10 @@
 """The cost of a context, and the savings and cost of a prune, at list prices in US dollars.
 
-A provider's cache holds the beginning of a context as far as it is the same as in the call before. So a prune costs
-once: everything behind the first changed place is written again, unless the cache has expired, when the next call
-writes everything again anyway. From then on each call saves the cached read of what was taken out. A cache of an hour
-costs twice the price of input to write. Where a provider has no price for writing to its cache a write costs what
-input costs; where it has none for reading, there is no cache. What is not known is None, never 0.
+A provider's cache holds the prefix of a context that is unchanged since the previous call. So a prune costs something
+once: everything after the first change is written to the cache again. If the cache has expired, the next call writes
+everything anyway. Each later call saves the cached read of the removed tokens. Writing to a cache that lives for an
+hour costs twice the price of input. If a provider has no price for cache writes, a write costs as much as input; if it
+has none for cached reads, there is no cache. Unknown values are None, never 0.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ HOUR_TIMES = 2
 
 @dataclass(frozen=True, slots=True)
 class ContextCost:
-    """The cost of one call's input: all of it new (`fresh`), and all of it read from the cache (`cached`).
+    """The cost of one call's input: if all of it is new (`fresh`), and if all of it is read from the cache (`cached`).
 
-    `at_least` says that the provider charges more than these prices for a context this long.
+    `at_least`: the provider charges more than these prices for a context this long.
     """
 
     fresh: float
@@ -37,9 +37,9 @@ class ContextCost:
 class PruneCost:
     """The effect of a prune on the bill.
 
-    `saved_per_call` and `rewritten_once` are tokens, `saved_cost` is of each later call, `rewrite_cost` of the next one
-    alone. After `break_even_calls` calls it has paid back: 0 where rewriting costs nothing, None where it never does or
-    prices are not known. `cold`: the cache has expired, so that rewriting costs nothing extra.
+    `saved_per_call` and `rewritten_once` are tokens; `saved_cost` applies to each later call, `rewrite_cost` to the
+    next one only. The prune has paid back after `break_even_calls` calls: 0 if rewriting costs nothing, None if it
+    never pays back or prices are unknown. `cold`: the cache has expired, so rewriting costs nothing extra.
     """
 
     saved_per_call: int
@@ -53,8 +53,10 @@ class PruneCost:
 
 @dataclass(frozen=True, slots=True)
 class CallTokens:
-    """The tokens of one call as reported. `cached` (read) and `written` are parts of `input`, `hour` is the part of
-    `written` that is cached for an hour. `answer` is what the text of the answer must be, where more than reported.
+    """The tokens of one call as reported.
+
+    `cached` (read) and `written` are parts of `input`, `hour` is the part of `written` that is cached for an hour.
+    `answer` is the least that the text of the answer takes, where that is more than reported.
     """
 
     input: int
@@ -67,14 +69,14 @@ class CallTokens:
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """The price of calls. `at_least`: the provider charges more, or only a part is known."""
+    """The price of calls. `at_least`: the provider charges more, or only a part of the price is known."""
 
     amount: float
     at_least: bool
 
 
 def context_cost(tokens: int, model: ModelLimits) -> ContextCost | None:
-    """Return what a call with a context of `tokens` costs before it answers; None where the price is not known."""
+    """Return the cost of a call's input of `tokens`; None if the price is unknown."""
     prices = _prices(model)
     if prices is None:
         return None
@@ -86,7 +88,7 @@ def context_cost(tokens: int, model: ModelLimits) -> ContextCost | None:
 def prune_cost(
     saved: int, rewritten: int, model: ModelLimits, *, hour: bool = False, cold: bool = False
 ) -> PruneCost:
-    """Return the bill of a prune that takes `saved` tokens out and leaves `rewritten` behind the first change.
+    """Return the cost of a prune that removes `saved` tokens and leaves `rewritten` tokens after the first change.
 
     `hour`: the session writes to a cache that lives for an hour. `cold`: the cache has expired.
     """
@@ -101,7 +103,7 @@ def prune_cost(
 
 
 def spent(calls: Iterable[tuple[CallTokens, ModelLimits]]) -> Spent | None:
-    """Return what calls have cost at the list prices of their own models, answers included; None if none is known."""
+    """Return the cost of calls at the list prices of their models, answers included; None if no price is known."""
     amounts: list[float] = []
     at_least = False
     for call, model in calls:
@@ -126,7 +128,7 @@ def _price(call: CallTokens, model: ModelLimits) -> float | None:
 
 
 def _hour_price(model: ModelLimits) -> float:
-    """Return the price of writing to a cache that lives for an hour: twice that of input, where writing has a price."""
+    """Return the price of writing to a cache that lives for an hour: twice that of input, if writing has a price."""
     return (model.input_price or 0.0) * (1.0 if model.cache_write_price is None else HOUR_TIMES)
 
 

@@ -1,8 +1,8 @@
 """The table of models: windows, limits and prices, each with its source and date.
 
-Tokens are whole numbers, prices are US dollars per million tokens, for prompts below `dearer_above` where a
-provider charges more for longer ones. `input` is None where input and output share the window. Where a provider
-publishes no price for writing to its cache, a write costs what input costs (None here).
+Tokens are whole numbers. Prices are US dollars per million tokens, for prompts of up to `dearer_above` tokens if a
+provider charges more for longer ones. `input` is None where input and output share the window. A None price for
+writing to the cache means that the provider publishes none and a write costs as much as input.
 
 Change a row together with its source and date. Names are matched by `scoring.models.lookup`, longest first, so a row
 for a family also holds for its later minor versions until they get a row of their own.
@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 
 class Row(NamedTuple):
-    """One model. `factor` is how many tokens it counts for one of the encoding's, on agent traffic.
+    """One model. `factor` is the number of tokens it counts for one of the encoding's, on agent traffic.
 
     `wider` is a larger window that the provider offers for it on request.
     """
@@ -37,8 +37,8 @@ class Row(NamedTuple):
 
 M = 1_000_000
 MIB = 1_048_576  # 1024 x 1024, as Google, DeepSeek and Meta spell a million
-# A maker's page alone: the figures were read there. "as in": a list that was read names that page for them. The lists
-# were read on the date of the row; what neither told is said not to be confirmed.
+# A maker's page alone: the numbers were read there. "as in": a list that was read gives that page as their source. The
+# lists were read on the date of the row; numbers from neither are marked as not confirmed.
 GENAI, LITELLM = "genai-prices 0.2.3", "litellm 1.109.1"
 LISTS = f"{GENAI} and {LITELLM}"
 CLAUDE = "platform.claude.com, models; prices of the cache as in " + LISTS
@@ -297,10 +297,10 @@ ROWS: tuple[Row, ...] = (
     Row("llama-3", 8_192, None, None, source=HOSTS, date="2026-11-22", factor=OPEN),
 )  # fmt: skip
 
-# Where nothing is known, a window small enough to be safe with most models of the day.
+# For unknown models: a window small enough to be safe with most current models.
 DEFAULT = Row("default", 100_000, None, 4_096, source="assumed: the model is not in the table")
 
-# The windows that the preset Blueprint has always had; they belong to it and are not looked up.
+# The fixed windows of the preset Blueprint; they belong to it and are not looked up.
 _BLUEPRINT = "preset Blueprint"
 BLUEPRINT_ROWS: tuple[Row, ...] = (
     Row("gemini-2.5-flash", M, None, None, source=_BLUEPRINT),

@@ -1,4 +1,4 @@
-"""Settings that take one of a few named values: the values, with the words that people read."""
+"""Settings that take one of a few named values: the values, with their labels for people."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _table(*choices: Choice) -> Mapping[str, Choice]:
     return MappingProxyType({choice.name: choice for choice in choices})
 
 
-# Each has its module of the same name in `scoring.planning.strategies`.
+# Each has a module of the same name in `scoring.planning.strategies`.
 STRATEGIES = _table(
     Choice("foresight", "Foresight", "keeps what the agent is likely to name again"),
     Choice("score", "Lowest score first", "drops the messages with the lowest scores"),

@@ -1,4 +1,4 @@
-"""A small table of numbers by name that cannot be changed: equal and hashed by content."""
+"""An immutable table of numbers by name, compared and hashed by content."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any, NoReturn
 
 
 class Table(dict[str, float]):
-    """A dict that refuses every change, so that frozen settings are frozen all through."""
+    """A dict that refuses every change, so that frozen settings contain nothing that can be changed."""
 
     __slots__ = ()
 

@@ -1,8 +1,8 @@
 """Keyword groups and the lexicon compiled from them.
 
-A word counts where it stands whole (no letter, digit or underscore touches it) in any case; a word that ends
-in a sign, such as `CREATE:`, needs nothing behind the sign. A group counts once however often it is found.
-The digest names what was compiled, so that a stored rating can be told from one of another lexicon.
+A word matches in upper or lower case, and only as a whole word: no letter, digit or underscore touches it. A word that
+ends in a sign, such as `CREATE:`, may be followed by anything. A group counts once, however often it is found.
+The digest identifies the lexicon, so that a stored rating of another lexicon is recognised as stale.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ahocorasick_rs import BytesAhoCorasick, MatchKind
 
 @dataclass(frozen=True, slots=True)
 class KeywordGroup:
-    """Words that mean the same to the score. `share` (0...1) is what finding any of them adds to the rating."""
+    """Words that count as one for the score. Finding any of them adds `share` (0...1) to the rating."""
 
     name: str
     share: float
@@ -30,7 +30,7 @@ class KeywordGroup:
 
     @classmethod
     def of(cls, name: str, share: float, words: str) -> KeywordGroup:
-        """Return a group of the words in a text, parted by blanks."""
+        """Return a group of the words in a text, separated by blanks."""
         return cls(name, share, tuple(words.split()))
 
     @classmethod
@@ -40,7 +40,7 @@ class KeywordGroup:
 
 
 class Lexicon:
-    """Keyword groups, compiled. Make one with `lexicon_of`, which compiles each list once."""
+    """Compiled keyword groups. Make one with `lexicon_of`, which compiles each list once."""
 
     __slots__ = ("_finder", "_groups", "_groups_of", "_longest", "_overlap", "_shares", "digest")
 
@@ -56,14 +56,14 @@ class Lexicon:
         self._groups_of = list(groups_of.values())
         self._longest = max(map(len, words), default=0)
         self._overlap = _may_hide(list(groups_of))
-        # Where no word can hide another, only the longest at each place is looked for, in a third of the time.
+        # If no word can hide another, only the longest at each place is searched for, in a third of the time.
         kind = MatchKind.Standard if self._overlap else MatchKind.LeftmostLongest
         self._finder = BytesAhoCorasick(words, matchkind=kind)
         named = repr([(g.name, g.share, g.words) for g in groups])
         self.digest = blake2b(named.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Send the groups alone to another process, which compiles them once."""
+        """Pickle the groups alone; the other process compiles them once."""
         return lexicon_of, (self._groups,)
 
     def rate(self, text: str) -> float:
@@ -78,7 +78,7 @@ class Lexicon:
         return min(1.0, sum([self._shares[group] for group in sorted(found)])) if found else 0.0
 
     def _note(self, found: set[int], said: bytes, start: int, piece: bytes) -> None:
-        """Add the groups of which a word stands whole in a piece of what is said, which begins at `start`."""
+        """Add to `found` the groups with a whole-word match in a piece of `said` that begins at `start`."""
         for word, begin, end in self._finder.find_matches_as_indexes(piece, overlapping=self._overlap):
             groups = self._groups_of[word]
             if found.issuperset(groups) or _goes_on(said, start + begin) or _goes_on(said, start + end):
@@ -87,10 +87,10 @@ class Lexicon:
 
 
 def _may_hide(words: Sequence[str]) -> bool:
-    """Return whether a place where one of the words is found may hide another one that stands whole there.
+    """Return whether a match of one of the words can hide a whole-word match of another at the same place.
 
-    A word stands whole from one edge between a sign and a letter to another. So only a word with such an edge inside
-    can hide one: one that ends at the edge, or one that begins there and goes on as this word does.
+    A whole word reaches from one edge between a sign and a letter to the next. So only a word with such an edge inside
+    can hide another: one that ends at the edge, or one that begins there and continues with the same letters.
     """
     for word in words:
         for at in range(1, len(word)):
@@ -102,17 +102,16 @@ def _may_hide(words: Sequence[str]) -> bool:
     return False
 
 
-# Each find is an object, and a text may hold nothing but keywords: no more of it at a time than this, and a word over
-# the edge belongs to the piece that it begins in.
+# Characters searched at a time: each match is an object, and a text may consist of keywords only. A word across the
+# edge of two pieces belongs to the piece that it begins in.
 SLICE_BYTES = 200_000
 _CHARACTER_BYTES = 4  # the most that one takes in UTF-8
 
 
 def _spelled(text: str) -> bytes:
-    """Return a text as it is searched: in lower case, in bytes, which need no counting of characters for a find's
-    place.
+    """Return a text in lower case as bytes, the form that is searched: offsets in bytes need no counting of characters.
 
-    Half of a surrogate pair, which transcripts do hold, is spelled as it is and no part of a word.
+    Half of a surrogate pair, which occurs in transcripts, is passed through and is not part of a word.
     """
     return text.lower().encode("utf-8", "surrogatepass")
 

@@ -1,10 +1,10 @@
 """Settings: every threshold and weight that a person may change, as one frozen value.
 
-A preset is a complete `Settings`; a session's own settings are a dict of overrides on top of one. What comes
-from outside goes through `Settings.from_dict`, which checks it as a whole and names every wrong field at once.
+A preset is a complete `Settings`; a session's own settings are a dict of overrides on top of one. Settings from
+outside go through `Settings.from_dict`, which checks them as a whole and names every wrong field at once.
 
 Units: weights are points of a score (0...100), shares and ratings are 0...1, percents are 0...100, tokens and
-messages are whole numbers. `0` switches a cap or a tail off; `None` for a cap means there is none.
+messages are whole numbers. `0` switches a cap or a tail off; `None` means that there is no cap.
 """
 
 from __future__ import annotations
@@ -53,15 +53,15 @@ class Settings:
     `target_percent` is where we warn and act, `aim_percent` what a prune cuts to, both of the input limit;
     `cap_tokens` is the user's own ceiling on the target. User words are kept up to the lesser of
     `user_words_tokens` and `user_words_percent` of the budget, in sessions in which users write at most
-    `user_words_messages_percent` of the messages. What misleads when it is lost (the task, rules, the plan, an
-    unresolved error, the last statement) is kept first, up to `guarded_percent` of what the budget leaves beside what
-    is always kept; `mark_changed` marks lines of outputs that an edit took away which goes itself.
+    `user_words_messages_percent` of the messages. Messages whose loss would mislead (the task, rules, the plan, an
+    unresolved error, the last statement) are kept first, up to `guarded_percent` of the budget that is left after
+    the messages that are always kept. `mark_changed` marks the lines of an output that a dropped edit removed.
     `minimum_gain_percent` of the input limit is what an automatic prune has to gain. `task_type` is a task type by
-    name, "auto" for what each session looks like, or "any" for these weights and keywords in all sessions;
-    `task_types` is what each type has of its own. The `stage_*` say what is tried before anything is dropped
-    (`scoring.planning.stages`). `windows` picks the model table, `counting` how tokens are counted.
+    name, "auto" to recognise the type of each session, or "any" for these weights and keywords in all sessions;
+    `task_types` holds the own settings of each type. The `stage_*` say what is tried before anything is dropped
+    (`scoring.planning.stages`). `windows` selects the model table, `counting` how tokens are counted.
 
-    Of the assembled context (S3, S2, M1, C8): a summary is due `max_messages_before_summary` messages or
+    For the assembled context (S3, S2, M1, C8): a summary is due `max_messages_before_summary` messages or
     `max_tokens_before_summary` tokens after the last one, or `summary_window_percent` of the window, whichever comes
     first. One summary takes at most `summary_percent` of what is available. `memory_percent` and `learnings_percent`
     share what the reserves leave; the `tool_outputs_*` belong to the strategy of that name. `status_line` shows the
@@ -114,11 +114,11 @@ class Settings:
     def from_dict(cls, data: Mapping[str, Any], base: Self | None = None) -> Self:
         """Return the settings that `data` describes on top of `base` (the defaults if None).
 
-        `weights` and `roles` may name some of their keys only, `task_types` some types and of these some of what they
-        have; every other field is replaced as a whole.
+        `weights` and `roles` may contain only some of their keys, `task_types` only some types with some of their
+        fields; every other field is replaced as a whole.
 
         Raises:
-            InvalidSettings: anything in `data` is unknown, of a wrong type or out of its range; one fault a field.
+            InvalidSettings: a field of `data` is unknown, of a wrong type or out of range; one fault for each field.
         """
         base = base or cls()
         values, faults = check_settings(data, {f.name: getattr(base, f.name) for f in fields(base)})
@@ -127,7 +127,7 @@ class Settings:
         return replace(base, **values)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return these settings as JSON-ready data, complete; `from_dict` reads it back to an equal value."""
+        """Return all settings as JSON-ready data; `from_dict` makes an equal value of it."""
         out: dict[str, Any] = {f.name: getattr(self, f.name) for f in fields(self)}
         out["weights"] = {name: self.weights.get(name, 0.0) for name in SIGNALS}
         out["roles"] = dict(self.roles)

@@ -1,9 +1,8 @@
-"""Task types: what kinds of sessions there are, and what each has of its own where the common settings do not fit.
+"""Task types: the kinds of sessions, and their own weights and keywords where the common settings do not fit.
 
-A type either follows the common weights and keywords (None) or has its own. Its own weights have to be worth it: they
-differ from the common ones only where that kept at least one point more in sessions that were not used to choose
-them, which so far no type's do (docs/retention.md). Which type a session looks like says
-`scoring.history.task_recognition`.
+A type either follows the common weights and keywords (None) or has its own. Own weights are used only where they
+retain at least one point more than the common ones in held-out sessions, which no type's do so far
+(docs/retention.md). `scoring.history.task_recognition` recognises the type of a session.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from scoring.settings.frozen_table import Table
 from scoring.settings.lexicon import KeywordGroup
 from scoring.signals import weights_of
 
-# All sessions alike, by the common settings; and each session by what it looks like.
+# The common settings for all sessions, or the recognised type of each session.
 ANY, AUTO = "any", "auto"
 
 
@@ -29,7 +28,7 @@ class Own:
     keywords: tuple[KeywordGroup, ...] | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON-ready data."""
+        """Return the weights and keywords as JSON-ready data."""
         return {
             "weights": None if self.weights is None else dict(self.weights),
             "keywords": None if self.keywords is None else [group.to_dict() for group in self.keywords],
@@ -104,13 +103,13 @@ CHAT = (
 )
 
 
-# A long message counts for more here, and what comes again for less: an order's details are said once, and at length.
+# Length counts for more here and repetition for less: the details of an order are given once, in a long message.
 SUPPORT_WEIGHTS = Table({**weights_of("Foresight"), "keywords": 10.0, "length": 1.0})
 
 
 @dataclass(frozen=True, slots=True)
 class TaskTypes:
-    """The own settings of each task type; the defaults of the fields are the ones we ship."""
+    """The own settings of each task type; the defaults of the fields are those we ship."""
 
     coding: Own = Own()
     support: Own = Own(SUPPORT_WEIGHTS, SUPPORT)
@@ -121,7 +120,7 @@ class TaskTypes:
         return (field.name for field in fields(self))
 
     def of(self, name: str) -> Own:
-        """Return what a type has of its own; nothing where there is no such type, as for "any"."""
+        """Return a type's own weights and keywords; none for an unknown type or "any"."""
         return getattr(self, name) if name in TASK_TYPES else NOTHING
 
     def to_dict(self) -> dict[str, Any]:
@@ -130,7 +129,7 @@ class TaskTypes:
 
 
 NOTHING = Own()
-# The types, and what distinguishes each.
+# Task type -> its distinguishing features.
 TASK_TYPES: Mapping[str, str] = MappingProxyType(
     {
         "coding": "works on files: edits, reads and runs them",

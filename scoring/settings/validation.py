@@ -1,4 +1,4 @@
-"""Checks settings that come from outside, as a whole: every wrong field is named, none is guessed at.
+"""Checks settings from outside as a whole: every wrong field is named, no value is guessed.
 
 A number is an int or a float that is finite; a bool or a numeral in a string is not.
 """
@@ -19,14 +19,14 @@ from scoring.settings.ranges import LIMITS, Limit
 from scoring.settings.task_types import Own, TaskTypes
 from scoring.signals import SIGNALS
 
-# More than this is a mistake or an attack, not a list that somebody edits.
+# A longer list is a mistake or an attack; nobody edits one by hand.
 _MOST_GROUPS, _MOST_WORDS, _LONGEST_WORD, _MOST_STEPS = 50, 1_000, 100, 20
 
 
 def check_settings(data: object, base: Mapping[str, Any]) -> tuple[dict[str, Any], list[Fault]]:
     """Return the fields to replace in `base` (all fields by name), and the faults of `data`.
 
-    Where there are faults the fields are not to be used.
+    If there are faults, do not use the fields.
     """
     if not isinstance(data, Mapping):
         return {}, [Fault("settings", f"expected an object, got {shown(data)}")]
@@ -36,7 +36,7 @@ def check_settings(data: object, base: Mapping[str, Any]) -> tuple[dict[str, Any
         if name not in base:
             faults.append(Fault(str(name), f"unknown setting; expected one of {', '.join(base)}"))
         elif name == "task_types":
-            continue  # at the end, because what a type does not say of its weights the common ones say
+            continue  # checked last: a type takes the weights that it does not give from the common ones
         elif name in CHOICES:
             values[name] = _choice(name, value, tuple(CHOICES[name]), faults)
         else:
@@ -91,7 +91,7 @@ def number(name: str, value: object, limit: Limit, faults: list[Fault]) -> float
 
 
 def tool_names(name: str, value: object, faults: list[Fault]) -> tuple[str, ...]:
-    """Return a list of names of tools; a fault otherwise."""
+    """Return the names of tools if it is a list of them; a fault otherwise."""
     listed = value if isinstance(value, list | tuple) and len(value) <= _MOST_WORDS else [None]
     if all(isinstance(one, str) and one.strip() and len(one) <= _LONGEST_WORD for one in listed):
         return tuple(listed)
@@ -100,7 +100,7 @@ def tool_names(name: str, value: object, faults: list[Fault]) -> tuple[str, ...]
 
 
 def shown(value: object) -> str:
-    """Return a value as an error may show it: its JSON-like spelling, cut short."""
+    """Return a value as errors show it: JSON-like and cut short."""
     if isinstance(value, int) and value.bit_length() > 200:
         return "a number of more than 60 digits"
     text = repr(value) if isinstance(value, str | int | float | None) else f"a {type(value).__name__}"

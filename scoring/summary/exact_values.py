@@ -1,4 +1,4 @@
-"""Exact values: error messages, URLs, ids, configuration values, figures, each verbatim as it stands in a message."""
+"""Exact values: error messages, URLs, ids, configuration values and numbers, each copied verbatim from a message."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ LONGEST_VALUE, LONGEST_ERROR = 160, 300  # characters
 MOST_ERRORS = 3  # of one output
 _NO_ERROR = re.compile(r"(?:0 (?:errors|failed)|no errors?)\b", re.IGNORECASE)
 _ERROR_LINE = re.compile(r"\b(?:error|failed|fatal|panic|denied)\b|(?:Error|Exception)\b", re.IGNORECASE)
-# Lines of source code and of search results speak of errors without reporting one.
+# Lines of source code and of search results mention errors without reporting one.
 _CODE = re.compile(
     r"^\d+\s*[→|:\t]|^\S+\.\w+[-:]\d+[-:]\s*\t|%[vsdwq]\b|[({]$|;$"
     r"|^(?:if|elif|else|return|func|def|class|raise|except|catch|throw|try|import|from|const|let|var|type|#|//|\*)\b"
     r"|(?:Errorf?|Exception|Fatalf?|[Ff]ailed|error)\("
 )
 _NAMES = "port|timeout|limit|version|size|key|id|host|user|name|url|path|rate|total|price|count"
-# What looks like a setting and is source code: a type, a call, one name given to another.
+# Source code that looks like a setting: a type, a call, one name assigned to another.
 _SOURCE = re.compile(
     r"^self\.|[:=]\s?(?:[A-Za-z_][\w.]*\(|=|(?:str|int|float|bool|bytes|Path|None|Any|self|cls|string|number)\b)|"
     r"[()]$|[\w\]]\s?= [a-z_][a-z_.]*$|[:=]\s?[A-Za-z_]$"
 )
-# An error that somebody quotes: its name opens the line.
+# A quoted error: its name opens the line.
 _QUOTED_ERROR = re.compile(
     r"^\W*(?:[\w.]*\.)?(?:ERROR|FATAL|Error|[A-Z]\w*(?:Error|Exception))\b\W{0,3}:\s?\S"
 )
-# In the order of what they are worth; each is taken verbatim. The groups that are quoted are the whole match.
+# Weight and pattern of each kind; the whole match is the value, verbatim.
 _PATTERNS: tuple[tuple[float, re.Pattern[str]], ...] = (
     (3.0, re.compile(r"\bhttps?://[^\s\"'<>)\]}`]+[^\s\"'<>)\]}`.,;:]")),
     (3.0, re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b", re.IGNORECASE)),
@@ -49,27 +49,25 @@ _EXTENSIONS = (
     "py|pyi|ipynb|js|mjs|cjs|ts|tsx|jsx|vue|md|rst|txt|json|jsonl|ya?ml|toml|ini|cfg|conf|env|lock|csv|tsv|html?|s?css|"
     "xml|svg|go|rs|rb|java|kt|swift|c|h|cc|cpp|hpp|cs|php|lua|sh|sql|db|log|pdf|png|jpe?g|gif|docx?|xlsx?|pptx?|zip|gz|tar"
 )
-# Rooted, of three parts, or of two with an extension: "and/or" is no path.
+# Rooted, of three parts, or of two with an extension: "and/or" is not a path.
 _PATH = (
     r"(?<![\w:/.@-])(?:(?:~|\.{1,2})?/(?:[\w@.+-]+/)*|(?:[\w@.+-]+/){2,}|(?:[\w@.+-]+/)+(?=[\w@+-]+\.[a-z]))"
     r"[\w@+-][\w@.+-]*\w"
 )
-# Only in what somebody says: in the output of a tool every second word is one.
+# Only in the words of a user or an agent: in the output of a tool every second word would match.
 _SAID: tuple[tuple[float, re.Pattern[str]], ...] = (
     (1.5, re.compile(_PATH)),
-    (1.5, re.compile(r"\b[A-Za-z]:\\(?:[\w .+-]+\\)*[\w.+-]*\w")),  # a path of Windows
-    (1.5, re.compile(rf"(?<![\w./])[\w-]+\.(?:{_EXTENSIONS})\b(?![/.(]\w)")),  # a file's name
+    (1.5, re.compile(r"\b[A-Za-z]:\\(?:[\w .+-]+\\)*[\w.+-]*\w")),  # a Windows path
+    (1.5, re.compile(rf"(?<![\w./])[\w-]+\.(?:{_EXTENSIONS})\b(?![/.(]\w)")),  # a file name
     (2.0, re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+\b")),  # a mail address
     (2.0, re.compile(r"(?<!\w)#[\w-]*\d[\w-]*\w")),  # an issue, an order
-    (1.5, re.compile(r"\b(?=[\w-]*[A-Za-z])(?=[\w-]*\d[\w-]*\d)[A-Za-z0-9][\w-]{4,39}\b")),  # letters and figures
+    (1.5, re.compile(r"\b(?=[\w-]*[A-Za-z])(?=[\w-]*\d[\w-]*\d)[A-Za-z0-9][\w-]{4,39}\b")),  # letters and digits
     (1.0, re.compile(r"(?<![\w.,])\d{5,24}(?![\w.,]*\d)\b")),  # a long number
 )  # fmt: skip
 
 
 def values(messages: Sequence[Message]) -> Iterator[tuple[float, str]]:
-    """Yield each exact value and what it is worth: more in the user's words, for errors, and each time it comes
-    again.
-    """
+    """Yield each exact value with its weight, higher in the user's words and for errors; repeats are yielded again."""
     for message in messages:
         for part in message.parts:
             if not isinstance(part, Text | ToolResult | Reasoning) or is_confirmation(part.text):
@@ -87,7 +85,7 @@ def values(messages: Sequence[Message]) -> Iterator[tuple[float, str]]:
 
 
 def error_lines(text: str) -> list[str]:
-    """Return the lines that report an error, verbatim, each once; of a traceback the line that names the error."""
+    """Return the lines that report an error, verbatim, each once; for a traceback the line that names the error."""
     found: dict[str, None] = {}
     for line in map(str.strip, text.splitlines()):
         if (

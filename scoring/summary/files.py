@@ -1,4 +1,4 @@
-"""The files that a conversation touched, from the arguments of tool calls and never guessed from text."""
+"""The files that a conversation read or changed, from the arguments of tool calls and never guessed from text."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PATH_KEYS = (
     "path", "file_path", "filepath", "filename", "file", "target_file", "notebook_path", "absolute_path", "filePath",
 )  # fmt: skip
 COMMAND_KEYS = ("command", "cmd", "script")
-# The first that a tool's name contains says how it touches a file; order matters ("str_replace" before "place").
+# The first word found in a tool's name decides the kind of access; order matters ("str_replace" before "place").
 _VERBS: tuple[tuple[str, str], ...] = (
     ("delete", "deleted"), ("remove", "deleted"), ("rename", "moved"), ("move", "moved"), ("create", "created"),
     ("write", "written"), ("edit", "edited"), ("replace", "edited"), ("patch", "edited"), ("insert", "edited"),
@@ -45,7 +45,7 @@ def files_touched(messages: Sequence[Message]) -> dict[str, dict[str, int]]:
 
 
 def touches(call: ToolCall) -> Iterator[tuple[str, str]]:
-    """Yield each path that one call touches, and how."""
+    """Yield each path that a call accesses, with the kind of access."""
     arguments = _arguments(call)
     for kind, path in _PATCH.findall(call.arguments.replace("\\n", "\n") if "*** " in call.arguments else ""):
         yield path.strip('"} '), _PATCHED[kind]
@@ -66,7 +66,7 @@ def touches(call: ToolCall) -> Iterator[tuple[str, str]]:
 
 
 def described(path: str, ways: Mapping[str, int]) -> str:
-    """Return one line: the path and its changes, or its reads where nothing changed it."""
+    """Return one line with the path and its changes, or its reads if it was not changed."""
     changes = [(how, n) for how, n in ways.items() if how != READ] or list(ways.items())
     return f"{path} ({', '.join(how if n == 1 else f'{how} {n} times' for how, n in changes)})"
 
@@ -80,7 +80,7 @@ def _arguments(call: ToolCall) -> dict[str, Any]:
 
 
 def _how(name: str, arguments: Mapping[str, Any]) -> str:
-    """Return how a tool touches a file; an editor that is one tool for everything says so in its arguments."""
+    """Return a tool's kind of access to a file; an editor with one tool for everything has it in its arguments."""
     command = arguments.get("command")
     said = [command] if isinstance(command, str) and " " not in command else []
     for plain in (one.lower() for one in (*said, name)):

@@ -1,7 +1,7 @@
 """The levels of a summary: structured by a model, then terser, then deterministic, which always fits.
 
-A summary that is not shorter than what it replaces is rejected, also our own. This module decides what to ask
-next and whether an answer will do; it asks nobody.
+A summary that is not shorter than the messages it replaces is rejected, the built-in one too. This module makes
+requests and judges replies; it calls no model.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from scoring.tokens import ESTIMATOR, TokenCounter, estimate_message_tokens
 
 Level = Literal["structured", "terser", "deterministic"]
 LEVELS: tuple[Level, ...] = ("structured", "terser", "deterministic")
-MOST_SHARE = 0.75  # of what is replaced, for a whole sentence
+MOST_SHARE = 0.75  # of the replaced tokens, to fit a whole sentence
 TERSER_SHARE = 0.4  # of the words of the first level
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A summary with its verdict. `tokens` is its cost, heading included; `problem` says why it is refused."""
+    """A judged summary. `tokens` is its cost, heading included; `problem` is the reason for a refusal, or ""."""
 
     summary: Summary
     tokens: int
@@ -32,7 +32,7 @@ class Judged:
 
     @property
     def accepted(self) -> bool:
-        """Return whether it may replace what it covers."""
+        """Return whether the summary may replace the messages it covers."""
         return not self.problem
 
 
@@ -44,7 +44,7 @@ def replaced_tokens(items: Sequence[Message | Summary], counter: TokenCounter = 
 
 
 def covering(items: Sequence[Message | Summary], id: str = "", first: str = "", last: str = "") -> Summary:
-    """Return an empty summary over these items: its depth, how many messages it covers, and when."""
+    """Return an empty summary over these items, with its depth, number of messages and days."""
     summaries = [i for i in items if isinstance(i, Summary)]
     messages = sum(i.messages if isinstance(i, Summary) else 1 for i in items)
     depth = 1 + max((s.depth for s in summaries), default=0)
@@ -53,7 +53,7 @@ def covering(items: Sequence[Message | Summary], id: str = "", first: str = "", 
 
 
 def request(level: Level, items: Sequence[Message | Summary], max_words: int = MOST_WORDS) -> Ask:
-    """Return what to ask a model for at one of its levels."""
+    """Return the request to a model for a summary of one level."""
     if level == "terser":
         return ask(items, max(50, int(max_words * TERSER_SHARE)), terser=True)
     return ask(items, max_words)
@@ -62,7 +62,7 @@ def request(level: Level, items: Sequence[Message | Summary], max_words: int = M
 def judge(
     empty: Summary, reply: str, replaced: int, max_words: int, counter: TokenCounter = ESTIMATOR
 ) -> Judged:
-    """Return a model's reply as a summary, accepted or with the reason why not."""
+    """Return a model's reply as a summary, accepted or with the reason for refusing it."""
     read = read_reply(reply, max_words)
     if read.problem:
         return Judged(empty, 0, read.problem)
@@ -77,11 +77,11 @@ def deterministic(
     counter: TokenCounter = ESTIMATOR,
     most_tokens: int | None = None,
 ) -> Judged:
-    """Return the built-in snapshot in at most `most_tokens`, by default half of what it replaces.
+    """Return the built-in snapshot in at most `most_tokens`, by default half of the tokens it replaces.
 
-    Where the five sections take more, only lines that fit are in it, each section with its share. Where no whole
-    sentence fits into half of a short text, it may take three quarters; then words are cut, and at last the heading
-    stands alone. Not accepted only where even that costs as much as the items.
+    If the five sections take more, only lines that fit are included, each section with its share. If no whole sentence
+    fits into half of a short text, the snapshot may take three quarters; then sentences are cut, and finally only the
+    heading is left. It is refused only if even the heading costs as much as the items.
     """
     most = min(replaced - 1, replaced // 2 if most_tokens is None else most_tokens)
     ranked = ranked_lines(items)
@@ -106,11 +106,11 @@ def _brief(
     whole: bool,
     counter: TokenCounter,
 ) -> Judged:
-    """Return the snapshot of the lines that fit `most` tokens with the heading."""
+    """Return the snapshot with the lines that fit into `most` tokens together with the heading."""
     room = most - estimate_message_tokens(empty.as_message(), counter)
     judged = _judged(empty, replaced, counter)
     while room > 0 and (text := brief_snapshot(ranked, room, counter, whole=whole)):
-        # Tokens of parts do not add up exactly to those of the whole.
+        # The tokens of the parts do not add up exactly to those of the whole.
         judged = _judged(replace(empty, text=text), replaced, counter)
         if judged.tokens <= most:
             return judged

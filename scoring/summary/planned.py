@@ -1,7 +1,7 @@
-"""The summary that a plan asks for, written by the built-in summariser within what the plan has set aside for it.
+"""The summary that a plan asks for, written by the built-in summariser within the tokens that the plan reserves.
 
-For lists that no store keeps: a file that is pruned, a context that is assembled. The same messages always give the
-same summary.
+It is used for lists outside the store: a file that is pruned, a context that is assembled. The same messages always
+give the same summary.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def written(
     max_words: int = MOST_WORDS,
     counter: TokenCounter = ESTIMATOR,
 ) -> Judged:
-    """Return a summary of these items in at most `most_tokens`, and in fewer than they take."""
+    """Return a summary of these items in at most `most_tokens` and in fewer tokens than the items."""
     return deterministic(
         covering(items), items, replaced_tokens(items, counter), max_words, counter, most_tokens
     )

@@ -1,7 +1,7 @@
 """The prompt for a summary, and the parser of the reply.
 
-The prompt asks for the five sections of the built-in snapshot; the reply is held to them. A reply that is no such
-thing (empty, cut off before the first section, without a heading) is refused with a reason, never guessed at.
+The prompt asks for the five sections of the built-in snapshot. A reply without them (empty, cut off before the first
+section, without a heading) is refused with a reason; nothing is guessed.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def ask(items: Sequence[Message | Summary], max_words: int = MOST_WORDS, terser:
 
 
 def transcript(items: Sequence[Message | Summary]) -> str:
-    """Return the items as a model reads them, each under who speaks; long outputs by their head, tail and errors."""
+    """Return the items as text for a model, each under its speaker; long outputs as head, tail and error lines."""
     pieces = []
     for item in items:
         if isinstance(item, Summary):
@@ -84,16 +84,14 @@ def _part(part: Text | Reasoning | ToolCall | ToolResult | Media | FileReference
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """A parsed reply: the text of the five sections, or "" and the fault."""
+    """A parsed reply: the text of the five sections, or "" with the fault."""
 
     text: str
     problem: str = ""
 
 
 def read_reply(reply: str, max_words: int = MOST_WORDS) -> Read:
-    """Return the five sections of a model's reply, in order, within the words; lines too many are left out from the
-    end.
-    """
+    """Return the five sections of a model's reply, in order; the last lines are left out if it has too many words."""
     text = reply.strip()
     for fence in _FENCES:
         if text.startswith(fence):
@@ -118,7 +116,7 @@ def read_reply(reply: str, max_words: int = MOST_WORDS) -> Read:
 
 
 def _headed(text: str) -> str:
-    """Return the reply with bold or numbered section names made headings."""
+    """Return the reply with bold or numbered section names changed to headings."""
     lines = []
     for line in text.splitlines():
         bare = line.strip().strip("#*: ").lstrip("0123456789.) ").strip("#*: ")

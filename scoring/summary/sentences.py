@@ -1,6 +1,6 @@
 """Decisions, refusals, announcements and open tasks, sentence by sentence in the speaker's own words.
 
-A bare confirmation ("done", "file written successfully") says nothing and is never used.
+A bare confirmation ("done", "file written successfully") carries no information and is never used.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from typing import Any
 
 from scoring.messages import Message, Text
 
-SCANNED = 20_000  # characters of one text that are looked at: its beginning and its end
-LONGEST = 60  # words of one sentence that is quoted
-USER, AGENT = "User: ", "Agent: "  # who decided
+SCANNED = 20_000  # characters of one text that are searched: its beginning and its end
+LONGEST = 60  # words of one quoted sentence
+USER, AGENT = "User: ", "Agent: "  # the author of a decision
 REQUEST_WEIGHT = 0.5
-# What an agent's program writes into the user's messages: echoes of its own commands, notices, hooks. Nobody says it.
+# Text that an agent's program writes into the user's messages: echoes of its own commands, notices, hooks.
 _MACHINE = re.compile(
     r"<(?P<tag>local-command-\w+|command-(?:name|message|args|contents)|bash-\w+|system-reminder|task-notification|"
     r"user-prompt-submit-hook|ide_\w+)\b[^>]{0,200}>.*?(?:</(?P=tag)>|\Z)|"
@@ -39,7 +39,7 @@ _DECISION = re.compile(
 _NAMED = re.compile(
     r"^(?:User: |Agent: )?\W*(?:decision|decided|we decided|agreed|conclusion)\b", re.IGNORECASE
 )
-# An error message refuses and rejects, and decides nothing.
+# An error message contains words such as "refused" but is not a decision.
 _ERROR = re.compile(
     r"^\W*(?:[\w.]*\.)?(?:ERROR|FATAL|Error|[A-Z]\w*(?:Error|Exception))\b|\bconnection refused\b",
     re.MULTILINE,
@@ -62,7 +62,7 @@ _NEXT = re.compile(
     r"follow(?:ing|ed) by)\b",
     re.IGNORECASE,
 )
-# What the agent is about to do is no decision, unless it says why.
+# An announcement of the agent is not a decision, unless it gives a reason.
 _ANNOUNCES = re.compile(
     r"^\W*(?:(?:ok(?:ay)?|now|so|next|first|then|good|great|perfect|alright)\b[,.!:]?\s+)*"
     r"(?:let me|let's (?:check|look|see|try|run|start)|"
@@ -86,14 +86,12 @@ _CONFIRMATION = re.compile(
 
 
 def is_confirmation(text: str) -> bool:
-    """Return whether a text only confirms: nothing in it that a summary could use."""
+    """Return whether a text is a bare confirmation, with nothing that a summary could use."""
     return not text.strip() or (len(text) < 300 and _CONFIRMATION.match(text.strip()) is not None)
 
 
 def sentences(text: str) -> list[str]:
-    """Return the sentences and lines of a text without its code blocks, blanks squeezed; only its two ends if it is
-    long.
-    """
+    """Return the sentences and lines of a text without code blocks, blanks collapsed; of a long text only both ends."""
     if len(text) > SCANNED:
         text = text[: SCANNED * 3 // 4] + "\n" + text[-SCANNED // 4 :]
     found = (_paired(" ".join(piece.split())) for piece in _BREAK.split(_FENCE.sub("\n", text)))
@@ -101,7 +99,7 @@ def sentences(text: str) -> list[str]:
 
 
 def _paired(piece: str) -> str:
-    """Return a sentence out of a stressed passage, without the stars of which the other half stayed behind."""
+    """Return a sentence from a bold passage without an unpaired `**`."""
     if piece.count(_STRESS) % 2 == 0:
         return piece
     if piece.startswith(_STRESS):
@@ -111,14 +109,14 @@ def _paired(piece: str) -> str:
 
 
 def own_words(text: str) -> str:
-    """Return a text without what a program put into it: its notices, and what colours a terminal."""
+    """Return a text without the notices and terminal colours that a program put into it."""
     if "\x1b" in text:
         text = _TERMINAL.sub("", text)
     return _MACHINE.sub("", text) if "<" in text or "Caveat" in text else text
 
 
 def said_by(message: Message) -> list[str]:
-    """Return the sentences a user or the agent says in a message, tool outputs left aside."""
+    """Return the sentences of the user or the agent in a message, without tool outputs."""
     if message.role not in ("user", "assistant"):
         return []
     text = own_words("\n".join(p.text for p in message.parts if isinstance(p, Text)))
@@ -128,8 +126,8 @@ def said_by(message: Message) -> list[str]:
 def decisions(messages: Sequence[Message]) -> Iterator[tuple[float, str]]:
     """Yield each decision or refusal with its reason and its weight, as `User: …` or `Agent: …`.
 
-    The user's words, refusals, reasons and what is called a decision weigh more. A message of the user without any of
-    these is yielded as a request, which weighs less than every decision.
+    The user's words, refusals, reasons and explicit decisions weigh more. A message of the user without any of these
+    is yielded as a request, which weighs less than every decision.
     """
     for message in messages:
         spoken = said_by(message)
@@ -151,8 +149,10 @@ def decisions(messages: Sequence[Message]) -> Iterator[tuple[float, str]]:
 
 
 def decision_weight(line: str) -> float:
-    """Return the weight of one line of *Key Decisions*, from its words alone, so that the lines of an earlier summary
-    are ranked among new ones. A line without a speaker was written by a model and counts as a decision.
+    """Return the weight of one line of *Key Decisions*, from its words alone.
+
+    So the lines of an earlier summary can be ranked among new ones. A line without a speaker was written by a model
+    and counts as a decision.
     """
     if line.startswith(USER) and not _DECISION.search(line):
         return REQUEST_WEIGHT
@@ -189,14 +189,14 @@ def open_tasks(messages: Sequence[Message]) -> Iterator[str]:
         for sentence in said_by(message):
             if _DONE.match(sentence):
                 spoken.pop(_bare(sentence), None)
-            elif _OPEN.search(sentence) and not sentence.endswith(":"):  # a heading names no task
+            elif _OPEN.search(sentence) and not sentence.endswith(":"):  # a heading is not a task
                 spoken[_bare(sentence)] = None
     yield from latest
     yield from reversed(spoken)
 
 
 def quoted(sentence: str, most_words: int = LONGEST) -> str:
-    """Return a sentence verbatim; of one with more words the first `most_words`, and an ellipsis."""
+    """Return a sentence verbatim, or its first `most_words` words and an ellipsis if it has more."""
     words = sentence.split()
     return sentence if len(words) <= most_words else " ".join(words[:most_words]) + " …"
 
@@ -204,7 +204,7 @@ def quoted(sentence: str, most_words: int = LONGEST) -> str:
 def quoted_whole(spoken: Sequence[str]) -> str:
     """Return the first sentences that have at most `LONGEST` words together, an ellipsis where more follow.
 
-    Only a first sentence that is longer is cut itself, between two words.
+    A first sentence that is longer is cut between two words.
     """
     words = 0
     for n, sentence in enumerate(spoken):
@@ -219,7 +219,7 @@ def _bare(task: str) -> str:
 
 
 def _todo_list(arguments: str) -> list[str] | None:
-    """Return the open entries of a todo list in a call's arguments; None where there is no such list."""
+    """Return the open entries of a todo list in a call's arguments; None if there is no such list."""
     if '"status"' not in arguments:
         return None
     try:

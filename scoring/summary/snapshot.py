@@ -1,8 +1,8 @@
-"""The summary that needs no model: five sections of what stands verbatim in the messages, at most so many words.
+"""The built-in summary, without a model: five sections quoted verbatim from the messages, within a limit of words.
 
-The same messages always give the same text. Each section has a share of the words; what one does not use goes to the
-others. Summaries among the items are taken apart and their lines kept where there is room, so that a summary of
-summaries still says what the first one said.
+The same messages always give the same text. Each section has a share of the words; unused words go to the other
+sections. Summaries among the items are split into their lines, which are kept where there is room, so that a summary of
+summaries still has the content of the first one.
 """
 
 from __future__ import annotations
@@ -31,16 +31,22 @@ SHARES = (0.2, 0.3, 0.22, 0.16, 0.12)  # of the words, in the order of the secti
 MOST_WORDS = 600
 NOTHING = "(none)"
 TASK = "Task: "
-LEAST_QUOTED = 2  # words: the speaker alone says nothing
+LEAST_QUOTED = 2  # words: the speaker alone is useless
 WORDS_OF_HEADINGS = 4 * len(SECTIONS)  # "##", two words, and "(none)"
 MOST_ERRORS = 10
-# Looked at from the end, because what was decided last holds.
+# Searched from the end, because the last decision is the valid one.
 MOST_CANDIDATES = 400
-FIRST = (1, 2, 3, 4, 0)  # who takes first what is left: decisions, values, state, tasks, files
+FIRST = (
+    1,
+    2,
+    3,
+    4,
+    0,
+)  # the order in which sections take unused words: decisions, values, state, tasks, files
 
 
 def ranked_lines(items: Sequence[Message | Summary]) -> list[list[str]]:
-    """Return what there is to say in each of the five sections, each line whole, what matters most first."""
+    """Return the lines for each of the five sections, uncut, the most important first."""
     messages = [item for item in items if isinstance(item, Message)]
     earlier = _earlier(item for item in items if isinstance(item, Summary))
     files, choices, exact, state, tasks = earlier
@@ -54,7 +60,7 @@ def ranked_lines(items: Sequence[Message | Summary]) -> list[list[str]]:
 
 
 def snapshot(ranked: Sequence[Sequence[str]], most_words: int = MOST_WORDS) -> str:
-    """Return the five sections in at most `most_words` words, each under its heading; an empty section says so."""
+    """Return the five sections in at most `most_words` words, each under its heading; an empty one has "(none)"."""
     room = max(0, most_words - WORDS_OF_HEADINGS)
     chosen = _within(ranked, room, lambda line: word_count(line) + 1, heading=0)
     return "\n\n".join(_section(name, lines) for name, lines in zip(SECTIONS, chosen, strict=True))
@@ -63,10 +69,10 @@ def snapshot(ranked: Sequence[Sequence[str]], most_words: int = MOST_WORDS) -> s
 def brief_snapshot(
     ranked: Sequence[Sequence[str]], tokens: int, counter: TokenCounter = ESTIMATOR, *, whole: bool = False
 ) -> str:
-    """Return a snapshot in about `tokens` tokens: only the sections that have a line that fits, "" where none does.
+    """Return a snapshot in about `tokens` tokens, only with sections that have a line that fits; "" if none has.
 
-    Lines are whole. Where no decision fits, the first sentences or words of it that do are quoted; "" where it must
-    be `whole` and no sentence fits.
+    Lines are whole. If no decision fits, the first sentences or words of one are quoted; with `whole`, sentences only,
+    and "" if none fits.
     """
     heading = max(counter.count(f"\n\n## {name}\n") for name in SECTIONS)
     chosen = _within(ranked, tokens, lambda line: counter.count(f"- {line}\n"), heading)
@@ -93,7 +99,7 @@ def _section(name: str, lines: Sequence[str]) -> str:
 
 
 def sections_of(text: str) -> dict[str, list[str]]:
-    """Return the lines of each section of a snapshot; sections that are missing are empty."""
+    """Return the lines of each section of a snapshot; missing sections are empty."""
     out: dict[str, list[str]] = {name: [] for name in SECTIONS}
     lines: list[str] | None = None
     for line in text.splitlines():
@@ -106,7 +112,7 @@ def sections_of(text: str) -> dict[str, list[str]]:
 
 
 def word_count(text: str) -> int:
-    """Return the number of words, as the limit counts them: the runs between blanks."""
+    """Return the number of words as the limit counts them: runs of characters between blanks."""
     return len(text.split())
 
 
@@ -120,14 +126,14 @@ def _earlier(summaries: Iterable[Summary]) -> list[list[str]]:
 
 
 def _files(messages: Sequence[Message]) -> list[str]:
-    """Return the changed files, the latest first, then those that were only read."""
+    """Return the changed files, the latest first, then files that were only read."""
     touched = list(reversed(files_touched(messages).items()))
     changed = [described(path, ways) for path, ways in touched if set(ways) != {READ}]
     return changed + [described(path, ways) for path, ways in touched if set(ways) == {READ}]
 
 
 def _decisions(messages: Sequence[Message], earlier: Sequence[str]) -> list[str]:
-    """Return the weightiest first, among equals the latest; those of an earlier summary by the same weight."""
+    """Return decisions by weight, among equals the latest first; those of an earlier summary are weighed alike."""
     found = [(decision_weight(line), line) for line in reversed(earlier)]
     found += list(decisions(messages))[-MOST_CANDIDATES:]
     order = sorted(range(len(found)), key=lambda n: (-found[n][0], -n))
@@ -135,7 +141,7 @@ def _decisions(messages: Sequence[Message], earlier: Sequence[str]) -> list[str]
 
 
 def _values(messages: Sequence[Message]) -> list[str]:
-    """Return what is worth most and comes most often first; what stands inside another value is not said again."""
+    """Return the values by weight and number of occurrences; a value that is part of another one is left out."""
     worth: dict[str, float] = {}
     last: dict[str, int] = {}
     for n, (one, value) in enumerate(values(messages)):
@@ -153,9 +159,10 @@ def _values(messages: Sequence[Message]) -> list[str]:
 
 
 def _state(messages: Sequence[Message], earlier: Sequence[str]) -> list[str]:
-    """Return the task, the last action with what came of it, the next step, the last request and the last words.
+    """Return the task, the last action with its result, the next step, the last request and the last words.
 
-    The task is the first request, also that of an earlier summary; the rest of that is out of date once more is said.
+    The task is the first request, or that of an earlier summary; other lines of an earlier state are outdated by later
+    messages.
     """
     if not messages:
         return list(earlier[-4:])
@@ -179,7 +186,7 @@ def _state(messages: Sequence[Message], earlier: Sequence[str]) -> list[str]:
 
 
 def _last_action(messages: Sequence[Message]) -> str:
-    """Return the last call, its arguments and the first telling line of its result."""
+    """Return the last call, its arguments and the first informative line of its result."""
     for n in range(len(messages) - 1, -1, -1):
         if not messages[n].calls:
             continue
@@ -198,10 +205,10 @@ def _tasks(messages: Sequence[Message]) -> list[str]:
 def _within(
     ranked: Sequence[Sequence[str]], room: int, cost: Callable[[str], int], heading: int
 ) -> list[list[str]]:
-    """Return as many lines of each section as its share allows, then more while there is room, in order of rank.
+    """Return the lines of each section that fit, by rank.
 
-    First the best line of each section, so that none disappears while there is room; then each up to its share; then
-    more of any. `heading` is the cost of a section that has a line.
+    First the best line of each section, so that none disappears while there is room; then each section up to its share;
+    then more lines of any section. `heading` is the cost of a section with at least one line.
     """
     costs = [[cost(line) for line in lines[:MOST_CANDIDATES]] for lines in ranked]
     taken: list[set[int]] = [set() for _ in ranked]

@@ -1,7 +1,7 @@
 """A summary as a value: text in place of messages or of other summaries.
 
-A summary is never a log message. In a list it reads as a user message under a heading that says what it covers; it
-stands at the place of the first message it covers.
+A summary is never a log message. In a list it is a user message with a heading that says what it covers, at the place
+of the first message it covers.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from scoring.messages import Message, Text
 class Summary:
     """A summary of `messages` messages of the log.
 
-    `depth` is 1 over messages and one more than the deepest summary it covers; `first` and `last` are the days (or
-    times, ISO 8601) of the first and last message covered, "" if not known. `note` is what an emergency left behind.
+    `depth` is 1 over messages, else one more than that of the deepest summary it covers; `first` and `last` are the
+    days (or times, ISO 8601) of the first and last message covered, "" if not known. `note` is left by an emergency.
     """
 
     id: str
@@ -36,6 +36,6 @@ class Summary:
         return f"[Summary: depth {self.depth}, {count}{covers}]"
 
     def as_message(self) -> Message:
-        """Return the text that the model reads."""
+        """Return the summary as the message that the model reads."""
         pieces = [self.heading, self.text, f"[{self.note}]" if self.note else ""]
         return Message("user", (Text("\n".join(p for p in pieces if p)),))

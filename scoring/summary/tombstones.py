@@ -1,8 +1,8 @@
-"""Tombstones: the text in place of what was cleared or shortened, and its cost.
+"""Tombstones: the text in place of cleared or shortened content, and its cost.
 
 A tool output is cleared to one line that names the tool and the time (the call and its arguments stay), or shortened
-to its head, its tail and every line that speaks of an error. Nothing here ever makes a text longer. The arguments
-of a call are never touched: a model that sees a placeholder there copies it into the file.
+to its head, its tail and every line that mentions an error. Nothing here ever makes a text longer. The arguments
+of a call are never changed: a model that sees a placeholder there copies it into the file.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from functools import partial
 from scoring.messages import Media, Message, Part, Text, ToolResult
 from scoring.tokens import ESTIMATOR, TokenCounter, estimate_message_tokens
 
-CUT = "[cut]"  # what is left of a message of which nothing fits: no format takes an empty one
+CUT = "[cut]"  # replaces a message of which nothing fits: no format accepts an empty one
 HEAD_CHARS, TAIL_CHARS = 1_000, 500  # S5
 LONGEST_LINE = 300
-# One of these stands in every such line; looked for first, because it is many times as fast.
+# Each such line contains one of these; searching for them first is many times as fast.
 _STEMS = ("error", "fail", "exception", "traceback", "panic", "fatal", "denied", "refused", "assert")
 _CODE = re.compile(r"E\d{3,4}\b")
 _ERROR = re.compile(
@@ -28,7 +28,7 @@ _ERROR = re.compile(
 
 
 def cleared_text(tool: str = "", at: str = "", tokens: int = 0, why: str = "") -> str:
-    """Return the line in place of an output: the tool's name, when it was cleared, and why or what it took."""
+    """Return the line in place of an output: the tool's name, the time of clearing, and the reason or the tokens."""
     facts = [f"output of {tool or 'a tool'} cleared"]
     if at:
         facts.append(f"at {at}")
@@ -44,8 +44,8 @@ def cleared(
 ) -> Message:
     """Return the message with each of its tool outputs cleared, media of outputs included.
 
-    `names` gives the tool of a call id where the result does not repeat it. An output that is no longer than its
-    tombstone stays as it is.
+    `names` maps call ids to tools, for results that do not repeat the name. An output that is no longer than its
+    tombstone stays unchanged.
     """
 
     def clear(part: ToolResult) -> ToolResult:
@@ -57,7 +57,7 @@ def cleared(
 def cleared_result(
     part: ToolResult, tool: str = "", at: str = "", counter: TokenCounter = ESTIMATOR, why: str = ""
 ) -> ToolResult:
-    """Return one output replaced by a line, unless the line would be no shorter."""
+    """Return an output replaced by one line, or unchanged if the line would be no shorter."""
     text = cleared_text(tool, at, 0 if why else counter.count(part.text), why)
     if len(text) >= len(part.text) and not part.media:
         return part
@@ -67,10 +67,10 @@ def cleared_result(
 def shortened_text(
     text: str, head: int = HEAD_CHARS, tail: int = TAIL_CHARS, error_lines: int | None = None
 ) -> str:
-    """Return the first `head` and last `tail` characters, and between them every line that speaks of an error.
+    """Return the first `head` and last `tail` characters, and between them every line that mentions an error.
 
-    `error_lines` are the most of these, None for all; the same line stands once, a long one is cut. The mark says how
-    many characters are gone. The text itself where that would not be shorter.
+    `error_lines` is the most of these lines, None for all; equal lines are given once, long ones are cut. A mark gives
+    the number of characters removed. If the result would not be shorter, the text is returned unchanged.
     """
     if len(text) <= head + tail:
         return text
@@ -83,7 +83,7 @@ def shortened_text(
 
 
 def _error_lines(text: str) -> list[str]:
-    """Return the lines that speak of an error, the same line once, long ones cut."""
+    """Return the lines that mention an error, equal lines once, long ones cut."""
     found: dict[str, None] = {}
     for start in sorted(_suspicious(text)):
         end = text.find("\n", start)
@@ -94,14 +94,16 @@ def _error_lines(text: str) -> list[str]:
 
 
 def _suspicious(text: str) -> set[int]:
-    """Return where the lines begin that may speak of an error."""
+    """Return the offsets of lines that may mention an error."""
     lowered = text.lower()
-    if len(lowered) != len(text):  # a letter that has two in lower case: what is found would stand elsewhere
+    if len(lowered) != len(text):  # a letter became two in lower case, so the offsets would be wrong
         lowered = text
     starts: set[int] = set()
     for find in (partial(_code, text), *(partial(lowered.find, stem) for stem in _STEMS)):
         at = find(0)
-        while at >= 0:  # once a line: back to its beginning from each place would be quadratic in its length
+        while (
+            at >= 0
+        ):  # one match for each line: going back to its beginning from every match would be quadratic
             starts.add(text.rfind("\n", 0, at) + 1)
             end = text.find("\n", at)
             at = find(end) if end >= 0 else -1
@@ -109,7 +111,7 @@ def _suspicious(text: str) -> set[int]:
 
 
 def _code(text: str, start: int) -> int:
-    """Return where the next code of an error stands, -1 where none does."""
+    """Return the offset of the next error code, -1 if there is none."""
     found = _CODE.search(text, start)
     return found.start() if found else -1
 
@@ -121,7 +123,7 @@ def shortened(
     error_lines: int | None = None,
     results_only: bool = True,
 ) -> Message:
-    """Return the message with its tool outputs shortened; its own texts too where not `results_only`."""
+    """Return the message with its tool outputs shortened, and its own texts too unless `results_only`."""
 
     def shorten(part: Part) -> Part:
         if isinstance(part, ToolResult) or (isinstance(part, Text) and not results_only):
@@ -134,7 +136,7 @@ def shortened(
 
 
 def without_media(message: Message) -> Message:
-    """Return the message with a word in place of each image, sound or document."""
+    """Return the message with a placeholder text for each image, sound or document."""
     if not message.media:
         return message
     parts: list[Part] = []
@@ -154,14 +156,14 @@ def _media_mark(media: Media) -> str:
 
 
 def cost(message: Message, counter: TokenCounter | None = None) -> int:
-    """Return what a message costs in the context with what stands in it now."""
+    """Return the tokens of a message with its current content."""
     return estimate_message_tokens(message, counter)
 
 
 def fitted(text: str, tokens: int, counter: TokenCounter = ESTIMATOR) -> str:
     """Return the text cut to at most `tokens`: two thirds from its beginning, one third from its end; "" if none fits.
 
-    A few counts of ever shorter texts, never one a character.
+    A few ever shorter texts are counted, never one for each character.
     """
     size = counter.count(text)
     if size <= tokens:
@@ -179,9 +181,9 @@ def fitted(text: str, tokens: int, counter: TokenCounter = ESTIMATOR) -> str:
 
 
 def cut_message(message: Message, tokens: int, counter: TokenCounter = ESTIMATOR) -> Message:
-    """Return the message with its texts and tool outputs cut so that it takes at most `tokens`, as far as cutting can.
+    """Return the message with its texts and tool outputs cut to at most `tokens` in all, as far as that is possible.
 
-    Small texts stay whole, the large ones share what is left; at the least a mark stays. What is no text stays.
+    Small texts stay whole, the large ones share the rest; at least a mark stays. Other parts are unchanged.
     """
     size = estimate_message_tokens(message, counter)
     if size <= tokens:

@@ -1,14 +1,14 @@
-"""From estimated tokens to what the provider counts: what one session has learned from its own real usage.
+"""Calibration: from estimated tokens to the provider's count, learned from the real usage of one session.
 
-A context's real size is `unseen + factor x estimate`: the estimate covers the messages we see, `unseen` what every
-call carries besides (system prompt, tool definitions). An anchor is a call whose real size was reported: right behind
-it the total is exact; what came after is added as `factor x estimate + waiting + extra`, `waiting` being what the
-agent's own rules say it slips in, `extra` what was left over in the calls before. The answer of a call counts as
-reported, unless that is less than its own text can be: writers often keep a first, partial figure.
+A context's real size is `unseen + factor x estimate`: the estimate covers the messages in the transcript, `unseen` the
+rest of every call (system prompt, tool definitions). An anchor is a call whose real size was reported: right after it
+the total is exact; later messages are added as `factor x estimate + waiting + extra`. `waiting` is what the agent adds
+by its own rules without writing it down, `extra` what earlier calls left unexplained. An answer counts as reported,
+unless the report is too small for its text: some agents write a first, partial number.
 
-Learning is by medians over the last calls, so that a turn with an image, a hidden page or a resumed call moves
-nothing. All functions are pure; the state is bounded and JSON-able. A compaction takes the anchor away, what was
-learned stays.
+Factors are medians over the last calls, so that one turn with an image, a hidden page or a resumed call changes
+nothing. All functions are pure; the state is bounded and JSON-able. A compaction removes the anchor; the learned
+factors stay.
 """
 
 from __future__ import annotations
@@ -22,28 +22,27 @@ Certainty = Literal["exact", "calibrated", "estimated"]
 Verdict = Literal["true", "false", "fell", "behind"]
 Sample = tuple[
     int, int
-]  # between two calls: estimated tokens that came in, tokens the context really grew by
+]  # between two calls: the estimated tokens that were added, and the real growth of the context
 
-# The figures below were chosen on the real sessions of docs/tokens.md; the results differ little between half and
-# double of each.
+# The constants below were chosen on the real sessions of docs/tokens.md; half or double of each changes little.
 SAMPLES = 24
 PRIOR_TOKENS = 3_000  # weight of "the estimate is right", in tokens
 PRIOR_CALLS = 6  # weight of "nothing is hidden", in calls
-LEAST_SAMPLE = 50  # smaller samples say nothing about the factor
+LEAST_SAMPLE = 50  # smaller samples are useless for the factor
 LEAST_FACTOR, GREATEST_FACTOR = 0.5, 2.5
 MOST_EXTRA = 1_000
 # Reported output below this share of its own text's estimate is not believed.
 BELIEVED_OUTPUT_SHARE = 0.6
-SMALL_ANSWER = 10  # below, what stands around an answer is larger than the answer
-# A report of less than this share of what was surely sent is not true of this conversation: a title made on the side,
-# or a program that leaves out the tokens that were cached. Contexts below FALSE_FROM tokens tell nothing, and below
-# UNSEEN_FROM only their text does: there, what is not in the log is most of a context, and a compaction or another set
-# of tools changes it. No report of the real sessions is below a share of 0.92.
+SMALL_ANSWER = 10  # in smaller answers the frame around the text is larger than the text
+# A report below this share of the tokens that were surely sent does not belong to this conversation: it is of a title
+# made on the side, or of a program that leaves out cached tokens. Contexts below FALSE_FROM tokens are not judged, and
+# those below UNSEEN_FROM only by their text: most of such a context is not in the log, and a compaction or another set
+# of tools changes it. No report in the real sessions is below a share of 0.92.
 FALSE_SHARE, FALSE_FROM, UNSEEN_FROM = 0.4, 200, 2_000
-# Real input that falls by more than LOST_FALL tokens, or stays behind what was expected by more than LOST_LEAST and by
-# more than a share of the growth, tells that the agent has taken something out of its context.
+# If real input falls by more than LOST_FALL tokens, or is below the expected size by more than LOST_LEAST tokens and
+# more than a share of the growth, the agent has removed something from its context.
 LOST_FALL, LOST_LEAST, LOST_SHARE = 500, 3_000, 0.4
-# What came hidden with two calls running is expected again if the smaller is at least this share of the larger.
+# Hidden tokens of two calls in a row are expected again if the smaller is at least this share of the larger.
 ALIKE_SHARE = 0.5
 
 
@@ -52,11 +51,11 @@ class Calibration:
     """The calibration of one session. Tokens throughout; "here" is the stretch since the last compaction.
 
     `known`: factor and unseen come from real usage, of `calls` calls and `compactions` first ones after a compaction.
-    `second` and `restored`: what the agent puts besides the messages we see into the session's second call, and into
-    the first after a compaction. `input_real` and `input_estimate` are those of the last call here, `anchor_real` and
-    `anchor_estimate` those of the context right behind its answer, all None or 0 before the first call here.
-    `believed`: the answer's reported size counts. `broken`: something left the context since. `waiting`: what is
-    known to come with the next call besides the messages, by the agent's own rules (`expecting`).
+    `second` and `restored`: what the agent adds to the messages we see in the session's second call, and in the first
+    after a compaction. `input_real` and `input_estimate` are those of the last call here, `anchor_real` and
+    `anchor_estimate` those of the context right after its answer, all None or 0 before the first call here.
+    `believed`: the answer's reported size counts. `broken`: something left the context since. `waiting`: what the
+    agent will add to the next call by its own rules (`expecting`).
     """
 
     factor: float = 1.0
@@ -80,21 +79,19 @@ class Calibration:
     samples: tuple[Sample, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON-ready data."""
+        """Return the calibration as JSON-ready data."""
         return {**asdict(self), "samples": [list(sample) for sample in self.samples]}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any] | None) -> Calibration:
-        """Return what `to_dict` wrote; unknown keys are ignored."""
+        """Return the calibration that `to_dict` wrote; unknown keys are ignored."""
         fields = {k: v for k, v in (data or {}).items() if k in cls.__dataclass_fields__}
         fields["samples"] = tuple((int(x), int(y)) for x, y in fields.get("samples", ()))
         return cls(**fields)
 
 
 def started(unseen: int, second: int = 0, restored: int = 0) -> Calibration:
-    """Return what is assumed before the first call: overheads learned from other sessions
-    (`scoring.tokens.overheads`).
-    """
+    """Return the calibration before the first call, with overheads from other sessions (`scoring.tokens.overheads`)."""
     return Calibration(unseen=unseen, second=second, restored=restored)
 
 
@@ -109,11 +106,11 @@ def observe(
     model: str = "",
     learns: bool = True,
 ) -> Calibration:
-    """Return what is known after a call was reported: `real_input` tokens in, `output` out.
+    """Return the calibration after a reported call with `real_input` tokens of input and `output` tokens of answer.
 
-    `estimate_before` is our estimate of the context the call was made with, `estimate_own` that of its answer as far
-    as it is there. The same `call` may be reported again, with more of its answer; it is counted once. A call that
-    `learns` nothing moves the anchor alone.
+    `estimate_before` is our estimate of the context that was sent, `estimate_own` that of the part of the answer
+    that has arrived. The same `call` may be reported again, with more of its answer; it is counted once. Unless
+    `learns`, only the anchor moves.
     """
     if call and call == known.call and known.anchor_real is not None:
         return _anchored(known, output, estimate_own)
@@ -134,7 +131,7 @@ def observe(
 
 
 def _anchored(known: Calibration, output: int, estimate_own: int) -> Calibration:
-    """Return the anchor moved behind the answer of the last call."""
+    """Return the calibration with its anchor right after the answer of the last call."""
     believed = is_believed(known, output, estimate_own)
     own = output if believed else round(known.factor * estimate_own)
     return replace(
@@ -146,22 +143,22 @@ def _anchored(known: Calibration, output: int, estimate_own: int) -> Calibration
 
 
 def is_believed(known: Calibration, output: int, estimate_own: int) -> bool:
-    """Return whether a reported output may be that of an answer of `estimate_own` tokens, and no first part of it."""
+    """Return whether a reported output can be that of a whole answer of `estimate_own` tokens."""
     return output >= BELIEVED_OUTPUT_SHARE * known.factor * estimate_own - SMALL_ANSWER
 
 
 def judged(
     known: Calibration, real_input: int, estimate_before: int, surely_sent: int
 ) -> tuple[Verdict, int]:
-    """Return what a report of `real_input` tokens says, and by how many tokens it stays behind what was expected.
+    """Return the judgement on a report of `real_input` tokens, and by how many tokens it is below the expected size.
 
-    `surely_sent` is the part of `estimate_before` that no agent takes out by itself. "false": it cannot be true of this
-    conversation and moves nothing (X11). "fell" and "behind": the agent has taken something out of its context (X24);
-    real input that fell leaves no doubt, one that stays behind may be an estimate that was wrong.
+    `surely_sent` is the part of `estimate_before` that no agent removes by itself. "false": the report cannot belong to
+    this conversation and changes nothing (X11). "fell" and "behind": the agent has removed something from its context
+    (X24). Real input that fell is certain; real input behind the expectation may be due to a wrong estimate.
     """
     said, _ = total(known, estimate_before)
     kept = known.factor * (estimate_before - surely_sent)
-    # An answer counts as reported with thoughts that may not be sent again; its text alone is sure.
+    # The reported size of an answer includes reasoning that may not be sent again; only its text is certain.
     text = known.unseen + known.factor * estimate_before
     least = max(0.0, (min(said, text) if known.known else known.factor * estimate_before) - kept)
     if least < UNSEEN_FROM:
@@ -181,9 +178,7 @@ def judged(
 
 
 def _learned(known: Calibration, real_input: int, estimate_before: int, model: str) -> Calibration:
-    """Return what a new call's input teaches: of the first call the overheads, of any other the growth since the
-    last.
-    """
+    """Return the calibration after a new call's input: the first call teaches overheads, later ones the growth."""
     if not known.known:
         return replace(known, unseen=max(0, round(real_input - known.factor * estimate_before)))
     if known.input_real is None or known.anchor_real is None:
@@ -200,7 +195,7 @@ def _learned(known: Calibration, real_input: int, estimate_before: int, model: s
         sample = (estimate_before - known.input_estimate, real_input - known.input_real - known.waiting)
     if sample[0] < 0 or sample[1] < 0:
         return known
-    if known.calls == 1:  # what the agent begins with is not a matter of the factor
+    if known.calls == 1:  # the agent's initial overhead is not part of the factor
         return replace(known, second=max(0, round(sample[1] - known.factor * sample[0])))
     samples = (*known.samples, sample)[-SAMPLES:]
     factor = _factor(samples)
@@ -208,10 +203,10 @@ def _learned(known: Calibration, real_input: int, estimate_before: int, model: s
 
 
 def _extra(left_over: list[float]) -> int:
-    """Return what is expected to come hidden with the next call, from what the calls so far leave unexplained.
+    """Return the hidden tokens expected with the next call, from those that earlier calls leave unexplained.
 
-    That is the median, or what the last two calls have in common: a mode of the agent, such as planning, puts the same
-    words into each call while it lasts.
+    That is the median, or what the last two calls have in common: a mode of the agent, such as planning, adds the same
+    text to each call while it lasts.
     """
     usual = median(left_over + [0.0] * PRIOR_CALLS)
     less, more = sorted(left_over[-2:]) if len(left_over) > 1 else (0.0, 0.0)
@@ -220,7 +215,7 @@ def _extra(left_over: list[float]) -> int:
 
 
 def _factor(samples: tuple[Sample, ...]) -> float:
-    """Return the weighted median of real by estimated growth; a sample weighs as much as was estimated."""
+    """Return the weighted median of real growth over estimated growth; the weight of a sample is its estimate."""
     ratios = [(y / x, float(x)) for x, y in samples if x >= LEAST_SAMPLE]
     ratios.append((1.0, float(PRIOR_TOKENS)))
     ratios.sort()
@@ -233,14 +228,14 @@ def _factor(samples: tuple[Sample, ...]) -> float:
 
 
 def absorbed(known: Calibration, tokens: int) -> Calibration:
-    """More of the answer of the last reported call came in (or went): its reported output covers it already."""
+    """Return the calibration after more (or less) of the last answer arrived, which its reported output covers."""
     if known.anchor_real is None:
         return known
     return replace(known, anchor_estimate=known.anchor_estimate + tokens)
 
 
 def after_compaction(known: Calibration) -> Calibration:
-    """Return the context was replaced: nothing is anchored any more; what was learned is still true."""
+    """Return the calibration after the context was replaced: without an anchor, with all learned factors."""
     return replace(
         known, compacted=True, call="", input_real=None, input_estimate=0, anchor_real=None,
         anchor_estimate=0, believed=False, broken=False, waiting=0,
@@ -248,12 +243,15 @@ def after_compaction(known: Calibration) -> Calibration:
 
 
 def after_rewind(known: Calibration) -> Calibration:
-    """Messages left the context or came back: the anchor holds, but the next call teaches nothing about growth."""
+    """Return the calibration after messages left the context or came back.
+
+    The anchor holds, but the next call teaches nothing about growth.
+    """
     return replace(known, broken=True, call="")
 
 
 def total(known: Calibration, estimate: int) -> tuple[int, Certainty]:
-    """Return the size of a context of which we estimate `estimate` tokens, and how sure that is."""
+    """Return the size of a context with an estimate of `estimate` tokens, and the certainty of that size."""
     if known.anchor_real is not None:
         grown = estimate - known.anchor_estimate
         hidden = (known.second if known.calls == 1 else known.extra) + known.waiting
@@ -266,21 +264,21 @@ def total(known: Calibration, estimate: int) -> tuple[int, Certainty]:
 
 
 def expecting(known: Calibration, tokens: int) -> Calibration:
-    """`tokens` that are in no message come with the next call (less than 0: stand in one and do not come)."""
+    """Return the calibration if the next call will carry `tokens` that are in no message; below 0, so many fewer."""
     return known if known.waiting == tokens else replace(known, waiting=tokens)
 
 
 def slipped(known: Calibration, tokens: int) -> Calibration:
-    """`tokens` that are in no message came with a call whose usage nobody reports: they are in the context now."""
+    """Return the calibration after a call without reported usage added `tokens` that are in no message."""
     if known.anchor_real is not None:
         return replace(known, anchor_real=known.anchor_real + tokens, waiting=0)
     return known if known.known else replace(known, unseen=known.unseen + tokens, waiting=0)
 
 
 def split(known: Calibration, regions: Mapping[str, int], tokens: int) -> dict[str, int]:
-    """`tokens` divided among the regions, of which we have estimates; what is left over is `unseen`.
+    """Return `tokens` divided among the regions by their estimates; the rest is `unseen`.
 
-    The parts are whole numbers and add up to `tokens`, always.
+    The parts are whole numbers and always add up to `tokens`.
     """
     estimate = sum(regions.values())
     visible = min(tokens, round(known.factor * estimate))
@@ -292,7 +290,7 @@ def split(known: Calibration, regions: Mapping[str, int], tokens: int) -> dict[s
 
 
 def _shares(regions: Mapping[str, int], tokens: int) -> dict[str, int]:
-    """Whole shares of `tokens` in proportion; the largest remainders get what rounding down left."""
+    """Return whole shares of `tokens` in proportion; the largest remainders get what rounding down leaves."""
     estimate = sum(regions.values())
     parts = {name: tokens * value // estimate for name, value in regions.items()}
     by_remainder = sorted(regions, key=lambda name: (-(tokens * regions[name] % estimate), name))

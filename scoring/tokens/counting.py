@@ -1,8 +1,8 @@
 """The cost of texts, messages and tool definitions in tokens.
 
 A caller with a tokenizer passes it as a `TokenCounter`; without one the script-aware estimator counts. Content
-is counted by characters, never by bytes or by its JSON spelling. What a provider adds around the content stands
-in one table below. All results are whole tokens, 0 or more, and depend on the content alone.
+is counted by characters, never by bytes or by its JSON encoding. The tokens that a provider adds around the content
+are in the table below. All results are whole tokens, 0 or more, and depend on the content alone.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ MESSAGE_OVERHEAD = 4  # role and delimiters: OpenAI's chat format takes 3, and 1
 CALL_OVERHEAD = 6  # the call's type and the frame around its id, name and arguments
 RESULT_OVERHEAD = 4  # the frame around a result and its state
 TOOL_OVERHEAD = 8  # the frame around a tool's name, description and schema
-# Signatures and encrypted reasoning: base64 of what the provider turns back into some tokens of its own.
+# Signatures and encrypted reasoning: base64 that the provider turns back into tokens of its own.
 OPAQUE_CHARS_PER_TOKEN = 8
-# A flat cost an item. Anthropic bills at most about 1,600 for an image, OpenAI up to 1,445, Gemini 258 a tile;
+# A flat cost for each item. Anthropic bills at most about 1,600 for an image, OpenAI up to 1,445, Gemini 258 a tile;
 # sound is 25-32 tokens a second, a page of a document about an image and its text. A counter that knows its model
-# takes the family's figures for images, by their size (`scoring.tokens.families`).
+# uses the family's rule for images, by their size (`scoring.tokens.families`).
 MEDIA_TOKENS: Mapping[str, int] = {
     "image": 1_600,
     "audio": 2_000,
@@ -32,7 +32,7 @@ MEDIA_TOKENS: Mapping[str, int] = {
     "document": 3_000,
     "definition": 500,
 }
-# The kind of a "medium" that is a tool's definition: a result of tool search names it, the provider puts it in.
+# The kind of a "medium" that is a tool's definition: a result of tool search names it, the provider inserts it.
 DEFINITION = "definition"
 OTHER_MEDIA_TOKENS = 1_600
 
@@ -66,9 +66,9 @@ class FourCharacters:
 
 
 class ModelCounter:
-    """Counts as a model does: a tokenizer's tokens times the model's factor, with what its family adds.
+    """Counts as one model does: a tokenizer's tokens times `factor`, plus the overheads of its family.
 
-    Good for one model; `factor` is the model's `token_factor`.
+    `factor` is the model's `token_factor`.
     """
 
     def __init__(self, counter: TokenCounter, family: Family, factor: float = 1.0) -> None:
@@ -94,7 +94,7 @@ class ModelCounter:
         return self.family.image(media.width, media.height) if known else self.family.image_unknown
 
     def sealed(self, chars: int) -> int:
-        """Return the tokens of reasoning of which an encrypted copy of so many characters is there."""
+        """Return the tokens of reasoning with an encrypted copy of so many characters."""
         return round(self._factor * self.family.sealed(chars))
 
 
@@ -108,14 +108,14 @@ def estimate_tokens(text: str, counter: TokenCounter | None = None) -> int:
 
 
 def estimate_text_tokens(text: str, counter: TokenCounter | None = None) -> int:
-    """Return the tokens of a message that says one text and nothing else."""
+    """Return the tokens of a message that consists of one text."""
     counter = counter or ESTIMATOR
     overhead: int = getattr(counter, "message_overhead", MESSAGE_OVERHEAD)
     return overhead + (counter.count(text) if text else 0)
 
 
 def estimate_message_tokens(message: Message, counter: TokenCounter | None = None) -> int:
-    """Return the tokens a message takes in a context: its parts, and what is added for each message.
+    """Return the tokens a message takes in a context: its parts, and the overhead of a message.
 
     A counter may set its own `message_overhead`, `call_overhead` and `result_overhead`.
     """
@@ -146,17 +146,17 @@ def part_tokens(part: Part, counter: TokenCounter) -> int:
     if isinstance(part, Reasoning):
         return _reasoning(part, counter)
     if isinstance(part, FileReference):
-        return counter.count(part.block)  # what stands there, not the file
+        return counter.count(part.block)  # the reference in the context, not the file itself
     return _media(part, counter)
 
 
 def _id(text: str, counter: TokenCounter) -> int:
-    """Return the id of a call; some families are not shown it."""
+    """Return the tokens of a call's id; some families are not shown it."""
     return counter.count(text) if getattr(counter, "counts_ids", True) else 0
 
 
 def _arguments(call: ToolCall, counter: TokenCounter) -> int:
-    """Return what is added for each argument of a call."""
+    """Return the tokens added for the arguments of a call."""
     each: int = getattr(counter, "argument_overhead", 0)
     if not each:
         return 0
@@ -170,8 +170,8 @@ def _arguments(call: ToolCall, counter: TokenCounter) -> int:
 def _reasoning(part: Reasoning, counter: TokenCounter) -> int:
     """Return the tokens of reasoning.
 
-    What is readable is often a mere summary, or nothing; a counter that knows its model takes the longer of that and
-    of what the encrypted copy must hold.
+    The readable text is often only a summary, or empty; a counter that knows its model takes the larger of its tokens
+    and those of the encrypted copy.
     """
     if isinstance(counter, ModelCounter):
         return max(counter.count(part.text), counter.sealed(part.opaque_chars))
@@ -194,7 +194,7 @@ def estimate_tool_tokens(tools: Sequence[Mapping[str, Any]], counter: TokenCount
 
 
 def _definitions(tool: Mapping[str, Any]) -> list[str]:
-    """Return what a definition says, one text a tool; Gemini lists several in one."""
+    """Return the text of a definition, one for each tool; Gemini lists several tools in one."""
     declared = tool.get("functionDeclarations") or tool.get("function_declarations")
     if isinstance(declared, Sequence) and not isinstance(declared, str):
         return [text for one in declared if isinstance(one, Mapping) for text in _definitions(one)]

@@ -1,8 +1,8 @@
 """Estimates the tokens of a text without a tokenizer, from the pieces a tokenizer would cut it into.
 
 Latin text is cut at words, case changes, digits in threes, signs and breaks; the cost of each kind was fitted to o200k
-on prose, code, logs, JSON (a mean error of 5 % a text, 15 % in the worst tenth). All else costs by its Unicode block:
-so many tokens a run, and so many a character. docs/adr/0016 has the errors by language.
+on prose, code, logs, JSON (a mean error of 5 % for a text, 15 % in the worst tenth). Other text costs by its Unicode
+block: some tokens for each run, and some for each character. docs/adr/0016 has the errors by language.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from itertools import groupby
 from math import ceil
 from unicodedata import normalize
 
-# Only 64 characters are searched for the digit or letter that makes a run mixed: a search to its end from each of its
-# places would take hours for a word of a megabyte.
-# What is most frequent comes first: a word that is not part of a run. Nothing gives back what it took but the capitals.
+# Only 64 characters are searched for the digit or letter that makes a run mixed: a search to the end from each place
+# would take hours for a word of a megabyte.
+# The most frequent alternative comes first: a word that is not part of a run. Only the capitals may backtrack.
 _PIECES = re.compile(
     r"[A-Z]?[a-z]++(?![A-Za-z\d])|[^\w\s]++"
     r"|(?:[A-Za-z]{1,64}+\d|\d{1,64}+[A-Za-z])[A-Za-z\d]*+"  # hashes, ids, sizes
@@ -34,7 +34,7 @@ _UNDERSCORE, _NEW_LINE, _INDENT, _SIGNS = 0.312, 0.858, 1.1, 0.853
 # Tokens of a word in languages with accents: at least one, and so many for the word and for each letter. The accents of
 # Western Europe are frequent in the vocabulary, others (Czech, Polish) are not.
 _WESTERN, _EASTERN = (0.3, 0.15), (0.05, 0.32)
-_FEW_ACCENTS = 0.01  # of the characters; a line with fewer has a name with accents
+_FEW_ACCENTS = 0.01  # of the characters; a line with fewer is English with an accented name
 
 # Scripts and signs: first and last code point, tokens for a run and for each of its characters, fitted to translated
 # messages of programs. In scripts with blanks between words a run is a word, and takes one token at least.
@@ -81,13 +81,13 @@ _FREQUENT_MARKS = frozenset(
     "\u05b0\u05b4\u05b5\u05b6\u05b7\u05b8\u05b9\u05bc\u05bf"
     "\u0653\u0654\u0670"
 )
-# Marks on top of each other, more of them than a language writes.
+# Stacked marks, more than any language writes.
 _STACK = re.compile(
     "[\u0300-\u036f\u0591-\u05bf\u064b-\u065f\u0900-\u0902\u093c\u0941-\u0948\u094d"
     "\u0e31\u0e34-\u0e3a\u0e47-\u0e4e]{3,}|[\u0e48-\u0e4b]{2,}"
 )
-_GAP = "\0"  # stands where a stack was: the letters around it are no word
-# Frequent characters of traditional Chinese alone: a run with one of them takes more tokens a character.
+_GAP = "\0"  # replaces a stack: the letters around it are not one word
+# Frequent characters of traditional Chinese only: a run with one of them takes more tokens for each character.
 _TRADITIONAL = re.compile("[這個們來說時會對為沒從關開過還後與學實問題點檔執設訊無請將變數選項當應處輸錯誤]")
 _KANA = re.compile("[\u3040-\u30ff]")
 _TRADITIONAL_RATIO = 1.3
@@ -107,7 +107,7 @@ def estimate(text: str) -> int:
             if line.isascii():
                 continue
             words = _FOREIGN.sub(" ", line)
-            # Only pairs are composed: putting a long run of marks in order takes the square of its length.
+            # Only pairs are composed: sorting a long run of marks takes quadratic time.
             composed = words + normalize("NFC", "".join(_COMBINING.findall(line)))
             accents = len(_ACCENT.findall(composed))
             if accents > _FEW_ACCENTS * len(line):
@@ -149,7 +149,7 @@ def _word_cost(piece: str) -> float:
 
 
 def _foreign(segment: str) -> float:
-    """Return what a run of characters outside the Latin script takes."""
+    """Return the tokens of a run of characters outside the Latin script."""
     total = 0.0
 
     def shorten(run: re.Match[str]) -> str:
@@ -170,7 +170,7 @@ def _foreign(segment: str) -> float:
 
 @lru_cache(maxsize=20_000)
 def _script(one: str) -> tuple[float, float]:
-    """Return the tokens of a run of characters such as this one, and of each of them."""
+    """Return the tokens for a run of characters of this one's script, and for each character of it."""
     if one in _ONE_TOKEN or one in _FREQUENT_MARKS:
         return _ONE
     if one == _GAP:

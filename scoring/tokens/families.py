@@ -1,9 +1,9 @@
 """The tokens that families of models count around the text: for messages, calls, images.
 
-The text itself is counted by a tokenizer and a factor (`token_factor` in the table of models). What a provider adds is
-published only for images; the other figures were measured on real transcripts, as tokens of o200k (the factor
-applies to them too). A family is found by the longest beginning of the name that the model has in the table of models,
-of one that is not there by its own without provider, in lower case and with dashes for dots.
+The text itself is counted by a tokenizer and a factor (`token_factor` in the table of models). Providers publish
+overheads only for images; the others were measured on real transcripts, in tokens of o200k (the factor applies to them
+too). A family is found by the longest prefix of the model's name in the table of models; for a model that is not in
+the table, of its own name in lower case, without provider and with dashes for dots.
 """
 
 from __future__ import annotations
@@ -20,10 +20,12 @@ ImageRule = Callable[[int, int], int]  # width and height in pixels -> tokens
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """Tokens around the text. `calls` is added for a message that calls tools, `message` for any other, `argument`
-    for each argument of a call, `definition` for a tool that a result makes known by its name alone. Reasoning that
-    is encrypted has `sealed_chars` characters for each token, behind the first `seal_chars`. `image` gives an
-    image's tokens, `image_unknown` those of one whose size is not known.
+    """The overheads of a family of models, in tokens.
+
+    `calls` is added for a message that calls tools, `message` for any other, `argument` for each argument of a call,
+    `definition` for a tool that a result gives by name only. Encrypted reasoning has `sealed_chars` characters for
+    each token, after the first `seal_chars`. `image` returns an image's tokens, `image_unknown` is the cost of an
+    image of unknown size.
     """
 
     name: str
@@ -39,14 +41,12 @@ class Family:
     ids: bool = True
 
     def sealed(self, chars: int) -> int:
-        """Return the tokens of reasoning of which only an encrypted copy or a signature of so many characters is
-        left.
-        """
+        """Return the tokens of reasoning known only by an encrypted copy or a signature of so many characters."""
         return max(0, ceil((chars - self.seal_chars) / self.sealed_chars))
 
 
 def family_of(model: str | None) -> Family:
-    """Return the family of a model; `OTHER` for names that nobody knows."""
+    """Return the family of a model; `OTHER` for an unknown name."""
     return _family((model or "").strip().lower())
 
 
@@ -63,7 +63,7 @@ def _patches(width: int, height: int, side: int) -> int:
 
 
 def _by_patches(side: int, edge: int, most: int, times: float = 1.0) -> ImageRule:
-    """Return a token a patch of `side` pixels, after shrinking to a longest `edge` and to at most `most` patches."""
+    """Return a rule of one token for each patch of `side` pixels, after shrinking to `edge` and to `most` patches."""
     return partial(_in_patches, side, edge, most, times)  # no closure: rules are sent to other processes
 
 
@@ -74,7 +74,7 @@ def _in_patches(side: int, edge: int, most: int, times: float, width: int, heigh
 
 
 def _by_tiles(base: int, tile: int) -> ImageRule:
-    """Return tokens by OpenAI's older rule: within 2048 x 2048, the shorter side to 768, then tiles of 512."""
+    """Return OpenAI's older rule: within 2048 x 2048, the shorter side to 768, then tiles of 512."""
     return partial(_in_tiles, base, tile)
 
 
@@ -95,22 +95,22 @@ def _by_crops(width: int, height: int) -> int:
 
 
 def _always(width: int, height: int) -> int:
-    """Return tokens for Gemini 3: any picture is scaled to 1,120 tokens at most; 1,065-1,101 were measured."""
+    """Return tokens for Gemini 3: any image is scaled to at most 1,120 tokens; 1,065-1,101 were measured."""
     return 1_090
 
 
 def _by_area(width: int, height: int) -> int:
-    """Return tokens where no rule is published: one for 28 x 28 pixels, as most open models do, at most 1,600."""
+    """Return tokens where no rule is published: one for 28 x 28 pixels, as in most open models, at most 1,600."""
     shrink = min(1.0, sqrt(1_600 * 28 * 28 / (width * height)))
     return _patches(ceil(width * shrink), ceil(height * shrink), 28)
 
 
-# Measured on 340 calls of Claude 4.5 to 4.7: calls 17-30 tokens beside their text, an argument 11-24. Their ids take
+# Measured on 340 calls of Claude 4.5 to 4.7: a call takes 17-30 tokens beside its text, an argument 11-24. Ids take
 # none: a call of 1 to 4 arguments is 51, 57, 70 and 92 tokens longer than its text on 4.6 (70 calls; with the id, 22
-# tokens, it would be 70 to 112), a short result 10 to 18 (83 of them). A tool that
-# tool search loads 720-1,470 on 4.7, most often 730; a signature 300 characters and 5.4 for each token thought. Images:
-# platform.claude.com on vision, checked against measured figures (a patch of 28 pixels a token; up to 1,568 pixels
-# and some 1,600 tokens, 2,000 pixels from 4.7 on).
+# tokens, it would be 70 to 112), a short result 10 to 18 (83 results). A tool that tool search loads takes 720-1,470
+# on 4.7, most often 730. A signature has 300 characters, and 5.4 for each token of reasoning. Images:
+# platform.claude.com on vision, checked by measurement (one token for each patch of 28 pixels; up to 1,568 pixels and
+# some 1,600 tokens, 2,000 pixels from 4.7 on).
 _ON_CLAUDE = "measured on Claude 4.5 to 4.7; images: platform.claude.com, vision"
 CLAUDE = Family(
     "Claude up to 4.6", _ON_CLAUDE, _by_patches(28, 1_568, 1_600), 1_600,

@@ -1,10 +1,9 @@
 """Tokens that every call of a session carries unseen, learned from other sessions until its own first call.
 
-An agent sends a system prompt and tool definitions that are not in its transcript. Sessions of the same agent carry
-about the same, the more alike the closer they are: a sub-agent is like other sub-agents that were begun with the same
-words, or of its type, a session like those in the same folder, then of the same version, with the same model. Figures
-are kept as tokens of their own model and carried over by the models' factors. Without an earlier session nothing is
-assumed: what is shown is what was seen.
+An agent sends a system prompt and tool definitions that are not in its transcript. Similar sessions of one agent carry
+similar numbers. A sub-agent is most similar to sub-agents with the same opening words, then to those of its type; a
+session to those in the same folder, then of the same version, then with the same model. Overheads are kept as tokens
+of their own model and converted by the models' factors. Without an earlier session none are assumed.
 """
 
 from __future__ import annotations
@@ -13,9 +12,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from statistics import median
 
-# The newest of the sessions that are most alike: an agent's prompt changes with its versions.
+# Only the newest of the most similar sessions: an agent's prompt changes with its versions.
 SESSIONS = 5
-# One session's second call may have been hooks or a plan; two that agree are the agent's way.
+# The second call of one session may carry hooks or a plan; if two sessions agree, it is the agent's habit.
 LEAST_SECONDS = 2
 
 
@@ -37,9 +36,10 @@ class Traits:
 
 @dataclass(frozen=True, slots=True)
 class Overheads:
-    """Tokens. `unseen` comes with every call, `second` from the second call on, `restored` is put into the context
-    after a compaction; all besides the messages that are written down. None: there was no such call. `calls` is how
-    many calls the session had, or, of what is expected, how many sessions it was learned from.
+    """The tokens of a session's calls that are in no message of its transcript; None where there was no such call.
+
+    `unseen` comes with every call, `second` from the second call on, `restored` is added after a compaction. `calls`
+    is the number of calls of the session or, for expected overheads, of the sessions they were learned from.
     """
 
     unseen: int
@@ -49,10 +49,10 @@ class Overheads:
 
 
 def expected(like: Traits, earlier: Iterable[tuple[Traits, Overheads]]) -> Overheads:
-    """Return what a session like this will carry, from earlier ones (newest first); nothing without one.
+    """Return the overheads expected for a session like this, from earlier ones (newest first); none without one.
 
-    Sessions of a single call are often checks without tools. They teach sub-agents that were begun with the same words
-    or are of the same type, and others only where there are none of more calls.
+    Sessions of a single call are often checks without tools. They count for sub-agents with the same opening words or
+    of the same type, and for others only if there are no sessions with more calls.
     """
     same = [(t, o) for t, o in earlier if t.source == like.source and t.child == like.child]
     if not same:
@@ -62,7 +62,7 @@ def expected(like: Traits, earlier: Iterable[tuple[Traits, Overheads]]) -> Overh
     seconds = _seconds(nearest, like)
     if (
         len(seconds) < LEAST_SECONDS
-    ):  # what comes with a second call belongs to the agent more than to the folder
+    ):  # the overhead of a second call depends on the agent more than on the folder
         seconds = _seconds(same[:SESSIONS], like)
     again = [_carried(o.restored, t, like) for t, o in same if o.restored is not None][:SESSIONS]
     return Overheads(
@@ -78,7 +78,7 @@ def _seconds(sessions: Iterable[tuple[Traits, Overheads]], like: Traits) -> list
 
 
 def _alike(like: Traits, other: Traits, of: Overheads) -> tuple[bool, ...]:
-    """Return in what another session is alike, what weighs most first."""
+    """Return in which respects another session is similar, the most important first."""
     begun_alike = like.child and bool(like.opening) and like.opening == other.opening
     return (
         begun_alike,

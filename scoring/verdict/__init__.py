@@ -1,4 +1,4 @@
-"""The verdict on a session: one sentence, one action, its price judged against the session's own pace."""
+"""The verdict on a session: one sentence and one action, with its cost compared to the session's own pace."""
 
 from scoring.verdict.verdict import (
     Action,

@@ -1,7 +1,7 @@
-"""The verdict on a session (X18): what to do about its context, decided from its facts alone.
+"""The verdict on a session (X18): the advice on its context, decided from its facts alone.
 
-Nothing is advised without need. Above the target something has to be done; below it, only clearing redundant outputs
-may be worth it, and only where that pays back within the calls that are left at the session's own pace.
+Nothing is advised without need. Above the target something has to be done. Below it, only clearing redundant outputs
+can be worth it, and only if that pays back within the calls that are left at the session's own pace.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ Kind = Literal["empty", "over", "fine", "clear", "above", "resume", "now"]
 Activity = Literal["live", "resting", "unused", "ended"]
 Action = Literal["prune", "clear", "resume", "export"]
 
-# Turns until the context is full from which on a prune is urgent.
+# A prune is urgent if at most so many turns are left until the context is full.
 FEW_TURNS = 5
 # More turns or calls than these are "many": the pace does not hold for so long.
 MANY = 100
-# The place of each kind in the order of the overview. A session that rests is never more urgent than RESTING.
+# The place of each kind in the order of the overview. An inactive session is never more urgent than RESTING.
 URGENCY: Mapping[Kind, int] = {
     "empty": 0, "over": 0, "fine": 1, "clear": 2, "above": 4, "resume": 5, "now": 6,
 }  # fmt: skip
@@ -39,7 +39,7 @@ class Price:
 
 @dataclass(frozen=True, slots=True)
 class Clearing:
-    """A plan that clears redundant outputs only: it cuts to `max_tokens`. `superseded` counts reads by file."""
+    """A plan that clears redundant outputs only, to `max_tokens`. `superseded` counts superseded reads by file."""
 
     superseded: Mapping[str, int]
     repeated: int
@@ -49,10 +49,10 @@ class Clearing:
 
 @dataclass(frozen=True, slots=True)
 class SessionFacts:
-    """The facts that a verdict is made from; all sizes are in tokens, as shown.
+    """The facts that a verdict is made from; all sizes are in tokens, as shown on the pages.
 
-    `tokens` is the size of the agent's context, or of the only one; `pruned` that of the pruned view. `growth` is what
-    a turn adds, None where unknown. `days_unused` counts whole days and matters where the activity is "unused".
+    `tokens` is the size of the agent's context, or of the only one; `pruned` that of the pruned view. `growth` is the
+    tokens a turn adds, None if unknown. `days_unused` counts whole days and matters if the activity is "unused".
     `prune` is the price of a plan that cuts to the aim, `clear` the plan that clears redundant outputs; both are None
     until they are known. A gain below `least_gain` is not worth a prune.
     """
@@ -76,12 +76,12 @@ class SessionFacts:
 
     @property
     def turns_to_target(self) -> int | None:
-        """Return the turns until the target at the present growth; None where the context does not grow."""
+        """Return the turns until the target at the current growth; None if the context does not grow."""
         return _turns_until(self.target, self.tokens, self.growth)
 
     @property
     def turns_to_limit(self) -> int | None:
-        """Return the turns until the context is full at the present growth; None where it does not grow."""
+        """Return the turns until the context is full at the current growth; None if it does not grow."""
         return _turns_until(self.limit, self.tokens, self.growth)
 
     def pays_back(self, price: Price, turns: int | None) -> bool:
@@ -94,8 +94,8 @@ class SessionFacts:
 class Verdict:
     """A verdict: `text` is one sentence without a full stop; `urgency` orders sessions, the highest first.
 
-    `action` is the one thing to do, `label` its button and `safety` what it leaves untouched; None and empty where
-    nothing is needed. `max_tokens` is what the plan of the action cuts to; None for the aim.
+    `action` is the advised action, `label` the text of its button and `safety` a sentence on what it leaves untouched;
+    None and empty if nothing is needed. The action's plan cuts to `max_tokens`; None for the aim.
     """
 
     kind: Kind
@@ -108,7 +108,7 @@ class Verdict:
 
 
 def _turns_until(bound: int, tokens: int, growth: int | None) -> int | None:
-    """Return the whole turns until a context reaches `bound` at its growth a turn; None where it does not grow."""
+    """Return the whole turns until a context reaches `bound`, from its growth per turn; None if it does not grow."""
     return None if growth is None or growth <= 0 else max(0, (bound - tokens) // growth)
 
 
@@ -195,7 +195,7 @@ def _now(facts: SessionFacts, turns: int | None) -> str:
 
 
 def _resume(facts: SessionFacts) -> Verdict:
-    """Return the verdict where the pruned view is small enough and the agent still sends all of it."""
+    """Return the verdict if the pruned view is small enough but the agent still sends the whole context."""
     share, pruned = _percent(facts.tokens, facts), _percent(facts.pruned, facts)
     if facts.resumable:
         text = f"Resume from the pruned copy: it is {pruned} full, the agent's own context {share}"
@@ -210,18 +210,18 @@ def _resume(facts: SessionFacts) -> Verdict:
 
 
 def _is_worth_clearing(facts: SessionFacts, clear: Clearing) -> bool:
-    """Return whether the gain is worth a prune, and has paid back before the target is reached."""
+    """Return whether the gain is worth a prune and pays back before the target is reached."""
     enough = clear.price.freed >= facts.least_gain
     return _is_of_use(facts) and enough and facts.pays_back(clear.price, facts.turns_to_target)
 
 
 def _is_of_use(facts: SessionFacts) -> bool:
-    """Return whether a smaller pruned view can be sent by anything."""
+    """Return whether there is a way to send a smaller pruned view to the provider."""
     return not facts.followed or facts.resumable
 
 
 def _redundant_words(clear: Clearing) -> str:
-    """Return the redundant outputs and what they hold: "9 superseded reads of spec.md hold 41k tokens"."""
+    """Return the redundant outputs and their size in words: "9 superseded reads of spec.md hold 41k tokens"."""
     reads, files = sum(clear.superseded.values()), len(clear.superseded)
     count = reads + clear.repeated
     holds = f"hold{'s' if count == 1 else ''} {_tokens(clear.price.freed)} tokens"
@@ -246,7 +246,7 @@ def _pace(facts: SessionFacts) -> str:
 
 
 def _left(turns: int) -> str:
-    """Return the turns left in words: exact where few, rounded to fives where more than 20."""
+    """Return the turns left in words: exact up to 20, then rounded to fives."""
     if turns >= MANY:
         return "many turns left"
     if turns > FEW_TURNS:
@@ -255,7 +255,7 @@ def _left(turns: int) -> str:
 
 
 def _long(days: int) -> str:
-    """Return a time of at least a day in the largest unit that it fills once: "a day", "3 weeks", "2 years"."""
+    """Return a time of at least a day in its largest whole unit: "a day", "3 weeks", "2 years"."""
     for unit, size in (("year", 365), ("month", 30), ("week", 7)):
         if days >= size:
             return _counted(days // size, unit) if days >= 2 * size else f"a {unit}"
@@ -263,7 +263,7 @@ def _long(days: int) -> str:
 
 
 def _payback(price: Price) -> str:
-    """Return after how many calls a plan has paid back; empty where no prices are known."""
+    """Return the calls after which a plan has paid back, in words; "" if no prices are known."""
     calls = price.break_even_calls
     if calls is None:
         return ""
@@ -271,7 +271,7 @@ def _payback(price: Price) -> str:
 
 
 def _percent(tokens: int, facts: SessionFacts) -> str:
-    """Return a share of the limit in whole percent; with one decimal within a percent of the target."""
+    """Return a share of the limit in whole percent, with one decimal within a percent of the target."""
     share = 100 * tokens / facts.limit
     near = tokens != facts.target and abs(tokens - facts.target) < facts.limit / 100
     return f"{share:,.1f} %" if near else f"{share:,.0f} %"

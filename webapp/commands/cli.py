@@ -63,7 +63,7 @@ class Lazily(click.Group):
 def commands() -> None:
     """See how full each agent session's context window is, and cut it back.
 
-    Nothing is lost: whatever a prune takes can be put back.
+    Nothing is lost: everything that a prune removes can be restored.
     """
 
 

@@ -21,7 +21,7 @@ from webapp.services.transfer.exporting import NAMES, TRANSCRIPTS
     type=click.Choice(NAMES),
     default="jsonl",
     show_default=True,
-    help=f"jsonl is complete and can be imported again; {' and '.join(TRANSCRIPTS)} can be resumed from.",
+    help=f"jsonl is complete and can be imported again; agents can resume from {', '.join(TRANSCRIPTS)}.",
 )
 @click.option(
     "-o",

@@ -1,6 +1,6 @@
-"""`coppice hooks`: what is added to an agent's settings; and `hook`, `statusline` and `mcp`, which agents start.
+"""`coppice hooks`: additions to an agent's settings; and `hook`, `statusline` and `mcp`, which agents start.
 
-The last three are run by `webapp.entry` before anything here is loaded; here are their help texts.
+The last three are run by `webapp.entry` before this module is loaded; it only has their help texts.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def install(agent: str, dry_run: bool, yes: bool) -> None:
 @dry_option
 @yes_option
 def uninstall(agent: str, dry_run: bool, yes: bool) -> None:
-    """Take out of the agent's configuration what `install` put in, and nothing else."""
+    """Remove from the agent's configuration what `install` added, and nothing else."""
     change = doors.uninstalling(agent, os.environ)
     if _carried_out(change, dry_run=dry_run, yes=yes, remember=False):
         echo(f"taken out of {change.path}", err=True)
@@ -58,7 +58,7 @@ def uninstall(agent: str, dry_run: bool, yes: bool) -> None:
 
 @hooks.command()
 def status() -> None:
-    """Say for each agent what is active."""
+    """Show which hooks of each agent are active."""
     for source in doors.doors():
         path, parts = doors.active(source, os.environ)
         said = ", ".join(parts) if parts else "not installed"
@@ -83,9 +83,9 @@ def statusline() -> int:
 
 @click.command()
 def mcp() -> int:
-    """Serve an agent's questions over MCP, on stdin and stdout: stats, search, restore and pin of its own session.
+    """Answer an agent over MCP, on stdin and stdout: stats, search, restore and pin of its own session.
 
-    An agent is told about it once, as a server on stdio with the command `coppice` and the argument `mcp`.
+    Add it to the agent's configuration once, as a stdio server with the command `coppice` and the argument `mcp`.
     """
     from webapp.commands.mcp_server import serve
 

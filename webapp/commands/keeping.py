@@ -23,9 +23,9 @@ def _stamped(database: Path, what: str) -> Path:
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path), required=False)
 @db_option
 def backup(file: Path | None, db: Path | None) -> None:
-    """Copy the store to FILE, by default beside it, while it is used.
+    """Copy the store to FILE, by default beside it, also while it is in use.
 
-    A sound copy or none: it is checked before it gets its name, and no file is written over.
+    The copy is checked before it gets its name, and no existing file is overwritten.
     """
     config = Config.load(db=db)
     refuse_missing(config)
@@ -39,9 +39,9 @@ def backup(file: Path | None, db: Path | None) -> None:
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @db_option
 def restore(file: Path, db: Path | None) -> int:
-    """Replace the store by the copy FILE; what it holds now is copied first.
+    """Replace the store by the copy FILE; the current content is copied first.
 
-    Nothing is replaced while `coppice serve` has the store open, or where FILE is not sound.
+    Nothing is replaced while `coppice serve` has the store open, or if FILE is damaged.
     """
     config = Config.load(db=db)
     if config.database.exists():

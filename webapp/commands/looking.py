@@ -87,7 +87,7 @@ def row_of(one: Session) -> list[str]:
 @db_option
 @json_option
 def context(session: str, db: Path | None, as_json: bool) -> None:  # S7
-    """Show how full a session's context is, and with what.
+    """Show how full a session's context is, by region.
 
     SESSION is an id, or enough of its beginning.
     """

@@ -1,8 +1,8 @@
 """The MCP server on stdio: an agent looks at its own context, and gets back what was pruned or compacted (X21).
 
-It reads the database, so it works with the server down. The tools are told before anything of ours is loaded: a tool
-that appears later would break the agent's prompt cache. It offers tools and nothing else; each resource would cost the
-agent tools of its own.
+It reads the database, so it works while the server is down. The tools are listed before the application is loaded: a
+tool that appears later would break the agent's prompt cache. It offers only tools; resources would add tools of their
+own to the agent's prompt.
 """
 
 from __future__ import annotations

@@ -51,15 +51,14 @@ def provider_options(command: Command) -> Command:
     show_default=True,
     help="The server that gets a copy of each call; COPPICE_TOKEN is its token, where it asks for one.",
 )
-@click.option(
-    "--stop-pruning", "stops", is_flag=True, help="Let no proxy prune anything from now on, and end."
-)
+@click.option("--stop-pruning", "stops", is_flag=True, help="Stop pruning in all proxies, and exit.")
 @click.option("--allow-pruning", "allows", is_flag=True, help="Take that back, and end.")
 @click.option("--beside", is_flag=True, hidden=True, help="End once standard input does, as a server's pipe.")
 def proxy(port: int, server: str, *, stops: bool, allows: bool, beside: bool, **addresses: str) -> None:
     """Pass the calls of agents on to OpenAI and Anthropic, and show them as sessions.
 
-    It observes. A session whose switch is on, on its page, is sent pruned. Listens on this machine alone.
+    It only observes, except for sessions with pruning switched on (on the session's page): their calls are sent
+    pruned. It listens on this machine only.
     """
     from webapp.serving import server as serving
 

@@ -53,7 +53,7 @@ class Pruned:
     type=click.Choice(TASK_TYPE_CHOICES),
     default=AUTO,
     show_default=True,
-    help="The type whose weights and keywords count; auto recognises it, any takes the common ones.",
+    help="The type whose weights and keywords are used; auto recognises it, any uses the common ones.",
 )
 @click.option(
     "--format",

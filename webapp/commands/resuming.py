@@ -1,4 +1,4 @@
-"""`coppice resume`: a pruned copy of a session where its agent finds it, and the command that resumes from it."""
+"""`coppice resume`: write a pruned copy of a session where its agent finds it, and print the command to resume it."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from webapp.services.transfer.resuming import WAITING_DAYS
     "--max-tokens",
     type=click.IntRange(min=0),
     metavar="N",
-    help="What to prune to; by default the session's aim. Implies --prune.",
+    help="The tokens to prune to; by default the session's aim. Implies --prune.",
 )
-@click.option("--run", "runs", is_flag=True, help="Become the agent instead of printing its command.")
+@click.option("--run", "runs", is_flag=True, help="Start the agent instead of printing its command.")
 @click.option(
     "--cwd",
     type=click.Path(path_type=Path, exists=True, file_okay=False, resolve_path=True),
@@ -38,8 +38,8 @@ def resume(
 ) -> None:
     """Resume an agent from a pruned copy of a session.
 
-    SESSION is an id, or enough of its beginning. The copy is a new session beside the agent's own, which stays as it
-    is; the command that resumes from it goes to stdout.
+    SESSION is an id, or enough of its beginning. The copy is a new session beside the agent's own, which stays
+    unchanged; the command that resumes from it is printed to stdout.
     """
     with opened(db, made=False) as app:
         made = app.resuming.resume(
@@ -74,7 +74,7 @@ def become(made: Resumed) -> None:
     """Replace this process by the agent, after it has imported the copy if it has to.
 
     Raises:
-        Conflict: the agent is not installed, or did not take the copy in.
+        Conflict: the agent is not installed, or did not import the copy.
     """
     os.chdir(made.cwd)
     try:

@@ -84,15 +84,15 @@ def serving_options(command: Command) -> Command:
             "--tls-key",
             type=click.Path(path_type=Path, dir_okay=False),
             metavar="FILE",
-            help="The private key of the certificate, where it is not in the same file.",
+            help="The private key of the certificate, if it is not in the same file.",
         ),
         click.option(
-            "--prefix", metavar="PATH", help="The path below which a proxy serves this, as /coppice."
+            "--prefix", metavar="PATH", help="The path under which a reverse proxy serves it, like /coppice."
         ),
         click.option(
             "--proxies",
             type=click.IntRange(0, 9),
-            help="How many proxies in front set X-Forwarded-For and -Proto; by default none is believed.",
+            help="How many reverse proxies in front set X-Forwarded-For and -Proto; by default none is trusted.",
         ),
         click.option(
             "--proxy",

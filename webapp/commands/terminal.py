@@ -1,8 +1,8 @@
-"""Text for a terminal: what was stored is shown, and never obeyed.
+"""Text for a terminal, with control characters made visible and harmless.
 
 Titles, model names and messages come from agents, files and web pages. Control characters in them could move the
-cursor, rewrite lines above, set the title, reach the clipboard or turn the reading direction; each is shown as the
-picture or the number of its character. All commands print through this module; a test looks for any that does not.
+cursor, rewrite lines above, set the title, reach the clipboard or change the reading direction; each is shown as a
+picture or by its number. All commands print through this module; a test finds any that does not.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ import click
 from rich.console import Console, ConsoleOptions
 from rich.segment import Segment
 
-# C0 except tab and line feed, DEL, C1, and what changes the direction or hides: marks, embeddings, isolates, tags.
+# C0 except tab and line feed, DEL, C1, and characters that change the direction or hide text.
 UNSAFE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
 )
 
 
 def safe(text: str) -> str:
-    """Return a text in which every control character is visible, and none works; tabs and line feeds stay."""
+    """Return a text with every control character made visible and harmless; tabs and line feeds stay."""
     return UNSAFE.sub(lambda found: _picture(ord(found[0])), text)
 
 
@@ -46,18 +46,18 @@ def echo(text: str, *, err: bool = False) -> None:
 
 
 def out() -> Console:
-    """Return the console of answers; as wide as they take where nobody looks."""
+    """Return the console for answers; if stdout is not a terminal, as wide as the text needs."""
     width = None if sys.stdout.isatty() else 300
     return SafeConsole(file=sys.stdout, width=width, highlight=False, soft_wrap=True)
 
 
 def err() -> Console:
-    """Return the console of reports and progress."""
+    """Return the console for reports and progress."""
     return SafeConsole(file=sys.stderr, highlight=False, soft_wrap=True)
 
 
 def log_safely() -> None:
-    """Send what is logged to stderr as safe text."""
+    """Write log records to stderr as safe text."""
     root = logging.getLogger()
     if not any(isinstance(one, SafeHandler) for one in root.handlers):
         root.addHandler(SafeHandler())
@@ -73,7 +73,7 @@ class SafeConsole(Console):
 
 
 class SafeHandler(logging.Handler):
-    """Prints what is logged, with the names and titles that stand in it."""
+    """A handler that prints log records as safe text, with the names and titles in them."""
 
     def __init__(self) -> None:
         super().__init__()

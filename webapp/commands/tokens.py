@@ -57,15 +57,15 @@ def article(word: str) -> str:
     type=click.Choice(ROLES),
     default=OPERATOR,
     show_default=True,
-    help="A viewer looks, an operator changes things as well.",
+    help="A viewer can only look, an operator can also change things.",
 )
-@click.option("--name", default="", metavar="TEXT", help="A word on who has it, for the list.")
+@click.option("--name", default="", metavar="TEXT", help="A note on who has it, shown in the list.")
 @db_option
 @click.pass_context
 def token(ctx: click.Context, role: str, name: str, db: Path | None) -> None:
     """Make a token and show it once; from then on the server asks for one.
 
-    Only a hash of it is stored. A running server takes it at once.
+    Only a hash of it is stored. A running server accepts it at once.
     """
     ctx.obj = db
     if ctx.invoked_subcommand is None:
@@ -95,7 +95,7 @@ def list_tokens(db: Path | None, as_json: bool) -> None:
 @click.argument("number", type=int)
 @click.pass_obj
 def rotate(db: Path | None, number: int) -> None:
-    """Replace a token by a new one of its name and role."""
+    """Replace a token by a new one with the same name and role."""
     with keyring(db) as keys:
         shown(*keys.rotate(number))
 
@@ -104,7 +104,7 @@ def rotate(db: Path | None, number: int) -> None:
 @click.argument("number", type=int)
 @click.pass_obj
 def revoke(db: Path | None, number: int) -> None:
-    """Revoke a token; the browsers that were let in with it are cut off."""
+    """Revoke a token; browsers that used it lose access."""
     with keyring(db) as keys:
         keys.revoke(number)
         left = sum(one.revoked_at is None for one in keys.listed())

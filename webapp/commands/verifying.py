@@ -13,13 +13,13 @@ from webapp.config import Config
 
 @click.command()
 @click.option(
-    "--repair", is_flag=True, help="Rebuild what is derived: messages' rows, contexts, totals, the index."
+    "--repair", is_flag=True, help="Rebuild derived data: messages' rows, contexts, totals, the index."
 )
 @db_option
 def verify(repair: bool, db: Path | None) -> int:
     """Check the store; print the faults and exit with 1 if there are any.
 
-    The log, operations, summaries and memories are derived from nothing: `coppice restore` brings them back.
+    The log, operations, summaries and memories cannot be rebuilt; `coppice restore` brings them back from a copy.
     """
     refuse_missing(Config.load(db=db))
     with opened(db) as app:
