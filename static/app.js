@@ -1,4 +1,4 @@
-// Registers the elements of every page; a page's own root element comes with the page (`templates/`).
+// Registers the elements of every page; the page's template loads its own root element.
 import "./frame/coppice-status.js";
 import "./frame/coppice-toasts.js";
 import "./frame/coppice-shortcuts.js";

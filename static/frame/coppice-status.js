@@ -31,7 +31,7 @@ const clock = new Intl.DateTimeFormat(undefined, {
   hourCycle: "h23",
 });
 
-/** The time of the numbers on the page, where they are not current. @param {Date | null} asOf */
+/** The time of the page's numbers if they are not current. @param {Date | null} asOf */
 const since = (asOf) =>
   asOf &&
   html`<span class="as-of">, showing

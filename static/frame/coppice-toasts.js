@@ -1,8 +1,8 @@
 // <coppice-toasts></coppice-toasts>
 //
-// Shows the messages of `toast()` and of the server (`toast:success` …), one at a time: the newest, for eight
-// seconds, a minute where it has a button, or until it is closed. None goes while the pointer or the focus is
-// on it; the next one waits. An error that stays comes back after what was said meanwhile.
+// Shows the messages of `toast()` and of the server (`toast:success` …), one at a time: the newest for eight
+// seconds, with a button for a minute, or until it is closed. A toast with the pointer or focus stays, and the
+// next one waits. An error with `stay` comes back after later messages.
 import { api } from "../shared/api.js";
 import { CoppiceElement } from "../shared/element.js";
 import { sentence } from "../shared/format.js";
@@ -24,7 +24,7 @@ function undoOf({ session_id, prune_id }) {
 }
 
 const SHOWN_MS = 8000;
-/** An undo has to be found and reached, by whatever means. */
+/** Time to find and reach an undo, also with assistive technology. */
 const OFFERED_MS = 60_000;
 
 /** @typedef {import("../shared/toast.js").ToastOptions & { message: string, id: number }} Toast */
@@ -32,7 +32,7 @@ const OFFERED_MS = 60_000;
 export class CoppiceToasts extends CoppiceElement {
   /** The toast that is shown. @type {Toast | null} */
   #shown = null;
-  /** Errors to show again, and what came while somebody was at the one that is shown. @type {Toast[]} */
+  /** Errors to show again, and toasts that arrived while the shown one had pointer or focus. @type {Toast[]} */
   #others = [];
   #count = 0;
 

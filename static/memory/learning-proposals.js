@@ -1,6 +1,6 @@
 // <learning-proposals></learning-proposals>
 //
-// Decisions, preferences and facts from the last turn of the sessions that worked last, each with a link to
+// Decisions, preferences and facts from the last turn of recently active sessions, each with a link to
 // its message. One click keeps or dismisses one; both can be undone. Emits `proposals` {count} after each
 // reading, and `kept` when one is kept.
 import { api } from "../shared/api.js";

@@ -1,18 +1,18 @@
-// Tells of sessions that cross their target while the page is not looked at: the number of them in the tab's
-// title, and a notification where the reader asked for it.
+// Reports sessions that cross their target while the page is in the background: their number in the tab's title,
+// and a notification if the reader turned that on.
 import { recall, remember } from "../shared/preferences.js";
 import { isAboveTarget, pageOf, titleOf, verdictText } from "../shared/session-facts.js";
 
 const KEY = "notify";
 const TITLE = document.title;
 
-/** True where notifications can be asked for. */
+/** True if the browser supports notifications here. */
 export const canNotify = () => "Notification" in globalThis && Notification.permission !== "denied";
 
-/** True where the reader wants notifications and the browser allows them. */
+/** True if the reader turned notifications on and the browser allows them. */
 export const isNotifying = () => canNotify() && Notification.permission === "granted" && recall(KEY) === "on";
 
-/** Turns notifications on, which may ask the reader, or off. */
+/** Turns notifications on or off; the browser may ask for permission. */
 export async function toggleNotifying() {
   if (isNotifying()) return remember(KEY, null);
   if ((await Notification.requestPermission()) === "granted") remember(KEY, "on");

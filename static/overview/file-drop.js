@@ -1,8 +1,8 @@
 // <file-drop></file-drop>
 //
 // Imports files that are dropped anywhere on the page or picked with `pick()`, one after the other. A notice
-// shows how far the file is read; the page can be used meanwhile. At the end a toast, or a dialog where there
-// are several results or problems. Emits `imported` with the results.
+// shows the progress and does not block the page. At the end it shows a toast, or a dialog for several results
+// or problems. Emits `imported` with the results.
 import { api } from "../shared/api.js";
 import { CoppiceElement } from "../shared/element.js";
 import { counted, number, sentence, size } from "../shared/format.js";
@@ -85,7 +85,7 @@ export class FileDrop extends CoppiceElement {
     this.requestUpdate();
   }
 
-  /** Files that come while others are read wait for their turn. @param {File[]} files */
+  /** Adds files to the queue. @param {File[]} files */
   async #read(files) {
     const more = files.map((file) => /** @type {const} */ ([file, waiting(file)]));
     const busy = this.#queue.length > 0 || this.#current;

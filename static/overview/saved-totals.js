@@ -1,7 +1,6 @@
 // <saved-totals></saved-totals>
 //
-// What prunes and summaries kept out of later calls, in tokens and money, with its scope; nothing where
-// nothing was pruned.
+// The tokens that prunes and summaries saved in later calls, and their price; empty if nothing was pruned.
 import { api } from "../shared/api.js";
 import { compact, counted, money, number } from "../shared/format.js";
 import { html, nothing } from "../shared/html.js";

@@ -8,7 +8,7 @@ import { stateIcon, tokenCount } from "../shared/session-parts.js";
 import { agoTime } from "../shared/times.js";
 import { REGION_ORDER, regionName } from "../shared/words.js";
 
-/** The legend of all regions, once for a page of bars. */
+/** The legend of all regions, once per page. */
 export function regionLegend() {
   /** @param {string} region @param {string} name */
   const entry = (region, name) => html`<li>
@@ -20,7 +20,7 @@ export function regionLegend() {
   </ul>`;
 }
 
-/** The columns that are shown at every width: a cell that spans more would add columns of its own. */
+/** The number of columns that every width shows. A cell that spans more would add columns. */
 export const ALWAYS_SHOWN = 7;
 /** Cells in the other columns, so that the row reaches the edge. */
 const FILLING = ["c-trend", "c-growth", "c-left", "c-prunes"].map((name) => html`<td class=${name}></td>`);
@@ -43,7 +43,7 @@ export function projectRow({ head, key, label, path, count, above, folded }, ind
 }
 
 /** @param {import("./sessions.js").Row} row @param {import("./titles.js").Name} [name] what is shown of a
- * title that would not tell it apart @param {number} [index] its place in the table, from 1 */
+ * title that other sessions share @param {number} [index] its place in the table, from 1 */
 export function sessionRow({ session, depth, quiet, folded }, name, index = 1) {
   const gauge = mainGauge(session);
   const title = titleOf(session);
@@ -105,7 +105,7 @@ function about(session) {
 /** @param {number | null} tokens a turn */
 const growth = (tokens) => (tokens === null ? "–" : `${tokens > 0 ? "+" : ""}${compact(tokens)}`);
 
-/** From so many turns on a number would claim more than is known. */
+/** A higher number of turns would be too uncertain to show. */
 const MANY_TURNS = 100;
 
 /** @param {number | null} left turns until the target */

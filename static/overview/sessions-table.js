@@ -1,8 +1,8 @@
 // <sessions-table></sessions-table>
 //
-// The table of sessions. Only the rows near the view are in the page, and the one with the focus. Property
-// `value`: the entries in order, how they are sorted, and the titles that were cut short. The order changes
-// only while pointer and focus are elsewhere. A click on a row opens its session.
+// The table of sessions. Only rows near the view, and the one with the focus, are in the page. Property `value`:
+// the entries in order, the sorted column, and the shortened titles. The order changes only while neither
+// pointer nor focus is in the table. A click on a row opens its session.
 import "../shared/context-gauge.js";
 import "./trend-line.js";
 import { CoppiceElement } from "../shared/element.js";
@@ -33,7 +33,7 @@ const COLUMNS = [
 ];
 
 const ROW_PX = 66;
-/** How far beyond the view rows are drawn, in pixels. */
+/** Rows are drawn up to this far outside the view, in pixels. */
 const MARGIN_PX = 600;
 
 /** @param {Entry} entry */
@@ -89,7 +89,7 @@ export class SessionsTable extends CoppiceElement {
     target.closest("tr.session-row")?.querySelector("a")?.click();
   }
 
-  /** The entries in their order, while the pointer or the focus is among them. */
+  /** The entries, in the shown order while pointer or focus is among them. */
   get #entries() {
     const { entries } = this.#value;
     const body = this.querySelector("tbody");

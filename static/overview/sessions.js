@@ -1,5 +1,4 @@
-// The rows of the overview: which sessions, in which order, which sub-agents below which session, and which
-// projects they belong to. Pure.
+// The rows of the overview: filter, order, sub-agents below their sessions, and projects. Pure.
 import { fileName } from "../shared/format.js";
 import { isAboveTarget, mainGauge, titleOf } from "../shared/session-facts.js";
 
@@ -10,12 +9,12 @@ import { isAboveTarget, mainGauge, titleOf } from "../shared/session-facts.js";
  * number, folded: boolean }} Head */
 /** @typedef {{ text?: string, chip?: string, sort?: string, unfolded?: Set<string> }} Filter */
 
-/** From this many on, idle sub-agents that need nothing are folded. */
+/** At least this many idle sub-agents without a needed action are folded. */
 const FOLDED_FROM = 3;
-/** From so many sessions on, the list is grouped by project unless the reader wants it otherwise. */
+/** At least this many sessions are grouped by project by default. */
 const GROUPED_FROM = 20;
 
-/** What the heads of the columns sort by; the first click begins with the larger, or with `up`.
+/** The values that columns sort by. The first click sorts in descending order, with `up` in ascending.
  * @type {Record<string, { of: (session: Api.Session) => number | string | null, up?: boolean }>} */
 const ORDERS = {
   title: { of: (s) => titleOf(s).toLowerCase(), up: true },
@@ -34,7 +33,7 @@ export function direction(column, sort) {
   return (ORDERS[column]?.up ?? false) === sort.startsWith("-") ? "descending" : "ascending";
 }
 
-/** The order after a click on the head of a column: one way, the other way, none. @param {string} column
+/** The order after a click on a column's head: first direction, other direction, none. @param {string} column
  * @param {string} sort */
 export const nextSort = (column, sort) =>
   sort === column ? `-${column}` : sort === `-${column}` ? "" : column;
@@ -56,12 +55,12 @@ function fitting({ text = "", chip = "all" }) {
   return (s) => (!words || mentions(s, words)) && chosen(s);
 }
 
-/** A key that sorts by the need of the verdict, then by latest activity. @param {Api.Session} session */
+/** A key that sorts by the urgency of the verdict, then by latest activity. @param {Api.Session} session */
 function urgency(session) {
   return `${session.verdict.urgency} ${session.last_activity ?? ""}`;
 }
 
-/** Compares two sessions by the column that is sorted; those without a value come last. @param {string} sort
+/** Compares two sessions by the sorted column; sessions without a value come last. @param {string} sort
  * @returns {((a: Api.Session, b: Api.Session) => number) | null} */
 function byColumn(sort) {
   const column = ORDERS[sort.replace("-", "")];
@@ -74,7 +73,7 @@ function byColumn(sort) {
   };
 }
 
-/** Returns the rows in order: by the column that is sorted, else most needed first, then by latest activity;
+/** Returns the rows in order: by the sorted column, otherwise most urgent first, then by latest activity;
  * sub-agents below their parent. A family ranks by its most urgent member. A sub-agent without its parent in
  * the list is by itself. Many quiet sub-agents are folded, unless the filter has a text or `unfolded` names
  * their parent. @param {Iterable<Api.Session>} sessions @param {Filter} [filter] @returns {Row[]} */
@@ -115,7 +114,7 @@ export function arrange(sessions, filter = {}) {
   return rows;
 }
 
-/** Compares two sessions by the most urgent of each and all below it. @param {Map<string | null,
+/** Compares two sessions by the most urgent member of their families. @param {Map<string | null,
  * Api.Session[]>} children @returns {(a: Api.Session, b: Api.Session) => number} */
 function urgencyOf(children) {
   /** @type {Map<string, string>} */
@@ -139,7 +138,7 @@ function urgencyOf(children) {
 /** @param {Row} row */
 const isOrphan = ({ session, depth }) => depth === 0 && session.parent_id !== null;
 
-/** True where projects say more than one long list does. @param {Iterable<Api.Session>} sessions */
+/** True if grouping by project makes the list clearer. @param {Iterable<Api.Session>} sessions */
 export function isWorthGrouping(sessions) {
   const all = [...sessions];
   const ids = new Set(all.map((s) => s.id));

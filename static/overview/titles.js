@@ -1,16 +1,15 @@
-// Titles that tell sessions apart: a beginning that several share is cut off, and equal ones get their date.
-// Pure.
+// Titles that distinguish sessions: a shared beginning is cut off, and equal titles get a date. Pure.
 import { timeOfDay } from "../shared/format.js";
 import { titleOf } from "../shared/session-facts.js";
 
-/** What is shown of a title, and what tells it from its twins.
+/** The shown part of a title, and the mark that distinguishes it from equal ones.
  * @typedef {{ text: string, mark: string }} Name */
 
-/** From so many sessions on a beginning is common, and from so many characters on it is worth the cut. */
+/** A beginning is cut off if at least so many sessions share it and it has at least so many characters. */
 const SHARED_BY = 3;
 const SHORTEST = 12;
 
-/** Returns the names by id of the sessions whose title alone would not tell them apart.
+/** Returns the names, by id, of the sessions whose titles alone do not distinguish them.
  * @param {Iterable<Api.Session>} sessions @param {number} now milliseconds @returns {Map<string, Name>} */
 export function tellingNames(sessions, now) {
   const titles = [...sessions].map((s) => /** @type {const} */ ([s.id, titleOf(s), s.last_activity]));
@@ -49,7 +48,7 @@ export function withoutCommonBeginnings(titles) {
   return cut;
 }
 
-/** The length of what two texts begin with. @param {string} a @param {string} b */
+/** The length of the beginning that two texts share. @param {string} a @param {string} b */
 function common(a, b) {
   let n = 0;
   while (n < a.length && a[n] === b[n]) n++;

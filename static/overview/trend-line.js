@@ -6,7 +6,7 @@ import { CoppiceElement } from "../shared/element.js";
 import { html, nothing, svg } from "../shared/html.js";
 
 const [WIDTH, HEIGHT] = [72, 20];
-/** Fewer points are no trend. */
+/** Fewer points show no trend. */
 const LEAST = 3;
 
 export class TrendLine extends CoppiceElement {

@@ -1,7 +1,7 @@
 // <card-links session-id="…"></card-links>
 //
-// Two lines of the export menu: the card "What filled my context" as a picture or as Markdown, to share. It
-// holds numbers only.
+// Two entries of the export menu: the card "What filled my context" as a picture or as Markdown. It holds only
+// numbers, so that it can be shared.
 import { api } from "../shared/api.js";
 import { cardMarkdown, cardSvg } from "../shared/context-card.js";
 import { CoppiceElement } from "../shared/element.js";
@@ -41,7 +41,7 @@ export class CardLinks extends CoppiceElement {
   }
 }
 
-/** The colour of a region as six hexadecimal digits, which every program reads. @param {string} region */
+/** The colour of a region as six hexadecimal digits, because other programs do not know light-dark(). @param {string} region */
 function colourOf(region) {
   const canvas = new OffscreenCanvas(1, 1).getContext("2d");
   if (!canvas) return "#888";

@@ -2,9 +2,9 @@
 
 /** @typedef {Api.Timeline["points"][number]} Point */
 
-/** Above this share of the whole, a pause leaves too little room for the rest. */
+/** A pause above this share of the whole time leaves too little room for the rest. */
 const DEAD_TIME = 0.5;
-/** Below this span, a scale of times is unreadable. */
+/** In a shorter span, a time scale is unreadable. */
 const LEAST_SPAN_MS = 10_000;
 
 /** The longest pause as a part of the whole span, 0…1. @param {(string | null)[]} times */
@@ -17,22 +17,22 @@ export function largestGap(times) {
   return widest / span;
 }
 
-/** Returns whether the points span any time: messages that came at once, or without a time, do not.
+/** Returns whether the points span any time; messages of one moment, or without times, do not.
  * @param {Point[]} points */
 export function hasTime(points) {
   const first = points.find((point) => point.at)?.at;
   return first !== undefined && points.some((point) => point.at && point.at !== first);
 }
 
-/** Returns whether time is the better scale at first. @param {Point[]} points */
+/** Returns whether time is the better default scale. @param {Point[]} points */
 export function prefersTime(points) {
   const times = points.map((point) => Date.parse(point.at ?? "")).filter(Number.isFinite);
   const span = (times.at(-1) ?? 0) - (times[0] ?? 0);
   return span >= LEAST_SPAN_MS && largestGap(points.map((point) => point.at)) < DEAD_TIME;
 }
 
-/** The points from the first whose total is known. Tokens outside the transcript are sent with every call; a
- * total far below them was counted before the first usage report, and would look like a leap.
+/** The points from the first with a known total. Tokens outside the transcript are sent with every call; a total
+ * far below them was counted before the first usage report, and would look like a jump.
  * @param {Point[]} points @param {number} unseen tokens that are not in the transcript */
 export function known(points, unseen) {
   const first = points.findIndex((point) => (point.agent ?? point.pruned ?? 0) * 2 >= unseen);
@@ -65,7 +65,7 @@ export function stacked(points, regions) {
   return columns;
 }
 
-/** A step is worth a name from this part of the largest size on. */
+/** A step of at least this share of the largest size gets a name. */
 const WORTH_NAMING = 0.02;
 
 /** The causes of the steepest steps, the largest first. @param {Point[]} points @param {number} count */

@@ -1,4 +1,4 @@
-// The menu that exports a session, as markup: each format with its use in a line.
+// The export menu as markup: a line for each format with its use.
 import { html } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
 import { root } from "../shared/root.js";

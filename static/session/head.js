@@ -1,4 +1,4 @@
-// The upper part of the session page as markup: the session, the verdict on it, and what fills its context.
+// The head of the session page as markup: the session, its verdict, and the parts of its context.
 import { ApiError } from "../shared/api.js";
 import { counted, fileName, money, number, percent, percentSet, sentence, tokens } from "../shared/format.js";
 import { regionStyle, reserveShare } from "../shared/gauge.js";
@@ -42,7 +42,7 @@ export function header(session, parent = null, copies = {}) {
 
 const RESUME = html`<button data-act="resume">Resume from this…</button>`;
 
-/** How the proxy sends a session that is switched on, and what that has saved.
+/** The state of pruning in the proxy, and the tokens it saved.
  * @param {Api.Proxied | null} proxy */
 function proxyLine(proxy) {
   if (!proxy?.prunes) return false;
@@ -153,7 +153,7 @@ function proxySwitch({ prunes, subscription }) {
 
 const WINDOWS = [128_000, 200_000, 256_000, 400_000, 1_000_000, 2_000_000];
 
-/** The choice of the tokens that a session takes, as its gauge divides by them; empty for what was found.
+/** The choice of the session's window, by which its gauge divides; empty for the detected one.
  * @param {Api.Session} session @param {string} id */
 function windowChoice({ limit, window_kind, over_limit }, id) {
   const own = window_kind === "own";
@@ -167,7 +167,7 @@ function windowChoice({ limit, window_kind, over_limit }, id) {
   </select>`;
 }
 
-/** The question for the window, where a call exceeded the known one. @param {Api.Session} session */
+/** The question for the window after a call that exceeded the known one. @param {Api.Session} session */
 function windowQuestion(session) {
   const { over_limit: over, limit, window, model } = session;
   if (!over) return "";
@@ -181,7 +181,7 @@ function windowQuestion(session) {
 /** The notice above numbers that could not be read again. @param {Error} error */
 export const stale = (error) => problem("These numbers may be old", error.message, "retry-session");
 
-/** The page without a session: reading, an error, or the server's own 404. @param {Error | null} error */
+/** The page without a session: loading, an error, or not found. @param {Error | null} error */
 export function noSession(error) {
   if (!error) return html`<p class="muted">Reading…</p>`;
   if (!(error instanceof ApiError) || error.status !== 404)
@@ -238,7 +238,7 @@ export function bars(session, cost = null) {
   </section>`;
 }
 
-/** The task type and the price of a call in one line, which opens to all about them.
+/** The task type and the price of a call in one line, which opens to their details.
  * @param {Api.Session} session @param {Api.Cost | null} cost */
 function noteWords({ task_type, agent, pruned }, cost) {
   const least = cost?.at_least ? "at least " : "";
@@ -292,7 +292,7 @@ function bar(name, what, gauge, session, big) {
   </div>`;
 }
 
-/** The regions with their tokens in the agent's context, and in the pruned view where they differ.
+/** The regions with their tokens in the agent's context, and in the pruned view if they differ.
  * @param {Api.Session} session */
 function legend(session) {
   const pruned = new Map(session.pruned.regions.map((r) => [r.name, r.tokens]));

@@ -1,9 +1,9 @@
 // <heavy-panel session-id="…"></heavy-panel>
 //
-// The heaviest of the context: by file with its reads, by tool with calls and results, repeated outputs, and
-// the messages one by one. Bars and shares are of the context that the list shows. Each can be dropped, or
-// shortened where that gains something: emits `chosen` {kind: "drop" | "shorten", messages}, which opens a
-// plan; a name emits `narrow` {tool} or {q}, which filters the list.
+// The largest parts of the context: files with their reads, tools with calls and results, repeated outputs, and
+// single messages. Bars and shares refer to the context that the list shows. Each can be dropped, or shortened
+// if that saves tokens: emits `chosen` {kind: "drop" | "shorten", messages}, which opens a plan. A click on a
+// name emits `narrow` {tool} or {q}, which filters the list.
 import { api } from "../shared/api.js";
 import { counted, fileName, number, percent, tokens as tokenText } from "../shared/format.js";
 import { html } from "../shared/html.js";
@@ -98,7 +98,7 @@ export class HeavyPanel extends ReadingElement {
 
 const ROLES = ["system", "user", "assistant"];
 
-/** The filter of a list for a group by tool; some of them are roles. @param {string} name */
+/** The list's filter for a group by tool; some groups are roles. @param {string} name */
 const narrowed = (name) => (ROLES.includes(name) ? { role: name } : { tool: name });
 
 /** "read 14 ×, 9 superseded", or how many messages there are. @param {Api.HeavyGroup} group */

@@ -1,8 +1,8 @@
 // <history-panel session-id="…"></history-panel>
 //
 // The operations on the context, newest first: prunes, pins, drops, restores, compactions by the agent. Each
-// opens to a comparison, the context before and after it, with the messages it changed and why, and has an
-// Undo where that is possible. Property `session`. Emits `undone` {undone}.
+// opens to the context before and after it, with each changed message and the reason, and has an Undo if that
+// is possible. Property `session`. Emits `undone` {undone}.
 import { api } from "../shared/api.js";
 import { counted, number } from "../shared/format.js";
 import { html, keyed, nothing } from "../shared/html.js";
@@ -38,7 +38,7 @@ export class HistoryPanel extends ReadingElement {
   #operations = null;
   /** @type {Api.Session | null} */
   #drawn = null;
-  /** Operations that are compared, the error, or null while reading.
+  /** Open operations with their comparison, the error, or null while reading.
    * @type {Map<number, Api.OperationFull | string | null>} */
   #open = new Map();
   /** The operation whose undo waits for an answer. @type {number | null} */
@@ -79,7 +79,7 @@ export class HistoryPanel extends ReadingElement {
     this.requestUpdate();
   }
 
-  /** Undoes an operation; asks first where later ones would be undone too. @param {number | null} n */
+  /** Undoes an operation; asks first if later ones would be undone too. @param {number | null} n */
   #ask(n) {
     const operation = this.#operations?.find((o) => o.n === n);
     if (n !== null && operation?.undoes_also.length === 0) return void this.#undo(n);
@@ -136,7 +136,7 @@ export class HistoryPanel extends ReadingElement {
     </li>`;
   }
 
-  /** An operation beside the state before it. @param {number} n */
+  /** The detail of an operation. @param {number} n */
   #compared(n) {
     const found = this.#open.get(n) ?? null;
     return html`<section id="compared-${n}" class="compared" aria-label="Before and after operation ${n}">

@@ -1,5 +1,5 @@
-// The message list around its rows, as markup: how many wait above, what is selected, and what is shown where
-// there are no rows.
+// The message list around its rows, as markup: waiting messages, actions on the selection, and the notice for an
+// empty list.
 import { counted, number } from "../shared/format.js";
 import { html } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
@@ -14,7 +14,7 @@ export function pill(waiting) {
   </div>`;
 }
 
-/** What can be done with the selected messages, together. @param {Api.Message[]} messages */
+/** The actions on the selected messages. @param {Api.Message[]} messages */
 export function selection(messages) {
   if (messages.length === 0) return "";
   const tokens = messages.reduce((sum, message) => sum + message.tokens, 0);

@@ -1,4 +1,4 @@
-// The rows of a long list that were read: a list with gaps. Pure. A row is known by its place in the list.
+// The loaded rows of a long list, with gaps. Pure. A row is identified by its index in the list.
 
 /** @typedef {import("./window.js").Span} Span */
 
@@ -10,7 +10,7 @@ export class Loaded {
     return this.#rows.size;
   }
 
-  /** The rows that are known, in no order. */
+  /** The loaded rows, in no order. */
   get all() {
     return [...this.#rows.values()];
   }
@@ -20,19 +20,19 @@ export class Loaded {
     return this.#rows.get(index);
   }
 
-  /** The place of the row that meets a condition, or -1.
+  /** The index of the row that meets a condition, or -1.
    * @param {(message: Api.Message) => boolean} condition */
   find(condition) {
     for (const [index, message] of this.#rows) if (condition(message)) return index;
     return -1;
   }
 
-  /** Takes consecutive rows. @param {number} from @param {Api.Message[]} rows */
+  /** Stores consecutive rows. @param {number} from @param {Api.Message[]} rows */
   put(from, rows) {
     for (const [i, message] of rows.entries()) this.#rows.set(from + i, message);
   }
 
-  /** Replaces rows that are known. @param {Api.Message[]} rows */
+  /** Replaces loaded rows. @param {Api.Message[]} rows */
   renew(rows) {
     const fresh = new Map(rows.map((message) => [message.id, message]));
     for (const [index, { id }] of this.#rows) {
@@ -50,14 +50,14 @@ export class Loaded {
     this.put(0, rows);
   }
 
-  /** Forgets all rows outside of a span. @param {Span} span @param {number} [also] the place of one more
+  /** Removes all rows outside a span. @param {Span} span @param {number} [also] the place of one more
    * that is kept */
   keep({ from, to }, also) {
     for (const index of this.#rows.keys())
       if ((index < from || index >= to) && index !== also) this.#rows.delete(index);
   }
 
-  /** The part of a span from its first to its last row that is not known; null where all are.
+  /** The part of a span from its first to its last missing row; null if none is missing.
    * @param {Span} span @returns {Span | null} */
   missing({ from, to }) {
     let [first, last] = [from, to];

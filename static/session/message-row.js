@@ -13,10 +13,10 @@ import { canDrop, canShorten, roleOf } from "./rows.js";
 
 /** @type {Record<string, string>} */
 const FATE_ICONS = { protected: "lock", shortened: "torn", goes: "goes", out: "out" };
-/** Codes that steer a terminal: they say nothing in a line of text. */
+/** Control codes of terminals, which mean nothing in a line of text. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters to remove
 const CONTROL = /\x1b\[[0-9;?]*[a-zA-Z]|[\x00-\x08\x0e-\x1f\x7f]/g;
-/** Characters of a part that are shown at first: a long output would stall the page. */
+/** Characters shown of a part at first: a long output would block the page. */
 export const SHOWN_CHARS = 12_000;
 
 /** @param {{ score: number | null }} message */
@@ -34,12 +34,12 @@ export function fateLine({ fate, reason }) {
   return html`<span class="fate" data-fate=${fate}>${shape}<b>${fateName(fate)}</b>${why}</span>`;
 }
 
-/** A reason with the names it quotes as code. @param {string} reason */
+/** A reason with quoted names as code. @param {string} reason */
 function withCode(reason) {
   return reason.split("`").map((piece, i) => (i % 2 ? html`<code>${piece}</code>` : piece));
 }
 
-/** A message in one line; in mono where a machine wrote it. @param {Api.Message} message */
+/** A message in one line, monospaced if a machine wrote it. @param {Api.Message} message */
 export function previewLine({ calls, text, role, tool, media }) {
   const words = text.replace(CONTROL, "").replace(/\s+/g, " ").trim();
   const called = calls.map(
@@ -53,14 +53,14 @@ export function previewLine({ calls, text, role, tool, media }) {
 
 /** A message in a panel beside the list, as a link to its row. @param {Api.Message} message */
 export function panelText(message) {
-  const reason = plainReason(message.reason).replace(/^cleared: /, ""); // its group says so
+  const reason = plainReason(message.reason).replace(/^cleared: /, ""); // the heading of its group says so
   return html`<span class="group-text" title=${reason}
     ><button class="bare" data-act="show-message" data-number=${message.number}
       >${previewLine(message)}</button
     ><small class="muted">${withCode(reason || message.role)}</small></span>`;
 }
 
-/** The tokens of a message that the plan shortens. @param {Api.Message} message */
+/** The tokens of a shortened message, before and after. @param {Api.Message} message */
 export function shortenedTo({ tokens_after }) {
   if (tokens_after === null || tokens_after === undefined) return "";
   return html`<small class="muted"
@@ -68,7 +68,7 @@ export function shortenedTo({ tokens_after }) {
     > ${number(tokens_after)}</small>`;
 }
 
-/** What a row shows besides its message; `most` are the tokens of the longest bar.
+/** The state of a row; `most` are the tokens of the longest bar.
  * @typedef {{ open: boolean, index: number, bracket: string, selected?: boolean, entering?: boolean, most:
  * number }} RowView */
 
@@ -94,7 +94,7 @@ export function messageRow(message, { open, index, bracket, selected = false, en
   </div>`;
 }
 
-/** The tokens of a message as a bar; what a plan leaves of it is the darker part.
+/** The tokens of a message as a bar; the darker part stays after the plan.
  * @param {Api.Message} message
  * @param {number} most */
 function tokenBar({ tokens, tokens_after, fate }, most) {
@@ -104,7 +104,7 @@ function tokenBar({ tokens, tokens_after, fate }, most) {
   return html`<span class="m-bar" aria-hidden="true"><i .style="--w:${whole}"></i>${stays}</span>`;
 }
 
-/** A row that is still to be read: it has its place. */
+/** A placeholder for a row that is not loaded yet. */
 export const rowToCome = () => html`<div class="msg" role="row" data-coming="true"
   ><div class="m-text" role="cell"><span class="sr">Reading…</span></div></div>`;
 
@@ -151,7 +151,7 @@ function content({ id }, full, whole) {
   return html`${allParts(full, whole)} ${!whole && isLong(full) && more}`;
 }
 
-/** The parts of a message; of a shortened one, those in the context first. @param {Api.MessageFull} full
+/** The parts of a message; for a shortened one, the parts in the context first. @param {Api.MessageFull} full
  * @param {boolean} whole */
 function allParts({ parts, stands }, whole) {
   /** @param {unknown[]} some */
@@ -177,8 +177,8 @@ function actions(message) {
   return acts;
 }
 
-/** The message with the parts of its score: those of the list where it was read with them, else those that
- * came with the whole message. @param {Api.Message} message @param {Api.MessageFull | string | null} full */
+/** The message with the parts of its score: those of the list if it has them, otherwise those of the whole
+ * message. @param {Api.Message} message @param {Api.MessageFull | string | null} full */
 function rated(message, full) {
   const known = Object.keys(message.contributions).length > 0;
   return known || full === null || typeof full === "string" ? message : full;
@@ -229,7 +229,7 @@ function clipped(text = "", whole) {
   return whole || text.length <= SHOWN_CHARS ? text : `${text.slice(0, SHOWN_CHARS)}…`;
 }
 
-/** JSON arguments, indented; anything else as it is. @param {string} text */
+/** JSON arguments, indented; any other text unchanged. @param {string} text */
 function pretty(text) {
   try {
     return JSON.stringify(JSON.parse(text), null, 2);

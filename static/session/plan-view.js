@@ -1,5 +1,5 @@
-// The plan panel as markup: bars before and after, the reader's choices, what goes by reason, the bill, a
-// what-if.
+// The plan panel as markup: bars before and after, the reader's choices, removed messages by reason, costs and
+// savings, a what-if.
 import { counted, money, number, percentSet, sentence } from "../shared/format.js";
 import { html } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
@@ -11,7 +11,7 @@ import { aimOf, paysBack, rowsByCause } from "./plan.js";
 import { toSave, tuning } from "./tuning.js";
 
 /** @typedef {import("./choices.js").Choices} Choices */
-/** What the panel shows: `open` causes, and `all` causes of which every row is shown. @typedef {{ plan:
+/** The panel's content: `open` causes, and the causes in `all`, whose rows are all shown. @typedef {{ plan:
  * Api.Plan, session: Api.Session, choices: Choices, wish: import("./plan.js").Wish, open: Set<string>, all:
  * Set<string> }} PlanView */
 
@@ -54,7 +54,7 @@ function overBudget({ message, usable, emergency }) {
   </p>`;
 }
 
-/** The reader's choices, each with a way back.
+/** The reader's choices, each with a button that removes it.
  * @param {Pick<PlanView, "choices" | "wish" | "session">} view */
 export function chosen({ choices, wish, session }) {
   const kinds = KINDS.filter(([kind]) => choices.of(kind).length > 0);
@@ -126,7 +126,7 @@ function groupOf({ cause, fate, label, messages, tokens }, rows, open, all, cert
   </section>`;
 }
 
-/** The summary in the bill: its size is known when it is written, and at most this.
+/** The summary in the costs, with its largest size: the actual one is known once it is written.
  * @param {Api.PlannedSummary} summary */
 function summaryRows({ first, last, most_tokens, absorbed_tokens, by_model }) {
   const builtIn = "the built-in summariser";

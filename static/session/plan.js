@@ -2,8 +2,8 @@
 import { counted, number } from "../shared/format.js";
 import { tried } from "./tuning.js";
 
-/** Values that the reader tries instead of the settings; `weights_of` is the task type that the weights are
- * those of.
+/** Values that the reader tries instead of the settings; `weights_of` is the task type to which the weights
+ * belong.
  * @typedef {{ max_tokens?: number, strategy?: string, weights?: Record<string, number>,
  * weights_of?: string | null, fresh_tail?: number }} Wish */
 
@@ -28,8 +28,8 @@ export function doesSomething(plan) {
   return plan !== null && plan.removed_count + plan.shortened_count > 0;
 }
 
-/** The request for a plan. Where messages were chosen and no aim was set, only they go: the budget has room
- * for the rest, also when the session has grown meanwhile. @param {Wish} wish
+/** The request for a plan. With chosen messages and no aim, only these are removed: the budget has room for the
+ * rest, even if the session has grown meanwhile. @param {Wish} wish
  * @param {import("./choices.js").Choices} choices @param {Api.Session} session */
 export function planRequest(wish, choices, session) {
   const plenty = Math.max(session.limit, 2 * session.pruned.tokens);
@@ -46,7 +46,7 @@ export function planRequest(wish, choices, session) {
  * @param {Api.Session} session */
 export const aimOf = (tokens, session) => Math.round((tokens / Math.max(1, session.limit)) * 1000) / 10;
 
-/** The calls after which a prune pays back. @param {number} calls */
+/** The calls after which a prune has paid for itself. @param {number} calls */
 export const paysBack = (calls) => counted(Math.max(1, Math.ceil(calls)), "call");
 
 /** The rows of a plan by cause, in the order of its groups. @param {Api.Plan} plan */

@@ -1,5 +1,4 @@
-// The rows of the message list: which of them are new, which belong together, and what can be done to them.
-// Pure.
+// The rows of the message list: new ones, groups of a call with its results, and possible actions. Pure.
 
 /** The part of a row in the bracket around its call and results: start, mid, end or none.
  * @param {Api.Message | undefined} above @param {Api.Message} message
@@ -12,17 +11,17 @@ export function bracketOf(above, { unit, unit_size }, below) {
   return after ? "start" : "none";
 }
 
-/** The appended rows that come before the rows of a list whose newest message is number `head`, newest first;
- * null where some between are not among them. @param {number} head @param {Api.Message[]} appended */
+/** The appended rows above a list whose newest message is number `head`, newest first; null if some in between
+ * are missing. @param {number} head @param {Api.Message[]} appended */
 export function newer(head, appended) {
   const fresh = appended.filter(({ number }) => number > head).sort((a, b) => b.number - a.number);
   return fresh.length === Math.max(0, (fresh[0]?.number ?? head) - head) ? fresh : null;
 }
 
-/** Characters that an output keeps at least when it is shortened by hand: head, tail and a placeholder. */
+/** The fewest characters of an output that was shortened by hand: head, tail and a placeholder. */
 const SHORT_CHARS = 1_600;
 
-/** Returns whether shortening a message by hand can gain something. @param {Api.Message} message */
+/** Returns whether shortening a message by hand can save tokens. @param {Api.Message} message */
 export function canShorten(message) {
   const untouched = message.in_context && !message.shortened;
   return untouched && (message.role === "tool" || message.tool !== null) && message.chars > SHORT_CHARS;

@@ -31,7 +31,7 @@ export function neighbour(tab, key) {
 }
 
 /** @param {Api.Session} session @param {Tab} tab
- * @param {boolean} sheet whether it is open where the page is narrow */
+ * @param {boolean} sheet true if the sheet of a narrow page is open */
 export function side(session, tab, sheet) {
   return html`<aside class="side panel" data-open=${sheet} aria-label="Plan and history">
     <header>

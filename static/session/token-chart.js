@@ -1,11 +1,11 @@
 // <token-chart followed unseen="12400"></token-chart>
 //
-// Tokens over time, or over messages, stacked by region: of the agent's context where there is one, with the
-// pruned view as a line; the target as a dotted line, prunes ▼ and compactions ◆ as marks with names. It
-// begins where the total is known: at `unseen` tokens, which every call sends. Property `value`: a Timeline;
-// `push(point)` adds the newest, once there is a message. A click, a mark and a named step emit
-// `chart-message` {number}, a part that is dragged over `chart-range` {from, to}. Drawn by uPlot in the
-// colours of the theme, with the same in words for screen readers.
+// Tokens over time or over messages, stacked by region: of the agent's context if there is one, with the pruned
+// view as a line; the target as a dotted line, prunes ▼ and compactions ◆ as named marks. It begins where the
+// total is known, at least the `unseen` tokens that every call sends. Property `value`: a Timeline;
+// `push(point)` adds the newest point, once there is a message. Clicks on the chart, a mark or a named step
+// emit `chart-message` {number}; dragging emits `chart-range` {from, to}. Drawn by uPlot in the theme's
+// colours, with a text for screen readers.
 import uPlot from "uplot";
 import { CoppiceElement } from "../shared/element.js";
 import { compact, number, timeOfDay } from "../shared/format.js";
@@ -15,11 +15,11 @@ import { mainGauge } from "../shared/session-facts.js";
 import { across, hasTime, known, prefersTime, stacked, steepest, timeLabels } from "./chart.js";
 
 const HEIGHT = 150;
-/** A part narrower than this was clicked, not dragged over. */
+/** A shorter drag, in pixels, is a click. */
 const CLICK_PIXELS = 4;
-/** The steps that have a button of their own. */
+/** The number of steps with their own button. */
 const NAMED_STEPS = 4;
-/** A context keeps its size until the next message, so the line goes in steps. */
+/** A context keeps its size until the next message, so the line has steps. */
 const STEPS = uPlot.paths.stepped?.({ align: 1 });
 /** @type {Record<string, string>} */
 const MARKS = { prune: "▼", compaction: "◆", clearing: "◇" };
@@ -33,7 +33,7 @@ export class TokenChart extends CoppiceElement {
   #plot = null;
   #drawn = "";
   #axis = recall("chart-axis");
-  /** The places of the marks in the picture, in pixels from its left. @type {(number | null)[]} */
+  /** The positions of the marks, in pixels from the left of the chart. @type {(number | null)[]} */
   #places = [];
 
   /** @param {Api.Timeline | null} value */
@@ -103,7 +103,7 @@ export class TokenChart extends CoppiceElement {
       this.#plot.setSize({ width, height });
   }
 
-  /** The height of the chart's place, which a higher neighbour stretches. */
+  /** The height available to the chart, which a taller neighbour stretches. */
   get #height() {
     return Math.max(HEIGHT, this.querySelector(".chart-area")?.clientHeight ?? 0);
   }
@@ -136,7 +136,7 @@ export class TokenChart extends CoppiceElement {
     </figure>`;
   }
 
-  /** What was done to the context, at its place above the picture. @param {Api.Timeline} timeline */
+  /** The marks above the chart. @param {Api.Timeline} timeline */
   #marks({ changes }) {
     return html`<ul class="chart-marks">${changes.map((mark, i) => {
       const at = this.#places[i];
@@ -148,7 +148,7 @@ export class TokenChart extends CoppiceElement {
     })}</ul>`;
   }
 
-  /** The largest steps by name, each leading to its message. @param {Api.Timeline} timeline */
+  /** The largest steps, named, each with a link to its message. @param {Api.Timeline} timeline */
   #steps({ points }) {
     const steps = steepest(points, NAMED_STEPS);
     if (steps.length === 0) return "";
@@ -281,7 +281,7 @@ export class TokenChart extends CoppiceElement {
     };
   }
 
-  /** Tells of the part that was dragged over. @param {uPlot} plot */
+  /** Emits the range that was dragged over. @param {uPlot} plot */
   #chosen(plot) {
     const { left, width } = plot.select;
     if (width < CLICK_PIXELS) return;
@@ -292,14 +292,14 @@ export class TokenChart extends CoppiceElement {
       this.emit("chart-range", { from: Math.max(1, first.number), to: Math.max(1, last.number) });
   }
 
-  /** Tells of the message at the cursor: the one that the step there came from. @param {uPlot} plot */
+  /** Emits the message at the cursor: the one that caused the step there. @param {uPlot} plot */
   #clicked(plot) {
     const point = this.#shown?.points[plot.cursor.idx ?? -1];
     if (point && plot.select.width < CLICK_PIXELS)
       this.emit("chart-message", { number: point.cause?.number ?? Math.max(1, point.number) });
   }
 
-  /** The least height of the scale: it includes the target unless that would press the line to the ground.
+  /** The least height of the scale. It includes the target unless that would flatten the line.
    * @param {Api.Timeline} timeline */
   #top({ points, target }) {
     const most = points.reduce((top, p) => Math.max(top, p.agent ?? 0, p.pruned), 1);
@@ -371,14 +371,14 @@ function stroke(ctx, x1, y1, x2, y2) {
   ctx.stroke();
 }
 
-/** The page's colours as a canvas knows them: only the page resolves light-dark(). All are read together, as
- * each reading after a change has the browser style the page again.
+/** The page's colours in a form for a canvas, which cannot resolve light-dark(). All are read together, because
+ * each reading after a change makes the browser compute styles again.
  * @param {HTMLElement} host @param {string[]} names @returns {Map<string, string>} */
 function resolved(host, names) {
   const probes = names.map((name) => {
     const probe = document.createElement("span");
     probe.style.setProperty("color", `var(${name})`);
-    probe.style.setProperty("forced-color-adjust", "none"); // else all would be one colour
+    probe.style.setProperty("forced-color-adjust", "none"); // otherwise all would have the same colour
     return probe;
   });
   host.append(...probes);

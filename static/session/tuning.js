@@ -1,4 +1,4 @@
-// Weights, tail and strategy tried in the plan panel, and saved only when asked.
+// Weights, tail and strategy that are tried in the plan panel, and saved only on request.
 import { counted, decimal } from "../shared/format.js";
 import { html, kept } from "../shared/html.js";
 import { signalSwatch } from "../shared/session-parts.js";
@@ -6,7 +6,7 @@ import { title, weightsReadBy } from "../shared/words.js";
 
 /** @typedef {import("./plan.js").Wish} Wish */
 
-/** The strategies that weigh by the signals. */
+/** The strategies that use the weights of signals. */
 const WEIGHING = ["foresight", "score"];
 /** Settings that are tried here; a task type can have weights of its own. */
 const TRIED = ["strategy", "weights", "fresh_tail", "task_types"];
@@ -22,12 +22,12 @@ export function tried({ weights, weights_of, fresh_tail }) {
 /** The settings to save of a wish. @param {Wish} wish @returns {Record<string, unknown>} */
 export const toSave = (wish) => ({ ...(wish.strategy ? { strategy: wish.strategy } : {}), ...tried(wish) });
 
-/** Changes that remove what a session has of its own among the settings tried here.
+/** Changes that remove the session's own values of the settings tried here.
  * @param {Api.Plan} plan @returns {Record<string, null>} */
 export const withoutOwn = ({ own_settings }) =>
   Object.fromEntries(own_settings.filter((name) => TRIED.includes(name)).map((name) => [name, null]));
 
-/** Takes what was entered in a field into a wish. Returns false for a value that cannot be planned with.
+/** Stores a field's value in a wish. Returns false for an unusable value.
  * @param {Wish} wish @param {Api.Plan} plan @param {HTMLInputElement} field */
 export function enter(wish, plan, { name, value }) {
   const number = Number(value);
@@ -63,7 +63,7 @@ export function tuning({ plan, wish }) {
   </section>`;
 }
 
-/** A slider for each signal, where the strategy reads them. @param {Api.Plan} plan @param {Wish} wish */
+/** A slider for each signal, if the strategy uses them. @param {Api.Plan} plan @param {Wish} wish */
 function weighing(plan, wish) {
   const strategy = wish.strategy ?? plan.strategy;
   if (!WEIGHING.includes(strategy)) return html`<p class="small muted">${weightsReadBy(strategy)}</p>`;

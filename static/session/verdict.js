@@ -5,7 +5,7 @@ import { verdictText } from "../shared/session-facts.js";
 
 /** What the button of each action does on this page. */
 const ACTS = { prune: "see-plan", clear: "see-plan", resume: "resume", export: "open-export" };
-/** How much each kind needs: what is to be done now, what may be done, nothing. */
+/** The urgency of each kind: act now, may act, nothing to do. */
 const NEEDS = {
   now: "act",
   above: "act",

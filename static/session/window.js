@@ -1,5 +1,5 @@
-// The window on a long list: where each row is, and which rows to draw. Pure. Rows have one height; an
-// open one has more, which is known once it is drawn.
+// The window on a long list: the position of each row, and the rows to draw. Pure. Closed rows have one height;
+// that of an open one is known once it is drawn.
 
 /** Rows drawn above and below the view, and the step in which the drawn part moves. */
 const OVERSCAN = 40;
@@ -9,7 +9,7 @@ const STEP = 20;
 
 export class RowHeights {
   /** @param {number} height of a closed row in pixels
-   * @param {Iterable<[index: number, pixels: number]>} [more] what open rows take on top */
+   * @param {Iterable<[index: number, pixels: number]>} [more] additional heights of open rows */
   constructor(height, more = []) {
     this.height = height;
     this.more = [...more].sort(([a], [b]) => a - b);

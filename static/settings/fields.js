@@ -2,7 +2,7 @@
 
 /** @typedef {[name: string, label: string, unit: string, help: string]} Field */
 
-/** Reads a table with a field on a line; a line that begins with a bar continues the one before.
+/** Reads a table with one field per line; a line that begins with a bar continues the line before.
  * @param {string} table @returns {Field[]} */
 const fields = (table) =>
   table

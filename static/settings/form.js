@@ -1,5 +1,5 @@
-// The parts of the settings form as markup. A field's `name` is the dotted path of its setting; its fault
-// is below.
+// The parts of the settings form as markup. A field's `name` is the dotted path of its setting; its error
+// is below it.
 import { decimal, sentence } from "../shared/format.js";
 import { html, kept, nothing } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
@@ -20,7 +20,7 @@ const KNOWN = new Set([
   ...Object.values(SECTIONS).flatMap(([, , fields]) => fields.map(([name]) => name)),
 ]);
 
-/** A group of fields that the chosen strategy does not read, folded away unless one of them is wrong.
+/** A group of fields that the chosen strategy does not use, folded unless one of them is wrong.
  * @param {Form} form @param {string} path @param {string} heading @param {string} beside
  * @param {Html} fields */
 function unread(form, path, heading, beside, fields) {
@@ -44,7 +44,7 @@ function section(heading, beside, fields) {
   </section>`;
 }
 
-/** The words of a field's fault. @param {Form} form @param {string} path @param {boolean} [within] */
+/** The error message of a field. @param {Form} form @param {string} path @param {boolean} [within] */
 function faultNote({ faults }, path, within) {
   const message = faultAt(faults, path, within);
   return message && html`<p class="fault small" id="fault-${path}">${sentence(message)}</p>`;
@@ -222,7 +222,7 @@ export function fieldSection(form, name) {
   return shown.length > 0 && section(heading, beside, html`${shown}`);
 }
 
-/** Settings that the page has no words for, by their names. @param {Form} form */
+/** Settings for which the page has no texts, with their names. @param {Form} form */
 export function otherSection(form) {
   const names = Object.keys(form.settings).filter(
     (name) => !KNOWN.has(name) && Object(valueAt(form.settings, name)) !== valueAt(form.settings, name),

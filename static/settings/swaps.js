@@ -1,6 +1,6 @@
 // Two plans for the same cut compared: the messages whose fate differs, and the rank of those that go. Pure.
 
-/** The shares of a context, in percent, at which the number of changed fates is told. */
+/** The shares of a context, in percent, for which the number of changed fates is shown. */
 export const CUTS = /** @type {const} */ ([80, 50, 25, 10]);
 
 /** A message in both plans. `text` is its first line; scores and fates are those of the two plans.
@@ -44,11 +44,11 @@ export function compared(saved, tried) {
     .sort((a, b) => a.number - b.number);
 }
 
-/** Those whose fate differs, the largest first. @param {Compared[]} all */
+/** The messages whose fate differs, the largest first. @param {Compared[]} all */
 export const swapped = (all) =>
   all.filter(({ fates: [a, b] }) => a !== b).sort((a, b) => b.tokens - a.tokens || a.number - b.number);
 
-/** The messages that go in one of the plans, the lowest score first. @param {Compared[]} all
+/** The messages that one of the plans removes, the lowest score first. @param {Compared[]} all
  * @param {0 | 1} which the saved plan or the tried one */
 export const ranked = (all, which) =>
   all
@@ -59,8 +59,8 @@ export const ranked = (all, which) =>
 export const aimShare = ({ pruned, aim_tokens }) =>
   Math.min(95, Math.round((100 * aim_tokens) / Math.max(1, pruned.tokens)));
 
-/** The cut at which settings are first tried, in percent of the context: null for each plan's own aim, or
- * half where a prune to the aim would choose nothing. @param {Api.Session} session */
+/** The default cut for trying settings, in percent of the context: null for each plan's own aim, or half if a
+ * prune to the aim would remove nothing. @param {Api.Session} session */
 export const firstCut = (session) => (aimShare(session) <= 75 ? null : 50);
 
 /** Tokens of so many percent of a session's context. @param {Api.Session} session @param {number} percent */

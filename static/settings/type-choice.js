@@ -1,5 +1,5 @@
-// The part of the settings form about task types: how a session gets its type, and which type's weights are
-// shown.
+// The part of the settings form about task types: how a session gets its type, and the choice of the type whose
+// weights are shown.
 import { html } from "../shared/html.js";
 import { options } from "../shared/session-parts.js";
 import { ALL, AUTO } from "../shared/task-types.js";
@@ -20,7 +20,7 @@ export function placeOf(settings, type, field) {
   return type === ALL || follows ? { path: field, follows } : { path, follows };
 }
 
-/** What a type has of its own, in words; "" for nothing. @param {Api.Settings} settings
+/** The type's own settings, in words; "" if it has none. @param {Api.Settings} settings
  * @param {string} type */
 export function ownOf(settings, type) {
   return ["weights", "keywords"]
@@ -69,7 +69,7 @@ function tab(form, { name, label }, pressed) {
     }</button>`;
 }
 
-/** Describes the shown type, with what it has of its own. @param {Form} form @param {string} shown */
+/** The description of the shown type, with its own settings. @param {Form} form @param {string} shown */
 function about(form, shown) {
   if (shown === ALL)
     return "For every session whose type has no values of its own. A dot marks types that have them.";
@@ -78,7 +78,7 @@ function about(form, shown) {
   return `${type?.label} ${type?.meaning}. It has ${own ? `its own ${own}` : "nothing of its own"}.`;
 }
 
-/** Replaces the fields where the shown type follows all sessions. @param {Form} form @param {Own} field */
+/** The notice in place of the fields if the shown type follows all sessions. @param {Form} form @param {Own} field */
 export function following(form, field) {
   return html`<div class="follows">
     <p>${title(shownType(form))} has the ${field} of all sessions.</p>
@@ -86,7 +86,7 @@ export function following(form, field) {
   </div>`;
 }
 
-/** The way back to the field of all sessions; nothing where that is shown. @param {Form} form
+/** The button that returns to the field of all sessions; empty if that is shown. @param {Form} form
  * @param {Own} field */
 export function back(form, field) {
   const { path, follows } = placeOf(form.settings, shownType(form), field);
@@ -102,7 +102,7 @@ export function back(form, field) {
 /** The end of a heading that names the shown type. @param {Form} form */
 export const forWhom = (form) => (shownType(form) === ALL ? "" : ` for ${shownType(form)}`);
 
-/** Says which strategy reads a part that *Foresight* does not read. @param {Form} form */
+/** The note on a part that *Foresight* does not use. @param {Form} form */
 export function readBy(form) {
   const chosen = form.settings.strategy;
   const [score, foresight] = [strategyName("score"), strategyName("foresight")];

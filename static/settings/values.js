@@ -1,4 +1,4 @@
-// Settings while they are edited: paths, differences, faults. Pure.
+// Settings being edited: paths, differences, errors. Pure.
 
 /** The value at a dotted path, or undefined. @param {any} settings @param {string} path */
 export function valueAt(settings, path) {
@@ -22,7 +22,7 @@ export function changedFields(a, b) {
   return Object.keys(a).filter((key) => canonical(valueAt(a, key)) !== canonical(valueAt(b, key)));
 }
 
-/** JSON that is the same for every order of keys. @param {unknown} value @returns {string} */
+/** JSON that does not depend on the order of keys. @param {unknown} value @returns {string} */
 function canonical(value) {
   if (value === null || typeof value !== "object") return JSON.stringify(value) ?? "undefined";
   if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
@@ -45,7 +45,7 @@ export function wordsOf(text) {
   return [...new Set(words.filter(Boolean))];
 }
 
-/** The faults of a field, and if `within` those of its parts: "keywords" has those of "keywords.0.share".
+/** The errors of a field; with `within` also of its parts: "keywords" then has those of "keywords.0.share".
  * @param {Api.Detail[]} faults @param {string} path @param {boolean} [within] */
 export function faultAt(faults, path, within = false) {
   /** @param {string} name */

@@ -1,7 +1,7 @@
 // <webhooks-panel></webhooks-panel>
 //
-// The webhooks: addresses that get events, each with its log. A secret is shown when it is made, and never
-// again. Follows `webhooks:changed`.
+// The webhooks: addresses that get events, each with its log. A secret is shown only once, when it is made.
+// Follows `webhooks:changed`.
 import { ApiError, api } from "../shared/api.js";
 import { copyText } from "../shared/copy.js";
 import { counted, sentence, timeOfDay } from "../shared/format.js";
@@ -136,7 +136,7 @@ export class WebhooksPanel extends ReadingElement {
   }
 
   view() {
-    if (this.error instanceof ApiError && this.error.status === 403) return html``; // a viewer sees none
+    if (this.error instanceof ApiError && this.error.status === 403) return html``; // a viewer cannot read webhooks
     const hooks = this.#doc?.webhooks ?? [];
     return html`<section class="panel group-box" id="webhooks" aria-labelledby="webhooks-title">
       <header>

@@ -1,7 +1,7 @@
 // <weight-suggestion></weight-suggestion>
 //
 // Suggests weights that would have kept more of what the user's sessions needed later, with the share that
-// held-out sessions keep before and after. Emits `weights` when they are taken; nothing is saved.
+// held-out sessions keep before and after. Emits `weights` when the user accepts them; saves nothing.
 import { api } from "../shared/api.js";
 import { CoppiceElement } from "../shared/element.js";
 import { counted, decimal, percent, sentence } from "../shared/format.js";

@@ -1,9 +1,9 @@
 // <what-if></what-if>
 //
 // The effect of unsaved settings on one session, cut to a share of its context that is chosen here: tokens
-// after a prune, the messages that would change fate, and how many would at four depths. Property
-// `settings`: those being edited, or null while they equal the saved ones. Emits `faults` with the wrong
-// fields when the server refuses them.
+// after a prune, the messages that change fate, and their number at four depths. Property `settings`: those
+// being edited, or null while they equal the saved ones. Emits `faults` with the wrong fields if the server
+// refuses them.
 import "../shared/context-gauge.js";
 import { ApiError, api } from "../shared/api.js";
 import { compact, counted, number, percent, percentSet } from "../shared/format.js";
@@ -28,7 +28,7 @@ const DEPTHS = html`<p class="small muted">messages that change fate where a pru
 const WRONG = html`<p class="muted">A field is wrong. Correct it to see what these settings would do.</p>`;
 
 export class WhatIf extends ReadingElement {
-  /** The session tried on, and once the choice was about to be opened the others.
+  /** The session in use; before the choice is opened, the others are read too.
    * @type {Api.Session[] | null} */
   #sessions = null;
   #listed = false;
@@ -90,7 +90,7 @@ export class WhatIf extends ReadingElement {
       const others = sessions.filter(({ id }) => id !== this.#session?.id);
       this.#sessions = this.#session ? [this.#session, ...others] : others;
     } catch {
-      this.#listed = false; // the next try to open the choice asks again
+      this.#listed = false; // opening the choice again retries
     }
     this.requestUpdate();
   }
@@ -100,7 +100,7 @@ export class WhatIf extends ReadingElement {
     super.stop();
   }
 
-  /** Asks for the plan of the saved settings again. */
+  /** Requests the plan of the saved settings again. */
   refresh() {
     this.#saved = null;
     return this.reader.restart();
@@ -115,7 +115,7 @@ export class WhatIf extends ReadingElement {
   /** @param {AbortSignal} signal */
   async read(signal) {
     if (!this.#sessions) {
-      // The others are read when the choice is about to be opened.
+      // The other sessions are read when the choice is about to open.
       this.#sessions = (await api.sessions({ limit: 1, sort: "tokens" }, signal)).sessions;
       this.#choose(this.#sessions[0] ?? null);
     }
@@ -194,7 +194,7 @@ export class WhatIf extends ReadingElement {
     </div>`;
   }
 
-  /** How many fates change at each depth. */
+  /** The number of changed fates at each depth. */
   #depthWords() {
     /** @param {number} cut */
     const count = (cut) => {
@@ -260,7 +260,7 @@ function swap({ number: n, text, role, tokens, scores, fates, reason }) {
   </tr>`;
 }
 
-/** What goes, the lowest score first. @param {string} name @param {Compared[]} all @param {0 | 1} which */
+/** The removed messages, the lowest score first. @param {string} name @param {Compared[]} all @param {0 | 1} which */
 function rankList(name, all, which) {
   const list = ranked(all, which);
   const more = list.length - SHOWN_RANKS;

@@ -1,5 +1,5 @@
-// The HTTP API, and the only place that knows fetch. Every call returns the parsed JSON or throws an
-// ApiError, whose message can be shown; its `faults` are the wrong fields of a refused form.
+// The HTTP API; no other module uses fetch. Every call returns the parsed JSON or throws an ApiError, whose message
+// can be shown; its `faults` are the wrong fields of a refused form.
 import { root } from "./root.js";
 
 export class ApiError extends Error {
@@ -19,7 +19,7 @@ async function request(address, method, body, signal, token) {
   /** @type {Record<string, string>} */
   const headers = { Accept: "application/json" };
   if (body !== undefined && !isForm) headers["Content-Type"] = "application/json";
-  if (method !== "GET") headers["X-Coppice"] = "1"; // a form on a foreign page cannot send it
+  if (method !== "GET") headers["X-Coppice"] = "1"; // a form on another site cannot send this header
   if (token) headers.Authorization = `Bearer ${token}`;
   let answer;
   try {
@@ -34,8 +34,8 @@ async function request(address, method, body, signal, token) {
   throw new ApiError(answer.status, message, data?.error?.details);
 }
 
-/** Returns why a request got no answer. A browser hides that from a page of another site: both causes are
- * named. @param {string} address */
+/** Returns a text about a request without an answer. Browsers hide the cause from pages of other sites, so it
+ * names both possible ones. @param {string} address */
 function silence(address) {
   const here = globalThis.location?.origin;
   if (!here || new URL(address, here).origin === here)
@@ -73,7 +73,7 @@ export function apiAt(base = root, token = "") {
     /** One page of the sessions. @param {{ limit: number, after?: string | null, sort?: string }} query
      * @param {AbortSignal} [signal] @returns {Promise<Api.Sessions>} */
     sessions: (query, signal) => get(`/sessions${queryOf(query)}`, signal),
-    /** What prunes have saved, over all sessions. @param {AbortSignal} [signal]
+    /** The savings of all sessions. @param {AbortSignal} [signal]
      * @returns {Promise<Api.Savings>} */
     savings: (signal) => get("/savings", signal),
     /** @param {string} id @param {Api.SessionChange} data @returns {Promise<Api.Session>} */
@@ -101,7 +101,7 @@ export function apiAt(base = root, token = "") {
     plan: (id, wish, signal) => post(`${at(id)}/plan`, wish, signal),
     /** @param {string} id @param {Api.PruneWish} wish @returns {Promise<Api.Applied>} */
     prune: (id, wish) => post(`${at(id)}/prune`, wish),
-    /** Cuts a context to what is usable, protected messages too. @param {string} id
+    /** Shortens a context to the usable size, protected messages too. @param {string} id
      * @returns {Promise<Api.Relieved>} */
     relieve: (id) => post(`${at(id)}/overflow`, { reported: false }),
     /** @param {string} id @returns {Promise<Api.Operation[]>} */
@@ -123,7 +123,7 @@ export function apiAt(base = root, token = "") {
     cancelSummary: (id) => post(`${at(id)}/summarize/cancel`, {}),
     /** @param {string} id @param {number} n @returns {Promise<{ message: string }>} */
     expandSummary: (id, n) => post(`${at(id)}/summaries/${n}/expand`, {}),
-    /** Proposed learnings of one session, or of those that worked last. @param {string} [session]
+    /** Proposed learnings of one session, or of the recently active ones. @param {string} [session]
      * @returns {Promise<Api.Proposal[]>} */
     proposals: async (session) => (await get(`${session ? at(session) : ""}/proposals`)).proposals,
     /** @param {string} text @param {boolean} [again] propose it again */

@@ -1,5 +1,5 @@
-// A card that says what filled a context, as SVG or Markdown, to share: numbers only, no title, no folder and
-// no word of what was said. Pure.
+// A card that shows the parts of a context, as SVG or Markdown. It can be shared: it holds only numbers, no title,
+// folder or message text. Pure.
 import { number, percent, percentSet, tokens } from "./format.js";
 import { regionName } from "./words.js";
 
@@ -53,8 +53,8 @@ export function cardMarkdown(stats) {
 /** @param {string} text */
 const escaped = (text) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll('"', "&quot;");
 
-/** The card as a picture. @param {Api.Stats} stats @param {(region: string) => string} colour of a region, as
- * any program knows it */
+/** The card as a picture. @param {Api.Stats} stats @param {(region: string) => string} colour of a region, in
+ * a form that any program reads */
 export function cardSvg(stats, colour) {
   const { head, about } = facts(stats);
   const parts = shares(stats);

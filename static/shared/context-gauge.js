@@ -1,7 +1,7 @@
 // <context-gauge big label="Agent's context"></context-gauge>
 //
-// The utilization bar: stacked regions, the target as a fine line, the output reserve hatched, and what is
-// above 100 % sticking out. Property `value`: a Gauge and the session's limits. Attributes: `big` shows the
+// The utilization bar: stacked regions, the target as a thin line, the output reserve hatched, and the part
+// above 100 % outside the track. Property `value`: a Gauge and the session's limits. Attributes: `big` shows the
 // target's number; `label` names the bar for screen readers.
 import { CoppiceElement } from "./element.js";
 import { percent, percentSet, tokens } from "./format.js";
@@ -61,5 +61,5 @@ function spoken({ gauge, limits }) {
   return `${used}, ${gauge.certainty}; target ${percentSet(limits.target_percent)}. ${parts}`;
 }
 
-// The script of the widget brings a gauge too.
+// The widget's single script also defines the gauge.
 if (!customElements.get("context-gauge")) customElements.define("context-gauge", ContextGauge);

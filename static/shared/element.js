@@ -1,19 +1,19 @@
-// The base of our elements. `view()` returns the template that an element shows; `requestUpdate()` renders it
-// once before the next frame, however often it is called; listeners added with `listen` end when the element
+// The base of our elements. `view()` returns the template that an element shows. `requestUpdate()` renders it once
+// before the next frame, even if it is called several times. Listeners added with `listen` end when the element
 // leaves the page.
 import { nothing, render } from "./html.js";
 import { shortcutsFor } from "./keys.js";
 
 const FOCUSABLE = ":is(button, a[href], input, select, textarea, summary, [tabindex]):not(:disabled)";
 
-/** The elements around one, up to `last`, the nearest first. @param {Element} inner @param {Element} last */
+/** The ancestors of an element up to `last`, the nearest first. @param {Element} inner @param {Element} last */
 function ancestors(inner, last) {
   const found = [];
   for (let at = inner.parentElement; at && at !== last.parentElement; at = at.parentElement) found.push(at);
   return found;
 }
 
-/** Focuses what is nearest to where the focus was. @param {Element[]} around */
+/** Focuses the nearest element to the one that lost the focus. @param {Element[]} around */
 function refocus(around) {
   const place = around.find((one) => one.isConnected && one.querySelector(FOCUSABLE));
   const next = place?.querySelector(FOCUSABLE);
@@ -64,13 +64,13 @@ export class CoppiceElement extends HTMLElement {
     });
   }
 
-  /** Sets up; called whenever the element comes to a page. */
+  /** Sets up; called whenever the element is added to a page. */
   start() {}
 
   /** Cleans up; called whenever the element leaves a page. */
   stop() {}
 
-  /** Renders the element now. A focus whose place has gone stays near: the page is not left without one. */
+  /** Renders the element now. If the focused element is removed, a nearby one gets the focus. */
   update() {
     const held = document.activeElement;
     const around = held && held !== this && this.root.contains(held) ? ancestors(held, this) : [];

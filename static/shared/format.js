@@ -1,5 +1,5 @@
-// Numbers, percents, times and names in the reader's locale. Pure: no DOM, the clock is an argument. No more
-// digits than are known: an estimate carries "~".
+// Numbers, percents, times and names in the reader's locale. Pure: no DOM, the clock is an argument. An estimate
+// gets a "~".
 
 const THIN = "\u202f";
 
@@ -20,7 +20,7 @@ export const fixed = (value, digits) => decimals(digits, digits).format(value);
 /** A measured percent, with one decimal. @param {number} value */
 export const percent = (value) => `${tenth.format(value)}${THIN}%`;
 
-/** A percent that was set, with a decimal only where it has one. @param {number} value */
+/** A percent that was set, with a decimal only if it has one. @param {number} value */
 export const percentSet = (value) => `${short.format(value)}${THIN}%`;
 
 /** 9,804 as "9.8k", 1,200,000 as "1.2M". @param {number} value @returns {string} */
@@ -99,7 +99,7 @@ export function timeOfDay(iso, now) {
   return (today ? clock : dayClock).format(ms);
 }
 
-/** Money with up to four decimals where it is small, with "~" where its tokens are estimated.
+/** Money, with up to four decimals for small amounts, and "~" if its tokens are estimated.
  * @param {number} value @param {string} currency @param {string} [certainty] of the tokens that it pays */
 export function money(value, currency, certainty) {
   const maximumFractionDigits = Math.abs(value) >= 1 ? 2 : Math.abs(value) >= 0.01 ? 3 : 4;

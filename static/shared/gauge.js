@@ -1,6 +1,6 @@
-// The layout of a utilization bar, in percent of the element's width. Pure. Nothing is cut off: above 100 %
-// the track shrinks to 100/utilization of the width, and the excess is drawn beyond it. Shares are rounded to
-// what a screen shows: a session that grows by a few tokens moves no bar, and starts no transition.
+// The layout of a utilization bar, in percent of the element's width. Pure. Nothing is cut off: above 100 % the
+// track shrinks to 100/utilization of the width, and the excess is drawn beside it. Shares are rounded to the
+// screen's precision, so that a few more tokens start no transition.
 
 /** @typedef {{ name: string, tokens: number, width: number }} Segment */
 /** @typedef {{ track: number, segments: Segment[], reserve: number, target: number, over: { at: number,
@@ -30,7 +30,7 @@ export function layOut(gauge, limits) {
   };
 }
 
-/** The part of the limit reserved for output: none where the model has a separate input limit.
+/** The part of the limit reserved for output: 0 if the model has a separate input limit.
  * @param {Limits} limits */
 export function reserveShare(limits) {
   if (limits.limit < limits.window) return 0;

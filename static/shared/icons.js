@@ -1,5 +1,5 @@
-// The icons: one small set of strokes on a 16 px grid, drawn in the colour of the text around them. An icon
-// with a name is an image to a screen reader; one without is decoration beside a word.
+// The icons: strokes on a 16 px grid, in the colour of the surrounding text. A screen reader reads an icon with a
+// label as an image, and ignores one without.
 import { html, svg } from "./html.js";
 
 /** @type {Record<string, import("./html.js").Html>} */

@@ -1,5 +1,5 @@
-// Keyboard shortcuts. Elements register keys while they are on a page, one ("j") or two after each other
-// ("g o"); typing in a field never fires one.
+// Keyboard shortcuts. Elements register keys while they are on a page, one ("j") or a sequence of two ("g o").
+// Typing in a field does not fire them.
 
 /** @typedef {{ key: string, label: string, run: (event: KeyboardEvent) => void }} Shortcut */
 
@@ -9,14 +9,14 @@ const shortcuts = new Set();
 
 /** Registers shortcuts until `signal` aborts. @param {Shortcut[]} list @param {AbortSignal} signal */
 export function shortcutsFor(list, signal) {
-  document.addEventListener("keydown", press); // once, however often; a page without shortcuts keeps its keys
+  document.addEventListener("keydown", press); // added only once; a page without shortcuts has no listener
   for (const shortcut of list) shortcuts.add(shortcut);
   signal.addEventListener("abort", () => {
     for (const shortcut of list) shortcuts.delete(shortcut);
   });
 }
 
-/** The shortcuts in force now. */
+/** The registered shortcuts. */
 export const allShortcuts = () => [...shortcuts];
 
 /** @param {EventTarget | null} target */
@@ -40,7 +40,7 @@ const SECOND_KEY_MS = 1500;
 function press(event) {
   if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
   if (isTyping(event.target) && event.key !== "Escape") {
-    if (event.key === "/" && isEmptySearch(event.target)) event.preventDefault(); // it is there already
+    if (event.key === "/" && isEmptySearch(event.target)) event.preventDefault(); // the focus is there already
     return;
   }
   if (document.querySelector("dialog[open]") && event.key !== "Escape") return;

@@ -1,4 +1,4 @@
-// Small choices of this browser (theme, open panel), kept in localStorage where it is allowed.
+// Small choices of this browser (theme, open panel), kept in localStorage if that is allowed.
 
 /** @param {string} key @returns {string | null} */
 export function recall(key) {

@@ -1,4 +1,4 @@
-// The box that reports a failure, with a button that tries again.
+// The box that reports a failure, with a button to retry.
 import { html } from "./html.js";
 import { icon } from "./icons.js";
 

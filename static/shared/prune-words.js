@@ -11,7 +11,7 @@ export function whatItDoes({ removed_count, shortened_count }) {
   return acts.filter(Boolean).join(" and ") || "changes nothing";
 }
 
-/** The messages that an operation took: "12 removed, 3 shortened"; their number where no more is known.
+/** The messages that an operation took: "12 removed, 3 shortened"; only their number if no more is known.
  * @param {Pick<Api.Operation, "messages" | "removed" | "shortened"> & { summarised?: number | null }}
  * operation */
 export function tookWords({ messages, removed, shortened, summarised }) {

@@ -1,6 +1,6 @@
-// Reads something again whenever it may have changed: one request at a time, so that no older answer replaces
-// a newer one, and at most one every `calm` milliseconds. Requests made meanwhile are joined into one. With a
-// `share` the requests take at most that part of the time, so that a slow answer is asked for less often.
+// Reads something again whenever it may have changed: one request at a time, so that no older answer replaces a
+// newer one, and at most one every `calm` milliseconds. Requests in between become one. With a `share`, requests
+// take at most that part of the time, so that slow answers are requested less often.
 
 /** @param {number} ms @returns {Promise<void>} */
 const pause = (ms) => new Promise((done) => (ms > 0 ? setTimeout(done, ms) : done()));
@@ -14,7 +14,7 @@ export class Reader {
   #began = Number.NEGATIVE_INFINITY;
   /** The request that is running. @type {Promise<void>} */
   #now = Promise.resolve();
-  /** The request that was asked for and has not begun. @type {Promise<void> | null} */
+  /** The request that is waiting to begin. @type {Promise<void> | null} */
   #next = null;
   /** The next retry. @type {ReturnType<typeof setTimeout> | undefined} */
   #again;

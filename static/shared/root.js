@@ -1,3 +1,3 @@
-// The path below which the server is reached, "" or like "/coppice": a proxy may serve it beside others.
+// The path below which a reverse proxy serves the server, "" or like "/coppice".
 
 export const root = globalThis.document?.documentElement?.dataset.root ?? "";

@@ -1,7 +1,7 @@
 // Facts that pages derive from a session. Pure.
 import { root } from "./root.js";
 
-/** The gauge that decides the state: the agent's own context where one is followed.
+/** The gauge that decides the state: that of the agent's own context if there is one.
  * @param {Api.Session} session */
 export function mainGauge(session) {
   return session.agent ?? session.pruned;
@@ -15,7 +15,7 @@ export function unseenOf(session) {
 
 const UUID = /^([0-9a-f]{8})-[0-9a-f-]{27}(?:\.agent-(\w+))?$/i;
 
-/** A session's title; the beginning of its id where it has none. @param {Api.Session} session */
+/** A session's title, or the beginning of its id. @param {Api.Session} session */
 export function titleOf(session) {
   const title = session.title?.trim() || session.id;
   const id = UUID.exec(title);
@@ -28,13 +28,13 @@ export function isAboveTarget(session) {
   return session.state === "warning";
 }
 
-/** The words of a verdict, a number and its percent sign on one line. @param {string} text */
+/** The text of a verdict, without line breaks between a number and its percent sign. @param {string} text */
 export const verdictText = (text) => text.replaceAll(" %", "\u202f%");
 
 /** The address of a session's page. @param {string} id */
 export const pageOf = (id) => `${root}/sessions/${encodeURIComponent(id)}`;
 
-/** The limits a gauge draws; the target follows from its tokens, which a cap may have lowered.
+/** The limits that a gauge shows. The target is computed from its tokens, which a cap may have lowered.
  * @param {Api.Session} session */
 export function limitsOf({ limit, window, output_reserve, target_tokens }) {
   const target_percent = (target_tokens / Math.max(1, limit)) * 100;

@@ -1,4 +1,4 @@
-// Small pieces that several pages show of a session. Markup only.
+// Small parts of a session that several pages show, as markup.
 import { number, percent, tokens } from "./format.js";
 import { html } from "./html.js";
 import { icon } from "./icons.js";

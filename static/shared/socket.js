@@ -1,5 +1,5 @@
-// The live connection, and the only place that knows Socket.IO. A room is joined with the last revision seen;
-// after a lost connection it is joined again, and the server sends the missed events or a snapshot.
+// The live connection; no other module uses Socket.IO. A room is joined with the last seen revision. After a lost
+// connection it is joined again, and the server sends the missed events or a snapshot.
 import { io } from "socket.io-client";
 import { root } from "./root.js";
 
@@ -29,16 +29,16 @@ const EVENTS = [
 class Live extends EventTarget {
   /** @type {LiveState} */
   state = "connecting";
-  /** The moment up to which the page knows everything while it is not live. @type {Date | null} */
+  /** The time of the last known state while the connection is not live. @type {Date | null} */
   asOf = null;
   /** @type {import("socket.io-client").Socket | null} */
   #socket = null;
   /** @type {Map<string, number | null>} room -> last revision seen */
   #rooms = new Map();
-  /** Events that arrived before the answer to joining their room: an older snapshot must not undo them.
+  /** Events that arrived before the answer to joining their room; an older snapshot must not overwrite them.
    * @type {Map<string, [name: string, payload: any][]>} */
   #early = new Map();
-  /** Events that arrived since the last frame: what they change is drawn together.
+  /** Events that arrived since the last frame; their changes are drawn together.
    * @type {[name: string, payload: any][]} */
   #arrived = [];
 
@@ -75,7 +75,7 @@ class Live extends EventTarget {
     document.addEventListener("visibilitychange", () => this.#give());
   }
 
-  /** Keeps an event until the next frame. A hidden page has no frames and hears it at once.
+  /** Keeps an event until the next frame. A hidden page has no frames and gets it at once.
    * @param {string} name @param {any} payload */
   #take(name, payload) {
     this.#arrived.push([name, payload]);

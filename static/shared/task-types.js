@@ -1,8 +1,8 @@
-// The task type of a session: which one it counts as, and why. Pure.
+// The task type of a session, and its reason. Pure.
 import { sentence } from "./format.js";
 import { choiceName } from "./words.js";
 
-/** No type: the weights and keywords of all sessions hold. */
+/** No type: the weights and keywords of all sessions apply. */
 export const ALL = "any";
 /** The type that a session looks like. */
 export const AUTO = "auto";
@@ -17,7 +17,7 @@ export function typeUnder({ task_type }, settings) {
 /** A type in a sentence: "coding", "no type". @param {string} name */
 export const typeName = (name) => choiceName("task_type", name).toLowerCase();
 
-/** Why a session counts as its type, without naming the type again. @param {Api.Session} session
+/** The reason for a session's type, without its name. @param {Api.Session} session
  * @param {Api.Settings | null} [settings] those that are being tried */
 export function typeReason(session, settings = null) {
   const { own, looks_like } = session.task_type;

@@ -2,7 +2,7 @@
 import { reasonOf } from "./problem.js";
 
 /** @typedef {{ label: string, run: () => void }} Act */
-/** Its `act` takes back what was done, `also` is the next step.
+/** `act` undoes the action, `also` is the next step.
  * @typedef {{ kind?: "success" | "warning" | "error", act?: Act, also?: Act, stay?: boolean }}
  * ToastOptions */
 

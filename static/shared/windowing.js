@@ -1,6 +1,6 @@
-// The rows of a long list that are near the view, and the gaps in place of the others. Pure.
+// The rows of a long list near the view, with gaps in place of the others. Pure.
 
-/** A row by its index, or a gap of so many pixels. @typedef {{ at: number } | { gap: number }} Part */
+/** A row by its index, or a gap in pixels. @typedef {{ at: number } | { gap: number }} Part */
 
 /** The parts of a list between `top` and `bottom`, in pixels from its beginning; row `keep` is always one of
  * them, so that the focus is not lost with its row. @param {number} count rows in all
@@ -26,7 +26,7 @@ export function windowed(count, height, { top, bottom, keep = -1 }) {
   return parts;
 }
 
-/** The heights of rows as far as they are known, and a guess for the others: the mean of their kind. */
+/** The known heights of rows; for the others, the mean of their kind. */
 export class Heights {
   /** @type {Map<string, number>} */
   #known = new Map();
@@ -39,8 +39,8 @@ export class Heights {
     this.#first = first;
   }
 
-  /** Notes the height of a row as drawn. @param {string} key @param {string} kind @param {number} px
-   * @returns {boolean} true where it is news */
+  /** Records the height of a drawn row. @param {string} key @param {string} kind @param {number} px
+   * @returns {boolean} true if it has changed */
   note(key, kind, px) {
     const before = this.#known.get(key);
     if (px <= 0 || before === px) return false;
@@ -52,7 +52,7 @@ export class Heights {
     return true;
   }
 
-  /** Forgets all: the width of the list has changed. */
+  /** Removes all heights, after the width of the list has changed. */
   clear() {
     this.#known.clear();
     this.#kinds.clear();

@@ -1,4 +1,4 @@
-// The names of the API's codes on the page, and the sentences that explain them.
+// The names of the API's codes on the pages, with explanations.
 
 /** Returns a function that names a code; a code without a name is its own.
  * @param {Record<string, string>} names @returns {(code: string) => string} */
@@ -17,7 +17,7 @@ const REGIONS = {
 
 export const regionName = named(REGIONS);
 
-/** The regions in their order in a bar. */
+/** The regions in the order of a bar. */
 export const REGION_ORDER = Object.keys(REGIONS);
 
 export const certaintyReason = named({
@@ -42,7 +42,7 @@ export const fateName = named({
   out: "out",
 });
 
-/** A reason without the fate that it opens with, for a line that names the fate before it.
+/** A reason without the fate at its beginning, for a line that already names the fate.
  * @param {string | null} reason */
 export function plainReason(reason) {
   return (reason ?? "")
@@ -89,7 +89,7 @@ export function title(name) {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-/** Says what a strategy does with the weights. @param {string} strategy */
+/** A sentence on the strategy's use of the weights. @param {string} strategy */
 export function weightsReadBy(strategy) {
   if (strategy === "foresight") return "Foresight weighs every name and line by them, not whole messages.";
   if (strategy === "score") return "";

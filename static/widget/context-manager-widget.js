@@ -1,12 +1,11 @@
 // <context-manager-widget session="…" server="" token="" data-theme=""></context-manager-widget>
 //
-// The utilization of one session and the button that prunes it, in a shadow root so that it looks the same
-// everywhere. Attributes, which may change: `session`; `server`, its address, by default that of our own
-// page; `token`, where the server asks for one; `data-theme`, light or dark, by default that of the page.
-// Our own pages import this module; other sites load it with all it imports as one script, which the server
-// joins (`/static/context-manager-widget.js`). Refreshes at least every three seconds, on our own pages live
-// and at most once a second. `getStatus()` returns what it shows. Emits `context:pruned` with the result of a
-// prune.
+// The utilization of one session and a button that prunes it, in a shadow root so that it looks the same on every
+// page. Attributes, which may change: `session`; `server`, its address, by default the page's own; `token`, if
+// the server needs one; `data-theme`, light or dark, by default the page's. Our own pages import this module;
+// other sites load it as one script that includes its imports (`/static/context-manager-widget.js`). Refreshes
+// at least every three seconds; on our own pages live, at most once a second. `getStatus()` returns the shown
+// state. Emits `context:pruned` with the result of a prune.
 
 import { apiAt } from "../shared/api.js";
 import "../shared/context-gauge.js";
@@ -33,7 +32,7 @@ const EVENTS = [
   "settings:changed",
   "models:changed",
 ];
-/** True on a page of ours, which has the live connection. */
+/** True on Coppice's own pages, which have the live connection. */
 const isOurs = document.querySelector("script#choices") !== null;
 const REFRESH_MS = 3000;
 const CALM_MS = 1000;
@@ -110,7 +109,7 @@ export class ContextManagerWidget extends CoppiceElement {
     if (this.#isHere && this.#session) this.#live?.join(`session:${this.#session}`);
   }
 
-  /** Follows the session that the attributes name. */
+  /** Follows the session named by the attributes. */
   #follow() {
     this.#join();
     this.#reader.restart();
@@ -166,7 +165,7 @@ export class ContextManagerWidget extends CoppiceElement {
     }, TOAST_MS);
   }
 
-  /** The server says so: above the session's own target (B17). */
+  /** True if the server reports the session above its target (B17). */
   get #warns() {
     return this.#stats?.needsPruning ?? false;
   }
