@@ -41,7 +41,8 @@ export class CardLinks extends CoppiceElement {
   }
 }
 
-/** The colour of a region as six hexadecimal digits, because other programs do not know light-dark(). @param {string} region */
+/** The colour of a region as six hexadecimal digits, because other programs do not know light-dark().
+ * @param {string} region */
 function colourOf(region) {
   const canvas = new OffscreenCanvas(1, 1).getContext("2d");
   if (!canvas) return "#888";

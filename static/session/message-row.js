@@ -60,7 +60,7 @@ export function panelText(message) {
     ><small class="muted">${withCode(reason || message.role)}</small></span>`;
 }
 
-/** The tokens of a shortened message, before and after. @param {Api.Message} message */
+/** The tokens that a shortened message will have. @param {Api.Message} message */
 export function shortenedTo({ tokens_after }) {
   if (tokens_after === null || tokens_after === undefined) return "";
   return html`<small class="muted"
