@@ -1,5 +1,5 @@
-// Sets the chosen theme on <html> before the first paint; a module would run too late, and the page would flash.
-// "system" (nothing stored) leaves it to prefers-color-scheme.
+// Sets the chosen theme on <html> before the first paint; a module would run too late, and the page would
+// flash. "system" (nothing stored) leaves it to prefers-color-scheme.
 (() => {
   try {
     const theme = localStorage.getItem("coppice-theme");

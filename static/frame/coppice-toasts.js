@@ -1,8 +1,8 @@
 // <coppice-toasts></coppice-toasts>
 //
 // Shows the messages of `toast()` and of the server (`toast:success` …), one at a time: the newest for eight
-// seconds, with a button for a minute, or until it is closed. A toast with the pointer or focus stays, and the
-// next one waits. An error with `stay` comes back after later messages.
+// seconds, with a button for a minute, or until it is closed. A toast with the pointer or focus stays, and
+// the next one waits. An error with `stay` comes back after later messages.
 import { api } from "../shared/api.js";
 import { CoppiceElement } from "../shared/element.js";
 import { sentence } from "../shared/format.js";
@@ -32,7 +32,8 @@ const OFFERED_MS = 60_000;
 export class CoppiceToasts extends CoppiceElement {
   /** The toast that is shown. @type {Toast | null} */
   #shown = null;
-  /** Errors to show again, and toasts that arrived while the shown one had pointer or focus. @type {Toast[]} */
+  /** Errors to show again, and toasts that arrived while the shown one had pointer or focus.
+   * @type {Toast[]} */
   #others = [];
   #count = 0;
 

@@ -1,5 +1,5 @@
-// Reports sessions that cross their target while the page is in the background: their number in the tab's title,
-// and a notification if the reader turned that on.
+// Reports sessions that cross their target while the page is in the background: their number in the tab's
+// title, and a notification if the reader turned that on.
 import { recall, remember } from "../shared/preferences.js";
 import { isAboveTarget, pageOf, titleOf, verdictText } from "../shared/session-facts.js";
 

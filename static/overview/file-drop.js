@@ -1,8 +1,8 @@
 // <file-drop></file-drop>
 //
 // Imports files that are dropped anywhere on the page or picked with `pick()`, one after the other. A notice
-// shows the progress and does not block the page. At the end it shows a toast, or a dialog for several results
-// or problems. Emits `imported` with the results.
+// shows the progress and does not block the page. At the end it shows a toast, or a dialog for several
+// results or problems. Emits `imported` with the results.
 import { api } from "../shared/api.js";
 import { CoppiceElement } from "../shared/element.js";
 import { counted, number, sentence, size } from "../shared/format.js";

@@ -1,8 +1,8 @@
 // <sessions-table></sessions-table>
 //
-// The table of sessions. Only rows near the view, and the one with the focus, are in the page. Property `value`:
-// the entries in order, the sorted column, and the shortened titles. The order changes only while neither
-// pointer nor focus is in the table. A click on a row opens its session.
+// The table of sessions. Only rows near the view, and the one with the focus, are in the page. Property
+// `value`: the entries in order, the sorted column, and the shortened titles. The order changes only while
+// neither pointer nor focus is in the table. A click on a row opens its session.
 import "../shared/context-gauge.js";
 import "./trend-line.js";
 import { CoppiceElement } from "../shared/element.js";

@@ -1,6 +1,7 @@
 // <archive-panel session-id="…"></archive-panel>
 //
-// Messages that are not in the context; they can be searched and restored. Emits `message-act` {id, act: "restore"}.
+// Messages that are not in the context; they can be searched and restored. Emits `message-act` {id, act:
+// "restore"}.
 import { api } from "../shared/api.js";
 import { number } from "../shared/format.js";
 import { html } from "../shared/html.js";

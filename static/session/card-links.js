@@ -1,7 +1,7 @@
 // <card-links session-id="…"></card-links>
 //
-// Two entries of the export menu: the card "What filled my context" as a picture or as Markdown. It holds only
-// numbers, so that it can be shared.
+// Two entries of the export menu: the card "What filled my context" as a picture or as Markdown. It holds
+// only numbers, so that it can be shared.
 import { api } from "../shared/api.js";
 import { cardMarkdown, cardSvg } from "../shared/context-card.js";
 import { CoppiceElement } from "../shared/element.js";

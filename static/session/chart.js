@@ -31,8 +31,8 @@ export function prefersTime(points) {
   return span >= LEAST_SPAN_MS && largestGap(points.map((point) => point.at)) < DEAD_TIME;
 }
 
-/** The points from the first with a known total. Tokens outside the transcript are sent with every call; a total
- * far below them was counted before the first usage report, and would look like a jump.
+/** The points from the first with a known total. Tokens outside the transcript are sent with every call; a
+ * total far below them was counted before the first usage report, and would look like a jump.
  * @param {Point[]} points @param {number} unseen tokens that are not in the transcript */
 export function known(points, unseen) {
   const first = points.findIndex((point) => (point.agent ?? point.pruned ?? 0) * 2 >= unseen);

@@ -1,9 +1,9 @@
 // <heavy-panel session-id="…"></heavy-panel>
 //
-// The largest parts of the context: files with their reads, tools with calls and results, repeated outputs, and
-// single messages. Bars and shares refer to the context that the list shows. Each can be dropped, or shortened
-// if that saves tokens: emits `chosen` {kind: "drop" | "shorten", messages}, which opens a plan. A click on a
-// name emits `narrow` {tool} or {q}, which filters the list.
+// The largest parts of the context: files with their reads, tools with calls and results, repeated outputs,
+// and single messages. Bars and shares refer to the context that the list shows. Each can be dropped, or
+// shortened if that saves tokens: emits `chosen` {kind: "drop" | "shorten", messages}, which opens a plan. A
+// click on a name emits `narrow` {tool} or {q}, which filters the list.
 import { api } from "../shared/api.js";
 import { counted, fileName, number, percent, tokens as tokenText } from "../shared/format.js";
 import { html } from "../shared/html.js";

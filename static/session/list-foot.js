@@ -1,5 +1,5 @@
-// The message list around its rows, as markup: waiting messages, actions on the selection, and the notice for an
-// empty list.
+// The message list around its rows, as markup: waiting messages, actions on the selection, and the notice for
+// an empty list.
 import { counted, number } from "../shared/format.js";
 import { html } from "../shared/html.js";
 import { icon } from "../shared/icons.js";

@@ -1,5 +1,5 @@
-// The plan panel as markup: bars before and after, the reader's choices, removed messages by reason, costs and
-// savings, a what-if.
+// The plan panel as markup: bars before and after, the reader's choices, removed messages by reason, costs
+// and savings, a what-if.
 import { counted, money, number, percentSet, sentence } from "../shared/format.js";
 import { html } from "../shared/html.js";
 import { icon } from "../shared/icons.js";

@@ -28,8 +28,8 @@ export function doesSomething(plan) {
   return plan !== null && plan.removed_count + plan.shortened_count > 0;
 }
 
-/** The request for a plan. With chosen messages and no aim, only these are removed: the budget has room for the
- * rest, even if the session has grown meanwhile. @param {Wish} wish
+/** The request for a plan. With chosen messages and no aim, only these are removed: the budget has room for
+ * the rest, even if the session has grown meanwhile. @param {Wish} wish
  * @param {import("./choices.js").Choices} choices @param {Api.Session} session */
 export function planRequest(wish, choices, session) {
   const plenty = Math.max(session.limit, 2 * session.pruned.tokens);

@@ -1,7 +1,8 @@
 // <summary-panel session-id="…"></summary-panel>
 //
-// The distance to the next summary as bars up to its triggers, with a button that makes one now. Below are the
-// summaries, each of which can be read and expanded, and the number of proposed learnings from the last turn.
+// The distance to the next summary as bars up to its triggers, with a button that makes one now. Below are
+// the summaries, each of which can be read and expanded, and the number of proposed learnings from the last
+// turn.
 import { api } from "../shared/api.js";
 import { counted, number } from "../shared/format.js";
 import { html, keyed } from "../shared/html.js";

@@ -1,8 +1,8 @@
 // <token-chart followed unseen="12400"></token-chart>
 //
-// Tokens over time or over messages, stacked by region: of the agent's context if there is one, with the pruned
-// view as a line; the target as a dotted line, prunes ▼ and compactions ◆ as named marks. It begins where the
-// total is known, at least the `unseen` tokens that every call sends. Property `value`: a Timeline;
+// Tokens over time or over messages, stacked by region: of the agent's context if there is one, with the
+// pruned view as a line; the target as a dotted line, prunes ▼ and compactions ◆ as named marks. It begins
+// where the total is known, at least the `unseen` tokens that every call sends. Property `value`: a Timeline;
 // `push(point)` adds the newest point, once there is a message. Clicks on the chart, a mark or a named step
 // emit `chart-message` {number}; dragging emits `chart-range` {from, to}. Drawn by uPlot in the theme's
 // colours, with a text for screen readers.
@@ -371,9 +371,9 @@ function stroke(ctx, x1, y1, x2, y2) {
   ctx.stroke();
 }
 
-/** The page's colours in a form for a canvas, which cannot resolve light-dark(). All are read together, because
- * each reading after a change makes the browser compute styles again.
- * @param {HTMLElement} host @param {string[]} names @returns {Map<string, string>} */
+/** The page's colours in a form for a canvas, which cannot resolve light-dark(). All are read together,
+ * because each reading after a change makes the browser compute styles again. @param {HTMLElement} host
+ * @param {string[]} names @returns {Map<string, string>} */
 function resolved(host, names) {
   const probes = names.map((name) => {
     const probe = document.createElement("span");

@@ -1,5 +1,5 @@
-// The part of the settings form about task types: how a session gets its type, and the choice of the type whose
-// weights are shown.
+// The part of the settings form about task types: how a session gets its type, and the choice of the type
+// whose weights are shown.
 import { html } from "../shared/html.js";
 import { options } from "../shared/session-parts.js";
 import { ALL, AUTO } from "../shared/task-types.js";
@@ -78,7 +78,8 @@ function about(form, shown) {
   return `${type?.label} ${type?.meaning}. It has ${own ? `its own ${own}` : "nothing of its own"}.`;
 }
 
-/** The notice in place of the fields if the shown type follows all sessions. @param {Form} form @param {Own} field */
+/** The notice in place of the fields if the shown type follows all sessions. @param {Form} form @param {Own}
+ * field */
 export function following(form, field) {
   return html`<div class="follows">
     <p>${title(shownType(form))} has the ${field} of all sessions.</p>

@@ -136,7 +136,7 @@ export class WebhooksPanel extends ReadingElement {
   }
 
   view() {
-    if (this.error instanceof ApiError && this.error.status === 403) return html``; // a viewer cannot read webhooks
+    if (this.error instanceof ApiError && this.error.status === 403) return html``; // not for viewers
     const hooks = this.#doc?.webhooks ?? [];
     return html`<section class="panel group-box" id="webhooks" aria-labelledby="webhooks-title">
       <header>

@@ -260,7 +260,8 @@ function swap({ number: n, text, role, tokens, scores, fates, reason }) {
   </tr>`;
 }
 
-/** The removed messages, the lowest score first. @param {string} name @param {Compared[]} all @param {0 | 1} which */
+/** The removed messages, the lowest score first. @param {string} name @param {Compared[]} all @param {0 | 1}
+ * which */
 function rankList(name, all, which) {
   const list = ranked(all, which);
   const more = list.length - SHOWN_RANKS;

@@ -1,5 +1,5 @@
-// The HTTP API; no other module uses fetch. Every call returns the parsed JSON or throws an ApiError, whose message
-// can be shown; its `faults` are the wrong fields of a refused form.
+// The HTTP API; no other module uses fetch. Every call returns the parsed JSON or throws an ApiError, whose
+// message can be shown; its `faults` are the wrong fields of a refused form.
 import { root } from "./root.js";
 
 export class ApiError extends Error {

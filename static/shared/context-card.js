@@ -1,5 +1,5 @@
-// A card that shows the parts of a context, as SVG or Markdown. It can be shared: it holds only numbers, no title,
-// folder or message text. Pure.
+// A card that shows the parts of a context, as SVG or Markdown. It can be shared: it holds only numbers, no
+// title, folder or message text. Pure.
 import { number, percent, percentSet, tokens } from "./format.js";
 import { regionName } from "./words.js";
 

@@ -1,8 +1,8 @@
 // <context-gauge big label="Agent's context"></context-gauge>
 //
 // The utilization bar: stacked regions, the target as a thin line, the output reserve hatched, and the part
-// above 100 % outside the track. Property `value`: a Gauge and the session's limits. Attributes: `big` shows the
-// target's number; `label` names the bar for screen readers.
+// above 100 % outside the track. Property `value`: a Gauge and the session's limits. Attributes: `big` shows
+// the target's number; `label` names the bar for screen readers.
 import { CoppiceElement } from "./element.js";
 import { percent, percentSet, tokens } from "./format.js";
 import { layOut, regionStyle } from "./gauge.js";

@@ -1,12 +1,13 @@
-// The base of our elements. `view()` returns the template that an element shows. `requestUpdate()` renders it once
-// before the next frame, even if it is called several times. Listeners added with `listen` end when the element
-// leaves the page.
+// The base of our elements. `view()` returns the template that an element shows. `requestUpdate()` renders it
+// once before the next frame, even if it is called several times. Listeners added with `listen` end when the
+// element leaves the page.
 import { nothing, render } from "./html.js";
 import { shortcutsFor } from "./keys.js";
 
 const FOCUSABLE = ":is(button, a[href], input, select, textarea, summary, [tabindex]):not(:disabled)";
 
-/** The ancestors of an element up to `last`, the nearest first. @param {Element} inner @param {Element} last */
+/** The ancestors of an element up to `last`, the nearest first. @param {Element} inner @param {Element} last
+ * */
 function ancestors(inner, last) {
   const found = [];
   for (let at = inner.parentElement; at && at !== last.parentElement; at = at.parentElement) found.push(at);

@@ -1,5 +1,5 @@
-// Numbers, percents, times and names in the reader's locale. Pure: no DOM, the clock is an argument. An estimate
-// gets a "~".
+// Numbers, percents, times and names in the reader's locale. Pure: no DOM, the clock is an argument. An
+// estimate gets a "~".
 
 const THIN = "\u202f";
 

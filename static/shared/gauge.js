@@ -1,6 +1,6 @@
-// The layout of a utilization bar, in percent of the element's width. Pure. Nothing is cut off: above 100 % the
-// track shrinks to 100/utilization of the width, and the excess is drawn beside it. Shares are rounded to the
-// screen's precision, so that a few more tokens start no transition.
+// The layout of a utilization bar, in percent of the element's width. Pure. Nothing is cut off: above 100 %
+// the track shrinks to 100/utilization of the width, and the excess is drawn beside it. Shares are rounded to
+// the screen's precision, so that a few more tokens start no transition.
 
 /** @typedef {{ name: string, tokens: number, width: number }} Segment */
 /** @typedef {{ track: number, segments: Segment[], reserve: number, target: number, over: { at: number,

@@ -1,5 +1,5 @@
-// The icons: strokes on a 16 px grid, in the colour of the surrounding text. A screen reader reads an icon with a
-// label as an image, and ignores one without.
+// The icons: strokes on a 16 px grid, in the colour of the surrounding text. A screen reader reads an icon
+// with a label as an image, and ignores one without.
 import { html, svg } from "./html.js";
 
 /** @type {Record<string, import("./html.js").Html>} */

@@ -1,5 +1,5 @@
-// Keyboard shortcuts. Elements register keys while they are on a page, one ("j") or a sequence of two ("g o").
-// Typing in a field does not fire them.
+// Keyboard shortcuts. Elements register keys while they are on a page, one ("j") or a sequence of two ("g
+// o"). Typing in a field does not fire them.
 
 /** @typedef {{ key: string, label: string, run: (event: KeyboardEvent) => void }} Shortcut */
 
@@ -40,7 +40,7 @@ const SECOND_KEY_MS = 1500;
 function press(event) {
   if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
   if (isTyping(event.target) && event.key !== "Escape") {
-    if (event.key === "/" && isEmptySearch(event.target)) event.preventDefault(); // the focus is there already
+    if (event.key === "/" && isEmptySearch(event.target)) event.preventDefault(); // it has the focus
     return;
   }
   if (document.querySelector("dialog[open]") && event.key !== "Escape") return;

@@ -1,6 +1,6 @@
-// Reads something again whenever it may have changed: one request at a time, so that no older answer replaces a
-// newer one, and at most one every `calm` milliseconds. Requests in between become one. With a `share`, requests
-// take at most that part of the time, so that slow answers are requested less often.
+// Reads something again whenever it may have changed: one request at a time, so that no older answer replaces
+// a newer one, and at most one every `calm` milliseconds. Requests in between become one. With a `share`,
+// requests take at most that part of the time, so that slow answers are requested less often.
 
 /** @param {number} ms @returns {Promise<void>} */
 const pause = (ms) => new Promise((done) => (ms > 0 ? setTimeout(done, ms) : done()));

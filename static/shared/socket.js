@@ -1,5 +1,5 @@
-// The live connection; no other module uses Socket.IO. A room is joined with the last seen revision. After a lost
-// connection it is joined again, and the server sends the missed events or a snapshot.
+// The live connection; no other module uses Socket.IO. A room is joined with the last seen revision. After a
+// lost connection it is joined again, and the server sends the missed events or a snapshot.
 import { io } from "socket.io-client";
 import { root } from "./root.js";
 

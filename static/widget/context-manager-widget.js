@@ -1,11 +1,12 @@
 // <context-manager-widget session="…" server="" token="" data-theme=""></context-manager-widget>
 //
-// The utilization of one session and a button that prunes it, in a shadow root so that it looks the same on every
-// page. Attributes, which may change: `session`; `server`, its address, by default the page's own; `token`, if
-// the server needs one; `data-theme`, light or dark, by default the page's. Our own pages import this module;
-// other sites load it as one script that includes its imports (`/static/context-manager-widget.js`). Refreshes
-// at least every three seconds; on our own pages live, at most once a second. `getStatus()` returns the shown
-// state. Emits `context:pruned` with the result of a prune.
+// The utilization of one session and a button that prunes it, in a shadow root so that it looks the same on
+// every page. Attributes, which may change: `session`; `server`, its address, by default the page's own;
+// `token`, if the server needs one; `data-theme`, light or dark, by default the page's. Our own pages import
+// this module; other sites load it as one script that includes its imports
+// (`/static/context-manager-widget.js`). Refreshes at least every three seconds; on our own pages live, at
+// most once a second. `getStatus()` returns the shown state. Emits `context:pruned` with the result of a
+// prune.
 
 import { apiAt } from "../shared/api.js";
 import "../shared/context-gauge.js";
