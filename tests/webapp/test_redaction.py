@@ -28,7 +28,7 @@ SECRETS = {"AWS Access Key": AWS, "GitHub Token": GITHUB, "Private Key": KEY}
 SECRET = "x9Y8z7W6v5U4t3S2r1Q0"
 ALL_KINDS = {
     "JSON Web Token": f"eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0{SECRET}.{SECRET}",
-    "NPM tokens": f"//registry.npmjs.org/:_authToken=npm_{SECRET}",
+    "NPM tokens": f"//packages.example/:_authToken=npm_{SECRET}",
     "OpenAI Token": f"sk-{SECRET}T3Blbk" + f"FJ{SECRET}",
 }
 # Beginnings of credentials that never end.
