@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from codecs import getincrementaldecoder
+from contextlib import nullcontext
 from pathlib import Path
 
 import click
@@ -11,6 +12,7 @@ import click
 from webapp.commands.common import db_option, find_session, opened
 from webapp.commands.terminal import echo, safe_json
 from webapp.services.transfer.exporting import NAMES, TRANSCRIPTS
+from webapp.store.private import replacing
 
 
 @click.command()
@@ -43,14 +45,10 @@ def export(session: str, file_format: str, output: Path | None, db: Path | None)
             for chunk in chunks:
                 sys.stdout.write(safe_json(decoder.decode(chunk)))
             return
-        target = sys.stdout.buffer if output is None else output.open("wb")
-        try:
+        with nullcontext(sys.stdout.buffer) if output is None else replacing(output) as target:
             for chunk in chunks:
                 target.write(chunk)
             target.flush()
-        finally:
-            if output is not None:
-                target.close()
         if output is not None:
             echo(f"wrote {output} ({output.stat().st_size:,} bytes)", err=True)
 

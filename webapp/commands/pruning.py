@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from webapp.commands.terminal import echo
 from webapp.config import Config
 from webapp.errors import Invalid, Malformed
 from webapp.services.session.codec import read_json
+from webapp.store.private import replacing
 from webapp.tokenizers import Tokenizers
 
 
@@ -191,11 +193,9 @@ def write_list(value: Any, as_lines: bool, output: Path | None) -> None:
         data = b"".join(orjson.dumps(one) + b"\n" for one in value)
     else:
         data = orjson.dumps(value, option=orjson.OPT_INDENT_2) + b"\n"
-    if output is None:
-        sys.stdout.buffer.write(data)
-        sys.stdout.buffer.flush()
-    else:
-        output.write_bytes(data)
+    with nullcontext(sys.stdout.buffer) if output is None else replacing(output) as target:
+        target.write(data)
+        target.flush()
 
 
 COMMANDS = {"prune": prune}

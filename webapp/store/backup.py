@@ -8,6 +8,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 
 from webapp.errors import Conflict, DamagedStore
+from webapp.store.private import OWNER_ONLY
 
 # Pages that are copied at a time, so that writers get in between.
 PAGES = 1_000
@@ -17,26 +18,40 @@ def back_up(source: Path, target: Path) -> None:
     """Copy a database to a new file. The copy is complete and synced to the disk, or there is none.
 
     Raises:
-        Conflict: there is a file of that name.
+        Conflict: there is a file of that name, or one appears while the copy is made.
         DamagedStore: the copy is not sound, because the original is not.
         sqlite3.Error, OSError: it cannot be read or written.
     """
-    if target.exists():
-        raise Conflict(f"{target} exists already; name another file")
+    taken = Conflict(f"{target} exists already; name another file")
+    if os.path.lexists(target):
+        raise taken
     part = target.with_name(f"{target.name}.part-{os.getpid()}")
     try:
-        os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, OWNER_ONLY))
         with closing(read_only(source)) as there, closing(sqlite3.connect(part)) as here:
             there.backup(here, pages=PAGES)
             here.execute("PRAGMA journal_mode=DELETE")  # one file, which can be moved as it is
             check(here, part)
         _synced(part)
-        part.rename(target)
+        _name(part, target)
         _synced(target.parent)
+    except FileExistsError as error:
+        raise taken from error
     finally:
         for left in (part, part.with_name(f"{part.name}-journal")):
             with suppress(OSError):
                 left.unlink()
+
+
+def _name(part: Path, target: Path) -> None:
+    """Give a file its name, or raise FileExistsError if another file has it."""
+    try:
+        os.link(part, target)
+    except FileExistsError:
+        raise
+    except OSError:  # a disk without hard links: the name is taken by an empty file first
+        os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY, OWNER_ONLY))
+        part.replace(target)
 
 
 def put_back(source: Path, target: Path) -> None:

@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import os
-from contextlib import suppress
+import stat
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import IO
+
+from webapp.errors import Conflict
 
 OWNER_ONLY, OWNER_FOLDER = 0o600, 0o700
 # Suffixes of the files that SQLite keeps beside a database, and of the database itself.
@@ -45,3 +51,31 @@ def close_to_others(file: Path) -> None:
         mode = file.stat().st_mode & 0o777
         if mode & ~OWNER_ONLY:
             file.chmod(mode & OWNER_ONLY)
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[IO[bytes]]:
+    """Yield a file that takes this name, with the mode of the file it replaces, once all of it is written.
+
+    Nothing is followed and no half file is left. A device or a pipe is written to as it is.
+
+    Raises:
+        Conflict: the name is that of a link.
+        OSError: it cannot be written.
+    """
+    there = path.lstat() if os.path.lexists(path) else None
+    if there is not None and stat.S_ISLNK(there.st_mode):
+        raise Conflict(f"{path} is a link; name the file itself")
+    if there is not None and not stat.S_ISREG(there.st_mode):
+        with path.open("wb") as file:
+            yield file
+        return
+    number, part = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    try:
+        with os.fdopen(number, "wb") as file:
+            yield file
+        os.chmod(part, OWNER_ONLY if there is None else stat.S_IMODE(there.st_mode))  # noqa: PTH101
+        os.replace(part, path)  # noqa: PTH105
+    finally:
+        with suppress(OSError):
+            os.unlink(part)  # noqa: PTH108

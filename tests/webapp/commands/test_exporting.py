@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +12,7 @@ import pytest
 
 from scoring.formats import FORMATS
 from tests.webapp.commands.running import Run
-from webapp.services.transfer.exporting import NAMES
+from webapp.services.transfer.exporting import NAMES, Exporting
 
 CHAT = [{"role": "user", "content": "hello"}, {"role": "assistant", "content": "hi"}]
 
@@ -58,3 +60,45 @@ class TestExporting:
         done = run("export", session, "--format", "codex", "-o", tmp_path / "x")
         assert done.code in (1, 2)
         assert not (tmp_path / "x").exists()
+
+    def test_is_its_owners_alone(self, fed: tuple[Any, str], tmp_path: Path) -> None:  # X2
+        """A session is private, whatever the umask; a file that others may read already stays theirs to read."""
+        run, session = fed
+        (tmp_path / "shared.jsonl").touch(0o640)
+        (tmp_path / "shared.jsonl").chmod(0o640)
+        for name, mode in (("new.jsonl", 0o600), ("shared.jsonl", 0o640)):
+            assert run("export", session, "-o", tmp_path / name).code == 0
+            assert (tmp_path / name).stat().st_mode & 0o777 == mode
+
+    def test_writes_through_no_link(self, fed: tuple[Any, str], tmp_path: Path) -> None:  # X2
+        """Somebody may have put it where the export was expected."""
+        run, session = fed
+        (tmp_path / "mine").write_text("mine")
+        (tmp_path / "out.jsonl").symlink_to(tmp_path / "mine")
+        done = run("export", session, "-o", tmp_path / "out.jsonl")
+        assert (done.code, (tmp_path / "mine").read_text()) == (1, "mine")
+        assert "is a link" in done.err
+
+    def test_writes_to_what_is_no_file(self, fed: tuple[Any, str]) -> None:
+        """A device stays one."""
+        run, session = fed
+        assert run("export", session, "-o", os.devnull).code == 0
+        assert Path(os.devnull).is_char_device()
+
+    def test_that_breaks_off_leaves_the_file_as_it_was(
+        self, fed: tuple[Any, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """No half export takes the place of a whole one."""
+        run, session = fed
+        (tmp_path / "out.jsonl").write_text("whole")
+
+        def breaks_off(*_: object) -> tuple[str, str, Iterator[bytes]]:
+            def chunks() -> Iterator[bytes]:
+                yield b"half"
+                raise OSError("the disk is full")
+
+            return "", "", chunks()
+
+        monkeypatch.setattr(Exporting, "export", breaks_off)
+        assert run("export", session, "-o", tmp_path / "out.jsonl").code != 0
+        assert [(file.name, file.read_text()) for file in tmp_path.glob("out*")] == [("out.jsonl", "whole")]

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 from contextlib import closing
 from pathlib import Path
 
+import pytest
+
 from tests.webapp.commands.running import Run
-from webapp.store import Store
+from webapp.store import Store, backup
+
+
+def no_links(*_: object, **__: object) -> None:
+    """Refuse as a disk without hard links does."""
+    raise OSError(errno.EPERM, "Operation not permitted")
 
 
 def said(run: Run, tmp_path: Path, text: str) -> None:
@@ -38,6 +47,42 @@ class TestBackup:
         (tmp_path / "copy.db").write_text("mine")
         assert run("backup", tmp_path / "copy.db").code == 1
         assert (tmp_path / "copy.db").read_text() == "mine"
+
+    @pytest.mark.parametrize("links", [True, False])
+    def test_leaves_a_file_that_appears_meanwhile(  # S1
+        self, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, links: bool
+    ) -> None:
+        """While the copy is made somebody takes its name; also where the disk has no hard links."""
+        said(run, tmp_path, "one")
+        copy = tmp_path / "copy.db"
+
+        def takes_the_name(*_: object) -> None:
+            copy.write_text("mine")
+
+        monkeypatch.setattr(backup, "check", takes_the_name)
+        if not links:
+            monkeypatch.setattr(os, "link", no_links)
+        assert run("backup", copy).code == 1
+        assert copy.read_text() == "mine"
+        assert [file.name for file in tmp_path.glob("copy.db*")] == ["copy.db"]
+
+    def test_is_made_where_the_disk_has_no_hard_links(
+        self, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """As on a memory stick."""
+        said(run, tmp_path, "one")
+        monkeypatch.setattr(os, "link", no_links)
+        assert run("backup", tmp_path / "copy.db").code == 0
+        with closing(Store(tmp_path / "copy.db")) as copy:
+            assert len(copy.sessions.all()) == 1
+
+    def test_follows_no_link(self, run: Run, tmp_path: Path) -> None:
+        """A link to a file that does not exist is a file of that name."""
+        said(run, tmp_path, "one")
+        (tmp_path / "copy.db").symlink_to(tmp_path / "elsewhere.db")
+        assert run("backup", tmp_path / "copy.db").code == 1
+        assert (tmp_path / "copy.db").is_symlink()
+        assert not (tmp_path / "elsewhere.db").exists()
 
     def test_of_a_damaged_store_is_none(self, run: Run, tmp_path: Path, db: Path) -> None:
         """A copy that could not be used leaves no file behind."""

@@ -16,6 +16,7 @@ from webapp.agents import AGENTS
 from webapp.agents.agent import Door
 from webapp.agents.beside import hints
 from webapp.errors import Conflict, Invalid
+from webapp.store.private import replacing
 
 _BEFORE = "before"
 
@@ -110,11 +111,8 @@ def apply(change: Change, *, remember: bool) -> None:
             said = {"path": str(change.path), "before": change.before, "after": change.after}
             hints.write(change.agent, _BEFORE, dict(said))
         path.parent.mkdir(parents=True, exist_ok=True)
-        mode = path.stat().st_mode & 0o777 if path.exists() else 0o600
-        partial = path.with_name(f".{path.name}.{os.getpid()}")
-        partial.write_text(change.after, "utf-8")
-        partial.chmod(mode)
-        partial.replace(path)
+        with replacing(path) as file:
+            file.write(change.after.encode())
     except OSError as error:
         raise Conflict(f"{path} cannot be written: {error.strerror}") from error
 
