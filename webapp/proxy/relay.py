@@ -39,6 +39,8 @@ ROUTE = re.compile(
 LOOK_SECONDS = 1.0
 # A longer answer is forwarded without a copy.
 COPIED_BYTES = 32 * 1024 * 1024
+# A conversation is edited and copied up to this size, in bytes: Anthropic takes 32 MB, OpenAI 50 MB of files.
+KEPT_BYTES = 64 * 1024 * 1024
 # The size of the pieces in which a request is forwarded.
 PIECE_BYTES = 128 * 1024
 
@@ -48,52 +50,76 @@ class ClientGone(OSError):
 
 
 class ClientBody:
-    """The body of a request: forwarded while it arrives, or read first if it is edited; kept for the copy.
+    """The body of a request: forwarded while it arrives, or read first if it is edited.
+
+    It is kept for the copy if the call is a conversation, up to `KEPT_BYTES`. A longer one is only forwarded.
 
     Raises:
         ClientGone: it is sent in chunks, and incomplete.
     """
 
-    def __init__(self, environ: Environ) -> None:
+    def __init__(self, environ: Environ, *, copied: bool) -> None:
         self._input = environ["wsgi.input"]
         self._pieces: list[bytes] = []
-        length, chunked = environ.get("CONTENT_LENGTH"), environ.get("HTTP_TRANSFER_ENCODING", "").lower()
-        if chunked == "chunked":  # forwarded with its length, as most servers need it
-            self._pieces.append(self._read())
-        self.length = len(self._pieces[0]) if self._pieces else int(length or 0)
-        self._missing = 0 if self._pieces else self.length
+        # Bytes of the whole, and those that have not arrived; None if only its end will tell.
+        self.length: int | None = None
+        self._missing: int | None = None
+        if environ.get("HTTP_TRANSFER_ENCODING", "").lower() == "chunked":
+            self._measure()
+        else:
+            self.length = self._missing = int(environ.get("CONTENT_LENGTH") or 0)
+        self.is_kept = copied and self.length is not None and self.length <= KEPT_BYTES
 
     @property
     def is_whole(self) -> bool:
-        """Return whether all of it has arrived."""
-        return not self._missing
+        """Return whether all of it has arrived and is kept."""
+        return self.is_kept and not self._missing
 
     def __iter__(self) -> Iterator[bytes]:
         """Yield what has arrived, then the rest while it arrives. Raises ClientGone."""
-        yield from tuple(self._pieces)
-        while self._missing:
-            yield self._next()
+        arrived = tuple(self._pieces)
+        if not self.is_kept:
+            self._pieces.clear()
+        yield from arrived
+        while data := self._next():
+            if self.is_kept:
+                self._pieces.append(data)
+            yield data
 
     def whole(self) -> bytes:
-        """Return all of it. Raises ClientGone."""
-        while self._missing:
-            self._next()
+        """Return all of it, if it is kept. Raises ClientGone."""
+        while data := self._next():
+            self._pieces.append(data)
         self._pieces = [b"".join(self._pieces)]
         return self._pieces[0]
 
-    def _next(self) -> bytes:
-        data = self._read(min(PIECE_BYTES, self._missing))
-        if not data:
-            raise ClientGone("the request broke off")
-        self._missing -= len(data)
-        self._pieces.append(data)
-        return data
+    def _measure(self) -> None:
+        """Read a body in chunks, so that it is sent on with its length, as most servers want it. A long one is not."""
+        size = 0
+        while size <= KEPT_BYTES:
+            data = self._next()
+            if not data:
+                self.length = size
+                return
+            self._pieces.append(data)
+            size += len(data)
 
-    def _read(self, size: int = -1) -> bytes:
+    def _next(self) -> bytes:
+        """Return the next piece, b"" at the end."""
+        if self._missing == 0:
+            return b""
+        size = PIECE_BYTES if self._missing is None else min(PIECE_BYTES, self._missing)
         try:
-            return bytes(self._input.read(size))
+            data = bytes(self._input.read(size))
         except (OSError, ValueError) as error:
             raise ClientGone(f"the request broke off: {error}") from error
+        if self._missing is not None:
+            if not data:
+                raise ClientGone("the request broke off")
+            self._missing -= len(data)
+        elif not data:
+            self._missing = 0
+        return data
 
 
 @dataclass
@@ -153,11 +179,23 @@ class Relay:
             )
         if environ.get("HTTP_UPGRADE", "").lower() == "websocket":
             return _say(start_response, "426 Upgrade Required", "no websockets here; use HTTP")
+        is_post, path = environ["REQUEST_METHOD"] == "POST", found["path"] or "/"
+        protocol = protocol_of(found["provider"], path) if is_post else None
         try:
-            body = ClientBody(environ)
+            body = ClientBody(environ, copied=protocol is not None)
         except ClientGone as gone:
             return _say(start_response, "400 Bad Request", str(gone))
-        return self._relay(environ, start_response, found, body)
+        one = Relayed(
+            found["provider"],
+            found["name"] or "",
+            environ["REQUEST_METHOD"],
+            path,
+            path + (found["query"] or ""),
+            sent_headers(environ),
+            body,
+            protocol,
+        )
+        return self._relay(environ, start_response, one)
 
     def _refusal(self, environ: Environ) -> tuple[str, str] | None:
         """Return status and reason for refusing a request: browser pages must not use the proxy. None to serve it."""
@@ -168,20 +206,7 @@ class Relay:
             return "403 Forbidden", "pages of a browser cannot use the proxy"
         return None
 
-    def _relay(
-        self, environ: Environ, start_response: StartResponse, found: re.Match[str], body: ClientBody
-    ) -> Iterable[bytes]:
-        path, provider = found["path"] or "/", found["provider"]
-        one = Relayed(
-            provider,
-            found["name"] or "",
-            environ["REQUEST_METHOD"],
-            path,
-            path + (found["query"] or ""),
-            sent_headers(environ),
-            body,
-            protocol_of(provider, path) if environ["REQUEST_METHOD"] == "POST" else None,
-        )
+    def _relay(self, environ: Environ, start_response: StartResponse, one: Relayed) -> Iterable[bytes]:
         one.outcome = self._edited(one)
         call = Call()
         client = environ.get("gunicorn.socket") or environ.get("werkzeug.socket")
@@ -256,6 +281,8 @@ class Relay:
             return Outcome(reason=SUBSCRIPTION)
         if headers.get("content-encoding", "identity") != "identity":
             raise Refused("its body is compressed")
+        if not one.body.is_kept:
+            raise Refused(f"its body is longer than {KEPT_BYTES // 1024**2} MiB")
         body = Body.read(one.body.whole(), protocol, self._scripts.before(named))
         said = {name: place.value for name, place in body.fields.items() if name == "metadata"}
         name = named or caller_of(headers, one.name, said).name

@@ -104,9 +104,17 @@ class Provider:
         self._manager = manager
 
     def send(
-        self, call: Call, method: str, target: str, headers: Headers, body: Iterable[bytes], length: int
+        self,
+        call: Call,
+        method: str,
+        target: str,
+        headers: Headers,
+        body: Iterable[bytes],
+        length: int | None,
     ) -> Answer:
         """Send a request while its body arrives; return the answer as soon as its head is there.
+
+        Without a length they are sent in chunks.
 
         Raises:
             ProviderGone: there is no answer.
@@ -119,13 +127,13 @@ class Provider:
         sent["Accept-Encoding"] = "identity"  # the copy is read as text, and a client gets each event at once
         if "user-agent" not in sent:
             sent["User-Agent"] = SKIP_HEADER
-        if length or method in ("POST", "PUT", "PATCH"):
+        if length or (length == 0 and method in ("POST", "PUT", "PATCH")):
             sent["Content-Length"] = str(length)
         try:
             response = self._manager.urlopen(
                 method,
                 f"{self._root}{self.base}{target}",
-                body=body if length else None,
+                body=None if length == 0 else body,
                 headers=sent,
                 redirect=False,
                 retries=False,
