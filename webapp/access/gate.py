@@ -23,7 +23,7 @@ from webapp.access.requests import (
     host_name,
     is_socket,
     sent_bearer,
-    sent_session,
+    sent_sessions,
     server_of,
 )
 
@@ -117,7 +117,9 @@ class Gate:
         """
         bearer = sent_bearer(environ)
         if bearer is None:
-            return self.keys.resume(sent_session(environ), server_of(environ))
+            server = server_of(environ)
+            passes = (self.keys.resume(secret, server) for secret in sent_sessions(environ))
+            return next((one for one in passes if one is not None), None)
         return self._blocked(environ) or self._counted(environ, self.keys.admit(bearer))
 
     def begin(self, environ: Environ) -> str | Refusal | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections.abc import Callable, Iterable
-from http.cookies import CookieError, SimpleCookie
 from typing import Any
 from urllib.parse import parse_qs
 
@@ -70,13 +69,14 @@ def cookie_name(environ: Environ) -> str:
     return f"coppice_{port or ('443' if environ.get('wsgi.url_scheme') == 'https' else '80')}"
 
 
-def sent_session(environ: Environ) -> str:
-    """Return the secret of a browser's session; empty if it has none."""
-    try:
-        cookie = SimpleCookie(environ.get("HTTP_COOKIE", "")).get(cookie_name(environ))
-    except CookieError:
-        return ""
-    return cookie.value if cookie else ""
+def sent_sessions(environ: Environ) -> list[str]:
+    """Return the secrets in the cookies of our name, in the order sent.
+
+    There can be several, and cookies of any form beside them: each server of a host name may set them.
+    """
+    pairs = (one.strip().partition("=") for one in environ.get("HTTP_COOKIE", "").split(";"))
+    name = cookie_name(environ)
+    return [value for key, _, value in pairs if key == name and value]
 
 
 def brought_token(environ: Environ) -> str | None:

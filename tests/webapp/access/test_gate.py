@@ -14,7 +14,7 @@ from webapp.access.gate import Gate
 from webapp.access.guard import Guarded
 from webapp.access.headers import content_policy
 from webapp.access.passes import OPERATOR, VIEWER, Pass
-from webapp.access.requests import host_name, sent_session
+from webapp.access.requests import host_name, sent_sessions
 from webapp.errors import BusyStore
 
 OWN = "127.0.0.1:5000"
@@ -294,8 +294,36 @@ class TestSessions:
         assert (answer.status_code, "Set-Cookie" in answer.headers) == (200, False)
 
     def test_in_a_broken_cookie_are_none(self) -> None:
-        """A cookie that cannot be read is no session, and no failure."""
-        assert sent_session({"HTTP_COOKIE": "a]b=;;\x00", "HTTP_HOST": OWN}) == ""
+        """A cookie may be anything."""
+        for cookie in ("a]b=;;\x00", "coppice_5000", "coppice_5000=", "xcoppice_5000=a"):
+            assert sent_sessions({"HTTP_COOKIE": cookie, "HTTP_HOST": OWN}) == []
+
+    @pytest.mark.parametrize(
+        "cookies",
+        [
+            'seen={"a":"b, c"}; {}',
+            "a b=c; {}",
+            "x; {}",
+            "é=1; =2; {}; a@b=3",
+            "path=/; expires=never; {}",
+            "coppice_5000=planted; {}",
+            "{}; coppice_5000=planted",
+            "; ".join(["coppice_5000=planted"] * 9) + "; {}",
+        ],
+    )
+    def test_hold_beside_the_cookies_of_other_servers(self, cookies: str) -> None:
+        """A server on another port of the host sets cookies of any form, and of our name too."""
+        gate = asking()
+        own = self.opened(gate).headers["Set-Cookie"].partition(";")[0]
+        assert gate.refusal(environ(Cookie=cookies.replace("{}", own))) is None
+        assert gate.refusal(environ(Cookie=cookies.replace("{}", "coppice_5000=guess"))) is not None
+
+    def test_are_never_those_that_a_browser_brings(self) -> None:
+        """A secret that somebody planted before does not become the session's."""
+        headers = {"Cookie": "coppice_5000=planted"}
+        gate = asking()
+        assert "planted" not in self.opened(gate, **headers).headers["Set-Cookie"]
+        assert gate.refusal(environ(**headers)) is not None
 
 
 class TestGuessing:
