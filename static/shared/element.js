@@ -6,8 +6,8 @@ import { shortcutsFor } from "./keys.js";
 
 const FOCUSABLE = ":is(button, a[href], input, select, textarea, summary, [tabindex]):not(:disabled)";
 
-/** The ancestors of an element up to `last`, the nearest first. @param {Element} inner @param {Element} last
- * */
+/** The ancestors of an element up to `last`, the nearest first.
+ * @param {Element} inner @param {Element} last */
 function ancestors(inner, last) {
   const found = [];
   for (let at = inner.parentElement; at && at !== last.parentElement; at = at.parentElement) found.push(at);
