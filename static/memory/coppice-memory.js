@@ -4,7 +4,7 @@
 // that share words with a session's newest message are added to its context. Proposed learnings are above
 // the learnings.
 import "./learning-proposals.js";
-import { read, write } from "../shared/address.js";
+import { read, step, write } from "../shared/address.js";
 import { api } from "../shared/api.js";
 import { counted } from "../shared/format.js";
 import { marked } from "../shared/highlight.js";
@@ -39,11 +39,11 @@ const KINDS = {
   },
 };
 
-const BEGINNING = { kind: "memories" };
+const BEGINNING = { kind: "memories", find: "" };
 
 export class CoppiceMemory extends ReadingElement {
   /** @type {Kind} */
-  #kind = read(location.search, BEGINNING).kind === "learnings" ? "learnings" : "memories";
+  #kind = "memories";
   #q = "";
   /** @type {Api.Memory[] | null} */
   #kept = null;
@@ -52,7 +52,12 @@ export class CoppiceMemory extends ReadingElement {
   #proposed = 0;
 
   start() {
+    this.#recall();
     live.join("overview");
+    this.listen(window, "popstate", () => {
+      this.#recall();
+      this.#showAgain();
+    });
     this.hear(live, ["session:updated"], () => this.#proposals?.refresh());
     this.listen(this, "proposals", (/** @type {CustomEvent} */ event) => {
       this.#proposed = event.detail.count;
@@ -69,8 +74,16 @@ export class CoppiceMemory extends ReadingElement {
     });
     this.readAsTyped((text) => {
       this.#q = text;
+      write({ find: text }, BEGINNING);
     });
     super.start();
+  }
+
+  /** Takes the choices in the address. */
+  #recall() {
+    const { kind, find } = read(location.search, BEGINNING);
+    this.#kind = kind === "learnings" ? "learnings" : "memories";
+    this.#q = find;
   }
 
   /** @param {AbortSignal} signal */
@@ -82,7 +95,11 @@ export class CoppiceMemory extends ReadingElement {
   /** @param {Kind} kind */
   #show(kind) {
     this.#kind = kind;
-    write({ kind }, BEGINNING);
+    step({ kind }, BEGINNING);
+    this.#showAgain();
+  }
+
+  #showAgain() {
     this.#kept = null;
     this.#editing = null;
     this.requestUpdate();

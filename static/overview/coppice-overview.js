@@ -51,9 +51,13 @@ export class CoppiceOverview extends ReadingElement {
     });
     this.hear(live, ["settings:changed", "models:changed"], () => this.refresh());
     this.listen(this, "imported", () => this.refresh());
+    this.listen(window, "popstate", () => {
+      this.#choice = address.read(location.search, BEGINNING);
+      this.requestUpdate();
+    });
     this.listen(this, "input", (/** @type {Event} */ event) => {
       const field = /** @type {HTMLInputElement} */ (event.target);
-      if (field.type === "search") this.#choose({ find: field.value });
+      if (field.type === "search") this.#choose({ find: field.value }, address.write);
     });
     this.actions({
       chip: (target) => this.#choose({ show: target.dataset.chip ?? "all" }),
@@ -99,10 +103,10 @@ export class CoppiceOverview extends ReadingElement {
     this.requestUpdate();
   }
 
-  /** @param {Partial<typeof BEGINNING>} choice */
-  #choose(choice) {
+  /** @param {Partial<typeof BEGINNING>} choice @param {typeof address.write} [keep] */
+  #choose(choice, keep = address.step) {
     this.#choice = { ...this.#choice, ...choice };
-    address.write(this.#choice, BEGINNING);
+    keep(this.#choice, BEGINNING);
     this.requestUpdate();
   }
 

@@ -43,6 +43,11 @@ export class CoppiceSearch extends ReadingElement {
       if (!(target instanceof HTMLInputElement || target instanceof HTMLSelectElement)) return;
       if (!(target.name in BEGINNING)) return;
       this.#asked = { ...this.#asked, [target.name]: target.value };
+      address.step(this.#query, BEGINNING);
+      this.reader.restart();
+    });
+    this.listen(window, "popstate", () => {
+      this.#asked = address.read(location.search, BEGINNING);
       this.reader.restart();
     });
     this.actions({ more: () => this.#more() });

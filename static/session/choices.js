@@ -1,5 +1,6 @@
 // The messages that the reader chose for the next prune, to drop, to shorten or to spare. Pure. The last
 // choice for a message counts.
+import { numbersText } from "../shared/address.js";
 
 /** @typedef {"drop" | "shorten" | "spare"} Kind */
 /** @typedef {{ id: string, number: number }} Chosen */
@@ -10,6 +11,9 @@ export const KINDS = [
   ["shorten", "Shortened by you"],
   ["spare", "Spared by you"],
 ];
+
+/** The parameters of the choices in the page's address, where there are none. */
+export const NO_CHOICES = { drop: "", shorten: "", spare: "" };
 
 export class Choices {
   /** @type {Map<string, { kind: Kind, number: number }>} */
@@ -46,6 +50,12 @@ export class Choices {
       .filter(([, chosen]) => chosen.kind === kind)
       .map(([id, { number }]) => ({ id, number }))
       .sort((a, b) => a.number - b.number);
+  }
+
+  /** The choices as parameters of the page's address. @returns {typeof NO_CHOICES} */
+  written() {
+    const texts = KINDS.map(([kind]) => [kind, numbersText(this.of(kind).map((chosen) => chosen.number))]);
+    return Object.fromEntries(texts);
   }
 
   /** True when a message is chosen to be dropped or shortened. */

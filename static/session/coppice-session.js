@@ -24,10 +24,11 @@ import { live } from "../shared/socket.js";
 import { refreshTimes } from "../shared/times.js";
 import { toast, toastError } from "../shared/toast.js";
 import { actOn, choose, deleteSession } from "./acts.js";
-import { Choices } from "./choices.js";
+import { Choices, KINDS, NO_CHOICES } from "./choices.js";
 import { bars, deleteDialog, header, noSession, stale } from "./head.js";
 import { closeMenus } from "./menus.js";
-import { doesSomething } from "./plan.js";
+import { numbered } from "./numbered.js";
+import { doesSomething, NO_TRIAL } from "./plan.js";
 import { neighbour, side, TABS } from "./side.js";
 
 /** @typedef {import("./side.js").Tab} Tab */
@@ -48,6 +49,19 @@ const RETRY_MS = 3000;
  * time. */
 const SHARE = 0.1;
 
+/** The panel that the address names; null for none. @returns {Tab | null} */
+function namedPanel() {
+  const { panel } = address.read(location.search, { panel: "" });
+  return TABS.find(([name]) => name === panel)?.[0] ?? null;
+}
+
+/** Writes the open panel into the address; what was tried in a plan goes with it.
+ * @param {Tab | ""} panel @param {typeof address.write} keep @param {number} [aim] tokens to cut to */
+function keepPanel(panel, keep, aim) {
+  const trial = panel === "plan" && aim === undefined ? {} : { ...NO_TRIAL, cut: String(aim ?? "") };
+  keep({ panel, ...trial }, { panel: "", ...NO_TRIAL });
+}
+
 export class CoppiceSession extends CoppiceElement {
   /** @type {Api.Session | null} */
   #session = null;
@@ -60,6 +74,8 @@ export class CoppiceSession extends CoppiceElement {
   /** @type {Api.Plan | null} */
   #plan = null;
   #choices = new Choices();
+  /** The panel where the address names none. @type {Tab} */
+  #first = "heaviest";
   /** The open panel; null until the first numbers or the reader choose one. @type {Tab | null} */
   #tab = null;
   /** True while the panels' sheet is open on a narrow page. */
@@ -113,6 +129,7 @@ export class CoppiceSession extends CoppiceElement {
       if (["own_strategy", "task_type"].includes(field.name)) this.#planPanel?.plan();
     });
     this.listen(this, "keydown", (/** @type {KeyboardEvent} */ event) => this.#tabKeys(event));
+    this.listen(window, "popstate", () => this.#recall());
     this.listen(document, "click", (/** @type {MouseEvent} */ event) => closeMenus(this, event.target));
     shortcutsFor(
       [
@@ -165,6 +182,7 @@ export class CoppiceSession extends CoppiceElement {
     on("narrow", (what) => this.#list?.narrow(what));
     on("chosen", ({ kind, messages }) => {
       this.#choices.put(kind, messages);
+      address.step({ panel: "plan", ...this.#choices.written() }, { panel: "", ...NO_CHOICES });
       this.#openTab("plan");
     });
   }
@@ -225,15 +243,59 @@ export class CoppiceSession extends CoppiceElement {
   /** Opens the panel in the address, or the one that suits the session, when the session is first known.
    * Later the reader chooses. @param {Api.Session} session */
   #firstLook(session) {
-    const { panel } = address.read(location.search, { panel: "" });
     const asked = this.#tab === "plan" || location.hash === "#plan";
-    this.#tab ??= TABS.find(([name]) => name === panel)?.[0] ?? null;
-    this.#tab ??= asked || isAboveTarget(session) ? "plan" : "heaviest";
+    if (asked) keepPanel("plan", address.write);
+    if (isAboveTarget(session)) this.#first = "plan";
+    const named = namedPanel();
+    this.#tab ??= named ?? this.#first;
+    this.#sheet = named !== null;
     this.update();
     if (asked) this.#openTab("plan");
-    else if (this.#tab === "plan") this.#planPanel?.plan();
-    const wanted = new URLSearchParams(location.search).get("message");
-    if (wanted) this.#list?.reveal(Number(wanted));
+    this.#recallChoices().then((others) => {
+      if (this.#tab === "plan" && (others || !asked)) this.#planPanel?.plan();
+    });
+    this.#list?.recallFirst();
+  }
+
+  /** Takes the messages that the address names as chosen for the next prune. Returns whether these are others
+   * than before. */
+  async #recallChoices() {
+    const { search } = location;
+    const named = address.read(search, NO_CHOICES);
+    if (JSON.stringify(named) === JSON.stringify(this.#choices.written())) return false;
+    const of = Object.fromEntries(KINDS.map(([kind]) => [kind, address.numbersIn(named[kind])]));
+    const known = KINDS.flatMap(([kind]) => this.#choices.of(kind));
+    try {
+      const messages = await numbered(this.#id, Object.values(of).flat(), known, this.life);
+      if (search !== location.search) return false;
+      for (const [kind] of KINDS) {
+        this.#choices.forgetAll(kind);
+        this.#choices.put(
+          kind,
+          messages.filter(({ number }) => of[kind]?.includes(number)),
+        );
+      }
+      return true;
+    } catch (error) {
+      if (!this.life.aborted) toastError(error, "Could not read the messages that were chosen");
+      return false;
+    }
+  }
+
+  /** Shows what the address says after a step back or forward. */
+  #recall() {
+    if (!this.#session) return;
+    this.#list?.recall();
+    const named = namedPanel();
+    const before = this.#tab;
+    this.#tab = named ?? this.#first;
+    this.#sheet = named !== null;
+    if (before === "plan" && this.#tab !== "plan") this.#plan = null;
+    this.#updateAndLeave();
+    if (before === "plan") this.#planPanel?.recall();
+    this.#recallChoices().then((others) => {
+      if (this.#tab === "plan" && (others || before !== "plan")) this.#planPanel?.plan();
+    });
   }
 
   /** @param {{ snapshot: any, known: boolean }} detail */
@@ -299,7 +361,7 @@ export class CoppiceSession extends CoppiceElement {
     this.#tab = tab;
     this.#sheet = true;
     if (!this.#session) return;
-    address.write({ panel: tab }, { panel: "" });
+    keepPanel(tab, address.step, aim);
     this.update();
     if (tab === "plan") aim === undefined ? this.#planPanel?.plan() : this.#planPanel?.aimAt(aim);
     // A panel opened from another one stands where that did.
@@ -325,6 +387,7 @@ export class CoppiceSession extends CoppiceElement {
   #closeSheet() {
     const was = this.#sheet && this.#isSheet;
     this.#sheet = false;
+    if (was) address.step({ panel: "" }, { panel: "" });
     if (was) this.#updateAndLeave();
     else this.update();
     return was;
@@ -368,7 +431,7 @@ export class CoppiceSession extends CoppiceElement {
     if (this.#tab === "plan") {
       this.#tab = "heaviest";
       this.#plan = null;
-      address.write({ panel: "" }, { panel: "" });
+      keepPanel("heaviest", address.step);
       this.#updateAndLeave();
     }
   }
@@ -379,7 +442,8 @@ export class CoppiceSession extends CoppiceElement {
     this.#plan = null;
     if (this.#tab === "plan") {
       this.#tab = "history";
-      address.write({ panel: "" }, { panel: "" });
+      keepPanel(this.#isSheet ? "" : "history", address.write);
+      address.write(this.#choices.written(), NO_CHOICES);
       this.#sheet = false;
     }
     const { kind, proxy, why_not_resumed } = applied.session;

@@ -34,6 +34,8 @@ const SORTS = [
   ["tokens", "Most tokens first"],
   ["score", "Score"],
 ];
+/** The parameters of open and selected rows. */
+export const NO_ROWS = { message: "", selected: "" };
 const BEGINNING = { show: "all", role: "", tool: "", find: "", from: "", to: "", sort: "newest" };
 
 /** Everything, newest first. @type {Readonly<Query>} */
@@ -66,9 +68,10 @@ export function queryOf(search) {
   };
 }
 
-/** Writes the choices into the address, and removes the message that it led to. @param {Query} query */
-export function keepQuery({ fate, q, ...rest }) {
-  address.write({ show: fate, find: q, ...rest, message: "" }, { ...BEGINNING, message: "" });
+/** Writes the choices into the address, and removes the messages that were open or selected there.
+ * @param {Query} query @param {typeof address.write} keep */
+export function keepQuery({ fate, q, ...rest }, keep) {
+  keep({ show: fate, find: q, ...rest, ...NO_ROWS }, { ...BEGINNING, ...NO_ROWS });
 }
 
 /** @param {Query} query @param {Partial<Record<string, number>> | undefined} counts

@@ -15,9 +15,10 @@ import { reasonOf } from "../shared/problem.js";
 import { Reader } from "../shared/reader.js";
 import { toastError } from "../shared/toast.js";
 import { listFoot, pill, selection } from "./list-foot.js";
-import { CHANGES, EVERYTHING, isSame, keepQuery, listHead, queryOf } from "./list-head.js";
+import { CHANGES, EVERYTHING, isSame, keepQuery, listHead, NO_ROWS, queryOf } from "./list-head.js";
 import { Loaded } from "./loaded.js";
 import { messageDetail, messageRow, rowToCome } from "./message-row.js";
+import { numbered } from "./numbered.js";
 import { bracketOf, canDrop, canShorten, newer, withFates } from "./rows.js";
 import { RowHeights } from "./window.js";
 
@@ -47,7 +48,7 @@ export class MessageList extends CoppiceElement {
   /** True while the list shows a plan's changes because the plan was opened. */
   #followsPlan = false;
   /** Open rows with their messages, the error, or null while reading.
-   * @type {Map<string, Api.MessageFull | string | null>} */
+   * @type {Map<string, { number: number, full: Api.MessageFull | string | null }>} */
   #open = new Map();
   /** @type {Set<string>} */
   #whole = new Set();
@@ -100,7 +101,7 @@ export class MessageList extends CoppiceElement {
     });
     this.listen(this, "input", (/** @type {Event} */ event) => {
       const field = /** @type {HTMLInputElement} */ (event.target);
-      if (field.type === "search") this.#change({ q: field.value });
+      if (field.type === "search") this.#change({ q: field.value }, address.write);
     });
     for (const type of ["pointerout", "focusout"])
       this.listen(this, type, (/** @type {PointerEvent | FocusEvent} */ event) => this.#left(event));
@@ -134,17 +135,21 @@ export class MessageList extends CoppiceElement {
     if (!this.isConnected) return;
     const [opened, planned] = [before === null, now !== null];
     if (opened && planned && isSame(this.#query, EVERYTHING) && !this.#isRead) {
-      this.#change(CHANGES);
+      this.#change(CHANGES, address.write);
       this.#followsPlan = true;
-    } else if (!planned && this.#followsPlan) this.#change(EVERYTHING);
+    } else if (!planned && this.#followsPlan) this.#change(EVERYTHING, address.write);
     else this.refresh();
   }
 
-  /** @param {Partial<import("./list-head.js").Query>} change */
-  #change(change) {
+  /** @param {Partial<import("./list-head.js").Query>} change @param {typeof address.write} [keep] */
+  #change(change, keep = address.step) {
     this.#query = { ...this.#query, ...change };
+    keepQuery(this.#query, keep);
+    this.#startOver();
+  }
+
+  #startOver() {
     this.#followsPlan = false;
-    keepQuery(this.#query);
     this.#empty();
     this.requestUpdate();
     this.#reader.restart();
@@ -253,7 +258,8 @@ export class MessageList extends CoppiceElement {
       await this.#fetch({ offset: from, limit, last, at_once: atOnce || undefined }),
     );
     if (signal.aborted || !page) return;
-    if (this.#followsPlan && !page.pending && page.total === 0) return void this.#change(EVERYTHING);
+    if (this.#followsPlan && !page.pending && page.total === 0)
+      return void this.#change(EVERYTHING, address.write);
     const newest = page.counts.all ?? head;
     if (held) this.#waiting = await this.#late(page, newest - head);
     if (signal.aborted) return;
@@ -364,6 +370,7 @@ export class MessageList extends CoppiceElement {
 
   async #showNew() {
     this.#empty();
+    this.#keepRows(address.write);
     this.requestUpdate();
     await this.#reader.restart();
     this.querySelector(".list-head")?.scrollIntoView({ block: "nearest" });
@@ -397,7 +404,15 @@ export class MessageList extends CoppiceElement {
   /** @param {() => void} change of the selection */
   #select(change) {
     change();
+    this.#keepRows(address.write);
     this.requestUpdate();
+  }
+
+  /** Writes the open and the selected rows into the address. @param {typeof address.write} keep */
+  #keepRows(keep) {
+    /** @param {Map<string, { number: number }>} rows */
+    const text = (rows) => address.numbersText([...rows.values()].map((row) => row.number));
+    keep({ message: text(this.#open), selected: text(this.#selected) }, NO_ROWS);
   }
 
   /** The row that has the focus, or -1. */
@@ -423,6 +438,7 @@ export class MessageList extends CoppiceElement {
     this.#selected.clear();
     this.requestUpdate();
     if (messages.length > 0) this.emit("chosen", { kind, messages });
+    this.#keepRows(address.write);
   }
 
   /** Moves the focus by so many rows, from where it is or is about to be; from nowhere, to the first row in
@@ -468,11 +484,12 @@ export class MessageList extends CoppiceElement {
   }
 
   /** Brings a message into view, and gives it the focus; a list that lacks it shows everything again.
-   * @param {number} messageNumber @returns {Promise<Api.Message | undefined>} */
-  async #find(messageNumber) {
+   * @param {number} messageNumber @param {typeof address.write} [keep]
+   * @returns {Promise<Api.Message | undefined>} */
+  async #find(messageNumber, keep = address.step) {
     let index = this.#rows.find((m) => m.number === messageNumber);
     if (index < 0 && (!this.#isWhole || messageNumber > this.#head)) {
-      this.#change(EVERYTHING);
+      this.#change(EVERYTHING, keep);
       await this.#reader.ask();
     }
     if (index < 0) index = this.#head - messageNumber;
@@ -486,35 +503,88 @@ export class MessageList extends CoppiceElement {
     return this.#rows.at(index);
   }
 
-  /** @param {string} id */
-  async #toggle(id) {
+  /** @param {string} id @param {typeof address.write} [keep] */
+  #toggle(id, keep = address.step) {
     const message = this.#rows.all.find((m) => m.id === id);
     if (this.#open.has(id)) {
       this.#open.delete(id);
       this.#whole.delete(id);
-      address.write({ message: "" }, { message: "" });
-      return this.requestUpdate();
-    }
-    this.#open.set(id, null);
-    if (message) address.write({ message: String(message.number) }, { message: "" });
+    } else if (message) this.#readRow(message);
+    this.#keepRows(keep);
     this.requestUpdate();
+  }
+
+  /** Opens a row and reads its message. @param {Api.Message} message */
+  async #readRow({ id, number }) {
+    this.#open.set(id, { number, full: null });
     const full = await api.message(this.#session, id).catch(reasonOf);
-    if (this.#open.has(id)) this.#open.set(id, full);
+    if (this.#open.has(id)) this.#open.set(id, { number, full });
     this.requestUpdate();
   }
 
   /** Opens the row of a message. @param {number} messageNumber */
   async reveal(messageNumber) {
     await this.#reader.ask();
+    const query = this.#query;
     const found = await this.#find(messageNumber);
-    if (found && !this.#open.has(found.id)) await this.#toggle(found.id);
+    // Where the list was widened for it, that was the step.
+    const keep = query === this.#query ? address.step : address.write;
+    if (found && !this.#open.has(found.id)) this.#toggle(found.id, keep);
+  }
+
+  /** Shows what the address says, where it differs from what is shown. */
+  async recall() {
+    const query = queryOf(location.search);
+    if (!isSame(query, this.#query)) {
+      this.#query = query;
+      this.#startOver();
+    }
+    await this.#recallRows();
+  }
+
+  /** Opens and selects the rows that the address names, and only those. */
+  async #recallRows() {
+    const { search } = location;
+    const { message, selected } = address.read(search, NO_ROWS);
+    const open = new Set(address.numbersIn(message));
+    const chosen = new Set(address.numbersIn(selected));
+    for (const [id, { number }] of this.#open) if (!open.delete(number)) this.#open.delete(id);
+    for (const [id, { number }] of this.#selected) if (!chosen.delete(number)) this.#selected.delete(id);
+    this.requestUpdate();
+    try {
+      const rows = await numbered(
+        this.#session,
+        [...new Set([...open, ...chosen])],
+        this.#rows.all,
+        this.life,
+      );
+      if (search !== location.search) return; // another choice was made meanwhile
+      for (const row of rows) {
+        if (open.has(row.number)) this.#readRow(row);
+        if (chosen.has(row.number)) this.#selected.set(row.id, row);
+      }
+    } catch (error) {
+      if (!this.life.aborted) toastError(error, "Could not open the messages that the address names");
+    }
+    this.requestUpdate();
+  }
+
+  /** Shows the rows that the address names when the page is opened, the first open one in view. */
+  async recallFirst() {
+    const { message, selected } = address.read(location.search, NO_ROWS);
+    if (!message && !selected) return;
+    await this.#reader.ask();
+    const [first] = address.numbersIn(message);
+    const found = first === undefined ? undefined : await this.#find(first, address.write);
+    await this.#recallRows();
+    if (found && !this.#open.has(found.id)) this.#toggle(found.id, address.write);
   }
 
   /** Closes all open rows. Returns whether any was open. */
   closeRows() {
     const had = this.#open.size > 0;
     this.#open.clear();
-    address.write({ message: "" }, { message: "" });
+    this.#keepRows(address.step);
     this.requestUpdate();
     return had;
   }
@@ -615,7 +685,7 @@ export class MessageList extends CoppiceElement {
       entering: this.#entering.has(id),
       most: this.#most,
     });
-    const detail = open && messageDetail(message, this.#open.get(id) ?? null, this.#whole.has(id));
+    const detail = open && messageDetail(message, this.#open.get(id)?.full ?? null, this.#whole.has(id));
     return html`<div class="item" role="presentation" data-index=${index} .style=${place}
       >${row}${detail || nothing}</div>`;
   }

@@ -3,16 +3,27 @@
 // A prune before it happens: bars before and after, what goes by reason, costs and savings, a what-if.
 // Properties: `session`, and `choices`, which the page keeps so that they outlive the panel. Emits
 // `plan-changed` {plan} for each new plan and `pruned` {applied} when one was applied. `plan()` makes a plan,
-// `apply()` applies the one shown. When the session changes, a new plan replaces it, at most every CALM_MS.
+// `apply()` applies the one shown, `recall()` takes what is tried from the address, where it is kept.
+// When the session changes, a new plan replaces it, at most every CALM_MS.
 import "../shared/context-gauge.js";
+import * as address from "../shared/address.js";
 import { ApiError, api } from "../shared/api.js";
 import { CoppiceElement } from "../shared/element.js";
 import { html, nothing } from "../shared/html.js";
 import { problem, reasonOf } from "../shared/problem.js";
 import { live } from "../shared/socket.js";
 import { toast, toastError } from "../shared/toast.js";
-import { Choices } from "./choices.js";
-import { doesSomething, planRequest, planVerb, sinceSentence } from "./plan.js";
+import { Choices, NO_CHOICES } from "./choices.js";
+import {
+  doesSomething,
+  groupsOf,
+  NO_TRIAL,
+  planRequest,
+  planVerb,
+  sinceSentence,
+  trialOf,
+  wishOf,
+} from "./plan.js";
 import { chosen, planBody, planTitle } from "./plan-view.js";
 import { enter, toSave, withoutOwn } from "./tuning.js";
 
@@ -79,7 +90,9 @@ export class PlanPanel extends CoppiceElement {
 
   /** Makes a plan that cuts to so many tokens, whatever was chosen before. @param {number} tokens */
   aimAt(tokens) {
-    this.#wishFor({ max_tokens: tokens });
+    this.#wish = { max_tokens: tokens };
+    this.#keep(address.write);
+    this.plan();
   }
 
   /** Moves the focus to the panel's heading. */
@@ -89,12 +102,16 @@ export class PlanPanel extends CoppiceElement {
   }
 
   start() {
+    this.#recall();
     this.#followChanges();
     this.actions({
       "apply-plan": () => this.apply(),
       relieve: () => this.#relieve(),
       "plan-again": () => this.plan(),
-      group: (target) => this.#flip(this.#openGroups, target.dataset.cause ?? ""),
+      group: (target) => {
+        this.#flip(this.#openGroups, target.dataset.cause ?? "");
+        this.#keep(address.step);
+      },
       "all-of": (target) => this.#flip(this.#allOf, target.dataset.cause ?? ""),
       spare: ({ dataset }) =>
         this.#choose(() => this.#choices.spare({ id: dataset.id ?? "", number: Number(dataset.number) })),
@@ -131,12 +148,33 @@ export class PlanPanel extends CoppiceElement {
   /** @param {import("./plan.js").Wish} wish */
   #wishFor(wish) {
     this.#wish = wish;
+    this.#keep(address.step);
     this.plan();
+  }
+
+  /** Writes what is tried and the open groups into the address. @param {typeof address.write} keep */
+  #keep(keep) {
+    keep(trialOf(this.#wish, this.#openGroups), NO_TRIAL);
+  }
+
+  #recall() {
+    const trial = address.read(location.search, NO_TRIAL);
+    this.#wish = wishOf(trial);
+    this.#openGroups = groupsOf(trial);
+  }
+
+  /** Shows what the address tries, with a new plan where the plan shown tries something else. */
+  recall() {
+    const before = JSON.stringify(this.#wish);
+    this.#recall();
+    if (JSON.stringify(this.#wish) !== before) this.plan();
+    else this.requestUpdate();
   }
 
   /** @param {() => void} change of the choices */
   #choose(change) {
     change();
+    address.step(this.#choices.written(), NO_CHOICES);
     this.plan();
   }
 
@@ -147,11 +185,16 @@ export class PlanPanel extends CoppiceElement {
       const share = Number(field.value);
       if (!(share > 0) || share > 100) return;
       this.#wish.max_tokens = Math.round((limit * share) / 100);
-    } else if (field.name === "strategy") this.#wish.strategy = field.value;
-    else if (!this.#plan || !enter(this.#wish, this.#plan, field)) return;
+    } else if (field.name === "strategy") {
+      this.#wish.strategy = field.value;
+      this.#keep(address.step);
+    } else if (!this.#plan || !enter(this.#wish, this.#plan, field)) return;
     this.requestUpdate();
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.plan(), TYPING_MS);
+    this.#timer = setTimeout(() => {
+      this.#keep(address.write);
+      this.plan();
+    }, TYPING_MS);
   }
 
   /** Saves what is tried, and plans again with it; the aim of the plan stays. @param {string} whom

@@ -1,5 +1,7 @@
-// The request for a plan, and a plan in words and numbers. Pure.
+// The request for a plan, what is tried in it as part of the page's address, and a plan in words and numbers.
+// Pure.
 import { counted, number } from "../shared/format.js";
+import { choicesOf } from "../shared/words.js";
 import { tried } from "./tuning.js";
 
 /** Values that the reader tries instead of the settings; `weights_of` is the task type to which the weights
@@ -66,3 +68,42 @@ export function sinceSentence(then, now, outdated) {
     ? `${counted(more, "message")} came since this plan was made.`
     : "The session has changed since this plan was made.";
 }
+
+/** The parameters of a plan in which nothing is tried and every group is closed; `cut` is in tokens, `tail`
+ * in messages, and the weights are in the form "recency:40,role:10". */
+export const NO_TRIAL = { cut: "", strategy: "", tail: "", weights: "", weights_of: "", groups: "" };
+
+/** @param {Wish} wish @param {Iterable<string>} groups @returns {typeof NO_TRIAL} */
+export function trialOf({ max_tokens, strategy, fresh_tail, weights, weights_of }, groups) {
+  return {
+    cut: String(max_tokens ?? ""),
+    strategy: strategy ?? "",
+    tail: String(fresh_tail ?? ""),
+    weights: Object.entries(weights ?? {})
+      .map(([name, weight]) => `${name}:${weight}`)
+      .join(","),
+    weights_of: (weights && weights_of) || "",
+    groups: [...groups].join(","),
+  };
+}
+
+/** The values that an address tries; those that cannot be planned with are ignored.
+ * @param {typeof NO_TRIAL} trial @returns {Wish} */
+export function wishOf({ cut, strategy, tail, weights, weights_of }) {
+  const weighed = [...weights.matchAll(/(?<=^|,)(\w+):(\d{1,3}(?:\.\d+)?)(?=,|$)/g)];
+  const known = choicesOf("strategy").some(({ name }) => name === strategy);
+  return {
+    ...(/^[1-9]\d{0,8}$/.test(cut) ? { max_tokens: Number(cut) } : {}),
+    ...(known ? { strategy } : {}),
+    ...(/^\d{1,4}$/.test(tail) ? { fresh_tail: Number(tail) } : {}),
+    ...(weighed.length > 0
+      ? {
+          weights: Object.fromEntries(weighed.map(([, name, weight]) => [name, Number(weight)])),
+          weights_of: weights_of || null,
+        }
+      : {}),
+  };
+}
+
+/** The open groups of an address, by cause. @param {typeof NO_TRIAL} trial */
+export const groupsOf = ({ groups }) => new Set(groups.split(",").filter(Boolean));

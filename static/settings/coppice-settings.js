@@ -13,9 +13,9 @@ import { counted } from "../shared/format.js";
 import { html } from "../shared/html.js";
 import { ReadingElement } from "../shared/reading-element.js";
 import { live } from "../shared/socket.js";
-import { ALL } from "../shared/task-types.js";
+import { ALL, AUTO } from "../shared/task-types.js";
 import { toast, toastError } from "../shared/toast.js";
-import { title } from "../shared/words.js";
+import { choicesOf, title } from "../shared/words.js";
 import {
   fieldSection,
   keywordsSection,
@@ -27,7 +27,7 @@ import {
 import { placeOf, typesSection } from "./type-choice.js";
 import { changedFields, typed, valueAt, withValue, wordsOf } from "./values.js";
 
-const BEGINNING = { find: "" };
+const BEGINNING = { find: "", type: ALL };
 /** What is found or hidden as one: a setting, or one of the rows of a list. */
 const ROWS = ".setting, .weight, .keyword-group, .step";
 const FILE = "coppice-settings.json";
@@ -43,13 +43,18 @@ export class CoppiceSettings extends ReadingElement {
   #elsewhere = null;
   #saving = false;
   /** The words of the settings that are shown. */
-  #find = address.read(location.search, BEGINNING).find;
+  #find = "";
   /** The task type whose weights and keywords are shown. */
   #type = ALL;
 
   start() {
+    this.#recall();
     live.join("overview");
-    this.hear(live, ["resync"], () => this.#doc && this.refresh());
+    this.listen(window, "popstate", () => {
+      this.#recall();
+      this.update();
+    });
+    this.hear(live, ["resync"], ({ known }) => known && this.refresh());
     this.hear(live, ["settings:changed"], (doc) => this.#changedElsewhere(doc));
     this.hear(live, ["models:changed"], () => this.#whatIf?.refresh());
     /** @param {string} type @param {(detail: any, event: Event) => void} act */
@@ -83,7 +88,7 @@ export class CoppiceSettings extends ReadingElement {
       discard: () => this.#take(this.#doc?.settings),
       save: () => this.#save(),
       elsewhere: () => this.#elsewhere && this.#adopt(this.#elsewhere),
-      type: (target) => this.#show(target.dataset.type ?? ALL),
+      type: (target) => this.#show(target.dataset.type ?? ALL, address.step),
       own: (target) =>
         this.#edit(ofType(target), () => structuredClone(valueAt(this.#draft, target.dataset.field ?? ""))),
       follow: (target) => this.#edit(ofType(target), () => null),
@@ -94,6 +99,14 @@ export class CoppiceSettings extends ReadingElement {
       "drop-step": (target) => this.#edit("length_steps", without(target)),
     });
     super.start();
+  }
+
+  /** Takes the choices in the address; an unknown type is ignored. */
+  #recall() {
+    const { find, type } = address.read(location.search, BEGINNING);
+    const known = choicesOf("task_type").some(({ name }) => name === type && name !== AUTO);
+    this.#find = find;
+    this.#type = known ? type : ALL;
   }
 
   async read() {
@@ -149,9 +162,11 @@ export class CoppiceSettings extends ReadingElement {
     return this.#draft ? placeOf(this.#draft, this.#type, "keywords").path : "keywords";
   }
 
-  /** Shows the weights and keywords of a task type. @param {string} type */
-  #show(type) {
+  /** Shows the weights and keywords of a task type. @param {string} type
+   * @param {typeof address.write} [keep] */
+  #show(type, keep = address.write) {
     this.#type = type;
+    keep({ type }, BEGINNING);
     this.update();
   }
 

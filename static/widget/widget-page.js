@@ -1,7 +1,7 @@
 // <widget-page></widget-page>
 //
 // Shows the widget for a session of the reader's choice, and what another site needs to embed it.
-import { read, write } from "../shared/address.js";
+import { read, step } from "../shared/address.js";
 import { api } from "../shared/api.js";
 import { copyText } from "../shared/copy.js";
 import { html } from "../shared/html.js";
@@ -25,7 +25,11 @@ const embedding = (session) => `<script src="${script}" defer></script>
 export class WidgetPage extends ReadingElement {
   /** @type {Api.Session[] | null} */
   #sessions = null;
-  #chosen = read(location.search, BEGINNING).session;
+  #chosen = this.#inAddress;
+
+  get #inAddress() {
+    return read(location.search, BEGINNING).session;
+  }
 
   start() {
     super.start();
@@ -33,7 +37,11 @@ export class WidgetPage extends ReadingElement {
     this.listen(this, "change", ({ target }) => {
       if (!(target instanceof HTMLSelectElement)) return;
       this.#chosen = target.value;
-      write({ session: this.#chosen }, BEGINNING);
+      step({ session: this.#chosen }, BEGINNING);
+      this.requestUpdate();
+    });
+    this.listen(window, "popstate", () => {
+      this.#chosen = this.#inAddress || (this.#sessions?.[0]?.id ?? "");
       this.requestUpdate();
     });
   }
@@ -64,7 +72,7 @@ export class WidgetPage extends ReadingElement {
       <context-manager-widget session=${this.#chosen}></context-manager-widget>
       <h2>On another site</h2>
       <ol>
-        ${step(ALLOW, ALLOWING)} ${step(EMBED, embedding(this.#chosen))} ${step(RESTRICT, POLICY)}
+        ${task(ALLOW, ALLOWING)} ${task(EMBED, embedding(this.#chosen))} ${task(RESTRICT, POLICY)}
       </ol>`;
   }
 }
@@ -76,7 +84,7 @@ const RESTRICT = "A page with a strict Content-Security-Policy needs no more tha
 const NONE = html`<p class="nothing">There is no session yet to show in the widget.</p>`;
 
 /** @param {import("../shared/html.js").Html} what @param {string} text */
-const step = (what, text) => html`<li>
+const task = (what, text) => html`<li>
   <p>${what}</p>
   <pre>${text}</pre>
   <button class="small" data-act="copy" data-text=${text}>Copy</button>

@@ -42,3 +42,12 @@ describe("choices", () => {
     assert.deepEqual(choices.ids, ["m5"]);
   });
 });
+
+describe("choices in an address", () => {
+  it("are the numbers of each kind", () => {
+    const choices = new Choices();
+    choices.put("drop", [a, b, c]);
+    choices.put("spare", [{ id: "m12", number: 12 }]);
+    assert.deepEqual(choices.written(), { drop: "2-3", shorten: "", spare: "12" });
+  });
+});

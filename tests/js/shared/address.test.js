@@ -1,7 +1,7 @@
 // static/shared/address.js: what is chosen on a page, in its address.
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { read, written } from "../../../static/shared/address.js";
+import { numbersIn, numbersText, read, runs, written } from "../../../static/shared/address.js";
 
 const beginning = { show: "all", find: "" };
 
@@ -16,5 +16,23 @@ describe("an address", () => {
   it("gives back what was put into it", () => {
     const chosen = { show: "errors", find: "100 % & more #1" };
     assert.deepEqual(read(written("", chosen, beginning), beginning), chosen);
+  });
+});
+
+describe("numbers in an address", () => {
+  it("are short where they follow each other", () => {
+    assert.equal(numbersText([12, 6, 5, 7]), "5-7,12");
+    assert.equal(numbersText([]), "");
+    assert.deepEqual(runs([9, 3, 2]), [
+      [2, 3],
+      [9, 9],
+    ]);
+  });
+  it("are read in order, without what is none", () => {
+    assert.deepEqual(numbersIn("12,5-7,x,-3,0,6"), [5, 6, 7, 12]);
+    assert.deepEqual(numbersIn(""), []);
+  });
+  it("are a thousand at most", () => {
+    assert.equal(numbersIn("1-999999999").length, 1000);
   });
 });

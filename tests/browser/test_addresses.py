@@ -1,0 +1,236 @@
+"""The address of each page: a reload and a shared link bring its state back, and Back undoes one choice."""
+
+from __future__ import annotations
+
+import json
+import re
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.test_planning import APPLY
+from tests.browser.test_session import open_session, row
+from tests.browser.test_settings import of_type
+from tests.browser.test_tuning import move, open_tuning
+from tests.browser.writing import managed
+from tests.servers import Server
+
+
+class TestSteps:
+    """Choices made at once; each is a step of the page's history."""
+
+    def test_are_undone_one_by_one_on_the_page_of_a_session(self, page: Page, server: Server) -> None:
+        """A filter, an opened message and a panel go in turn and come back with Forward; the page stays."""
+        open_session(page, server, managed(server, 40, tokens=50))
+        page.get_by_label("Role").select_option("user")
+        expect(page.locator(".msg").first.locator(".role")).to_have_text("user")
+        number = page.locator(".msg .m-number").first.inner_text()
+        row(page, int(number)).get_by_role("button").click()
+        expect(page.locator(".msg-detail")).to_be_visible()
+        page.get_by_role("tab", name="Archive").click()
+        expect(page.get_by_role("tab", name="Archive")).to_have_attribute("aria-selected", "true")
+        page.go_back()
+        expect(page.get_by_role("tab", name="Heaviest")).to_have_attribute("aria-selected", "true")
+        expect(page.locator(".msg-detail")).to_be_visible()
+        page.go_back()
+        expect(page.locator(".msg-detail")).to_have_count(0)
+        expect(page.get_by_label("Role")).to_have_value("user")
+        page.go_back()
+        expect(page.get_by_label("Role")).to_have_value("")
+        expect(page.locator(".msg")).to_have_count(40)
+        page.go_forward()
+        page.go_forward()
+        expect(page.get_by_label("Role")).to_have_value("user")
+        expect(page.locator(".msg[data-open=true] .m-number")).to_have_text(number)
+
+    def test_are_not_made_by_typing(self, page: Page, server: Server) -> None:
+        """The letters of a search replace each other in the address, and one Back leaves them all."""
+        page.goto(server.url)
+        open_session(page, server, managed(server, 20, tokens=50))
+        page.get_by_label("Find in messages").press_sequentially("message")
+        expect(page).to_have_url(re.compile("find=message"))
+        page.go_back()
+        expect(page).to_have_url(f"{server.url}/")
+
+    def test_close_the_sheet_of_a_phone(self, page: Page, server: Server) -> None:
+        """Back closes the panel that covers the page, and a reload with it open brings it back."""
+        page.set_viewport_size({"width": 390, "height": 844})
+        open_session(page, server, managed(server, 20, tokens=50))
+        page.get_by_role("navigation", name="Panels").get_by_role("button", name="Heaviest").click()
+        expect(page.locator(".side")).to_be_visible()
+        page.reload()
+        expect(page.locator(".side")).to_be_visible()
+        page.go_back()
+        expect(page.locator(".side")).to_be_hidden()
+        expect(page.locator(".msg").first).to_be_visible()
+
+    def test_are_undone_on_the_other_pages(self, page: Page, server: Server) -> None:
+        """A chip of the overview, a limit of the search, a kind of memory."""
+        managed(server, 2, tokens=20, id="one", title="One")
+        managed(server, 2, tokens=20, id="two", title="Two")
+        page.goto(server.url)
+        active = page.get_by_role("button", name=re.compile("^Above target"))
+        active.click()
+        expect(active).to_have_attribute("aria-pressed", "true")
+        page.go_back()
+        expect(active).to_have_attribute("aria-pressed", "false")
+        page.goto(f"{server.url}/search?q=message")
+        expect(page.locator(".hit")).to_have_count(4)
+        page.get_by_label("Session").select_option("Two")
+        expect(page.locator(".hit")).to_have_count(2)
+        page.go_back()
+        expect(page.locator(".hit")).to_have_count(4)
+        expect(page.get_by_label("Session")).to_have_value("")
+        page.goto(f"{server.url}/memory")
+        page.get_by_role("button", name=re.compile("^Learnings")).click()
+        page.get_by_label("Search learnings").fill("heron")
+        page.reload()
+        expect(page.get_by_label("Search learnings")).to_have_value("heron")
+        page.go_back()
+        expect(page.get_by_label("Search memories")).to_have_value("")
+
+
+class TestPlan:
+    """The values tried in a plan, in the address."""
+
+    def test_is_tried_again_after_a_reload(self, page: Page, server: Server) -> None:
+        """Weights, tail, strategy and target make the same plan, with the same group open."""
+        session = open_tuning(page, server)
+        page.get_by_label("Choose").select_option("score")
+        move(page, "Recency", "100")
+        page.get_by_label("Fresh tail").fill("25")
+        page.get_by_label("Cut to").fill("40")
+        group = page.locator(".group").first
+        expect(page.get_by_role("heading", name="Prune to 40 %")).to_be_visible()
+        group.click()
+        expect(page).to_have_url(re.compile("groups="))
+        going = page.get_by_role("button", name=APPLY).inner_text()
+        for away in (server.url, "about:blank"):
+            shared = page.url
+            page.goto(away)
+            with page.expect_request("**/plan") as asked:
+                page.goto(shared)
+            sent = json.loads(asked.value.post_data or "")
+            assert sent["strategy"] == "score"
+            assert sent["settings"]["fresh_tail"] == 25
+            assert sent["settings"]["weights"]["recency"] == 100
+            expect(page.get_by_role("heading", name="Prune to 40 %")).to_be_visible()
+            expect(page.get_by_role("button", name=APPLY)).to_have_text(going)
+            expect(group).to_have_attribute("aria-expanded", "true")
+        assert server.app.store.sessions.get(session).settings == {}
+
+    def test_is_undone_by_back(self, page: Page, server: Server) -> None:
+        """The strategy, and then the target, where it was reset."""
+        open_tuning(page, server)
+        first = page.get_by_label("Choose").input_value()
+        page.get_by_label("Choose").select_option("score")
+        expect(page.get_by_role("button", name="Save for this session")).to_be_visible()
+        page.get_by_role("button", name="Reset").click()
+        expect(page.get_by_label("Choose")).to_have_value(first)
+        page.go_back()
+        expect(page.get_by_label("Choose")).to_have_value("score")
+        expect(page.get_by_role("button", name="Save for this session")).to_be_visible()
+        page.go_back()
+        expect(page.get_by_label("Choose")).to_have_value(first)
+        expect(page.get_by_role("button", name="Save for this session")).to_have_count(0)
+
+    def test_ignores_what_cannot_be_planned_with(self, page: Page, server: Server) -> None:
+        """An address with values that there are not shows the plan of the settings."""
+        session = managed(server, 60)
+        page.goto(
+            f"{server.url}/sessions/{session}?panel=plan&cut=-3&strategy=magic&tail=x&weights=oops&groups=none"
+        )
+        expect(page.get_by_role("button", name=APPLY)).to_be_visible()
+        expect(page.get_by_role("button", name="Reset")).to_have_count(0)
+
+
+class TestSelection:
+    """Selected rows, and what was chosen for a plan."""
+
+    def test_is_there_again_after_a_reload(self, page: Page, server: Server) -> None:
+        """Rows far from the view, too; then the messages that they became in the plan; Back selects them again."""
+        session = managed(server, 300, tokens=20)
+        page.goto(f"{server.url}/sessions/{session}?selected=5-7,290")
+        chosen = page.get_by_role("toolbar", name="Selected messages")
+        expect(chosen).to_contain_text("4 messages selected")
+        page.get_by_label("Select message 289", exact=True).check()
+        expect(chosen).to_contain_text("5 messages selected")
+        expect(page).to_have_url(re.compile("selected=5-7%2C289-290"))
+        page.reload()
+        expect(chosen).to_contain_text("5 messages selected")
+        chosen.get_by_role("button", name="Drop…").click()
+        expect(page.get_by_role("button", name=re.compile("^Prune 5 messages"))).to_be_visible()
+        expect(page).to_have_url(re.compile("drop=5-7%2C289-290"))
+        page.reload()
+        expect(page.get_by_role("button", name=re.compile("^Prune 5 messages"))).to_be_visible()
+        page.get_by_role("button", name="No longer drop message 6").click()
+        expect(page.get_by_role("button", name=re.compile("^Prune 4 messages"))).to_be_visible()
+        page.go_back()
+        expect(page.get_by_role("button", name=re.compile("^Prune 5 messages"))).to_be_visible()
+        page.go_back()
+        expect(chosen).to_contain_text("5 messages selected")
+
+
+class TestSettings:
+    """The settings page."""
+
+    def test_shows_the_type_of_its_address(self, page: Page, server: Server) -> None:
+        """After a reload, too; Back shows the type before; one that there is not is ignored."""
+        page.goto(f"{server.url}/settings")
+        of_type(page, "Chat").click()
+        expect(page).to_have_url(f"{server.url}/settings?type=chat")
+        of_type(page, "Support").click()
+        page.reload()
+        expect(of_type(page, "Support")).to_have_attribute("aria-pressed", "true")
+        page.go_back()
+        expect(of_type(page, "Chat")).to_have_attribute("aria-pressed", "true")
+        page.go_back()
+        expect(of_type(page, "All sessions")).to_have_attribute("aria-pressed", "true")
+        page.goto(f"{server.url}/settings?type=none-such")
+        expect(of_type(page, "All sessions")).to_have_attribute("aria-pressed", "true")
+
+    def test_are_read_once(self, page: Page, server: Server) -> None:
+        """Joining the live events does not read them again."""
+        read: list[str] = []
+        page.on("request", lambda one: read.append(one.url) if one.url.endswith("/api/settings") else None)
+        page.goto(f"{server.url}/settings")
+        expect(page.locator("coppice-status")).to_contain_text("live")
+        expect(page.get_by_role("slider", name=re.compile("^Recency"))).to_be_visible()
+        server.app.settings.put({"fresh_tail": 17})
+        expect(page.locator("input[name=fresh_tail]")).to_have_value("17")
+        assert len(read) == 1
+
+
+class TestNarrowest:
+    """The session page at 360 px."""
+
+    def test_shows_the_order_whole(self, page: Page, server: Server) -> None:
+        """No choice of the list is cut off."""
+        page.set_viewport_size({"width": 360, "height": 740})
+        open_session(page, server, managed(server, 20, tokens=50))
+        room = """field => {
+            const text = document.createElement("canvas").getContext("2d");
+            text.font = getComputedStyle(field).font;
+            const { width } = text.measureText(field.selectedOptions[0].textContent);
+            const { paddingLeft, paddingRight } = getComputedStyle(field);
+            const arrow = 20;
+            return field.clientWidth - parseFloat(paddingLeft) - parseFloat(paddingRight) - arrow - width;
+        }"""
+        for order in ("Newest first", "Oldest first", "Most tokens first"):
+            page.get_by_label("Sort").select_option(order)
+            assert page.get_by_label("Sort").evaluate(room) >= 0
+        page.wait_for_function("document.documentElement.scrollWidth <= innerWidth")
+
+    def test_shows_number_and_box_of_a_row_beside_each_other(self, page: Page, server: Server) -> None:
+        """The box does not lie on the digits."""
+        page.set_viewport_size({"width": 360, "height": 740})
+        open_session(page, server, managed(server, 20, tokens=50))
+        page.get_by_label("Select message 18", exact=True).check()
+        apart = """row => {
+            const digits = document.createRange();
+            const walker = document.createTreeWalker(row.querySelector(".m-number"), NodeFilter.SHOW_TEXT);
+            while (walker.nextNode() && !/[0-9]/.test(walker.currentNode.data));
+            digits.selectNodeContents(walker.currentNode);
+            const box = row.querySelector(".m-select input").getBoundingClientRect();
+            return box.right <= digits.getBoundingClientRect().left;
+        }"""
+        assert row(page, 18).evaluate(apart)

@@ -1,0 +1,27 @@
+// static/session/plan.js: what is tried in a plan, in the address of its page.
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import "../page.js";
+import { groupsOf, NO_TRIAL, trialOf, wishOf } from "../../../static/session/plan.js";
+import { read, written } from "../../../static/shared/address.js";
+
+describe("what is tried in a plan", () => {
+  it("is read back from the address that it was written into", () => {
+    const wish = {
+      max_tokens: 40_000,
+      fresh_tail: 0,
+      weights: { recency: 35.5, role: 0 },
+      weights_of: "chat",
+    };
+    const search = written("?panel=plan", trialOf(wish, ["old", "errors"]), NO_TRIAL);
+    const trial = read(search, NO_TRIAL);
+    assert.deepEqual(wishOf(trial), wish);
+    assert.deepEqual([...groupsOf(trial)], ["old", "errors"]);
+  });
+  it("is nothing in an address without it, or with values that cannot be planned with", () => {
+    assert.deepEqual(wishOf(NO_TRIAL), {});
+    const wrong = { ...NO_TRIAL, cut: "-1", strategy: "magic", tail: "many", weights: "recency:-4,:1" };
+    assert.deepEqual(wishOf(wrong), {});
+    assert.deepEqual(written("", trialOf({}, []), NO_TRIAL), "");
+  });
+});
