@@ -51,6 +51,11 @@ class Item:
         return answer_kind(self.value)
 
     @cached_property
+    def is_unnamed_call(self) -> bool:
+        """Return whether it calls in the deprecated way of chat completions: the next message is the result."""
+        return isinstance(self.value, dict) and bool(self.value.get("function_call"))
+
+    @cached_property
     def is_asking(self) -> bool:
         """Return whether it is from the user and holds no tool results."""
         return isinstance(self.value, dict) and self.value.get("role") == "user" and not self.results
@@ -203,6 +208,8 @@ def _groups(items: Sequence[Item]) -> Iterator[set[int]]:
     calls: dict[str, set[int]] = {}
     for i, item in enumerate(items):
         if item.kind == "reasoning" and i + 1 < len(items) and items[i + 1].kind is not None:
+            yield {i, i + 1}
+        if item.is_unnamed_call and i + 1 < len(items) and items[i + 1].value.get("role") == "function":
             yield {i, i + 1}
         for call in (*item.calls, *item.results):
             calls.setdefault(call, set()).add(i)

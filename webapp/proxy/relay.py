@@ -22,7 +22,7 @@ from webapp.proxy.callers import SUBSCRIPTION, caller_of, is_subscription
 from webapp.proxy.editing import Body, Refused
 from webapp.proxy.handover import Handover, now_ms
 from webapp.proxy.scripts import Outcome, Scripts
-from webapp.proxy.upstream import Answer, Call, Headers, Provider
+from webapp.proxy.upstream import Answer, Call, Headers, Provider, ProviderGone
 from webapp.services.proxied.call_copy import CallCopy
 from webapp.services.proxied.keys import Protocol, protocol_of
 
@@ -35,6 +35,8 @@ StartResponse = Callable[..., Any]
 ROUTE = re.compile(
     r"/proxy(?:/s/(?P<name>[^/]+))?/(?P<provider>openai|anthropic)(?P<path>/[^?]*|)(?P<query>\?.*)?"
 )
+# The beginning of a target that names its server, as clients send it that take this for a proxy of the network.
+_ORIGIN = re.compile(r"^https?://[^/?#]*", re.IGNORECASE)
 # Seconds between two checks for disconnected clients.
 LOOK_SECONDS = 1.0
 # A longer answer is forwarded without a copy.
@@ -213,12 +215,20 @@ class Relay:
         self._watch.add(client, call)
         try:
             answer = self._send(one, call)
+            one.status = answer.code
+            self._begin(start_response, answer)
         except BaseException:
             self._watch.remove(client)
             raise
-        one.status = answer.code
-        start_response(answer.status, answer.headers)
         return self._stream(one, client, answer)
+
+    def _begin(self, start_response: StartResponse, answer: Answer) -> None:
+        """Send the head of an answer. Raises ProviderGone if it cannot be sent, as one that is no HTTP."""
+        try:
+            start_response(answer.status, answer.headers)
+        except Exception as error:
+            answer.close()
+            raise ProviderGone(f"the head of the answer cannot be sent: {error}") from error
 
     def _send(self, one: Relayed, call: Call) -> Answer:
         """Return the provider's answer. A pruned request that it rejects is sent again unchanged.
@@ -233,7 +243,11 @@ class Relay:
         answer = provider.send(call, one.method, one.target, one.headers, (data,), len(data))
         if answer.code != 400:
             return answer
-        said = answer.read()[:500].decode("utf-8", "replace")
+        try:
+            said = answer.read()[:500].decode("utf-8", "replace")
+        except ProviderGone as gone:
+            said = str(gone)
+            answer.close()
         self._scripts.refused(outcome.session, outcome.version)
         one.outcome = Outcome(
             reason=f"the provider refused the pruned request: {said}", session=outcome.session
@@ -294,10 +308,11 @@ class Relay:
 
     def _hand_over(self, one: Relayed, *, whole: bool) -> None:
         """Hand over a copy of a complete call of a conversation, if it is not too large."""
-        if one.protocol is None or one.size > COPIED_BYTES or not one.body.is_whole:
+        headers = {name.lower(): value for name, value in one.headers}
+        packed = headers.get("content-encoding", "identity") != "identity"
+        if one.protocol is None or one.size > COPIED_BYTES or not one.body.is_whole or packed:
             return
         try:
-            headers = {name.lower(): value for name, value in one.headers}
             request = one.body.whole().decode("utf-8")
             caller = caller_of(headers, one.name, {})
             self._handover.put(
@@ -374,14 +389,17 @@ def has_gone(client: socket.socket) -> bool:
 def raw_target(environ: Environ) -> str:
     """Return path and query exactly as the client sent them."""
     raw = environ.get("RAW_URI") or environ.get("REQUEST_URI")
-    if isinstance(raw, str) and raw.startswith("/"):
-        return raw
+    if isinstance(raw, str):
+        return _ORIGIN.sub("", raw)
     query = environ.get("QUERY_STRING", "")
     return f"{environ.get('PATH_INFO', '')}{'?' if query else ''}{query}"
 
 
 def sent_headers(environ: Environ) -> list[tuple[str, str]]:
-    """Return the client's headers, with lower-case names."""
+    """Return the headers of a request, one that comes twice twice where the server of WSGI tells them."""
+    came = environ.get("gunicorn.headers")
+    if came is not None:
+        return [(name.lower(), value) for name, value in came]
     found = [
         (name[5:].replace("_", "-").lower(), value)
         for name, value in environ.items()

@@ -6,10 +6,12 @@ proxy. When a client has disconnected, another thread ends its call.
 
 from __future__ import annotations
 
+import http.client
 import socket
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from email.errors import MissingHeaderBodySeparatorDefect
 from typing import Any
 from urllib.request import getproxies, proxy_bypass
 
@@ -22,6 +24,8 @@ from urllib3.util import SKIP_HEADER, Timeout, parse_url
 CONNECT_SECONDS = 60.0
 POOLED = 64
 READ_BYTES = 65_536
+# Bounds on the head of an answer, in header fields and in bytes of a line; http.client's own are below some clients'.
+vars(http.client).update(_MAXHEADERS=1_000, _MAXLINE=262_144)
 # Headers that apply to one connection only, and those that the proxy sets itself.
 _NOT_PASSED = frozenset(
     (
@@ -32,8 +36,6 @@ _NOT_PASSED = frozenset(
 _OWN_REQUEST = frozenset(("host", "content-length", "accept-encoding", "expect"))
 _OWN_ANSWER = frozenset(("server", "date"))
 
-BODILESS = (204, 304)
-
 Headers = Sequence[tuple[str, str]]
 
 
@@ -42,10 +44,11 @@ class ProviderGone(OSError):
 
 
 class Call:
-    """A running call and its connection, which any thread can `end`."""
+    """A call under way: its connection, which `end` cuts from any thread, and its path and query as they are sent."""
 
     def __init__(self) -> None:
         self.socket: socket.socket | None = None
+        self.root = self.target = ""
         self.ended = False
 
     def end(self) -> None:
@@ -59,25 +62,76 @@ class Call:
 _current = threading.local()
 
 
+class _Lines:
+    """The lines of a head, the last one kept."""
+
+    def __init__(self, file: Any) -> None:
+        self._file, self.last = file, b""
+
+    def readline(self, size: int = -1) -> bytes:
+        """Return the next line, at most so many bytes of it."""
+        self.last = self._file.readline(size)
+        return self.last
+
+    def close(self) -> None:
+        """Close the connection's file."""
+        self._file.close()
+
+
+class _Response(http.client.HTTPResponse):
+    """An answer whose head must be whole; interim answers (1xx) before it are skipped."""
+
+    fp: Any
+
+    def begin(self) -> None:
+        """Read the head. Raises HTTPException if it breaks off, or has a line that is no header."""
+        file = self.fp
+        self.fp = lines = _Lines(file)
+        try:
+            super().begin()
+        finally:
+            self.fp = file if self.fp is lines else None  # None where it is closed
+        if lines.last not in (b"\r\n", b"\n"):
+            raise http.client.IncompleteRead(lines.last)
+        if any(isinstance(one, MissingHeaderBodySeparatorDefect) for one in self.headers.defects):
+            raise http.client.HTTPException("a line of its head is no header")
+
+    def _read_status(self) -> tuple[str, int, str]:
+        version, status, reason = super()._read_status()  # type: ignore[misc]  # typed nowhere
+        interim = 100 < status < 200 and status != http.client.SWITCHING_PROTOCOLS
+        return version, http.client.CONTINUE if interim else status, reason
+
+
 class _Noting:
-    """A connection that tells the thread's call which socket it uses."""
+    """A connection that tells the thread's call which socket it uses, and asks for what the client wrote."""
 
     sock: Any
+    response_class = _Response
 
-    def getresponse(self) -> Any:
+    def connect(self) -> None:
+        super().connect()  # type: ignore[misc]  # of the connection that it is mixed into
+        self._note()
+
+    def putrequest(self, method: str, url: str, *args: Any, **more: Any) -> None:
+        call = self._note()
+        if call is not None:  # urllib3 would write it in its own way
+            url = call.target if url.startswith("/") else call.root + call.target
+        super().putrequest(method, url, *args, **more)  # type: ignore[misc]  # as above
+
+    def _note(self) -> Call | None:
         call: Call | None = getattr(_current, "call", None)
-        if call is not None:
+        if call is not None and self.sock is not None:
             call.socket = self.sock
             if call.ended:
                 call.end()
-        return super().getresponse()  # type: ignore[misc]  # the method of the connection class
+        return call
 
 
-class _Http(_Noting, HTTPConnection):
+class _Http(_Noting, HTTPConnection):  # type: ignore[misc]  # its answers are of our class
     pass
 
 
-class _Https(_Noting, HTTPSConnection):
+class _Https(_Noting, HTTPSConnection):  # type: ignore[misc]  # as above
     pass
 
 
@@ -120,6 +174,7 @@ class Provider:
             ProviderGone: there is no answer.
         """
         _current.call = call
+        call.root, call.target = self._root, f"{self.base}{target}"
         sent = urllib3.HTTPHeaderDict()
         for name, value in headers:
             if name.lower() not in _NOT_PASSED and name.lower() not in _OWN_REQUEST:
@@ -132,7 +187,7 @@ class Provider:
         try:
             response = self._manager.urlopen(
                 method,
-                f"{self._root}{self.base}{target}",
+                f"{self._root}/",
                 body=None if length == 0 else body,
                 headers=sent,
                 redirect=False,
@@ -145,7 +200,7 @@ class Provider:
             raise ProviderGone(f"{self.address} gave no answer: {error}") from error
         finally:
             _current.call = None
-        return Answer(response, has_body=method != "HEAD")
+        return Answer(response)
 
     def close(self) -> None:
         """Close all connections that are not in use."""
@@ -164,26 +219,22 @@ class Answer:
     """An answer of a provider, which can be read once.
 
     Raises:
-        ProviderGone: it ends in the middle of its head.
+        ProviderGone: its transfer encoding is unknown.
     """
 
-    def __init__(self, response: urllib3.BaseHTTPResponse, *, has_body: bool) -> None:
+    def __init__(self, response: urllib3.BaseHTTPResponse) -> None:
         self._response: Any = response
         self.status = f"{response.status} {response.reason or ''}".rstrip() + ("" if response.reason else " ")
         self.code = response.status
+        coding = response.headers.get("transfer-encoding", "").lower()
+        if coding not in ("", "chunked", "identity"):
+            response.close()
+            raise ProviderGone(f"the answer has an unknown transfer encoding: {coding}")
+        # Beside chunks, a length says nothing.
+        dropped = _NOT_PASSED | _OWN_ANSWER | ({"content-length"} if coding == "chunked" else set())
         self.headers = [
-            (name, value)
-            for name, value in response.headers.items()
-            if name.lower() not in _NOT_PASSED and name.lower() not in _OWN_ANSWER
+            (name, value) for name, value in response.headers.items() if name.lower() not in dropped
         ]
-
-        framed = {"content-length", "transfer-encoding"} & {name.lower() for name in response.headers}
-        self._first = b""
-        if has_body and not framed and self.code not in BODILESS:
-            # http.client takes a connection that ends within the head for a complete head.
-            self._first = next(self.chunks(), b"")
-            if not self._first:
-                raise ProviderGone("the answer broke off in its head")
 
     def chunks(self) -> Iterator[bytes]:
         """Yield the body as it arrives.
@@ -191,8 +242,6 @@ class Answer:
         Raises:
             ProviderGone: the body is incomplete.
         """
-        if self._first:
-            yield self._first
         try:
             while data := self._response.read1(READ_BYTES, decode_content=False):
                 yield data

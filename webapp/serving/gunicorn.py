@@ -41,7 +41,8 @@ class Capacity:
     `threads` requests are answered at once, and `waiting` more wait for a thread. A body of up to `buffered_bytes` is
     read before its request gets a thread; larger ones, and those sent with `Expect`, are read by the thread, at most
     `uploads` at once. `arriving_bytes` limits the total size of requests that are still arriving. A read or write
-    without progress ends after `stalled_seconds`, an idle connection after `kept_seconds`.
+    without progress ends after `stalled_seconds`, an idle connection after `kept_seconds`. A request
+    has up to `fields` headers of up to `field_bytes` each.
     """
 
     threads: int = 48
@@ -51,6 +52,8 @@ class Capacity:
     arriving_bytes: int = 64 * 1024 * 1024
     stalled_seconds: float = 15.0
     kept_seconds: int = 5
+    fields: int = 100
+    field_bytes: int = 8_190
 
 
 # Connections whose request is still arriving. One more closes the one that has waited longest.
@@ -61,6 +64,8 @@ ARRIVAL_SECONDS = 10.0
 # The slowest rate at which a large body may arrive.
 SLOWEST_BYTES_PER_SECOND = 20_000
 HEAD_BYTES = 64 * 1024
+# The most that gunicorn can be told.
+LINE_BYTES = 8_190
 # Time for the other side to read the end of an answer.
 LINGER_SECONDS = 2.0
 # Connections that stay open between requests.
@@ -69,6 +74,8 @@ KEPT = 1024
 GRACE_SECONDS = 1
 LAST_SECONDS = 2.0
 
+# The headers of a request as they came, in the environment of WSGI, which has those of one name joined.
+HEADERS = "gunicorn.headers"
 END_OF_HEAD = b"\r\n\r\n"
 LENGTH = re.compile(rb"^content-length:[ \t]*(\d{1,15})[ \t]*\r?$", re.IGNORECASE | re.MULTILINE)
 STREAMED = re.compile(rb"^(transfer-encoding|expect):", re.IGNORECASE | re.MULTILINE)
@@ -344,6 +351,7 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
         request = None
         try:
             request = next(conn.parser)
+            self.current.headers = request.headers if request else []
             if conn.upload:
                 request.body.reader = Arriving(request.body.reader, conn)
             return bool(request) and bool(self._keepalive_after(conn, self.handle_request(request, conn)))
@@ -358,6 +366,7 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
         application = self.app.wsgi()
 
         def wsgi(environ: dict[str, Any], start_response: Any) -> Any:
+            environ[HEADERS] = self.current.headers
             environ[KEEP] = partial(setattr, self.current.conn, "kept", True)
             return application(environ, start_response)
 
@@ -424,6 +433,9 @@ class Application(BaseApplication):  # type: ignore[misc]  # gunicorn has no typ
             "keepalive": self.capacity.kept_seconds,
             "graceful_timeout": GRACE_SECONDS,
             "timeout": 0,
+            "limit_request_line": LINE_BYTES,
+            "limit_request_fields": self.capacity.fields,
+            "limit_request_field_size": self.capacity.field_bytes,
             "loglevel": "warning",
             "forwarded_allow_ips": "",
             "forwarder_headers": "",

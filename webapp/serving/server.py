@@ -89,6 +89,8 @@ Make = Callable[[], Served]
 PROXY_THREADS = 256
 PROXY_BODY_BYTES, PROXY_ARRIVING_BYTES = 0, 64 * 1024 * 1024
 PROXY_STALLED_SECONDS, PROXY_KEPT_SECONDS = 600.0, 75
+# Codex names the folders of its user in a header.
+PROXY_FIELDS, PROXY_FIELD_BYTES = 1_000, 60_000
 
 
 def listen(host: str, port: int, *, others: bool = False) -> socket.socket:
@@ -184,6 +186,8 @@ def run(
             arriving_bytes=PROXY_ARRIVING_BYTES,
             stalled_seconds=PROXY_STALLED_SECONDS,
             kept_seconds=PROXY_KEPT_SECONDS,
+            fields=PROXY_FIELDS,
+            field_bytes=PROXY_FIELD_BYTES,
         )
         serve(make, listener, certificate, key, capacity if proxies else None)
     else:

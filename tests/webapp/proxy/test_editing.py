@@ -79,6 +79,14 @@ class TestWhatGoes:
         assert sent(items, {2: DROP, 3: DROP}, RESPONSES) == items
         assert sent(items, {1: DROP, 2: DROP, 3: DROP}, RESPONSES) == [items[0], items[4]]
 
+    @pytest.mark.parametrize("dropped", [1, 2])
+    def test_keeps_a_deprecated_call_with_its_result(self, dropped: int) -> None:  # X13
+        """Chat completions once had calls without a name: the next message is their result."""
+        called = {"role": "assistant", "content": None, "function_call": {"name": "f", "arguments": "{}"}}
+        messages = [user("one"), called, {"role": "function", "name": "f", "content": "out"}, user("two")]
+        assert sent(messages, {dropped: DROP}, CHAT) == messages
+        assert sent(messages, {1: DROP, 2: DROP}, CHAT) == [messages[0], messages[3]]
+
     def test_leaves_all_else_byte_for_byte(self) -> None:  # X13
         """The spelling of what stays is the client's own."""
         kept = '{ "role":"user" , "content":"\\u00e9\\/ 1.0e3" }'

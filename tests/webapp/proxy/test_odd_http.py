@@ -1,0 +1,191 @@
+"""HTTP that is odd but allowed: requests reach the provider as they were written, answers the client as they were."""
+
+from __future__ import annotations
+
+import re
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import suppress
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+
+from tests.waiting import until
+from tests.webapp.proxy.conftest import running_proxy
+from webapp.proxy.upstream import Call, Provider, ProviderGone
+
+OK = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok"
+LENGTH = re.compile(rb"content-length: *(\d+)", re.IGNORECASE)
+ANSWERS = {
+    "interim answers before it": b"HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\nHTTP/1.1 102 P\r\n\r\n" + OK,
+    "a length beside its chunks": (
+        b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"
+    ),
+    "many headers": b"HTTP/1.1 200 OK\r\n"
+    + b"".join(b"x-%d: v\r\n" % i for i in range(150))
+    + OK.partition(b"\r\n")[2],
+    "a long header": b"HTTP/1.1 200 OK\r\nx-a: " + b"a" * 80_000 + b"\r\ncontent-length: 2\r\n\r\nok",
+    "a header in two lines": b"HTTP/1.1 200 OK\r\nx-a: one\r\n two\r\ncontent-length: 2\r\n\r\nok",
+    "a header twice": b"HTTP/1.1 200 OK\r\nset-cookie: a=1, b\r\nset-cookie: c=2\r\ncontent-length: 0\r\n\r\n",
+    "a line that is no header": b"HTTP/1.1 200 OK\r\nno header\r\nx-a: b\r\ncontent-length: 2\r\n\r\nok",
+    "a length that is no number": b"HTTP/1.1 200 OK\r\ncontent-length: abc\r\n\r\nok",
+    "an unknown transfer encoding": b"HTTP/1.1 200 OK\r\ntransfer-encoding: odd\r\n\r\nok",
+    "no body and no length": b"HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n",
+    "HTTP/1.0": b"HTTP/1.0 200 OK\r\ncontent-type: a/b\r\n\r\na body",
+    "chunks with more": (
+        b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2;a=b\r\nok\r\n0\r\nx-trailer: 1\r\n\r\n"
+    ),
+    "no content": b"HTTP/1.1 204 No Content\r\nx-a: b\r\n\r\n",
+    "an odd status": b"HTTP/1.1 299 All right, more or less: r\xe9\r\ncontent-length: 2\r\n\r\nok",
+    "other bytes than ASCII": b"HTTP/1.1 200 OK\r\nx-a: \xc3\xa9 \xff\r\ncontent-length: 2\r\n\r\nok",
+}
+
+
+class Odd:
+    """A provider that keeps the bytes of the last request, and answers with given ones."""
+
+    def __init__(self) -> None:
+        self.answer, self.arrived = OK, b""
+        self._socket = socket.create_server(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{self._socket.getsockname()[1]}"
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def close(self) -> None:
+        """Take no more connections."""
+        self._socket.close()
+
+    def _serve(self) -> None:
+        with suppress(OSError):
+            while True:
+                client, _ = self._socket.accept()
+                threading.Thread(target=self._answer, args=(client,), daemon=True).start()
+
+    def _answer(self, client: socket.socket) -> None:
+        with client, suppress(OSError):
+            read = client.recv(65_536)
+            while read and not _is_whole(read):
+                read += client.recv(65_536)
+            self.arrived = read
+            client.sendall(self.answer)
+
+
+def _is_whole(read: bytes) -> bool:
+    head, end, body = read.partition(b"\r\n\r\n")
+    length = LENGTH.search(head)
+    return bool(end) and len(body) >= (int(length[1]) if length else 0)
+
+
+@pytest.fixture(scope="module")
+def odd() -> Iterator[Odd]:
+    """A provider of odd answers."""
+    made = Odd()
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="module")
+def through(odd: Odd, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The same provider behind a proxy whose server is dead."""
+    with running_proxy(odd.url, "http://127.0.0.1:9", tmp_path_factory.mktemp("odd")) as url:
+        yield url
+
+
+def told(url: str, request: bytes) -> bytes:
+    """Send the bytes of a request; return the first of the answer."""
+    parts = urlsplit(url)
+    with socket.create_connection(("127.0.0.1", parts.port or 0), timeout=60) as client:
+        client.sendall(request)
+        return client.recv(65_536)
+
+
+def seen(url: str) -> tuple[object, ...]:
+    """Return what a client sees of an answer."""
+    try:
+        with httpx.Client(timeout=60) as client:
+            answer = client.post(f"{url}/v1/messages", content=b"{}", headers={"x-api-key": "k"})
+    except httpx.HTTPError as error:
+        return (type(error).__mro__[1].__name__,)
+    ours = ("server", "date", "connection", "transfer-encoding")
+    kept = [(name, value) for name, value in answer.headers.multi_items() if name not in ours]
+    framed = "transfer-encoding" in answer.headers
+    kept = [pair for pair in kept if not (framed and pair[0] == "content-length")]
+    return answer.status_code, answer.reason_phrase, sorted(kept), answer.content
+
+
+class TestAnOddAnswer:
+    """Answers as few providers give them."""
+
+    @pytest.mark.parametrize("kind", ANSWERS)
+    def test_is_what_it_is_without_the_proxy(self, odd: Odd, through: str, kind: str) -> None:  # X13
+        """Status, reason, headers and body are those of the provider; what is no HTTP ends the connection."""
+        odd.answer = ANSWERS[kind]
+        assert seen(f"{through}/anthropic") == seen(odd.url)
+
+
+class TestAnOddRequest:
+    """Requests as few clients send them."""
+
+    @pytest.mark.parametrize(
+        "target",
+        [
+            "/v1/%7efiles/a%2fb/../c//d;x=1/%E4",
+            "/v1/files?q=%2f&b=a+b&&=x%zz&j={[1|2]}^`'",
+            "/v1/files?",
+            "/v1/files?a?b#c",
+            "/v1/" + "f" * 6_000,
+        ],
+    )
+    @pytest.mark.parametrize("begins", ["", "http://127.0.0.1:5080"])
+    def test_has_its_path_as_it_is_written(
+        self, odd: Odd, through: str, begins: str, target: str
+    ) -> None:  # X13
+        """Nothing is decoded, encoded or made simpler, also where the target names its server."""
+        odd.answer = OK
+        request = f"GET {begins}/proxy/openai{target} HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n".encode()
+        assert told(through, request).startswith(b"HTTP/1.1 200")
+        assert odd.arrived.split(b"\r\n")[0] == f"GET {target} HTTP/1.1".encode()
+
+    def test_has_long_and_many_headers(self, odd: Odd, through: str) -> None:  # X13
+        """Codex sends a header that grows with the user's folders."""
+        odd.answer = OK
+        long = b"x-codex-turn-metadata: " + b"m" * 20_000
+        many = b"".join(b"x-h%d: v\r\n" % i for i in range(120))
+        request = b"GET /proxy/openai/v1/models HTTP/1.1\r\nhost: 127.0.0.1\r\n%s\r\n%s\r\n" % (long, many)
+        assert told(through, request).startswith(b"HTTP/1.1 200")
+        assert long in odd.arrived
+        assert b"x-h119: v" in odd.arrived
+
+    def test_has_its_cookies_apart(self, odd: Odd, through: str) -> None:  # X13
+        """A header that comes twice is sent twice."""
+        odd.answer = OK
+        twice = b"cookie: a=1\r\ncookie: b=2\r\n"
+        request = b"GET /proxy/openai/v1/models HTTP/1.1\r\nhost: 127.0.0.1\r\n%s\r\n" % twice
+        assert told(through, request).startswith(b"HTTP/1.1 200")
+        assert twice in odd.arrived
+
+
+class TestACallThatIsEnded:
+    """A call whose client has left."""
+
+    def test_ends_also_where_the_provider_does_not_read(self) -> None:  # X13
+        """A provider that takes no bytes holds no thread."""
+        with socket.create_server(("127.0.0.1", 0)) as deaf:
+            provider, call = Provider(f"http://127.0.0.1:{deaf.getsockname()[1]}"), Call()
+            ended: list[str] = []
+
+            def send() -> None:
+                data = b"y" * 50_000_000
+                try:
+                    provider.send(call, "POST", "/v1/responses", [], (data,), len(data))
+                except ProviderGone as gone:
+                    ended.append(str(gone))
+
+            thread = threading.Thread(target=send, daemon=True)
+            thread.start()
+            until(lambda: call.socket is not None)
+            call.end()
+            thread.join(60)
+            provider.close()
+        assert ended
