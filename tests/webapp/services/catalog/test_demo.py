@@ -31,7 +31,7 @@ class TestDemo:
         assert (session.source, session.kind) == ("demo", "managed")
 
     def test_grows_until_it_is_stopped(self, app: App, demo: Demo) -> None:
-        """And stays as it is afterwards."""
+        """The session stays unchanged afterwards."""
         from threading import Event
 
         grew = Event()
@@ -46,7 +46,7 @@ class TestDemo:
         assert events == []
 
     def test_is_one_however_often_it_is_started(self, app: App, demo: Demo) -> None:
-        """Until it is deleted: then a new one begins."""
+        """A new demo session begins only after the old one is deleted."""
         first = demo.start().id
         assert demo.start().id == first
         app.sessions.delete(first)

@@ -13,7 +13,7 @@ class TestSteps:
     """A believable session."""
 
     def test_are_the_same_for_the_same_seed(self) -> None:
-        """And others for another."""
+        """Another seed gives other steps."""
         assert list(islice(steps(1), 40)) == list(islice(steps(1), 40)) != list(islice(steps(2), 40))
 
     def test_are_whole(self) -> None:
@@ -26,7 +26,7 @@ class TestSteps:
         assert len(set(paths)) < len(paths)
 
     def test_fill_a_window_in_about_two_minutes(self) -> None:
-        """At a step of 0.8 seconds, 160,000 tokens come in 90 to 180 seconds."""
+        """Steps of 0.8 seconds add 160,000 tokens in 90 to 180 seconds."""
         tokens = seconds = 0.0
         for step in steps():
             tokens += sum(estimate_message_tokens(m) for m in step)

@@ -54,7 +54,7 @@ class TestSteps:
     """The message that a step is named by."""
 
     def test_are_told_by_their_largest_message(self) -> None:  # X19
-        """None where nothing came."""
+        """A step without messages has no largest message."""
         log = [Grown(n, tokens, "tool", None) for n, tokens in enumerate((5, 9, 7, 0), 1)]
         assert steps_at(log, [3, 3, 4]) == [Step(2, 9), None, None]
 
@@ -145,7 +145,7 @@ class TestTheTimeline:
         assert (largest.number, largest.label) == (3, "Read spec.md")
 
     def test_loses_what_a_prune_took(self, app: App) -> None:  # X19
-        """The points after it hold what it left."""
+        """Later points do not include the pruned tokens."""
         session = managed(app, wire("user", "look at the spec"))
         for n in range(6):
             read(app, session, f"docs/{n}.md", 200, n)

@@ -1,4 +1,4 @@
-"""Repair: what is derived is rebuilt as it was, and what is not stays a fault."""
+"""Repair: derived data is rebuilt; damage to other data stays a fault."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def used(app: App) -> Any:
 
 
 def shown(app: App) -> Any:
-    """The figures that pages show of the session."""
+    """Return the numbers of the session that the pages show."""
     session = app.sessions.get("s")
     page = app.messages.page("s", sort="oldest", limit=100)
     return (
@@ -53,7 +53,7 @@ class TestRepair:
 
     @pytest.mark.parametrize("damage", DERIVED)
     def test_rebuilds_what_is_derived(self, used: App, damage: str) -> None:  # S1
-        """As it was, so that verify finds nothing and the pages show the same."""
+        """Verify then finds no fault, and the pages show the same as before."""
         before = shown(used)
         with closing(sqlite3.connect(used.config.database)) as other, other:
             other.execute(damage)
@@ -65,7 +65,7 @@ class TestRepair:
 
     @pytest.mark.parametrize("damage", ["UPDATE entries SET parts = '[]'", "DELETE FROM operation_items"])
     def test_leaves_a_fault_of_what_is_not(self, used: App, damage: str) -> None:
-        """It is not made to look sound."""
+        """Damaged source data is not made to look sound."""
         with closing(sqlite3.connect(used.config.database)) as other, other:
             other.execute(damage)
         before = used.messages.page("s", sort="oldest").messages[0].text

@@ -1,4 +1,4 @@
-"""Finding what was said."""
+"""Search in the text of all sessions."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class TestEverywhere:
     """Everything ever said."""
 
     def test_finds_words_calls_and_outputs_pruned_or_not(self, app: App) -> None:  # X14
-        """Across sessions, or in one."""
+        """The search covers all sessions, or one."""
         followed(
             app,
             user("fix it"),
@@ -52,7 +52,7 @@ class TestEverywhere:
         assert {r.session_id for r in app.search.everywhere("marmalade", "t").results} == {"t"}
 
     def test_finds_a_call_by_what_it_says_and_shows_that(self, app: App) -> None:  # X14
-        """Not by how JSON spells it: a word that begins a line is a word."""
+        """JSON escapes are not searched: a word at the beginning of a line is found."""
         followed(app, user("look"), call("c", "Write", '{"content": "jar \\"of\\"\\nplums", "path": "a.md"}'))
         [found] = app.search.everywhere("plums").results
         assert found.snippet == 'Write jar "of" plums a.md'
@@ -91,7 +91,7 @@ class TestEverywhere:
         assert pages == 3
 
     def test_says_nothing_to_nothing(self, app: App) -> None:
-        """And refuses a session that is not there."""
+        """An empty query finds nothing, and an unknown session is refused."""
         assert app.search.everywhere("  ").results == []
         with pytest.raises(NotFound):
             app.search.everywhere("x", "nobody")

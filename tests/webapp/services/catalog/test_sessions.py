@@ -19,7 +19,7 @@ class TestCreate:
     """A session that a program feeds."""
 
     def test_counts_system_prompt_and_tools(self, app: App) -> None:  # P1
-        """As regions of their own, before anything is said."""
+        """They are separate regions, before the first message."""
         tools = [{"name": "read", "description": "reads a file", "input_schema": {"type": "object"}}]
         session = app.sessions.create(id="x", model="gpt-5", system="be brief " * 20, tools=tools)
         regions = {r.name: r.tokens for r in session.pruned.regions}
@@ -39,7 +39,7 @@ class TestCreate:
         assert app.sessions.get("x").title == "first"
 
     def test_refuses_settings_that_are_wrong(self, app: App) -> None:
-        """And makes nothing."""
+        """No session is made."""
         with pytest.raises(InvalidSettings):
             app.sessions.create(id="x", settings={"fresh_tail": -1})
         with pytest.raises(NotFound):
@@ -141,7 +141,7 @@ class TestPatch:
         assert app.sessions.get(session).title == "Old"
 
     def test_leaves_something_of_the_window_usable(self, app: App) -> None:  # C5
-        """As for a new session: a model too small for the reserve, or a reserve too large for the model, is refused."""
+        """A model too small for the reserve and a reserve too large for the model are refused, as for a new session."""
         session = managed(app, settings={"response_reserve": 16_000})
         for change in ({"model": "gpt-4"}, {"settings": {"response_reserve": 400_000}}):
             with pytest.raises(InvalidSettings, match="window"):
@@ -157,17 +157,17 @@ class TestPatch:
         assert app.sessions.get(session).title == "Too small"
 
     def test_moves_the_limits_with_the_model(self, app: App) -> None:
-        """At once."""
+        """The new limits apply immediately."""
         session = managed(app)
         app.sessions.patch(session, model="claude-haiku-4-5")
         assert app.sessions.get(session).window == 200_000
 
 
 class TestDelete:
-    """For good."""
+    """Deleting a session for good."""
 
     def test_takes_everything_along(self, app: App) -> None:
-        """Log, sub-agents, and what search knows; others stay."""
+        """The log, sub-agents and search index of the session are deleted; other sessions stay."""
         followed(app, *conversation(2))
         app.ingest.append_records("s", [entry(70, user("explore"), stream="agent-x")])
         followed(app, user("parser elsewhere"), session_id="t")
@@ -183,7 +183,7 @@ class TestDelete:
 
     @pytest.mark.parametrize("parents", [{"a": "a"}, {"b": "a", "a": "b"}, {"b": "a", "c": "b", "a": "c"}])
     def test_takes_each_session_once(self, app: App, parents: dict[str, str]) -> None:
-        """Whatever they say of each other: the one that closes a circle is the one above."""
+        """Sessions that are each other's parents are a circle; the one that closes it counts as the parent."""
         for child, parent in parents.items():
             followed(app, user("hi"), session_id=child, parent_id=parent)
         followed(app, user("hi"), session_id="other")
@@ -191,7 +191,7 @@ class TestDelete:
         assert [s.id for s in app.sessions.list()] == ["other"]
 
     def test_lets_a_managed_id_be_used_again(self, app: App) -> None:
-        """Only what is followed leaves a marker."""
+        """Only a followed session leaves a marker."""
         managed(app, wire("user", "hi"), id="x")
         app.sessions.delete("x")
         assert app.sessions.create(id="x").messages == 0
@@ -218,7 +218,7 @@ class TestFigures:
         assert stats.as_of.endswith("Z")
 
     def test_the_timeline_shows_every_operation_and_its_undoing(self, app: App) -> None:
-        """Prunes as marks, with tokens before and after."""
+        """Prunes have their tokens before and after."""
         followed(app, *conversation(10))
         app.prunes.apply("s", PruneRequest(max_tokens=400))
         app.operations.undo("s")
@@ -229,7 +229,7 @@ class TestFigures:
         assert line.points[-1].pruned == line.points[-1].agent
 
     def test_the_trend_is_short_however_long_the_session(self, app: App) -> None:
-        """At most 24 points."""
+        """The trend has at most 24 points."""
         app.ingest.ensure("s", "claude-code")
         app.ingest.append_records("s", entries(*(said(f"{n}") for n in range(300))))
         trend = app.sessions.get("s").trend
@@ -247,7 +247,7 @@ class TestDamagedValues:
          '{"facts": {"tools": 3}}', '{"weights": []}', '{"unwritten": [1]}', '{"strategy": {}}', "[7]"],
     )  # fmt: skip
     def test_of_a_session_hide_neither_it_nor_the_others(self, app: App, column: str, value: str) -> None:
-        """It says what it does without, and can still be appended to, planned and pruned."""
+        """The session names the missing values and can still be appended to, planned and pruned."""
         for name in ("s", "t"):
             followed(app, *conversation(3), session_id=name)
         with app.store.write():
@@ -258,7 +258,7 @@ class TestDamagedValues:
         app.prunes.plan("s", PlanRequest(max_tokens=100))
 
     def test_of_a_session_are_told(self, app: App) -> None:
-        """In its notes, in words."""
+        """The session's notes describe them in words."""
         followed(app, *conversation(3))
         with app.store.write():
             app.store.db.run("""UPDATE sessions SET settings = 'x', state = '{"stride": []}'""")

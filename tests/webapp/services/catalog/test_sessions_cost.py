@@ -14,7 +14,7 @@ from webapp.services.session.times import to_ms
 
 
 class TestTheCost:
-    """In the session's figures."""
+    """The cost in the session's numbers."""
 
     def test_is_that_of_the_next_call_and_of_all_so_far(self, app: App) -> None:  # X9
         """New and from the cache, at the model's list prices."""
@@ -29,7 +29,7 @@ class TestTheCost:
         assert cost.spent == pytest.approx((80_000 * 0.5 + 20_000 * 6.25 + 1_000 * 25) / 1e6)
 
     def test_is_not_known_without_prices(self, app: App) -> None:  # X9
-        """Nothing is made up."""
+        """No price is invented."""
         followed(app, user("hi"), model="nobody-knows-1")
         assert app.sessions.stats("s").cost is None
 
@@ -65,7 +65,7 @@ class TestTheCost:
     def test_of_a_prune_is_nothing_once_the_cache_has_expired(
         self, app: App, minutes: int, cold: bool, hour: int
     ) -> None:  # X9
-        """After five minutes, or after the hour that the session's calls ask for."""
+        """The cache expires after five minutes, or after the hour that the session's calls ask for."""
         followed(app, *conversation(8), model="claude-opus-4-5")
         usage = Usage(20_000, 10, cache_write_tokens=20_000, cache_write_hour_tokens=hour)
         last = entry(99, said("done"), usage=usage, call_key="k")

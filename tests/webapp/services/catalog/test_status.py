@@ -38,7 +38,7 @@ class TestStatus:
     def test_says_when_a_summary_is_made(
         self, app: App, rules: dict[str, Any], automatic: bool, made: str
     ) -> None:  # S7, S3
-        """And what came since; no percentage where nothing happens at the limit."""
+        """The status counts from the last summary; it has no percentage if nothing happens at the limit."""
         app.background.close()  # no summary is made while the status is read
         session = managed(app, *[wire("user", "hi")] * 40, settings=rules)
         app.sessions.patch(session, automatic=automatic)
@@ -51,7 +51,7 @@ class TestStatus:
             assert (bar.text, bar.percent) == ("Messages 40", None)
 
     def test_tells_the_last_summary(self, app: App) -> None:  # S7
-        """Its messages, its tokens and its time."""
+        """The status has its messages, tokens and time."""
         followed(app, *conversation(6), user("end"))
         assert app.status.of("s").last_summary is None
         made = app.summarising.summarise("s").summary
@@ -60,7 +60,7 @@ class TestStatus:
         assert last.at == made.at
 
     def test_is_one_line_of_messages_tools_and_context(self, app: App) -> None:  # S7, S6
-        """With what is available beside prompt, tools and reserve."""
+        """The available tokens exclude prompt, tools and reserve."""
         session = managed(
             app, wire("user", "hi " * 100), tools=[{"name": "read", "input_schema": {"type": "object"}}]
         )
@@ -72,13 +72,13 @@ class TestStatus:
         assert status.tool_count == 1
 
     def test_is_given_for_each_appended_turn_where_it_is_wanted(self, app: App) -> None:  # S7
-        """Off by default, switched on for a session."""
+        """The status line is off by default and can be switched on for a session."""
         quiet = managed(app, wire("user", "hi"))
         told = managed(app, wire("user", "hi"), settings={"status_line": True})
         assert app.status.line(quiet) is None
         assert (app.status.line(told) or "").startswith("tokens: ")
 
     def test_of_no_session_is_refused(self, app: App) -> None:
-        """By its name."""
+        """The error names the unknown session."""
         with pytest.raises(NotFound):
             app.status.of("nope")

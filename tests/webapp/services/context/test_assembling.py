@@ -17,10 +17,10 @@ from webapp.services.planning.requests import PlanRequest, PruneRequest
 
 
 class TestContext:
-    """In any wire format."""
+    """The assembled context in any wire format."""
 
     def test_is_the_very_list_that_came_in(self, app: App) -> None:
-        """Unknown fields included; only what was pruned is missing."""
+        """Unknown fields are included; only pruned messages are missing."""
         messages = [{**wire("user", "a"), "extra": 1}, wire("assistant", "b"), wire("user", "c")]
         session = managed(app, *messages)
         assert app.context.get(session).messages == messages
@@ -46,7 +46,7 @@ class TestContext:
 
     @pytest.mark.parametrize("name", sorted(FORMATS))
     def test_is_valid_for_every_format(self, app: App, name: str) -> None:  # X6
-        """After any prune."""
+        """The context is valid after any prune."""
         followed(app, *conversation(10), user("end"))
         app.prunes.apply("s", PruneRequest(max_tokens=600))
         made = app.context.get("s", name)
@@ -63,7 +63,7 @@ class TestContext:
         ],
     )
     def test_writes_anew_what_no_provider_takes(self, app: App, strange: Any, sent: Any) -> None:  # X6
-        """As some servers answer; the others go out as they came, and what says nothing does not go."""
+        """Answers of some servers are rewritten, empty messages are left out, all others stay unchanged."""
         first = {**wire("user", "a"), "extra": 1}
         session = managed(app, first, {"role": "assistant", **strange}, wire("user", "c"))
         made = app.context.get(session)
@@ -91,14 +91,14 @@ class TestContext:
         assert app.sessions.get("s").messages == 5
 
     def test_puts_the_prompt_where_the_format_has_it(self, app: App) -> None:
-        """In a body, not in the list."""
+        """The prompt is in the body, not in the list."""
         session = managed(app, {"role": "user", "content": "hi"}, system="be brief", id="x")
         made = app.context.get(session, "anthropic")
         assert [m["role"] for m in made.messages] == ["user"]
         assert made.envelope == {"system": "be brief"}
 
     def test_says_so_when_it_is_too_much(self, app: App) -> None:  # B7
-        """With the numbers, never silently."""
+        """The answer reports the excess with its numbers."""
         app.models.put("small", window=8_192)
         session = managed(app, wire("system", "word " * 9_000), wire("user", "hi"), model="small")
         made = app.context.get(session)
@@ -106,7 +106,7 @@ class TestContext:
         assert "the model accepts 8,192" in made.over_budget.message
 
     def test_cuts_only_the_newest_message_and_says_so(self, app: App) -> None:  # C5, C2
-        """It alone exceeds what is usable; the log has all of it."""
+        """The newest message alone exceeds the usable tokens; the log keeps all of it."""
         app.models.put("small", window=8_192)
         session = managed(app, wire("user", "word " * 9_000), model="small")
         made = app.context.get(session)
@@ -126,7 +126,7 @@ class TestContext:
         assert (first.version, first.envelope) == (second.version, second.envelope)
 
     def test_leaves_out_the_oldest_where_more_stands_than_is_usable(self, app: App) -> None:  # C5
-        """Named in the answer; the view itself stays as it is."""
+        """The answer names the messages left out; the pruned view does not change."""
         app.models.put("small", window=8_192)
         talk = [wire("user" if n % 2 == 0 else "assistant", f"word{n} " * 80) for n in range(40)]
         session = managed(app, *talk, model="small")
@@ -138,7 +138,7 @@ class TestContext:
         assert len(app.store.contexts.items(app.store.sessions.get(session).key, 1)) == 40
 
     def test_leaves_out_by_the_words_of_the_task_type(self, app: App) -> None:  # B18
-        """Ratings that were stored under another list are made again, so that it goes by what a plan goes by."""
+        """Stale keyword ratings are computed again, so the choice agrees with that of a plan."""
         app.models.put("small", window=8_192)
         app.settings.put({"strategy": "score", "user_words_tokens": 0})
         talk = [wire("user" if n % 2 == 0 else "assistant", f"word{n} " * 80) for n in range(40)]
@@ -158,14 +158,14 @@ class TestContext:
         assert made.notes
 
     def test_refuses_a_format_that_is_none(self, app: App) -> None:
-        """By name."""
+        """The error names the unknown format."""
         followed(app, user("hi"))
         with pytest.raises(Invalid, match="morse"):
             app.context.get("s", "morse")
 
 
 class TestRealSessions:
-    """Those beside the repository."""
+    """Contexts of the real sessions beside the repository."""
 
     @pytest.mark.parametrize("name", sorted(FORMATS))
     def test_come_out_valid_in_every_format(self, app: App, name: str) -> None:  # X6

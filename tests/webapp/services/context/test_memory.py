@@ -14,7 +14,7 @@ from webapp.errors import Invalid, NotFound
 
 
 class TestMemory:
-    """Both kinds alike."""
+    """Memories and learnings behave alike."""
 
     @pytest.mark.parametrize("kind", ["memory", "learning"])
     def test_are_added_edited_searched_and_deleted(self, app: App, kind: str) -> None:  # M8
@@ -30,7 +30,7 @@ class TestMemory:
             app.memory.get(kind, made.id)
 
     def test_are_recorded_from_a_message_with_one_call(self, app: App) -> None:  # M8
-        """Its own words, and where they were said."""
+        """The memory has the message's own words and its place."""
         followed(app, user("never deploy on Fridays"))
         made = app.memory.add("learning", session_id="s", message_id=mid(app, "s", 1))
         assert made.text == "never deploy on Fridays"
@@ -38,12 +38,12 @@ class TestMemory:
 
     @pytest.mark.parametrize("text", ["", "   ", None, "x" * 5_000])
     def test_need_a_text_of_their_own(self, app: App, text: str | None) -> None:
-        """That says something, and not too much."""
+        """Empty and overlong texts are refused."""
         with pytest.raises(Invalid):
             app.memory.add("memory", text)
 
     def test_refuse_a_place_that_is_not_there(self, app: App) -> None:
-        """A session or message that nobody knows."""
+        """An unknown session or message is refused."""
         with pytest.raises(NotFound):
             app.memory.add("memory", text="x", session_id="nope")
         followed(app, user("hi"))
@@ -55,7 +55,7 @@ class TestMemory:
         assert app.memory.listed("memory") == []
 
     def test_are_found_for_a_message_by_its_words(self, app: App) -> None:  # M3
-        """And nothing for a message without any."""
+        """A message without words finds none."""
         app.memory.add("memory", "the parser lives in src/parser.py")
         app.memory.add("learning", "parser tests need the cache")
         app.memory.add("learning", "answer in short sentences")
@@ -91,7 +91,7 @@ class TestProposals:
         assert app.memory.listed("learning") == []
 
     def test_say_which_message_they_come_from(self, app: App) -> None:  # M8
-        """By its number and id, with the session's title."""
+        """A proposal has the number and id of its message and the title of its session."""
         followed(app, user("go"), call("c1"), result("c1", "ok"), said(DECIDED))
         [one] = app.memory.proposals("s")
         assert (one.session_id, one.session_title, one.number) == ("s", "go", 4)
@@ -116,12 +116,12 @@ class TestProposals:
         ],
     )
     def test_are_nothing_that_holds_for_the_moment(self, app: App, words: str) -> None:  # M8
-        """Only what is worth knowing in another session is proposed."""
+        """Only facts that are useful in another session are proposed."""
         followed(app, user("go"), call("c1"), result("c1", "ok"), said(words))
         assert app.memory.proposals("s") == []
 
     def test_are_no_answers_of_the_user_about_themselves(self, app: App) -> None:  # M8
-        """Not to know a thing is no preference; not to want it is one."""
+        """Not knowing something is no preference; not wanting it is one."""
         for name, words in (
             ("s", "No, I don't remember the id because it is long."),
             ("t", "No, I do not want emails because I never read them."),
@@ -137,7 +137,7 @@ class TestProposals:
         assert app.memory.proposals("s") == []
 
     def test_say_one_thing_once(self, app: App) -> None:  # M8
-        """Of two sentences with mostly the same words one is proposed."""
+        """Of two sentences with mostly the same words only one is proposed."""
         again = "- Never run the migration twice because it drops the whole table."
         followed(app, user("go"), call("c1"), result("c1", "ok"), said(f"{DECIDED}\n{again}"))
         assert len(app.memory.proposals("s")) == 1
@@ -150,7 +150,7 @@ class TestProposals:
         assert app.memory.proposals("s") == []
 
     def test_that_are_kept_or_dismissed_are_not_made_again(self, app: App) -> None:  # M8
-        """Until a dismissal is taken back."""
+        """A proposal returns only if its dismissal is undone."""
         followed(app, user("go"), call("c1"), result("c1", "ok"), said(DECIDED))
         app.memory.dismiss(DECIDED)
         assert app.memory.proposals("s") == app.memory.proposed() == []
@@ -160,7 +160,7 @@ class TestProposals:
         assert app.memory.proposals("s") == app.memory.proposed() == []
 
     def test_of_all_sessions_name_each_text_once(self, app: App) -> None:  # M8
-        """Those that were last at work come first; what they say later counts."""
+        """Recently active sessions come first, and their later sentences count."""
         for name in ("a", "b"):
             followed(app, user("go"), call("c1"), result("c1", "ok"), said(DECIDED), session_id=name)
         assert [one.text for one in app.memory.proposed()] == [DECIDED]
@@ -175,7 +175,7 @@ class TestProposals:
         assert texts == ["Never push on a Friday because it breaks.", DECIDED]
 
     def test_are_none_of_a_turn_without_tools(self, app: App) -> None:  # M8
-        """However much was decided."""
+        """A turn without tools gives no proposals, even with many decisions."""
         followed(app, user("We must never do that because it breaks."))
         assert app.memory.proposals("s") == []
 
@@ -184,7 +184,7 @@ class TestInjection:
     """Memories and learnings in the context."""
 
     def test_enriches_the_system_prompt_of_the_context(self, app: App) -> None:  # M3
-        """Under its heading, within what is usable; reading it keeps nothing."""
+        """Memories have a heading and fit the usable tokens; reading the context stores nothing."""
         session = managed(app, wire("system", "Be brief."), wire("user", "fix the parser"))
         before = app.context.get(session).messages
         app.memory.add("memory", "the parser lives in src/parser.py")

@@ -33,7 +33,7 @@ class TestStanding:
         )
 
     def test_has_summaries_at_their_place(self, app: App) -> None:  # C2
-        """With what they cost."""
+        """Summaries are given with their cost."""
         followed(app, *conversation(6), user("end"))
         app.summarising.summarise("s")
         first = there(app, "s")[0]
@@ -42,7 +42,7 @@ class TestStanding:
         assert first.message.role == "user"
 
     def test_has_messages_as_they_stand(self, app: App) -> None:
-        """With texts for their outputs, or with other parts."""
+        """Messages have their replaced outputs or parts."""
         followed(app, user("go"), call("c"), result("c", "long " * 100))
         row = app.store.sessions.get("s")
         parts = [part_to_dict(Text("other words"))]
@@ -54,7 +54,7 @@ class TestStanding:
         assert (found[0].message.text, found[0].tokens) == ("other words", 5)
 
     def test_know_which_objects_need_not_be_read_again(self, app: App) -> None:
-        """Those whose wire object decodes to the message, while it has no replacement."""
+        """A message without a replacement equals its decoded wire object."""
         session = managed(app, wire("user", "a"), wire("assistant", "b"), wire("user", "c"))
         row = app.store.sessions.get(session)
         texts = [(0, replacement(3, {}, [part_to_dict(Text("other words"))]))]

@@ -1,4 +1,4 @@
-"""Compactions and rewinds, in the words of the history; what they do to contexts stands in test_ingest."""
+"""Compactions and rewinds in the history; test_ingest has their effects on contexts."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class TestTurn:
         assert SessionUpdated("s") in events
 
     def test_has_one_size_before_it(self, app: App) -> None:  # X11
-        """That of the gauge a moment ago: the agent's own estimate is a little off, and would be a second one."""
+        """The size is that of the gauge before the turn, not the agent's own, slightly different estimate."""
         answer = entry(2, said("ok"), usage=usage(167_000, 10), call_key="a")
         followed(app, user("go"), model="claude-opus-4-6")
         app.ingest.append_records("s", [answer])
@@ -48,7 +48,7 @@ class TestTurn:
         assert "167,748" not in f"{operation} {mark} {session}"
 
     def test_names_a_summary_that_is_encrypted(self, app: App) -> None:  # X24
-        """As unreadable, in the history and on the chart."""
+        """The history and the chart name it as unreadable."""
         followed(app, *conversation(1))
         app.ingest.append_records("s", [Compaction(None, "auto", None, "c", unreadable=True)])
         [operation], [mark] = app.operations.list("s"), app.sessions.timeline("s").changes
@@ -77,7 +77,7 @@ class TestSummaries:
         return numbers
 
     def test_come_back_where_the_agent_goes_back_before_its_compaction(self, app: App) -> None:
-        """The pruned view is as it was: what the summary covered is lost to neither turn."""
+        """The pruned view is restored with the messages that the summary covered."""
         followed(app, *conversation(6))
         app.summarising.summarise("s")
         before = app.context.get("s").messages
@@ -89,7 +89,7 @@ class TestSummaries:
         assert list(app.verify()) == []
 
     def test_stay_out_where_somebody_took_them_apart(self, app: App) -> None:
-        """Once it is back it is a summary like any other: what is expanded stays expanded through a rewind."""
+        """An expanded summary stays expanded through a rewind."""
         followed(app, *conversation(6))
         app.summarising.summarise("s")
         live = tuple(f"id-{n}" for n in range(24))

@@ -70,16 +70,16 @@ class TestAppendBatch:
         assert touched[0] == touched[1]
 
     def test_titles_a_session_by_what_was_asked_first(self, app: App) -> None:
-        """Unless it has a title."""
+        """An existing title stays."""
         followed(app, said("hello"), user("Fix the parser, please"), user("and the lexer"))
         assert app.sessions.get("s").title == "Fix the parser, please"
 
 
 class TestWhatTheAgentDoesNotWrite:
-    """The reminder of the task list, which comes behind the tenth row of answers."""
+    """The reminder of the task list, which the agent sends after the tenth row of answers."""
 
     def test_is_in_what_is_said_before_the_call_that_brings_it(self, app: App) -> None:  # X11
-        """The call's record has it, as does the gauge behind the last result; the rest of the calls have not."""
+        """The reminder counts in that call's record and in the gauge after the last result, and in no other call."""
         app.ingest.ensure("s", "claude-code", model="claude-opus-4-6")
         size, said_before = 20_000, []
         for n in range(12):

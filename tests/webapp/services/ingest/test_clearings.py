@@ -13,7 +13,7 @@ OUTPUT = "a line of output " * 250  # some 1,200 tokens with this model
 
 
 def working(count: int, real: int, cleared_at: int | None = None, lost: int = 0) -> list[Record]:
-    """Return a session with so many outputs of Bash; a call behind `cleared_at` of them took `lost` tokens less."""
+    """Return a session with outputs of Bash; a call after `cleared_at` of them took `lost` tokens less."""
     records: list[Record] = [entry(0, user("go"))]
     at = real
     for n in range(count):
@@ -51,7 +51,7 @@ class TestAClearing:
         assert (operation.kind, operation.actor, operation.undoable) == ("clearing", "agent", False)
 
     def test_leaves_the_regions_and_not_the_total(self, app: App) -> None:  # X24
-        """The total is what was reported; nothing that may be gone is said to be in the context."""
+        """The total is the reported one; outputs that may be gone are not shown as part of the context."""
         whole, less = working(20, 20_000), working(20, 20_000, cleared_at=15, lost=6_000)
         app.ingest.ensure("whole", "claude-code", model="claude-sonnet-4-5")
         app.ingest.append_records("whole", whole)
@@ -66,7 +66,7 @@ class TestAClearing:
 
     @pytest.mark.parametrize("step", [1, 7])
     def test_is_the_same_however_it_is_read(self, app: App, step: int) -> None:  # X24
-        """Row by row, or all at once."""
+        """Reading row by row and reading the whole file give the same result."""
         records = working(20, 20_000, cleared_at=15, lost=6_000)
         session(app, records, step)
         app.ingest.ensure("t", "claude-code", model="claude-sonnet-4-5")
@@ -81,27 +81,27 @@ class TestAClearing:
         assert all(abs((c.estimated or 0) - c.input_tokens) < 250 for c in calls[20:])
 
     def test_is_a_barrier_for_undo(self, app: App) -> None:
-        """As a compaction is."""
+        """It blocks undo like a compaction."""
         session(app, working(20, 20_000, cleared_at=15, lost=6_000))
         with pytest.raises(Conflict):
             app.operations.undo("s", 1)
 
     def test_is_none_where_input_grows_as_expected(self, app: App) -> None:
-        """Nothing is made up."""
+        """No clearing is invented."""
         session(app, working(20, 20_000))
         assert app.sessions.timeline("s").changes == []
 
     def test_keeps_the_store_sound(self, app: App) -> None:
-        """As `verify` has it."""
+        """`verify` finds no fault."""
         session(app, working(20, 20_000, cleared_at=15, lost=6_000))
         assert list(app.verify()) == []
 
 
 class TestAClearedMessage:
-    """A message whose output the agent probably took."""
+    """A message whose output the agent probably cleared."""
 
     def test_says_that_the_agent_did_it(self, app: App) -> None:  # X24
-        """It was no prune of ours."""
+        """The message is not shown as pruned by us."""
         session(app, working(20, 20_000, cleared_at=15, lost=6_000))
         reasons = {m.number: m.reason for m in app.messages.page("s", limit=100).messages if m.shortened}
         assert reasons
@@ -113,12 +113,12 @@ class TestARecordedClearing:
 
     @staticmethod
     def records() -> list[Record]:
-        """Return a session in which the first three of six outputs were cleared, which its real input shows."""
+        """Return a session with the first three of six outputs cleared, as its real input shows."""
         records = working(6, 20_000, cleared_at=5, lost=3_600)
         return [*records[:11], Cleared(("c0", "c1", "c2"), 3_600, "micro"), *records[11:]]
 
     def test_is_on_the_timeline_once(self, app: App) -> None:  # X24
-        """With what the agent says; the fall of the next input is not said again."""
+        """The agent's own record counts; the fall of the next input is not reported again."""
         session(app, self.records())
         [mark] = [m for m in app.sessions.timeline("s").changes if m.kind == "clearing"]
         assert mark.label == "the agent cleared about 3,600 tokens: 3 old outputs (Bash)"
@@ -126,7 +126,7 @@ class TestARecordedClearing:
         assert len(app.operations.list("s")) == 1
 
     def test_takes_these_outputs_out_of_the_regions(self, app: App) -> None:  # X24
-        """At once, before any usage shows it; the other outputs stay."""
+        """These outputs leave the regions before any usage shows it; the other outputs stay."""
         session(app, self.records()[:11])
         before = app.sessions.get("s").agent
         app.ingest.append_records("s", self.records()[11:12])

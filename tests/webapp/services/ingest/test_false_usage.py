@@ -11,10 +11,10 @@ WORDS = "value " * 20_000
 
 
 class TestAFalseReport:
-    """Anthropic's `input_tokens` leaves out what was cached: an easy mistake."""
+    """A report with Anthropic's `input_tokens` alone, which excludes cached tokens: an easy mistake."""
 
     def test_never_lowers_the_total_or_the_budget(self, app: App) -> None:  # X11
-        """The estimate stands, and what the model is sent still fits."""
+        """The estimate is kept, and the context sent to the model still fits."""
         app.models.put("small", window=12_000)
         session_id = managed(app, wire("user", WORDS), model="small")
         before = app.sessions.get(session_id)
@@ -27,7 +27,7 @@ class TestAFalseReport:
         assert context.over_budget is not None or context.tokens <= 12_000
 
     def test_never_lowers_an_anchor(self, app: App) -> None:  # X11
-        """Nor do any number of them."""
+        """Any number of false reports leaves the anchor unchanged."""
         session_id = managed(app, wire("user", WORDS), model="gpt-5")
         app.ingest.append_messages(session_id, [wire("assistant", "ok")], usage={"input_tokens": 20_100})
         for n in range(4):
@@ -70,7 +70,7 @@ class TestAFalseReport:
         assert cost.calls == 0
 
     def test_makes_the_bill_a_lower_bound(self, app: App) -> None:  # X11
-        """The call is billed as it was reported, and it was more."""
+        """The call is billed as reported, which is too little."""
         session_id = managed(app, wire("user", WORDS), model="gpt-5")
         app.ingest.append_messages(session_id, [wire("assistant", "ok")], usage={"input_tokens": 12})
         cost = app.sessions.stats(session_id).cost

@@ -1,4 +1,4 @@
-"""Following files: what came since the last look, once, across restarts."""
+"""Followed files: new rows are read once, across restarts."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class Place:
 
 @pytest.fixture
 def place(tmp_path: Path) -> Iterator[Place]:
-    """A home of its own."""
+    """Return an empty home directory."""
     made = Place(tmp_path)
     yield made
     made.app.close()
@@ -90,7 +90,7 @@ class TestFollowing:
     def test_leaves_a_file_alone_once_it_is_a_link_that_leads_out(
         self, place: Place, caplog: pytest.LogCaptureFixture
     ) -> None:
-        """Known files too: whoever can write into the folder can change them at any time."""
+        """A known file can be replaced by a link at any time by anyone who can write to the folder."""
         place.write(row(0))
         place.look()
         secret = place.home / "secret.jsonl"
@@ -102,7 +102,7 @@ class TestFollowing:
         assert f"{place.file} leads out of" in caplog.text
 
     def test_counts_a_file_that_is_no_text_once(self, place: Place) -> None:
-        """After a restart, and where it grew meanwhile, its fault is the same one."""
+        """Its fault stays the same after a restart and after the file has grown."""
         for _ in range(2):
             place.write(bytes(range(256)) * 12)
             place.look()
@@ -111,7 +111,7 @@ class TestFollowing:
             place.app = place.open()
 
     def test_goes_on_after_a_restart(self, place: Place) -> None:  # X12
-        """From the stored position; an unchanged file is not even opened."""
+        """Reading continues from the stored position; an unchanged file is not opened."""
         place.write(row(0), row(1))
         place.look()
         place.app.close()
@@ -131,7 +131,7 @@ class TestFollowing:
         assert place.app.sessions.get(NAME).malformed == 1
 
     def test_survives_a_file_that_was_cut_off_or_replaced(self, place: Place) -> None:
-        """Nothing already stored changes, what is new comes in."""
+        """Stored rows stay unchanged, and new rows are read."""
         place.write(row(0), row(1))
         place.look()
         place.file.write_bytes(row(0))
@@ -142,7 +142,7 @@ class TestFollowing:
         assert list(place.app.verify()) == []
 
     def test_counts_bad_lines_once(self, place: Place) -> None:
-        """With their numbers, and uses the others."""
+        """Bad lines are listed with their numbers, and the others are used."""
         place.write(row(0), b"{broken\n", row(1))
         place.look()
         place.look()
@@ -151,7 +151,7 @@ class TestFollowing:
         assert session.notes[0].startswith(f"{place.file.name}: line 2: ")
 
     def test_loses_only_the_row_that_a_decoder_fails_on(self, place: Place) -> None:
-        """It is counted and noted with its line, like one that is broken; an import says the same."""
+        """The row is counted and noted with its line like a broken one, as in an import."""
         odd = b'{"type":"attachment","attachment":{"type":[]}}\n'
         place.write(row(0), odd, row(1))
         place.look()
@@ -163,7 +163,7 @@ class TestFollowing:
         assert imported.problems[0].startswith("line 2: the row could not be used: ")
 
     def test_leaves_a_deleted_session_alone(self, place: Place) -> None:
-        """However its file grows, and after a restart."""
+        """A deleted session stays deleted when its file grows, and after a restart."""
         place.write(row(0))
         place.look()
         place.app.sessions.delete(NAME)
@@ -172,7 +172,7 @@ class TestFollowing:
         assert place.app.sessions.list() == []
 
     def test_never_writes_to_the_agents_files(self, place: Place) -> None:  # X12
-        """Not a byte, not a time, not a file beside it."""
+        """Contents, times and neighbouring files stay unchanged."""
         place.write(row(0), row(1))
         before = place.file.stat()
         place.look()
@@ -196,7 +196,7 @@ class TestFollowing:
         assert [m.text for m in newest] == [f"hello {2 * PORTION_RECORDS - n}" for n in (1, 2, 3)]
 
     def test_finds_folders_that_were_named(self, place: Place, tmp_path: Path) -> None:
-        """Besides the usual ones."""
+        """Named folders are followed in addition to the usual ones."""
         extra = tmp_path / "elsewhere"
         extra.mkdir()
         (extra / f"{NAME}.jsonl").write_bytes(row(0))
@@ -208,7 +208,7 @@ class TestFollowing:
         assert not following.files_at(tmp_path / "other.jsonl")
 
     def test_reports_a_file_that_fails(self, place: Place) -> None:
-        """On the session it belongs to."""
+        """The report is on the session of the file."""
         place.write(row(0))
         place.look()
         events: list[Any] = heard(place.app)
@@ -232,7 +232,7 @@ def gemini(*texts: str) -> bytes:
 
 
 class TestWholeFiles:
-    """Sessions whose file is rewritten, or that are kept in a database."""
+    """Sessions in files that are rewritten as a whole, or in a database."""
 
     def document(self, place: Place) -> Path:
         """Return the path at which Gemini CLI would write one."""
@@ -260,7 +260,7 @@ class TestWholeFiles:
         other.close()
 
     def test_are_left_alone_while_they_are_half_written(self, place: Place) -> None:
-        """Nothing is reported, and the whole file is read later."""
+        """A half-written file is not reported, and read later as a whole."""
         path = self.document(place)
         path.write_bytes(gemini("hi", "hello")[:80])
         assert place.look() == 0
@@ -271,7 +271,7 @@ class TestWholeFiles:
     def test_lose_only_the_message_that_a_decoder_fails_on(
         self, place: Place, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """Of a document and of a database, as of a line."""
+        """A document and a database lose one message, as a transcript loses one line."""
 
         def fail_on(function: str, name: str) -> None:
             known = pkgutil.resolve_name(function)
@@ -293,7 +293,7 @@ class TestWholeFiles:
         assert place.app.sessions.get("ses_1").messages > 3
 
     def test_that_stay_broken_are_told(self, place: Place) -> None:
-        """Once nobody writes to them."""
+        """The fault is reported when the file is no longer being written."""
         path = self.document(place)
         path.write_bytes(gemini("hi", "hello")[:80])
         os.utime(path, (1, 1))
@@ -303,7 +303,7 @@ class TestWholeFiles:
 
     @pytest.mark.parametrize("layout", ["tree", "database"])
     def test_of_opencode_are_followed(self, place: Place, layout: str) -> None:  # X12
-        """From the tree and from the database, into the same session."""
+        """The tree and the database give the same session."""
         root = place.home / ".local" / "share" / "opencode"
         shutil.copytree(TREE, root)
         changed = root / "storage" / "message"
@@ -325,7 +325,7 @@ class TestWholeFiles:
         assert list(place.app.verify()) == []
 
     def test_of_opencode_stand_while_a_message_is_half_written(self, place: Place) -> None:
-        """The agent took nothing back: nothing leaves its context, and what we did can be undone."""
+        """A half-written message is not a rewind: the context keeps its messages, and our operations can be undone."""
         root = place.home / ".local" / "share" / "opencode"
         shutil.copytree(TREE, root)
         place.look()
@@ -364,11 +364,11 @@ class TestWholeFiles:
 
 
 class TestDrops:
-    """A transcript that is followed, imported besides."""
+    """A followed transcript that is imported as well."""
 
     @pytest.mark.parametrize("agent", ["claude-code", "codex"])
     def test_of_real_sessions_add_nothing(self, tmp_path: Path, agent: str) -> None:
-        """By its bare name, as a browser sends it."""
+        """The file comes under its bare name, as a browser sends it."""
         home = shared_data("transcripts", agent)
         env = {"CLAUDE_CONFIG_DIR": str(home), "CODEX_HOME": str(home), "HOME": str(tmp_path)}
         app = build(Config(db=tmp_path / "a.db", tokenizer=False, env=env))
@@ -386,7 +386,7 @@ class TestDrops:
 
 
 class TestSilence:
-    """Files in which nothing was said."""
+    """Files without any message."""
 
     FACTS = b'{"type":"custom-title","customTitle":"Roses","sessionId":"x"}\n{"type":"nobody-knows"}\n'
 
@@ -404,7 +404,7 @@ class TestSilence:
         assert (session.title, session.messages, session.unknown) == ("Roses", 1, 1)
 
     def test_keep_their_facts_over_a_restart(self, place: Place) -> None:
-        """They are read again."""
+        """The files are read again."""
         place.write(self.FACTS)
         place.look()
         other = place.open()
@@ -420,7 +420,7 @@ class TestSilence:
         assert [s.malformed for s in place.app.sessions.list()] == [1]
 
     def test_leave_their_sub_agents_shown(self, place: Place) -> None:
-        """With a name of their own, marked as what they are."""
+        """Sub-agents have names of their own and are marked as sub-agents."""
         place.file.touch()
         child = place.file.parent / NAME / "subagents" / "agent-c0ffee.jsonl"
         child.parent.mkdir(parents=True)

@@ -1,4 +1,4 @@
-"""Into the log: once each, joined, live, counted."""
+"""Ingest: each record enters the log once, is joined, sent to pages and counted."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class TestRecords:
         assert list(app.verify()) == []
 
     def test_of_a_sub_agent_go_to_a_session_of_its_own(self, app: App) -> None:  # X12
-        """With a window of its own, under its parent."""
+        """The sub-agent's session has its own window and the agent's session as parent."""
         app.ingest.ensure("s", "claude-code", model="claude-sonnet-4-5")
         app.ingest.append_records(
             "s",
@@ -108,7 +108,7 @@ class TestRecords:
             app.ingest.append_records("nobody", entries(user("hi")))
 
     def test_of_a_deleted_session_are_passed_over(self, app: App) -> None:
-        """It is not to come back by itself."""
+        """A deleted session does not come back by itself."""
         followed(app, user("go"))
         app.sessions.delete("s")
         assert app.ingest.ensure("s", "claude-code") is None
@@ -116,7 +116,7 @@ class TestRecords:
     def test_leave_what_somebody_chose_meanwhile(
         self, app: App, config: Config, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """A title that another process set while a batch was prepared stays; the rest of what the agent says holds."""
+        """A title set while a batch was prepared stays; the agent's other facts are stored."""
         app.ingest.ensure("s", "codex")
         other, write = build(config), app.ingest._write
 
@@ -213,10 +213,10 @@ class TestCompaction:
 
 
 class TestRewind:
-    """The conversation goes on from an earlier point."""
+    """A conversation that continues from an earlier point."""
 
     def test_takes_what_came_after_out_of_both_views(self, app: App) -> None:
-        """And leaves the log alone."""
+        """The log keeps the messages that left the views."""
         followed(app, user("a"), said("b"), user("c"), said("d"))
         app.ingest.append_records(
             "s", [Rewind("id-1", "id-9", None, "", ("id-0", "id-1")), entry(9, user("other way"))]
@@ -243,7 +243,7 @@ class TestUsageReport:
     """Usage apart from messages."""
 
     def test_is_held_against_the_context_of_its_call(self, app: App) -> None:  # X11
-        """Real input and output, plus what came after."""
+        """The shown total is the real input and output plus the messages after the call."""
         followed(app, user("go"), call("c1"))
         app.ingest.append_records("s", [UsageReport(usage(5_000, 100), None, "k1", input_end="id-0")])
         gauge = app.sessions.get("s").agent
@@ -257,7 +257,7 @@ class TestUsageReport:
 
 
 class TestAutomaticPruning:
-    """In the transaction of the append that crosses the target."""
+    """Pruning in the transaction of the append that crosses the target."""
 
     def settings(self, **more: Any) -> dict[str, Any]:
         """A small target, so that a few messages cross it."""
@@ -271,7 +271,7 @@ class TestAutomaticPruning:
         }
 
     def test_cuts_to_the_aim_once_a_crossing(self, app: App) -> None:  # X9
-        """And says so in the answer."""
+        """The answer to the append reports the prune."""
         session = managed(app, settings=self.settings())
         answers = [
             app.ingest.append_messages(session, [wire("assistant", f"{n} " + "word " * 300)])
@@ -286,7 +286,7 @@ class TestAutomaticPruning:
         assert list(app.verify()) == []
 
     def test_waits_for_a_gain_worth_it(self, app: App) -> None:  # X9
-        """Nothing is cut while too little can be gained, at each append."""
+        """Nothing is pruned while the gain is too small, which each append checks."""
         session = managed(app, settings=self.settings(minimum_gain_percent=100, fresh_tail=6))
         for n in range(12):
             assert (
@@ -306,7 +306,7 @@ class TestAutomaticPruning:
         assert app.sessions.get(session).aim_tokens == 1_500
 
     def test_is_off_unless_somebody_wants_it(self, app: App) -> None:  # X9
-        """By default, and where the session says no."""
+        """It is off by default and where the session's settings switch it off."""
         session = managed(app, settings=self.settings())
         app.sessions.patch(session, automatic=False)
         for n in range(12):
@@ -329,27 +329,27 @@ class TestSizes:
 
     @pytest.fixture
     def small(self, config: Config) -> Iterator[App]:
-        """At most 10 kB a message, 50 kB a session."""
+        """Limit a message to 10 kB and a session to 50 kB."""
         made = build(replace(config, max_message=0.01, max_session=0.05))
         yield made
         made.close()
 
     def test_refuse_a_list_with_a_message_that_is_too_large(self, small: App) -> None:
-        """With the numbers and the setting; nothing of it is appended."""
+        """The error has the numbers and the setting; nothing of the list is appended."""
         managed(small, wire("user", "go"), id="m")
         with pytest.raises(TooLarge, match=r"message 2 takes 0\.1 MiB, .* \(max_message\)"):
             small.ingest.append_messages("m", [wire("assistant", "ok"), wire("user", "x" * 90_000)])
         assert small.sessions.get("m").messages == 1
 
     def test_leave_a_large_message_of_a_transcript_out(self, small: App) -> None:
-        """It is counted and said; the others come."""
+        """The message is counted and reported; the others are appended."""
         followed(small, user("go"), said("x" * 90_000), user("on"))
         session = small.sessions.get("s")
         assert (session.messages, session.malformed) == (2, 1)
         assert "max_message" in session.notes[0]
 
     def test_refuse_to_append_to_a_session_that_is_too_large(self, small: App) -> None:
-        """Its messages stay, and can be looked at and pruned."""
+        """Its messages stay readable and can be pruned."""
         managed(small, wire("user", "go"), id="m")
         for n in range(3):
             small.ingest.append_messages("m", [wire("user", f"{n}" * 9_000)])

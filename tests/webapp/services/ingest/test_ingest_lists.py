@@ -1,4 +1,4 @@
-"""Into the log what programs append: any wire format, once under a key, all or none."""
+"""Lists that programs append: any wire format, once for each key, all messages or none."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class TestMessageLists:
     """Messages that a program appends."""
 
     def test_are_taken_in_any_wire_format(self, app: App) -> None:
-        """And go out as the very same objects."""
+        """The context returns the very same objects."""
         blocks = [{"type": "tool_use", "id": "t1", "name": "Read", "input": {"p": 1}}]
         messages = [
             {
@@ -36,7 +36,7 @@ class TestMessageLists:
         assert app.context.get(session).messages == messages
 
     def test_are_said_when_they_come(self, app: App) -> None:  # C3, M6
-        """They bring no time of their own: rows, chart and summaries have that of their arrival."""
+        """Messages have no time of their own; rows, chart and summaries use the time of arrival."""
         session = managed(app)
         talk = [wire("user" if n % 2 == 0 else "assistant", f"{n} " * 200) for n in range(30)]
         app.ingest.append_messages(session, talk, {"input_tokens": 9_000})
@@ -65,7 +65,7 @@ class TestMessageLists:
     def test_under_a_key_are_appended_with_their_answer_or_not_at_all(
         self, app: App, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """If the answer cannot be stored, nothing is, so that a retry does not append a second time."""
+        """If the answer cannot be stored, nothing is appended, so a retry does not append twice."""
         session = managed(app)
         put = app.store.small.put_answer
         left = [BusyStore("another process is writing; try again")]

@@ -41,7 +41,7 @@ class TestRealSessions:
     def test_read_live_and_imported_give_the_same_numbers(
         self, app: App, config: Config, tmp_path: Path, file: Any, stream: str, records: list[Record]
     ) -> None:  # X11, X12
-        """Gauges, regions, turns, and what was said before each call; the regions add up to the total."""
+        """Gauges, regions, turns and predictions are equal, and regions add up to the total."""
         whole = read(app, records, file.source, "s", at_once=True)
         other = build(replace(config, db=tmp_path / "live.db"))
         try:

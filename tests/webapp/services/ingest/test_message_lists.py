@@ -1,4 +1,4 @@
-"""Message lists: whose they are, and what they bring along."""
+"""Message lists: their session, and the facts they contain."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class TestIds:
     """A message's id is the hash of the list up to it."""
 
     def test_differ_for_equal_messages(self) -> None:
-        """And are the same for the same beginning."""
+        """Lists with the same beginning give the same ids."""
         ids = ids_of(MESSAGES)
         assert len(set(ids)) == 4
         assert ids_of(MESSAGES[:2]) == ids[:2]
@@ -27,10 +27,10 @@ class TestIds:
 
 
 class TestRead:
-    """From what a program has to messages."""
+    """Reading a program's value into messages."""
 
     def test_takes_the_prompt_out_of_the_body(self) -> None:
-        """It becomes the first message; the other fields stay in the envelope."""
+        """The prompt becomes the first message; the other fields stay in the envelope."""
         found = read_list(
             {
                 "model": "m",
@@ -45,7 +45,7 @@ class TestRead:
         assert found.envelope["max_tokens"] == 5
 
     def test_prefers_the_format_of_the_session(self) -> None:
-        """For a list that could be in several formats."""
+        """The session's format decides for a list that several formats recognise."""
         plain = [{"role": "user", "content": "hi"}]
         assert read_list(plain).format == "openai"
         assert read_list(plain, "anthropic").format == "anthropic"
@@ -53,7 +53,7 @@ class TestRead:
 
     @pytest.mark.parametrize("value", [7, "text", [1], {"a": 1}])
     def test_refuses_what_is_no_list(self, value: Any) -> None:
-        """With what it looked like."""
+        """The error says what the value looked like."""
         with pytest.raises(UnknownFormat):
             read_list(value)
 
@@ -62,7 +62,7 @@ class TestEntries:
     """Entries and the usage reported with them."""
 
     def test_give_usage_to_the_answer_it_was_for(self) -> None:
-        """The last message, if it is the assistant's; a report of its own else."""
+        """Usage belongs to the last message if that is the assistant's; otherwise it is a separate report."""
         records = entries_of(MESSAGES, ids_of(MESSAGES), usage(5))
         assert isinstance(records[-1], Entry)
         assert records[-1].usage == usage(5)

@@ -10,7 +10,7 @@ from webapp.services.session.session import Session
 
 
 def opened(app: App, name: str = "s", estimate: int = 500) -> OpenMessages:
-    """Return the open messages of a new batch for a session, whose context takes so many tokens."""
+    """Return the open messages of a new batch for a session with a context of some tokens."""
     session = Session.load(app.environment, name)
     session.main.totals = {"user": (estimate, 1)}
     return OpenMessages(session, [], {})
@@ -20,7 +20,7 @@ class TestAnEntry:
     """One that just came."""
 
     def test_without_a_group_begins_a_message(self, app: App) -> None:
-        """With the next number, at the end of the log, behind all that is there."""
+        """The message gets the next number at the end of the log."""
         followed(app, user("go"), said("yes"))
         found = opened(app)
         one, two = found.of(entry(5, said("a"))), found.of(entry(6, said("b")))
@@ -37,7 +37,7 @@ class TestAnEntry:
         assert found.of(entry(7, said("c"), group="h")) is not one
 
     def test_of_a_group_in_the_log_takes_its_message_up_again(self, app: App) -> None:
-        """With all it said, and the context as it was before it."""
+        """The message keeps its earlier parts, and the context size before it stays the same."""
         followed(app, user("go"))
         app.ingest.append_records("s", [entry(5, said("a"), group="g"), entry(6, said("b"), group="g")])
         tokens = app.store.log.message(1, 2).tokens
@@ -48,7 +48,7 @@ class TestAnEntry:
         assert again.estimate_before <= 500 - tokens
 
     def test_of_a_group_too_far_back_begins_anew(self, app: App) -> None:
-        """So that a look costs the same in a long session."""
+        """The search is bounded, so that it costs the same in a long session."""
         app.ingest.ensure("s", "claude-code")
         app.ingest.append_records("s", [entry(0, said("a"), group="g")])
         app.ingest.append_records("s", [entry(n, user("more")) for n in range(1, GROUP_REACH)])
@@ -57,14 +57,14 @@ class TestAnEntry:
         assert opened(app).of(entry(900, said("b"), group="g")).no == GROUP_REACH + 2
 
     def test_that_replaces_another_belongs_to_its_message(self, app: App) -> None:
-        """Whatever it says of a group; where there is no such message it is one of its own."""
+        """The group of the entry is ignored; without such a message the entry becomes a new one."""
         followed(app, user("go"), said("partial"))
         assert opened(app).of(entry(5, said("whole")), 2).no == 2
         assert opened(app).of(entry(5, said("whole")), 7).no == 3
 
 
 class TestOpenMessages:
-    """Those of a batch that may still grow."""
+    """The messages of a batch that may still grow."""
 
     def test_are_given_out_once(self, app: App) -> None:
         """One group, then the rest."""

@@ -28,7 +28,7 @@ class TestBatches:
         assert [(s, len(b)) for s, b in batches(records)] == [("", 1), ("agent-x", 1), ("", 1)]
 
     def test_are_never_longer_than_a_transaction_may_be(self) -> None:
-        """However many there are."""
+        """Any number of records is split into batches within the limit."""
         sizes = [len(batch) for _, batch in batches(Problem(n, "x") for n in range(2 * BATCH_RECORDS + 1))]
         assert sizes == [BATCH_RECORDS, BATCH_RECORDS, 1]
 
@@ -37,7 +37,7 @@ class TestRuns:
     """Entries between usage reports."""
 
     def test_end_at_a_report(self) -> None:
-        """It speaks of what came before it."""
+        """A report describes the records before it."""
         records: list[Record] = [
             entry(1, user("a")),
             Problem(1, "x"),
@@ -90,7 +90,7 @@ class TestFacts:
 
 
 class TestProblems:
-    """Those of lines that were used all the same."""
+    """Problems of lines that were used nevertheless."""
 
     def test_are_told_and_not_counted(self) -> None:
         """Nothing was lost."""

@@ -55,7 +55,7 @@ class TestUsage:
         ],
     )
     def test_is_refused_when_it_says_nothing(self, data: dict[str, Any]) -> None:
-        """With the field that is wrong. No model takes so much, and a window once seen is for good."""
+        """The error names the wrong field. No model takes so many tokens, and a window once recorded is permanent."""
         with pytest.raises(Invalid) as caught:
             read_usage(data)
         assert caught.value.details[0]["field"].startswith("usage")
@@ -73,7 +73,7 @@ class TestUsage:
         ],
     )
     def test_leaves_thoughts_out_of_the_next_call(self, data: dict[str, Any]) -> None:  # X11
-        """They are paid for, and sent again only where the answer has them."""
+        """Reasoning is paid for, and sent again only if the answer contains it."""
         thought = Message("assistant", (Reasoning("hm"), Text("ok")))
         alone, with_them = read_usage(data), read_usage(data, [thought])
         assert alone is not None
@@ -82,6 +82,6 @@ class TestUsage:
         assert with_them.answer_tokens == 7
 
     def test_may_be_missing(self) -> None:
-        """Nothing reported is no error."""
+        """Missing usage is no error."""
         assert read_usage(None) is None
         assert read_usage({}) is None

@@ -11,7 +11,7 @@ from webapp.services.planning.requests import PlanRequest
 
 
 def cache(app: App, model: str) -> Plan:
-    """The figures of a plan for a session with this model."""
+    """Return the cache numbers of a plan for a session with this model."""
     followed(app, *conversation(10), user("end"), session_id=model, model=model)
     return app.prunes.plan(model, PlanRequest(max_tokens=500))
 

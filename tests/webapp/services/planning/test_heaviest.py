@@ -37,10 +37,10 @@ def group(app: App, session: str, kind: str, name: str) -> HeavyGroup:
 
 
 class TestTheHeaviest:
-    """Files, tools, and outputs that come again."""
+    """The heaviest files, tools and repeated outputs."""
 
     def test_count_the_reads_of_a_file_and_the_superseded_ones(self, app: App) -> None:  # X19
-        """The last read stands; the others are covered by it."""
+        """The last read is current; the earlier ones are superseded."""
         spec = group(app, session := reader(app), "file", "docs/spec.md")
         assert (spec.reads, spec.superseded, spec.messages) == (3, 2, 3)
         assert 0 < spec.superseded_tokens < spec.tokens
@@ -48,7 +48,7 @@ class TestTheHeaviest:
         assert group(app, session, "file", "docs/other.md").superseded == 0
 
     def test_sum_up_a_tool_with_calls_and_results(self, app: App) -> None:  # X19
-        """A role that used no tool stands beside them."""
+        """A role without tools has a separate entry."""
         session = reader(app)
         assert group(app, session, "tool", "read_file").messages == 8
         assert group(app, session, "tool", "bash").messages == 4
@@ -69,7 +69,7 @@ class TestTheHeaviest:
         assert sum(one.tokens for one in tools) <= heaviest.tokens
 
     def test_leave_out_what_is_pinned(self, app: App) -> None:  # X5
-        """It counts, and no plan may take it."""
+        """Pinned messages count in the total, but no plan may drop them."""
         session = reader(app)
         [row] = [m for m in app.messages.page(session).messages if m.number == 3]
         app.operations.pin(session, row.id)

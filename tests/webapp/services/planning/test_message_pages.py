@@ -30,7 +30,7 @@ class TestPage:
 
     @pytest.mark.parametrize("sort", ["newest", "oldest", "score", "tokens"])
     def test_bring_every_message_once(self, app: App, sort: str) -> None:
-        """In the order that was asked for, pruned ones included."""
+        """Pages keep the requested order and include pruned messages."""
         followed(app, *conversation(8))
         app.prunes.apply("s", PruneRequest(max_tokens=400))
         numbers = walk(app, sort=sort)
@@ -39,7 +39,7 @@ class TestPage:
             assert numbers == sorted(numbers, reverse=sort == "newest")
 
     def test_go_on_where_they_were_when_messages_come(self, app: App) -> None:
-        """Nothing is shown twice or left out."""
+        """New messages cause neither repeats nor gaps."""
         followed(app, *conversation(5))
         first = app.messages.page("s", limit=7)
         app.ingest.append_records("s", [entry(99, user("more"))])
@@ -60,7 +60,7 @@ class TestPage:
 
     @pytest.mark.parametrize("sort", ["newest", "oldest", "score", "tokens"])
     def test_begin_at_any_row(self, app: App, sort: str) -> None:
-        """A list of 100,000 rows shows its middle without reading what is above it."""
+        """The middle of 100,000 rows is read without the rows above it."""
         followed(app, *conversation(8))
         rows = walk(app, sort=sort)
         for offset in (0, 5, 29, 32, 90):
@@ -69,7 +69,7 @@ class TestPage:
             assert page.total == 32
 
     def test_narrow_by_place_tool_and_what_a_plan_changes(self, app: App) -> None:  # X19
-        """Both ends of a range are listed; a tool's calls stand beside its results."""
+        """Both ends of a range are included; a tool's calls are listed with its results."""
         followed(app, *conversation(8), user("end"))
         assert walk(app, first=5, last=9) == [9, 8, 7, 6, 5]
         assert walk(app, last=3, role="user") == [1]
@@ -115,7 +115,7 @@ class TestPage:
         assert not app.messages.at_once("s", **by).pending
 
     def test_take_fates_from_a_plan_that_was_shown(self, app: App) -> None:  # X1
-        """Its fates are shown while it holds; once it is stale the page says that its fates are another plan's."""
+        """The page shows the plan's fates while it is valid, and says so if they are of a newer plan."""
         followed(app, *conversation(8), user("end"))
         plan = app.prunes.plan("s", PlanRequest(max_tokens=400))
         page = app.messages.page("s", fate="goes", plan_id=plan.plan_id, limit=500)
@@ -127,13 +127,13 @@ class TestPage:
 
     @pytest.mark.parametrize("by", [{"sort": "colour"}, {"fate": "doomed"}, {"after": "x"}, {"after": "-1"}])
     def test_refuse_what_they_do_not_know(self, app: App, by: dict[str, Any]) -> None:
-        """With the parameter that is wrong."""
+        """The error names the wrong parameter."""
         followed(app, user("hi"))
         with pytest.raises(Invalid):
             app.messages.page("s", **by)
 
     def test_of_an_empty_session_are_empty(self, app: App) -> None:
-        """Nothing fails."""
+        """An empty session is not an error."""
         app.ingest.ensure("s", "claude-code")
         page = app.messages.page("s")
         assert (page.messages, page.total, page.next) == ([], 0, None)
@@ -143,7 +143,7 @@ class TestOne:
     """A message in full."""
 
     def test_has_all_its_parts(self, app: App) -> None:
-        """However long."""
+        """Parts of any length are returned in full."""
         followed(app, result("c", "x" * 10_000))
         one = app.messages.one("s", mid(app, "s", 1))
         assert one.parts[0]["text"] == "x" * 10_000

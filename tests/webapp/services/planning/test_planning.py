@@ -1,4 +1,4 @@
-"""Plans: from the session as it is, with whatever settings are tried."""
+"""Plans from the current state of a session, with saved or tried settings."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class TestPlanning:
         )
 
     def test_speaks_of_tokens_as_they_are_shown(self, app: App, planning: Planning) -> None:
-        """A budget includes what is not in the transcript, so that the gauge afterwards is within it."""
+        """A budget includes unseen tokens, so that the gauge after a prune is within it."""
         app.ingest.ensure("s", "claude-code", model="claude-sonnet-4-5")
         rows = [entry(n, message) for n, message in enumerate(conversation(12))]
         app.ingest.append_records("s", [*rows, entry(90, said("done"), usage=usage(30_000), call_key="k")])
@@ -93,7 +93,7 @@ class TestWhatAPlanStandsFor:
     def test_is_gone_once_what_decides_it_is_another(
         self, app: App, change: Callable[[Any], object]
     ) -> None:  # X1
-        """It is refused, and a list that asks for its fates is given those of now."""
+        """A stale plan is refused, and a list that asks for its fates gets current ones."""
         followed(app, *conversation(12), model="gpt-5")
         plan = app.prunes.plan("s", PlanRequest(max_tokens=900)).plan_id
         change(app)
@@ -109,7 +109,7 @@ class TestWhatAPlanStandsFor:
         assert app.prunes.apply("s", PruneRequest(plan_id=plan)).operation.n == 1
 
     def test_holds_when_the_settings_it_tried_are_saved(self, app: App) -> None:  # X4
-        """Saving what was tried makes nothing of what was shown untrue."""
+        """Saving the tried settings does not make the plan stale."""
         followed(app, *conversation(12), model="gpt-5")
         tried = {"strategy": "score", "weights": {"recency": 60}}
         plan = app.prunes.plan("s", PlanRequest(max_tokens=900, settings=tried)).plan_id

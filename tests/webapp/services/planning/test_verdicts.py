@@ -37,10 +37,10 @@ def reading(app: App, reads: int, words: int = 2_500, **given: Any) -> str:
 
 
 class TestVerdicts:
-    """With the price of the plan that the action opens."""
+    """Verdicts with the price of the plan that their action opens."""
 
     def test_name_redundant_reads_and_open_the_plan_that_clears_them(self, app: App) -> None:  # X18
-        """The plan of the action frees what was said, after so many calls, and drops nothing."""
+        """The action's plan frees the stated tokens after the stated calls, and drops nothing."""
         session = reading(app, 6)
         found = app.verdicts.of(session)
         assert (found.kind, found.safety) == ("clear", "Can be undone.")
@@ -51,7 +51,7 @@ class TestVerdicts:
         assert f"pays back after {plan.cache.break_even_calls} call" in found.text
 
     def test_need_nothing_once_they_are_cleared(self, app: App) -> None:  # X18
-        """After the act there is nothing left to advise."""
+        """After the action no advice is left."""
         session = reading(app, 6)
         action = app.verdicts.of(session).action
         assert action is not None
@@ -59,7 +59,7 @@ class TestVerdicts:
         assert app.verdicts.of(session).kind == "fine"
 
     def test_weigh_the_price_by_the_pace_of_the_session(self, app: App) -> None:  # X18
-        """Close to its target no calls are left in which clearing would pay back."""
+        """Close to the target, too few calls are left for clearing to pay back."""
         session = reading(app, 6)
         tokens = app.sessions.get(session).pruned.tokens
         app.sessions.patch(session, settings={"cap_tokens": tokens + 500})
@@ -77,7 +77,7 @@ class TestVerdicts:
         assert "pays back" not in listed.text
 
     def test_of_a_list_makes_no_plan(self, app: App, monkeypatch: pytest.MonkeyPatch) -> None:  # X18
-        """Thousands of sessions are judged by what their rows say."""
+        """Thousands of sessions are judged from their rows."""
         reading(app, 4)
         monkeypatch.setattr(Planning, "make", None)
         (listed,) = app.sessions.list(sort="verdict")
@@ -95,7 +95,7 @@ class TestPrices:
     """Remembered, so that lists and the session's own page say the same."""
 
     def test_are_those_of_every_list_from_then_on(self, app: App) -> None:  # X18
-        """The row of the list has the sentence of the session's own page, and stands where that puts it."""
+        """The row has the sentence of the session's page, and the place in the order that follows from it."""
         session, calm = reading(app, 6), reading(app, 1)
         own = app.verdicts.of(session)
         rows = app.sessions.list(sort="verdict")
@@ -114,7 +114,7 @@ class TestPrices:
 
     @pytest.mark.parametrize("act", ["prune", "undo", "settings"])
     def test_go_with_an_operation_or_other_settings(self, app: App, act: str) -> None:  # X18
-        """Nothing is said that held for another context."""
+        """A price for an earlier context is not shown."""
         session = reading(app, 6)
         action = app.verdicts.of(session).action
         assert action is not None
@@ -130,7 +130,7 @@ class TestPrices:
         assert app.verdicts.of(session).kind == ("clear" if act == "undo" else "fine")
 
     def test_are_told_only_where_they_change_what_is_said(self, app: App) -> None:  # X18
-        """A second look at the same session tells nobody."""
+        """Judging the same session again sends no event."""
         calm, session = reading(app, 1), reading(app, 6)
         events = heard(app)
         for one in (calm, session, session):
@@ -151,7 +151,7 @@ class TestJudging:
         assert {one.verdict.kind for one in app.sessions.list() if one.id != empty} == {"clear"}
 
     def test_passes_over_a_session_that_was_deleted(self, app: App) -> None:  # X18
-        """The next one is judged all the same."""
+        """The next session is still judged."""
         gone, session = reading(app, 1), reading(app, 6)
         rows = [app.sessions.get(gone), app.sessions.get(session)]
         app.sessions.delete(gone)

@@ -1,4 +1,4 @@
-"""Copies of calls taken in: sessions, branches, calls on the side, the switch."""
+"""Copies of calls: sessions, branches, side calls, and the switch."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ TOOLS = [{"type": "function", "function": {"name": "bash", "parameters": {}}}]
 
 
 class TestACall:
-    """A copy, taken in."""
+    """A stored copy of a call."""
 
     def test_is_appended_once(self, client: Client) -> None:  # X13
         """The same call again, as after a lost answer of ours, adds nothing of the request."""
@@ -95,7 +95,7 @@ class TestACall:
         assert [one["kind"] for one in marks] == ["compaction"]
 
     def test_with_an_answer_in_other_words_says_what_is_sent(self, client: Client) -> None:  # X13
-        """An answer that a client changes before it sends it back is kept as it is sent."""
+        """If a client changes an answer before sending it back, the changed form is kept."""
         take(client, [user("a")], "Yes.")
         take(client, [user("a"), said("No!"), user("b")])
         texts = [one["text"] for one in client.get("/api/sessions/proxy-s/messages").get_json()["messages"]]
@@ -110,7 +110,7 @@ class TestACall:
 
     @pytest.mark.parametrize("request_text", ["", "[]", "{}", '{"messages": []}', '{"messages": 3}'])
     def test_that_cannot_be_read_is_refused(self, client: Client, request_text: str) -> None:  # X13
-        """The proxy is told what is wrong."""
+        """The proxy gets the reason."""
         assert take(client, [user("a")], request=request_text).status_code in (400, 422)
 
 
@@ -118,7 +118,7 @@ class TestTheSwitch:
     """Pruning by the proxy, session by session."""
 
     def test_is_off_at_first(self, client: Client) -> None:  # X13
-        """The proxy observes until it is told otherwise; nothing is written for it."""
+        """The proxy observes until pruning is switched on; no script is written for it."""
         take(client, [user("a")])
         assert session(client)["proxy"]["prunes"] is False
         assert hints.read("proxy-s", hints.EDITS, hints.proxy_folder()) == {}
@@ -151,7 +151,7 @@ class TestTheSwitch:
 
 @pytest.mark.parametrize("sample", CALLS, ids=lambda sample: sample.name)
 def test_an_odd_value_in_a_call_harms_nothing(app: App, sample: Sample) -> None:  # X13
-    """In whatever place of a request or its answer: what can be read is kept, or the refusal is ours."""
+    """An odd value anywhere in a request or answer is skipped or refused with one of our errors."""
     for number, (_, broken) in enumerate(with_odd_values(sample.data)):
         with suppress(CoppiceError):
             app.calls.take(replace(call_of(sample, broken), session=f"odd-{number % 5}"))

@@ -1,4 +1,4 @@
-"""A session whose transcript is followed and whose calls go through the proxy: one session, counted once."""
+"""A session that is both followed and proxied: one session, counted once."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def outputs(app: App) -> list[tuple[str, int, int, int]]:
 
 
 class TestOneSession:
-    """However the call and the transcript find each other."""
+    """The call and the transcript are matched in any of several ways."""
 
     def test_adds_no_message_and_no_second_session(self, app: App, client: Client) -> None:  # X13
         """The transcript has the text; the call says that it went through the proxy."""
@@ -125,7 +125,7 @@ class TestOneSession:
         assert outputs(app) == [("msg_1:req_1", 1000, 3, 0), ("msg_2:req_1", 5000, 250, 4000)]
 
     def test_has_it_also_where_the_transcript_comes_later(self, app: App, client: Client) -> None:  # X13, X5
-        """The copy of a call can be here before the row; rows that come again do not take it back."""
+        """The copy of a call may arrive before the row; rows that arrive again do not undo it."""
         rows = list(written())
         follow(app, iter(rows[:-1]))
         take(client, HISTORY)
@@ -134,7 +134,7 @@ class TestOneSession:
         assert outputs(app)[-1] == ("msg_2:req_1", 5000, 250, 4000)
 
     def test_takes_over_what_the_proxy_saw_first(self, app: App, client: Client) -> None:  # X13
-        """Before the transcript is found the proxy makes a session of its own, which ends when it is."""
+        """The proxy's session lasts until the transcript is found."""
         take(client, [FIRST], "msg_1")
         assert listed(client) == [f"proxy-{NAME}"]
         client.patch(f"/api/sessions/proxy-{NAME}", json={"proxy_prunes": True})
@@ -157,7 +157,7 @@ class TestOneSession:
         ids=["metadata", "older metadata", "own metadata", "key of the cache", "its messages"],
     )
     def test_is_found_without_a_header(self, app: App, client: Client, fields: Any) -> None:  # X13
-        """By the metadata of the body, the key of the prompt cache, or the calls in its messages."""
+        """The body's metadata, the key of the prompt cache, or the calls in its messages identify the session."""
         follow(app, iter([*written()]))
         app.environment.clock = lambda: int(NOW.timestamp() * 1000)
         assert take(client, HISTORY, session="", fields=fields)["session_id"] == NAME
@@ -247,7 +247,7 @@ class TestSentPruned:
         assert marks == []
 
     def test_is_switched_off_before_a_call_has_come(self, app: App, client: Client) -> None:  # X13
-        """After a restart of the server the script that is there is switched off as it is."""
+        """After a restart of the server the existing script is switched off unchanged."""
         follow(app)
         take(client, HISTORY)
         client.patch(f"/api/sessions/{NAME}", json={"proxy_prunes": True})

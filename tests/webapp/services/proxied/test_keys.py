@@ -1,4 +1,4 @@
-"""Keys of messages, made by proxy and server alike."""
+"""Keys of messages, equal in proxy and server."""
 
 from __future__ import annotations
 

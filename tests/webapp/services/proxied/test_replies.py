@@ -58,13 +58,13 @@ class TestAStream:
         assert reply.usage == {"input_tokens": 5, "output_tokens": 9}
 
     def test_that_broke_off_says_nothing(self) -> None:  # X13
-        """Half an answer is none."""
+        """An incomplete answer is ignored."""
         assert reply_of("anthropic", stream(START, *block(0, {"type": "text", "text": ""}))) is None
         assert reply_of("openai", stream({"choices": [{"delta": {"content": "a"}}]})) is None
         assert reply_of("responses", stream({"type": "response.output_item.done", "item": {}})) is None
 
     def test_of_rubbish_says_nothing(self) -> None:  # X13
-        """Bytes that are no events are none."""
+        """Bytes that are not events are ignored."""
         for wire_format in ("anthropic", "openai", "responses"):
             assert reply_of(wire_format, "\x00 rubbish") is None
             assert reply_of(wire_format, "[]") is None

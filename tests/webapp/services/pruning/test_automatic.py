@@ -1,4 +1,4 @@
-"""Automatic changes of a context: prunes above the target, the emergency path above what is usable."""
+"""Automatic changes of a context: prunes above the target, the emergency path above the usable tokens."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ WINDOW = 32_768
 
 @pytest.fixture(autouse=True)
 def small(app: App) -> None:
-    """A model whose window is soon full: 32,768, of which 25,396 are usable and 26,214 the target."""
+    """Return a model with a small window: 32,768 tokens, 25,396 of them usable, with a target of 26,214."""
     app.models.put("small", window=WINDOW)
 
 
@@ -44,7 +44,7 @@ def automatic(app: App, **rules: Any) -> str:
 
 
 def estimate(app: App, session: str) -> tuple[int, int]:
-    """Return the context's size and what is usable, in estimated tokens."""
+    """Return the context's size and the usable tokens, both estimated."""
     loaded = Session.load(app.environment, session)
     return loaded.pruned.estimate, loaded.usable_estimate
 
@@ -55,7 +55,7 @@ def emergencies(events: list[Any]) -> list[ContextPruned]:
 
 
 class TestSummarising:
-    """Above the target, with the strategy of that name."""
+    """Automatic summaries above the target, with the strategy of that name."""
 
     def test_happens_in_the_append_that_crosses_the_target(self, app: App) -> None:  # S3, X9
         """One prune by a summary, to the aim; the answer to the append tells of it."""
@@ -90,7 +90,7 @@ class TestSummarising:
         assert list(app.verify()) == []
 
     def test_comes_before_the_emergency_in_a_small_window(self, app: App) -> None:  # S3, C5
-        """Even where less is usable than the target, a plan is tried first."""
+        """A plan is tried first, even if fewer tokens are usable than the target."""
         app.models.put("tiny", window=16_384)
         session = automatic(app, strategy="summarise")
         app.sessions.patch(session, model="tiny")
@@ -103,7 +103,7 @@ class TestSummarising:
         assert len(app.summarising.list(session).summaries) > 1
 
     def test_is_left_to_a_model_while_the_context_fits(self, app: App) -> None:  # P5, S4
-        """In the background; the append does not wait for it."""
+        """The model works in the background; the append does not wait for it."""
         asked, go = threading.Event(), threading.Event()
 
         def write(system: str, text: str, cancelled: threading.Event | None) -> Written:
@@ -132,7 +132,7 @@ class TestSummarising:
             background.close()
 
     def test_does_not_wait_for_a_model_above_what_is_usable(self, app: App) -> None:  # C5, P5
-        """The built-in summariser writes it at once."""
+        """The built-in summariser writes the summary during the append."""
         background = by_a_model(app, lambda *_: Written("", "not to be asked"))
         try:
             session = automatic(app, strategy="summarise")
@@ -158,10 +158,10 @@ def by_a_model(app: App, write: Any) -> Background:
 
 
 class TestTheEmergency:
-    """Reached when what no plan may take exceeds what is usable."""
+    """The emergency path, taken when the messages that no plan may drop exceed the usable tokens."""
 
     def test_is_reached_in_the_append_and_ends_within_the_budget(self, app: App) -> None:  # S5, C5
-        """By its own actor, with the numbers; all of it is in the log, and it can be taken back."""
+        """The emergency is an operation with its own actor and numbers; the log keeps everything, and undo works."""
         session = automatic(app, fresh_tail=16)
         app.ingest.append_messages(session, [words(n, 1_700) for n in range(16)])
         newest, *_ = app.operations.list(session)
@@ -185,7 +185,7 @@ class TestTheEmergency:
         assert app.prunes.plan(session, PlanRequest()).over_budget is not None
 
     def test_is_not_called_for_by_every_message_after_it(self, app: App) -> None:  # X9
-        """It ends a tenth below, so that there is room for some."""
+        """It cuts to a tenth below the limit, which leaves room for more messages."""
         session = automatic(app, fresh_tail=16)
         app.ingest.append_messages(session, [words(n, 1_700) for n in range(16)])
         events = heard(app)
@@ -196,7 +196,7 @@ class TestTheEmergency:
         assert tokens <= usable
 
     def test_is_refused_once_where_the_system_prompt_alone_is_too_much(self, app: App) -> None:  # C5, X9
-        """With the numbers; tried again only when the context has grown."""
+        """The error has the numbers; it is tried again only after the context has grown."""
         session = automatic(app)
         events = heard(app)
         app.ingest.append_messages(session, [wire("system", "use src/parser.py " * 6_000)])
@@ -234,7 +234,7 @@ class TestTheEmergency:
         assert len(emergencies(events)) == 1
 
     def test_is_not_reached_where_nothing_is_to_happen_by_itself(self, app: App) -> None:  # X9
-        """That is the default."""
+        """Automatic changes are off by default."""
         session = managed(app, model="small", settings={"fresh_tail": 16})
         app.ingest.append_messages(session, [words(n, 1_700) for n in range(16)])
         assert app.operations.list(session) == []
@@ -255,7 +255,7 @@ class TestTheEmergency:
     def test_leaves_nothing_above_what_is_usable(
         self, app: App, said: list[tuple[str, int]], tail: int, strategy: str
     ) -> None:  # C5, S5
-        """Whatever comes in, however much of it is protected."""
+        """The context fits after any append, however much of it is protected."""
         session = automatic(app, fresh_tail=tail, strategy=strategy)
         for n, (role, tokens) in enumerate(said):
             app.ingest.append_messages(session, [wire(role, f"{n} " + "use src/parser.py " * (tokens // 5))])

@@ -50,7 +50,7 @@ class TestOnWish:
     """Asked for by somebody."""
 
     def test_waits_for_the_built_in_summariser(self, app: App) -> None:  # S8
-        """It takes no time worth mentioning."""
+        """The built-in summariser takes almost no time."""
         followed(app, *conversation(6), user("end"))
         assert app.background.summarise("s").summary.level == "deterministic"
 
@@ -80,7 +80,7 @@ class TestOnWish:
             background.summarise("s", wait=True)
 
     def test_gives_up_cleanly(self, app: App, slow: tuple[Slow, Background]) -> None:  # C9
-        """Nothing of it is left."""
+        """Nothing of the cancelled summary is left."""
         model, background = slow
         background.summarise("s")
         assert model.asked.wait(PATIENCE)
@@ -90,7 +90,7 @@ class TestOnWish:
         assert not background.cancel("s")
 
     def test_gives_up_when_it_is_closed(self, app: App, slow: tuple[Slow, Background]) -> None:  # C9
-        """And starts nothing more."""
+        """No further summary is started."""
         model, background = slow
         background.summarise("s")
         assert model.asked.wait(PATIENCE)
@@ -99,16 +99,16 @@ class TestOnWish:
         assert not background.summarise("s").started
 
     def test_refuses_a_session_that_is_not_there(self, slow: tuple[Slow, Background]) -> None:
-        """At once."""
+        """The request is refused before any work starts."""
         with pytest.raises(NotFound):
             slow[1].summarise("nope")
 
 
 class TestByItself:
-    """After an append."""
+    """Automatic summaries after an append."""
 
     def test_summarises_when_a_trigger_is_reached(self, app: App) -> None:  # S3, P5
-        """In a session that wants it."""
+        """The session has automatic summaries switched on."""
         session = managed(app, settings={"auto_summarize": True, "max_messages_before_summary": 12})
         events = heard(app)
         app.ingest.append_messages(session, [wire("user", f"word {n} " * 40) for n in range(11)])
@@ -119,7 +119,7 @@ class TestByItself:
         assert not due(Session.load(app.environment, session))
 
     def test_does_nothing_in_a_session_that_does_not_want_it(self, app: App) -> None:  # S3
-        """That is the default."""
+        """Automatic summaries are off by default."""
         session = managed(app, settings={"max_messages_before_summary": 12})
         app.ingest.append_messages(session, [wire("user", f"word {n} " * 40) for n in range(20)])
         assert not app.background.running(session)
@@ -154,7 +154,7 @@ class TestFill:
     """A session as the triggers see it."""
 
     def test_has_the_parts_of_the_gauge(self, app: App) -> None:  # S7, X11
-        """One number for one thing: what no transcript contains is the same here, in the bar and in the line."""
+        """The unseen tokens are the same number here, in the bar and in the status line."""
         said_first = [user("look"), said("I look")]
         app.ingest.ensure("s", "claude-code", model="claude-sonnet-4-5")
         first, answer = entries(*said_first)

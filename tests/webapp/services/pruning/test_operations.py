@@ -34,14 +34,14 @@ class TestByHand:
     """Each acts on the whole unit."""
 
     def test_drop_takes_the_unit_out(self, app: App, session: str) -> None:  # X5
-        """A call never goes without its result."""
+        """A call is never dropped without its result."""
         done = app.operations.drop(session, mid(app, session, 3))
         assert context_numbers(app, session) == [1, 4, 5, 6]
         assert (done.operation.kind, done.message) == ("drop", "2 messages dropped")
         assert app.sessions.get(session).agent.messages == 6
 
     def test_drop_is_told_as_a_prune(self, app: App, session: str) -> None:  # B14, X5
-        """With the ids and the tokens freed; its undo is reported as a restore."""
+        """The event has the ids and the freed tokens; its undo is reported as a restore."""
         events = heard(app)
         dropped = app.operations.drop(session, mid(app, session, 3)).operation
         [event] = [e for e in events if isinstance(e, ContextPruned | ContextRestored)]
@@ -52,7 +52,7 @@ class TestByHand:
         assert isinstance(events[-2], ContextRestored)
 
     def test_restore_puts_it_back_in_its_place(self, app: App, session: str) -> None:  # X2
-        """From the list or the archive, in log order."""
+        """The message returns in log order, restored from the list or from the archive."""
         app.operations.drop(session, mid(app, session, 3))
         events = heard(app)
         app.operations.restore(session, app.search.archive(session).messages[0].id)
@@ -62,7 +62,7 @@ class TestByHand:
         assert list(app.verify()) == []
 
     def test_pin_keeps_it_through_a_prune(self, app: App) -> None:  # X5
-        """And unpin gives it free again."""
+        """An unpinned message can be pruned again."""
         followed(app, *conversation(10), user("end"))
         app.operations.pin("s", mid(app, "s", 2))
         plan = app.prunes.plan("s", PlanRequest(max_tokens=300))
@@ -72,7 +72,7 @@ class TestByHand:
         assert {2, 3} <= {m.number for m in plan.removed}
 
     def test_drop_first_makes_it_go_first(self, app: App) -> None:  # X5
-        """Before anything that scores lower; a second time takes the mark off."""
+        """It is dropped before messages with lower scores; a second request removes the mark."""
         followed(app, *conversation(10), user("end"))
         tokens = app.sessions.get("s").pruned.tokens
         app.sessions.patch("s", settings={"fresh_tail": 0})
@@ -112,7 +112,7 @@ class TestByHand:
                 app.operations.drop(session, mid(app, session, no))
 
     def test_never_drops_what_is_pinned(self, app: App, session: str) -> None:  # X5, B7
-        """Nor the rest of its unit, which came in later; unpinned it goes."""
+        """Later messages of a pinned unit stay too; after unpinning the unit can be dropped."""
         app.operations.pin(session, mid(app, session, 2))
         app.ingest.append_records("s", entries(result("c1", "more"), user("end"), start=40))
         for no in (3, 7):
@@ -176,7 +176,7 @@ class TestList:
             app.operations.list(session, kind="magic")
 
     def test_shows_what_one_did_to_each_message(self, app: App, session: str) -> None:
-        """With the change and the reason."""
+        """Each message has its change and the reason."""
         app.operations.drop(session, mid(app, session, 4))
         [item] = app.operations.one(session, 1).items
         assert (item.number, item.change, item.reason) == (4, "out", "dropped by hand")

@@ -27,7 +27,7 @@ ACTS: dict[str, Callable[[App], object]] = {
 
 
 def gauge_of(app: App, act: str) -> Gauge:
-    """Return the gauge of the context that an act changes: the agent's own for what the agent does."""
+    """Return the gauge of the context that an operation changes: the agent's own for an agent's operation."""
     session = app.sessions.get("s")
     agent = session.agent if act in ("compaction", "rewind") else None
     return agent or session.pruned
@@ -40,11 +40,11 @@ def shares(regions: list[Region] | None) -> dict[str, int]:
 
 
 class TestComparison:
-    """The context before an operation, beside that after it."""
+    """The contexts before and after an operation, side by side."""
 
     @pytest.mark.parametrize("act", ACTS)
     def test_shows_the_gauges_of_both_moments(self, app: App, act: str) -> None:  # X3
-        """For every kind of operation; the regions add up to its tokens before and after."""
+        """For every kind of operation the regions add up to the tokens before and after."""
         followed(app, *conversation(10), user("end"))
         before = gauge_of(app, act)
         ACTS[act](app)

@@ -20,7 +20,7 @@ from webapp.wiring import build
 
 @dataclass
 class Done:
-    """A live operation of the model, and what was before it."""
+    """A live operation of the model, with the context before it."""
 
     n: int
     context: set[int]
@@ -42,12 +42,12 @@ class Model:
         self.done.append(Done(n, set(self.context), set(self.pinned), self.length))
 
     def append(self, count: int) -> None:
-        """So many more messages, all in the context."""
+        """Append some messages to the log and the context."""
         self.context |= set(range(self.length + 1, self.length + count + 1))
         self.length += count
 
     def undo(self, n: int) -> list[int]:
-        """Back to before `n`, plus what came since."""
+        """Restore the context before operation `n`, with the messages that were appended since."""
         at = next(i for i, done in enumerate(self.done) if done.n == n)
         before = self.done[at]
         self.context = before.context | set(range(before.length + 1, self.length + 1))
@@ -106,12 +106,12 @@ class UndoMachine(RuleBasedStateMachine):
 
     @rule(turns=st.integers(1, 3))
     def append(self, turns: int) -> None:
-        """More messages come."""
+        """Append some messages."""
         self._append(turns)
 
     @rule(share=st.floats(0.2, 0.9))
     def prune(self, share: float) -> None:
-        """A prune to some share of what is there."""
+        """Prune to some share of the context."""
         tokens = self.app.sessions.get("s").pruned.tokens
         try:
             applied = self.app.prunes.apply("s", PruneRequest(max_tokens=int(tokens * share)))

@@ -50,7 +50,7 @@ class TestOverflow:
         assert list(app.verify()) == []
 
     def test_is_told_as_an_emergency(self, app: App) -> None:  # B14
-        """With the ids of what went."""
+        """The event has the ids of the dropped messages."""
         followed(app, *conversation(6), user("end"))
         events = heard(app)
         app.overflow.relieve("s")
@@ -58,7 +58,7 @@ class TestOverflow:
         assert (event.reason, event.removed, len(event.removed_ids)) == ("emergency", 12, 12)
 
     def test_refuses_a_system_prompt_that_is_too_large(self, app: App) -> None:  # C5
-        """With the numbers; nothing is changed."""
+        """The error has the numbers; nothing is changed."""
         app.models.put("small", window=8_192)
         session = managed(app, wire("system", "word " * 9_000), wire("user", "hi"), model="small")
         with pytest.raises(Conflict, match=r"the system prompt alone takes [\d,]+ tokens"):
@@ -72,7 +72,7 @@ class TestOverflow:
             app.overflow.relieve("s")
 
     def test_refuses_tools_that_leave_no_room(self, app: App) -> None:  # C5, S6
-        """With the numbers; no message could be dropped that would help."""
+        """The error has the numbers, because dropping messages would not help."""
         app.models.put("small", window=8_192)
         tools = [{"name": f"tool{n}", "input_schema": {"description": "word " * 400}} for n in range(10)]
         session = managed(app, wire("user", "hi"), wire("user", "ho"), model="small", tools=tools)
@@ -90,7 +90,7 @@ class TestOverflow:
         assert context_numbers(app, session) == [1, 2]
 
     def test_keeps_the_newest_message_rather_than_room_for_a_summary(self, app: App) -> None:  # P6
-        """If the system prompt takes nearly all, the rest goes to the last message."""
+        """If the system prompt takes nearly everything, the last message gets the rest."""
         app.models.put("small", window=32_768)
         prompt = wire("system", "use src/parser.py " * 4_350)
         rest = [wire("user", f"{n} " + "use src/parser.py " * 40) for n in range(8)]
@@ -100,7 +100,7 @@ class TestOverflow:
         assert app.context.get(session).over_budget is None
 
     def test_never_empties_a_context_for_what_fits_no_window(self, app: App) -> None:  # X6, S5
-        """The last words stand beside the result of a call whose arguments nothing can cut: what is older stays."""
+        """The last words and the result of a call with uncuttable arguments stay, and so do older messages."""
         app.models.put("small", window=8_192)
         call = {"type": "tool_use", "id": "a", "name": "Bash", "input": {"command": "word " * 9_000}}
         result = {"type": "tool_result", "tool_use_id": "a", "content": "done"}
@@ -118,7 +118,7 @@ class TestOverflow:
         assert list(app.verify()) == []
 
     def test_refuses_a_window_of_which_nothing_is_usable(self, app: App) -> None:  # C5
-        """It says what takes it all."""
+        """The error says what takes the whole window."""
         session = managed(app, wire("user", "hi"), wire("user", "ho"), model="gpt-4")
         app.settings.put({"response_reserve": 16_000})
         with pytest.raises(
@@ -127,7 +127,7 @@ class TestOverflow:
             app.overflow.relieve(session)
 
     def test_counts_tool_definitions_among_what_is_usable(self, app: App) -> None:  # S6, C5
-        """They take their part; what is left for messages is less by that."""
+        """Tool definitions reduce the tokens available to messages."""
         app.models.put("small", window=16_000)
         tools = [{"name": f"tool{n}", "input_schema": {"description": "word " * 400}} for n in range(10)]
         said = [wire("user", f"word{n} " * 3_000) for n in range(4)]

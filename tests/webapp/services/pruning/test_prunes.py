@@ -33,7 +33,7 @@ class TestPlan:
     """A prune that is only shown."""
 
     def test_stores_nothing(self, app: App) -> None:  # X1
-        """A preview leaves the session as it is."""
+        """A preview leaves the session unchanged."""
         followed(app, *conversation(8))
         before = list(app.store.dump.records(app.store.sessions.get("s")))
         app.prunes.plan("s", PlanRequest(max_tokens=300, settings={"fresh_tail": 2}, compare=True))
@@ -72,7 +72,7 @@ class TestPlan:
         assert after.get("summary", 0) == 0 < after["user"]
 
     def test_says_which_weights_and_tail_it_was_made_with(self, app: App) -> None:  # X4
-        """Those that are tried, at the place where the session's task type has its own."""
+        """Tried weights replace those of the session's task type."""
         followed(app, *conversation(12), user("end"))
         app.sessions.patch("s", settings={"task_type": "support", "fresh_tail": 1})
         saved = app.prunes.plan("s", PlanRequest())
@@ -88,7 +88,7 @@ class TestPlan:
         assert app.prunes.plan("s", PlanRequest()).weights_of is None
 
     def test_says_how_many_fates_would_change(self, app: App) -> None:  # X4
-        """Against the plan of the saved settings for the same cut."""
+        """The comparison is with the plan of the saved settings for the same cut."""
         followed(app, *conversation(12), user("end"))
         app.sessions.patch("s", settings={"cap_tokens": 1_000, "guarded_percent": 0})
         same = app.prunes.plan("s", PlanRequest(compare=True))
@@ -101,7 +101,7 @@ class TestPlan:
         assert (deep.changed, deep.removed_count > same.removed_count) == (0, True)
 
     def test_says_that_the_protected_are_too_many(self, app: App) -> None:  # B7
-        """With the numbers, and drops nothing silently."""
+        """The plan has the numbers, and drops nothing silently."""
         session = managed(app, wire("system", "rules " * 500), wire("user", "hi"))
         plan = app.prunes.plan(session, PlanRequest(max_tokens=100))
         assert plan.over_budget.protected_tokens > plan.over_budget.max_tokens == 100
@@ -117,7 +117,7 @@ class TestPlan:
 
     @pytest.mark.parametrize("wish", [{"strategy": "luck"}, {"settings": {"fresh_tail": -1}}])
     def test_refuses_what_it_does_not_know(self, app: App, wish: dict[str, Any]) -> None:
-        """With the faults."""
+        """The error names every wrong field."""
         followed(app, user("hi"))
         with pytest.raises(InvalidSettings):
             app.prunes.plan("s", PlanRequest(**wish))
@@ -143,7 +143,7 @@ class TestApply:
         assert list(app.verify()) == []
 
     def test_refuses_a_plan_for_an_older_state(self, app: App) -> None:  # X1
-        """And changes nothing."""
+        """A stale plan changes nothing."""
         followed(app, *conversation(10))
         plan = app.prunes.plan("s", PlanRequest(max_tokens=500))
         app.ingest.append_records("s", [entry(99, user("more"))])
@@ -167,14 +167,14 @@ class TestApply:
         assert app.operations.list("s") == []
 
     def test_takes_zero_for_zero(self, app: App) -> None:  # B9
-        """Only the protected stay."""
+        """With a budget of 0 only protected messages stay."""
         followed(app, *conversation(10))
         app.sessions.patch("s", settings={"fresh_tail": 0, "user_words_tokens": 0})
         app.prunes.apply("s", PruneRequest(max_tokens=0))
         assert context_numbers(app, "s") == [40]
 
     def test_keeps_calls_with_their_results(self, app: App) -> None:  # P4
-        """Whatever the budget."""
+        """Calls keep their results with any budget."""
         followed(app, *conversation(10), user("end"))
         app.sessions.patch("s", settings={"fresh_tail": 0, "user_words_tokens": 0})
         for _ in range(5):
@@ -187,11 +187,11 @@ class TestShortening:
     """Tool outputs that stay with less of themselves."""
 
     def chatter(self, start: int) -> str:
-        """Lines that nobody will ever ask for again."""
+        """Return lines that no later message mentions."""
         return "".join(f"info: some chatter of the build, part {n}\n" for n in range(start, start + 100))
 
     def session(self, app: App) -> None:
-        """A session in which one row of a long output is named later."""
+        """Return a session in which one row of a long output is named later."""
         long = self.chatter(0) + "FAILED tests/test_parser.py::test_empty_rows\n" + self.chatter(100)
         followed(
             app, user("please fix the build"), call("c-1"), result("c-1", long), said("looking"),
@@ -230,7 +230,7 @@ class TestShortening:
         assert app.context.get("s", "openai").messages == whole
 
     def test_is_shown_with_what_it_takes_afterwards(self, app: App) -> None:  # X1
-        """Each row says its tokens before and after; the regions afterwards are those of what stays."""
+        """Each row has its tokens before and after; the regions afterwards are those of the kept messages."""
         self.session(app)
         regions = {r.name: r.tokens for r in app.sessions.get("s").pruned.regions}
         plan = app.prunes.plan("s", PlanRequest(max_tokens=1_000))
@@ -246,7 +246,7 @@ class TestShortening:
         assert sum(g.messages for g in plan.groups if g.fate == "shortened") == plan.shortened_count
 
     def test_is_counted_apart_from_what_went(self, app: App) -> None:
-        """In the history, and in the words of what was done."""
+        """The history and its description count shortened and dropped messages separately."""
         self.session(app)
         plan = app.prunes.plan("s", PlanRequest(max_tokens=1_000))
         done = app.prunes.apply("s", PruneRequest(plan_id=plan.plan_id))
@@ -259,7 +259,7 @@ class TestShortening:
         assert "shortened" in done.message
 
     def test_can_be_shortened_again(self, app: App) -> None:  # X7
-        """A second plan counts and cuts what stands there, not what stood there once."""
+        """A second plan counts and cuts the shortened text, not the original."""
         self.session(app)
         app.prunes.apply("s", PruneRequest(max_tokens=2_500))
         before = app.sessions.get("s").pruned.tokens

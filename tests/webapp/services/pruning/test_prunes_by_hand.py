@@ -28,7 +28,7 @@ class TestShortening:
     """Outputs that somebody chose."""
 
     def test_is_shown_applied_sent_and_taken_back(self, app: App, session: str) -> None:  # X1, X2, X7
-        """Beginning, end and errors stay, in what is protected too; undo gives every character back."""
+        """Beginning, end and errors stay, also in protected messages; undo restores every character."""
         whole = app.context.get(session, "openai").messages
         before = app.sessions.get(session).pruned.tokens
         chosen = [mid(app, session, 3), mid(app, session, 6)]
@@ -59,7 +59,7 @@ class TestShortening:
         assert done.session.pruned.tokens <= 2_200
 
     def test_of_what_is_shortened_already_does_nothing(self, app: App, session: str) -> None:
-        """And says so, instead of that the context fits."""
+        """The answer says so, instead of saying that the context fits."""
         chosen = [mid(app, session, 3)]
         first = app.prunes.plan(session, PlanRequest(max_tokens=PLENTY, shorten=chosen))
         app.prunes.apply(session, PruneRequest(plan_id=first.plan_id))
@@ -74,13 +74,13 @@ class TestDropping:
     """Units that somebody chose."""
 
     def test_takes_nothing_else_where_there_is_room(self, app: App, session: str) -> None:  # X1
-        """The call goes with its result."""
+        """A call is dropped with its result, and nothing else."""
         plan = app.prunes.plan(session, PlanRequest(max_tokens=PLENTY, drop=[mid(app, session, 3)]))
         assert [m.number for m in plan.removed] == [2, 3]
         assert [g.cause for g in plan.groups] == ["dropped"]
 
     def test_of_what_is_pinned_is_refused(self, app: App, session: str) -> None:  # B7, X5
-        """As dropping it directly is: the pin goes first, and the message says so. The whole unit is pinned."""
+        """The whole unit counts as pinned; the message says to unpin it first."""
         app.operations.pin(session, mid(app, session, 2))
         wanted = PlanRequest(max_tokens=PLENTY, drop=[mid(app, session, 3)])
         with pytest.raises(

@@ -32,7 +32,7 @@ def session(app: App) -> str:
 
 
 def slightly_less(app: App, session: str) -> int:
-    """An aim just below what stands there."""
+    """Return an aim just below the current size."""
     return int(app.sessions.get(session).pruned.tokens) - 30
 
 
@@ -40,7 +40,7 @@ class TestStages:
     """Duplicates and superseded reads."""
 
     def test_stand_among_the_groups_of_the_plan(self, app: App, session: str) -> None:  # X1, X3, X7
-        """By their cause, with what they free; the reason names the other message by its number."""
+        """Each group has its cause and freed tokens; the reason names the other message by its number."""
         plan = app.prunes.plan(session, PlanRequest(max_tokens=slightly_less(app, session)))
         [group] = plan.groups
         assert group == PlanGroup(
@@ -87,7 +87,7 @@ class TestStages:
         assert [(m.number, m.cause) for m in again.shortened] == [(6, "superseded")]
 
     def test_name_messages_as_the_list_does(self, app: App, session: str) -> None:  # X3
-        """Also where some are out of the context."""
+        """The numbers are right even if some messages are out of the context."""
         app.operations.drop(session, mid(app, session, 2))
         plan = app.prunes.plan(session, PlanRequest(max_tokens=slightly_less(app, session)))
         assert plan.shortened[0].reason == "cleared: message 8 holds the same output"
@@ -101,7 +101,7 @@ class TestStages:
         assert 4 not in [m.number for m in dropped.shortened]
 
     def test_are_settings_of_the_session(self, app: App, session: str) -> None:  # X7, X4
-        """Off, the strategy chooses alone; tried in a what-if, they change no setting."""
+        """With stages off, the strategy chooses alone; trying them in a what-if changes no setting."""
         aim = slightly_less(app, session)
         off = {"stage_duplicates": False, "stage_superseded": False, "strategy": "newest_first"}
         assert app.prunes.plan(session, PlanRequest(max_tokens=aim, settings=off)).shortened == []

@@ -41,7 +41,7 @@ class TestInstalling:
     """A change that is shown before it is made."""
 
     def test_shows_the_change_as_a_diff(self, settings: Path) -> None:  # X20
-        """Against the file as it is."""
+        """The diff is against the current file."""
         change = doors.installing("claude-code", {"CLAUDE_CONFIG_DIR": str(settings.parent)}, "coppice")
         assert change.diff.startswith(f"--- {settings}\n+++ {settings}\n")
         added = [line.removeprefix("+").strip() for line in change.diff.splitlines() if line.startswith("+")]
@@ -68,7 +68,7 @@ class TestInstalling:
         assert "hook claude-code" in kept.read_text()
 
     def test_makes_a_file_where_there_is_none(self, settings: Path) -> None:
-        """And takes it back whole."""
+        """Uninstalling deletes that file."""
         settings.unlink()
         install(settings)
         assert settings.exists()
@@ -76,7 +76,7 @@ class TestInstalling:
         assert not settings.exists()
 
     def test_says_which_file_cannot_be_written(self, settings: Path) -> None:
-        """And leaves all as it was."""
+        """Everything stays unchanged."""
         change = doors.installing("claude-code", {"CLAUDE_CONFIG_DIR": str(settings.parent)}, "coppice")
         moved = doors.Change(change.agent, settings / "below" / "a-file.json", None, change.after)
         with pytest.raises(Conflict, match=r"a-file.json cannot be written"):
@@ -92,7 +92,7 @@ class TestUninstalling:
     """Exactly our own lines."""
 
     def test_gives_back_the_very_bytes(self, settings: Path) -> None:  # X20
-        """If nobody changed the file since."""
+        """The original bytes return if nobody has changed the file since."""
         install(settings)
         assert settings.read_text() != TEXT
         uninstall(settings)
@@ -111,7 +111,7 @@ class TestUninstalling:
         assert uninstall(settings).diff == ""
 
     def test_is_seen_in_the_status(self, settings: Path) -> None:  # X20
-        """Before, between and after."""
+        """The status is right before, between and after."""
         env = {"CLAUDE_CONFIG_DIR": str(settings.parent)}
         said = [doors.active("claude-code", env)[1]]
         install(settings)

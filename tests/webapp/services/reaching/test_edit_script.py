@@ -1,4 +1,4 @@
-"""The edit script: what the pruned view makes of the agent's context, by the agent's own keys."""
+"""The edit script: the changes of the pruned view to the agent's context, by the agent's own keys."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def rows() -> Iterator[dict[str, Any]]:
 
 @pytest.fixture
 def session(app: App) -> str:
-    """That session, imported."""
+    """Return the imported session."""
     data = b"".join(orjson.dumps(row) + b"\n" for row in rows())
     return app.importing.import_file("s.jsonl", data)[0].session_id
 
@@ -63,14 +63,14 @@ def script(app: App, session: str) -> dict[str, dict[str, object]]:
 
 
 class TestTheScript:
-    """Of a session whose pruned view differs from the agent's context."""
+    """The script of a session whose pruned view differs from the agent's context."""
 
     def test_is_empty_where_nothing_is_pruned(self, app: App, session: str) -> None:  # X27
         """Both contexts are the same."""
         assert script(app, session) == {}
 
     def test_drops_a_call_with_its_result(self, app: App, session: str) -> None:  # X27
-        """By the time of the one and the call's id of the other; undo empties it again."""
+        """The call is named by its time and the result by the call's id; undo empties the script."""
         applied = app.operations.drop(session, app.messages.by_number(session, [3])[0].id)
         edits = script(app, session)
         assert edits == {"assistant:1": {"drop": True}, "toolResult:c0": {"drop": True}}
@@ -87,7 +87,7 @@ class TestTheScript:
         assert script(app, session) == {"assistant:1": {"drop": True}, "toolResult:c0": {"drop": True}}
 
     def test_gives_the_text_that_replaces_an_output(self, app: App, session: str) -> None:  # X27, C3
-        """Under the call's id."""
+        """The text is listed under the call's id."""
         rules = {"strategy": "tool_outputs_first", "tool_outputs_keep_turns": 0, "tool_outputs_keep_tokens": 0,
                  "tool_outputs_minimum_gain": 0, "fresh_tail": 0, "minimum_gain_percent": 0}  # fmt: skip
         tokens = app.sessions.get(session).pruned.tokens
@@ -100,7 +100,7 @@ class TestTheScript:
     def test_is_written_as_soon_as_somebody_prunes(
         self, app: App, session: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:  # X27
-        """For the agent's next turn, and again when it is undone."""
+        """The script is ready for the agent's next turn, and rewritten after an undo."""
         monkeypatch.setenv("COPPICE_HINTS", str(tmp_path / "hints"))
         monkeypatch.setattr(hints, "AT_WORK_MS", 10**15)
         (tmp_path / "hints").mkdir()

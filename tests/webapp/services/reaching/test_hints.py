@@ -1,4 +1,4 @@
-"""Hints: what the server leaves for hooks and status lines."""
+"""Hints: files that the server writes for hooks and status lines."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def session(app: App, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 def hint_of(app: App, session: str) -> dict[str, object]:
-    """Return the hint of a session as it is now."""
+    """Return the current hint of a session."""
     return app.hints.hint(Session.load(app.environment, session))
 
 
@@ -46,7 +46,7 @@ class TestAHint:
     def test_keeps_pins_learnings_and_what_the_plan_values(
         self, app: App, session: str, folder: Path
     ) -> None:  # X20
-        """For the summariser, within its budget."""
+        """The text for the summariser is within its budget."""
         rows = app.messages.page(session, limit=3).messages
         app.operations.pin(session, rows[0].id)
         app.memory.add("learning", "Tests need the database.", session)
@@ -70,7 +70,7 @@ class TestAHint:
         assert "messages" in str(before["lost"])
 
     def test_warns_where_the_context_is_full(self, app: App, session: str, folder: Path) -> None:  # X20
-        """With the command that helps."""
+        """The warning names the command that helps."""
         assert hint_of(app, session)["warning"] == ""
         app.sessions.patch(session, settings={"target_percent": 2.0, "aim_percent": 1.0})
         full = hint_of(app, session)
@@ -79,10 +79,10 @@ class TestAHint:
 
 
 class TestWriting:
-    """By itself, as the session changes."""
+    """Hints are written automatically when the session changes."""
 
     def test_happens_where_the_folder_is(self, app: App, session: str, folder: Path) -> None:
-        """Whoever uses no hooks pays nothing; whoever does has the hint soon after a message."""
+        """Without the hooks' folder nothing is written; with it the hint follows soon after a message."""
         more = iter(range(1_000, 2_000))
         append_one(app, next(more))
         assert not folder.exists()

@@ -1,4 +1,4 @@
-"""Webhooks: each event reaches each receiver that wants it, late if need be, and holds nobody up."""
+"""Webhooks: each event reaches each subscribed receiver, with retries, and delays no append."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class TestEvents:
     """The events of B14, and a session above its target."""
 
     def test_reach_the_receiver_with_their_numbers(self, sends: App, receiver: Endpoints) -> None:  # X16, B14
-        """Under their names, with the payload that pages get."""
+        """Events have their names and the payload that pages get."""
         sends.webhooks.add(receiver.url)
         sends.bus.publish(PRUNED, SUMMARIZED, CROSSED)
         until(lambda: len(receiver.seen) == 3)
@@ -73,7 +73,7 @@ class TestEvents:
         assert len(receiver.seen) == 1
 
     def test_hold_no_append_up(self, sends: App) -> None:  # X16
-        """A receiver that hangs keeps its own messages waiting, and nobody else's."""
+        """A receiver that hangs delays only its own messages."""
         released = threading.Event()
 
         def hang(handler: Any) -> None:
@@ -89,7 +89,7 @@ class TestEvents:
             released.set()
 
     def test_beyond_the_queue_are_counted_and_dropped(self, app: App) -> None:
-        """Nothing grows without end where the store is busy."""
+        """The queue is bounded when the store is busy."""
         app.bus.publish(*[PRUNED] * (QUEUED + 3))
         assert app.webhooks.counts.dropped == 3
 
@@ -110,7 +110,7 @@ class TestTries:
     """A message that did not arrive."""
 
     def test_are_made_again_until_it_does(self, app: App, monkeypatch: pytest.MonkeyPatch) -> None:  # X16
-        """Under the same id, signed again, each try written down."""
+        """Each try has the same id and a new signature, and is logged."""
         monkeypatch.setattr(module, "WAITS", (0, 0, 0))
         app.webhooks.start()
         with answering(sending("", 500), sending("", 503), sending("", 204)) as receiver:
@@ -161,7 +161,7 @@ class TestTries:
         assert not sends.webhooks.listed().webhooks[0].active
 
     def test_go_on_after_a_restart(self, config: Config) -> None:
-        """The store has what waits."""
+        """Waiting events are in the store."""
         with answering(sending("", 500), sending("", 204)) as receiver:
             before = build(config)
             before.webhooks.start()
@@ -181,7 +181,7 @@ class TestKeeping:
     """Webhooks themselves."""
 
     def test_show_the_secret_once(self, app: App) -> None:
-        """In the answer that makes or replaces it; a secret of the receiver's own is taken."""
+        """Only the answer that makes or replaces the secret shows it; the receiver can also choose its own."""
         made = app.webhooks.add("http://127.0.0.1:9/")
         rotated = app.webhooks.rotate(made.webhook.id)
         assert made.secret != rotated.secret
@@ -191,14 +191,14 @@ class TestKeeping:
         assert app.webhooks.add("http://127.0.0.1:9/", secret=made.secret).secret == made.secret
 
     def test_keep_the_newest_of_the_log(self, app: App) -> None:
-        """And no more of it."""
+        """Older entries of the log are deleted."""
         number = app.webhooks.add("http://127.0.0.1:9/").webhook.id
         app.bus.publish(*[PRUNED] * (KEPT + 5))
         app.webhooks.store_queued()
         assert len(app.store.webhooks.deliveries(number, 10 * KEPT)) == KEPT
 
     def test_forget_a_session_with_it(self, app: App) -> None:
-        """A message may hold what was said in it."""
+        """Messages may quote the deleted session."""
         app.sessions.create(id="a", model="gpt-5")
         number = app.webhooks.add("http://127.0.0.1:9/").webhook.id
         app.bus.publish(SUMMARIZED)
@@ -238,7 +238,7 @@ class TestTheTarget:
     """`session:above_target`."""
 
     def test_is_crossed_once(self, app: App) -> None:  # X16
-        """Not by every append above it; again after the context was below."""
+        """Appends above the target send no further event until the context was below it again."""
         events = heard(app)
         app.sessions.create(id="a", model="default", settings={"cap_tokens": 1_000, "fresh_tail": 0})
         for _ in range(4):
@@ -252,7 +252,7 @@ class TestTheTarget:
         assert len([one for one in events if isinstance(one, TargetCrossed)]) == 2
 
     def test_is_not_crossed_by_what_is_long_past(self, app: App) -> None:
-        """An import of old transcripts alarms nobody."""
+        """An import of old transcripts sends no event."""
         events = heard(app)
         app.settings.put({"cap_tokens": 1_000})
         followed(app, *[user("word " * 600)] * 4)

@@ -1,4 +1,4 @@
-"""Cards: what a list shows of a message."""
+"""Cards: the short form of a message in a list."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class TestCard:
         assert text.endswith("…")
 
     def test_says_what_calls_are_about(self) -> None:
-        """By their telling argument, else by what they were given."""
+        """A call shows its most informative argument, or all of its input."""
         message = Message("assistant", (
             ToolCall("1", "Read", '{"limit": 5, "file_path": "a.py"}'),
             ToolCall("2", "shell", '{"command": ["ls", "-l"]}'),
@@ -40,19 +40,19 @@ class TestCard:
         ]
 
     def test_names_the_tool_of_a_result(self) -> None:
-        """By the result itself, or by the call it answers."""
+        """The name comes from the result itself, or from the call it answers."""
         message = Message("tool", (ToolResult("c1", "out"),))
         assert card(message, c1="Bash")["tool"] == "Bash"
         assert "tool" not in card(message)
         assert card(message)["text"] == "out"
 
     def test_shows_thoughts_where_nothing_else_is_said(self) -> None:
-        """And counts media."""
+        """The card also counts media."""
         assert card(Message("assistant", (Reasoning("hm"),)))["text"] == "hm"
         assert card(Message("user", (Media("image"), Media("image"))))["media"] == 2
 
     def test_survives_half_surrogates(self) -> None:
-        """They cannot be stored."""
+        """Half surrogates cannot be stored."""
         assert "\ud800" not in str(card(Message("user", (Text("a\ud800b"),)))["text"])
 
 
@@ -60,6 +60,6 @@ class TestErrors:
     """Outputs that are marked."""
 
     def test_errors_are_what_a_tool_says_failed(self) -> None:
-        """Not what merely reads like one."""
+        """Text that merely looks like an error does not count."""
         assert is_error(Message("tool", (ToolResult("c", "x", is_error=True),)))
         assert not is_error(Message("tool", (ToolResult("c", "error"),)))

@@ -1,4 +1,4 @@
-"""Plain bytes of anything that may arrive."""
+"""The codec: storable bytes of any content that may arrive."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class TestStorable:
         assert clean.parts != (part,)
 
     def test_gives_the_wire_object(self) -> None:
-        """As bytes and the name of its format; nothing for a message without."""
+        """The object is given as bytes with the name of its format; a message without one has none."""
         assert wire_bytes(Message("user", (), wire=Wire("openai", {"role": "user"}))) == (
             b'{"role":"user"}',
             "openai",

@@ -51,13 +51,13 @@ class TestLimits:
         assert found.aim_tokens <= found.target_tokens
 
     def test_follow_the_window_that_the_agent_reports(self) -> None:  # X10
-        """It knows better, smaller or larger."""
+        """The agent's report wins, smaller or larger."""
         seen = Window(258_400, "reported", "")
         assert limits_of(MODEL, Window(1_000_000, "reported", ""), FORESIGHT).limit == 1_000_000
         assert limits_of(ModelLimits("m", 400_000, 272_000), seen, FORESIGHT).limit == 258_400
 
     def test_are_never_empty(self) -> None:
-        """However small the window."""
+        """Limits are positive for any window."""
         tiny = limits_of(ModelLimits("m", 1_000), None, settings(response_reserve=100_000))
         assert tiny.target_tokens >= 1
 
@@ -104,7 +104,7 @@ class TestEnvironment:
     def test_settings_and_models_of_another_process_arrive(
         self, app: App, config: Config, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """Within a second, and its going back to the defaults as well."""
+        """Changes arrive within a second, resets to the defaults too."""
         now = app.environment.clock()
         monkeypatch.setattr(app.environment, "clock", lambda: now)
         assert app.environment.settings().target_percent == FORESIGHT.target_percent
@@ -127,7 +127,7 @@ class TestEnvironment:
         assert app.environment.lock("t") is not held
 
     def test_keeps_nothing_of_sessions_that_are_not_there(self, app: App) -> None:
-        """Whatever ids are asked for."""
+        """Unknown ids leave nothing in memory."""
         for n in range(20):
             with pytest.raises(NotFound):
                 app.ingest.append_messages(f"none-{n}", [])
@@ -144,7 +144,7 @@ class TestTheLockOfASession:
             pass
 
     def test_refuses_those_beyond_the_few_at_once(self, app: App) -> None:
-        """A thread each would be taken from others; they are told to try again."""
+        """Each waiting request holds a thread, so the others are told to try again."""
         inside, free, refused = threading.Semaphore(0), threading.Event(), threading.Semaphore(0)
 
         def change() -> None:

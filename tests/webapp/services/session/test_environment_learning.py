@@ -47,10 +47,10 @@ def row(app: App, name: str) -> SessionRow:
 
 
 class TestANewSession:
-    """Before its first call."""
+    """A session before its first call."""
 
     def test_carries_what_earlier_sessions_carried(self, app: App) -> None:  # X11
-        """As an estimate, in the region of what is not in the transcript; its own call replaces it."""
+        """The estimate is in the region of unseen tokens; the session's own first call replaces it."""
         reported(app, "a", 20_000)
         followed(app, user("hi"), session_id="b", model=OPUS)
         before = gauge(app, "b")
@@ -64,7 +64,7 @@ class TestANewSession:
         assert abs((calls[0].estimated or 0) - 20_010) < 60
 
     def test_learns_nothing_from_itself(self, app: App) -> None:  # X11
-        """Else it would say something else read row by row than read at once."""
+        """Otherwise reading row by row would give other numbers than reading the whole file."""
         app.ingest.ensure("parent", "claude-code", model=OPUS)
         for n in range(6):
             name = f"{'abcdef'[n]} child"
@@ -78,18 +78,18 @@ class TestANewSession:
         assert Session.load(app.environment, "a child").informed.second == median(others)
 
     def test_carries_nothing_where_there_was_no_other(self, app: App) -> None:  # X11
-        """Without another session nothing is assumed."""
+        """Without another session no overhead is assumed."""
         followed(app, user("hi"), session_id="b", model=OPUS)
         assert gauge(app, "b").tokens < 50
 
     def test_of_a_program_carries_nothing(self, app: App) -> None:
-        """It sends what it shows."""
+        """A program's messages contain everything that it sends."""
         reported(app, "a", 20_000)
         name = managed(app, wire("user", "hi"))
         assert app.sessions.get(name).pruned.tokens < 50
 
     def test_counts_like_its_agents_usual_model_until_its_own_is_named(self, app: App) -> None:  # S11
-        """Whatever other sessions ran with; then all that was counted so far is counted again."""
+        """Models of other sessions do not matter; once the model is named, all tokens are counted again."""
         reported(app, "a", 20_000, model="claude-haiku-4-5")
         words = "please change the parser so that it reads comments " * 20
         followed(app, user(words), session_id="b")
@@ -122,7 +122,7 @@ class TestANewSession:
         assert all(point.agent > 20_000 for point in shown[0][2])
 
     def test_has_a_chart_that_begins_at_what_every_call_sends(self, app: App) -> None:  # X11
-        """Once its own first call has told it, for what came before too."""
+        """The first call sets the overhead, also for the points before it."""
         reported(app, "a", 20_000)
         points = app.sessions.timeline("a").points
         assert all(20_000 <= point.agent < 20_060 for point in points)

@@ -1,4 +1,4 @@
-"""Gauges: regions that add up, and one line between estimate and what is shown."""
+"""Gauges: regions that add up, and one scale between estimated and shown tokens."""
 
 from __future__ import annotations
 
@@ -46,13 +46,13 @@ def session_with(known: Calibration, agent: Any, pruned: Any, *, followed: bool)
 
 
 class TestGauge:
-    """The figures of a bar."""
+    """The numbers of a bar."""
 
     @given(REGION, REGION, KNOWN, st.booleans())
     def test_has_regions_that_add_up(
         self, agent: Any, pruned: Any, known: Calibration, followed: bool
     ) -> None:  # X11
-        """Whatever is known, in both views."""
+        """Regions add up in both views, with and without real usage."""
         session = session_with(known, agent, pruned, followed=followed)
         for context in session.contexts:
             found = gauge_of(session, context, 200_000)
@@ -60,7 +60,7 @@ class TestGauge:
             assert all(r.tokens > 0 for r in found.regions)
 
     def test_shows_what_is_not_in_the_transcript(self, app: App) -> None:  # X11
-        """As a region of its own, once real usage says how much it is."""
+        """Unseen tokens are a separate region once real usage tells their number."""
         app.ingest.ensure("s", "claude-code", model="claude-sonnet-4-5")
         app.ingest.append_records(
             "s", [entry(1, user("hi")), entry(2, said("hello"), usage=usage(26_450, 8), call_key="k")]
@@ -74,12 +74,12 @@ class TestGauge:
     def test_counts_percent_with_one_decimal_and_no_cap(
         self, tokens: int, limit: int, expected: float
     ) -> None:  # B11
-        """Above a hundred too."""
+        """The percentage may exceed 100."""
         assert percent(tokens, limit) == expected
 
 
 class TestScale:
-    """Between estimated and shown tokens."""
+    """The scale between estimated and shown tokens."""
 
     @given(REGION, KNOWN, st.integers(0, 300_000))
     def test_never_allows_more_than_was_asked_for(self, region: Any, known: Calibration, shown: int) -> None:
@@ -102,7 +102,7 @@ class TestSession:
         assert app.sessions.get(session).state == "active"
 
     def test_says_what_its_agent_seems_to_do(self, app: App) -> None:
-        """From who spoke last, and when."""
+        """The activity follows from the last speaker and the time."""
         session = managed(app, wire("user", "hi"))
         assert app.sessions.get(session).activity == "working"
         app.ingest.append_messages(session, [wire("assistant", "hello")])
@@ -111,13 +111,13 @@ class TestSession:
         assert app.sessions.get("s").activity == "stale"
 
     def test_says_that_a_model_is_not_known(self, app: App) -> None:
-        """And which window is assumed."""
+        """The session names the assumed window."""
         session = app.sessions.get(managed(app, model="nobody-knows-1"))
         assert session.model_known is False
         assert "nobody-knows-1" in session.notes[0]
 
     def test_is_brief_in_the_answer_to_an_append(self, app: App) -> None:
-        """The gauge's own figures, and whether it is above its target."""
+        """The answer has the gauge's numbers, and whether it is above its target."""
         name = managed(app)
         stats = app.ingest.append_messages(name, [wire("user", "hi")]).stats
         session = app.sessions.get(name)
@@ -139,12 +139,12 @@ class TestTitles:
     """The title of a session."""
 
     def test_of_a_sub_agent_without_one_is_its_own_id(self, app: App) -> None:
-        """Never the raw id of file and agent together."""
+        """The title is never the combined id of file and agent."""
         followed(app, user(""), session_id="11-22.agent-c0ffee", parent_id="11-22")
         assert app.sessions.get("11-22.agent-c0ffee").title == "sub-agent c0ffee"
 
     def test_of_a_sub_agent_are_the_first_words_said_to_it(self, app: App) -> None:
-        """In a file of its own or inside the session's."""
+        """The sub-agent may have its own file or be in the session's."""
         followed(app, user("look for roses"), session_id="11-22.agent-c0ffee", parent_id="11-22")
         app.ingest.ensure("s", "claude-code")
         app.ingest.append_records("s", [entry(1, user("prune them"), stream="agent-x")])
@@ -152,7 +152,7 @@ class TestTitles:
         assert app.sessions.get("s.agent-x").title == "prune them"
 
     def test_of_any_other_are_its_id(self, app: App) -> None:
-        """In a session without a user's message."""
+        """The session has no user message."""
         app.ingest.ensure("plain", "claude-code")
         assert app.sessions.get("plain").title == "plain"
 
@@ -162,7 +162,7 @@ class TestTitles:
     [("claude-code", "Claude Code"), ("api", "API"), ("import", "import"), ("mine", "mine")],
 )
 def test_a_source_is_shown_by_its_label(source: str, label: str) -> None:
-    """An agent's name as people write it; a source of the user's own stays as it is."""
+    """An agent has a label; a source of the user's own is shown unchanged."""
     assert source_label(source) == label
 
 

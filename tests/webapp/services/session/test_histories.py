@@ -1,4 +1,4 @@
-"""Histories in memory: always what the store says."""
+"""Histories in memory, always equal to the store."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class TestViews:
         assert len(app.histories.of(Session.load(app.environment, "s")).nos) == 16
 
     def test_know_what_stands_before_a_summary(self, app: App) -> None:  # C8
-        """A pin that stands before the summary; nothing once the summary is taken back."""
+        """A pinned message may precede the summary; after its undo nothing does."""
         followed(app, *conversation(6), user("end"))
         app.operations.pin("s", mid(app, "s", 1))
         made = app.summarising.summarise("s")
@@ -79,7 +79,7 @@ class TestViews:
         assert app.histories.of(Session.load(app.environment, "s")).history.summarised == 0
 
     def test_know_the_agents_own_summary(self, app: App) -> None:  # C8
-        """It stands before what came after it, and is a message itself."""
+        """The agent's summary is a message and precedes the later ones."""
         summary = entry(90, user("what was before"), kind="compaction_summary")
         followed(app, *conversation(3))
         app.ingest.append_records("s", [Compaction(None, "auto", None, "c", None), summary])
@@ -96,7 +96,7 @@ class TestViews:
         assert same(app)
 
     def test_are_read_anew_when_a_message_grows(self, app: App) -> None:
-        """A further block of a call changes what is there."""
+        """A further block of a call changes the view."""
         followed(app, user("go"))
         app.ingest.append_records("s", [entry(5, said("a"), group="g")])
         app.histories.of(Session.load(app.environment, "s"))
@@ -104,7 +104,7 @@ class TestViews:
         assert same(app)
 
     def test_forget_the_ratings_of_a_session_that_is_deleted(self, app: App) -> None:
-        """Its number may be another's soon; after a prune they are still there."""
+        """Its number may be used again; a prune keeps the ratings."""
         app.settings.put({"strategy": "score"})
         followed(app, *conversation(3), user("end"))
         app.settings.put({"keywords": []})
@@ -118,7 +118,7 @@ class TestViews:
         assert app.histories.of(Session.of(app.environment, row)).ratings == {}
 
     def test_are_forgotten_least_recently_used_first(self, app: App) -> None:
-        """Once there are too many messages in all."""
+        """Views are evicted when they have too many messages in all."""
         views = Histories(app.store, messages_kept=10)
         rows = []
         for name in ("a", "b", "c"):
@@ -132,7 +132,7 @@ class TestViews:
         assert views.of(rows[0]) is not first
 
     def test_know_the_cost_of_what_stands_in(self, app: App) -> None:
-        """A shortened message costs what its replacement costs."""
+        """A shortened message costs the tokens of its replacement."""
         from webapp.services.session.replacements import replacement
 
         followed(app, *conversation(1))
@@ -159,11 +159,11 @@ def in_full(app: App, session: str) -> list[Features]:
 
 
 class TestContents:
-    """Contents of calls and outputs, which nobody looks for before a plan does."""
+    """The contents of calls and outputs, which are read only for a plan."""
 
     @pytest.mark.parametrize("path", shared_files("transcripts/*/**/*.jsonl"), ids=lambda path: path.name)
     def test_are_those_that_an_append_would_have_found(self, app: App, path: Path) -> None:
-        """On real transcripts, to the last mention, with what was counted for the task type."""
+        """Real transcripts give the same mentions and the same counts for the task type."""
         with suppress(CoppiceError, ScoringError):
             app.importing.import_file(path.name, path.read_bytes())
         for row in app.store.sessions.all():
@@ -178,7 +178,7 @@ class TestContents:
     @settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
     @given(before=any_messages, after=any_messages)
     def test_are_found_for_any_messages(self, app: App, before: list[Message], after: list[Message]) -> None:
-        """Those that came before a plan, and those that came after it."""
+        """Messages before and after a plan have contents."""
         session = f"s{next(NUMBERS)}"
         followed(app, *before, session_id=session)
         app.histories.of(Session.load(app.environment, session))
@@ -198,7 +198,7 @@ class TestContents:
         assert not list(app.verify())
 
     def test_need_no_store_that_takes_them(self, app: App, monkeypatch: pytest.MonkeyPatch) -> None:
-        """They are found all the same if they cannot be stored."""
+        """Contents are found even if they cannot be stored."""
         followed(app, *conversation(3))
 
         def refuse(*_: object) -> None:
@@ -208,7 +208,7 @@ class TestContents:
         assert app.histories.of(Session.load(app.environment, "s")).history.features == in_full(app, "s")
 
     def test_of_messages_that_grew_meanwhile_are_not_stored(self, app: App) -> None:
-        """Contents of an earlier form do not replace what a message has become."""
+        """Contents of an earlier form do not overwrite those of the grown message."""
         followed(app, call("a"))
         key = app.store.sessions.get("s").key
         with app.store.write():
@@ -219,7 +219,7 @@ class TestContents:
 
 
 class TestSnapshots:
-    """Histories of one version, looked at while the session goes on."""
+    """Histories of one version, read while the session continues."""
 
     def test_stay_as_they_are_while_the_session_grows(self, app: App) -> None:  # X1
         """A plan for one version is answered from that version."""

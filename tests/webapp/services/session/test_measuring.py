@@ -39,7 +39,7 @@ class TestMeasure:
         "text", ["look at a/b.py", "what is wrong in main.rs?", "Done. It works.", "see https://x.org/a", "…"]
     )
     def test_tells_talk_of_files_without_looking_for_its_content(self, text: str) -> None:
-        """The task type counts it alike, now and once a plan has found the content."""
+        """The task type counts are the same with and without the contents that a plan reads."""
         message = Message("user", (Text(text),))
         found = measure(message, ESTIMATOR, LEXICON, {}).features
         at_once, later = Facts(), Facts()
@@ -53,7 +53,7 @@ class TestTurns:
     """The beginnings of turns."""
 
     def test_begin_where_a_person_speaks(self) -> None:
-        """Not at reminders, results or summaries."""
+        """Reminders, results and summaries begin no turn."""
         words = Message("user", (Text("go on"),))
         assert starts_turn(words, "message")
         assert not starts_turn(words, "compaction_summary")
@@ -72,5 +72,5 @@ class TestRegion:
     """The region of the window that a message counts in."""
 
     def test_is_the_role_but_for_summaries(self) -> None:
-        """A summary is a region of its own."""
+        """Summaries have a separate region."""
         assert (region_of("tool", "message"), region_of("user", "compaction_summary")) == ("tool", "summary")

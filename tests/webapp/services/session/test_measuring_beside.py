@@ -1,4 +1,4 @@
-"""Measuring in a process beside: the same facts, whatever becomes of the process."""
+"""Measuring in another process gives the same facts, even if that process ends."""
 
 from __future__ import annotations
 
@@ -47,31 +47,31 @@ def beside() -> Iterator[MeasuringBeside]:
 
 
 def process_of(beside: MeasuringBeside) -> subprocess.Popen[bytes] | None:
-    """Return the process, None where there is none."""
+    """Return the measuring process, or None."""
     return beside._process
 
 
 class TestWhatIsSent:
-    """Counters and keywords, by what the other process makes them from."""
+    """Counters and keywords, sent as the data from which the other process makes them."""
 
     @pytest.mark.parametrize("name", sorted(FAMILIES))
     def test_counts_the_same_there(self, counter: TokenCounter, name: str) -> None:
-        """For every family of models, images too."""
+        """The counts agree for every family of models, images included."""
         message = Message("user", (Text("hello, parser"), Media("image", width=2_000, height=1_000)))
         made = ModelCounter(counter, family_of(name), 1.2)
         sent = pickle.loads(pickle.dumps(made))
         assert estimate_message_tokens(message, sent) == estimate_message_tokens(message, made)
 
     def test_rates_the_same_there(self) -> None:
-        """Compiled once, whoever sends them."""
+        """Keywords are compiled once for all senders."""
         assert pickle.loads(pickle.dumps(LEXICON)) is LEXICON
 
 
 class TestMeasuringBeside:
-    """One process, and what happens to it."""
+    """One measuring process through its life."""
 
     def test_measures_short_messages_here(self, counter: TokenCounter) -> None:
-        """Nothing is started for them."""
+        """No process is started for short messages."""
         beside = MeasuringBeside()
         assert beside(Message("user", (Text("hello"),)), counter, LEXICON, {}).features.tokens > 0
         assert process_of(beside) is None
@@ -79,7 +79,7 @@ class TestMeasuringBeside:
     def test_measures_short_messages_one_at_a_time(
         self, counter: TokenCounter, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """However many requests come at once."""
+        """Concurrent requests are measured one after the other."""
         beside, at_once, most = MeasuringBeside(), [0], [0]
 
         def noted(*asked: Any) -> Measured:
@@ -98,7 +98,7 @@ class TestMeasuringBeside:
     def test_gives_the_same_facts(
         self, beside: MeasuringBeside, counter: TokenCounter, expected: Measured
     ) -> None:
-        """With the same tokenizer and keywords."""
+        """The other process uses the same tokenizer and keywords."""
         found = beside(LARGE, counter, LEXICON, {})
         assert process_of(beside) is not None
         assert found.features_text == expected.features_text
@@ -107,7 +107,7 @@ class TestMeasuringBeside:
     def test_starts_again_after_its_end(
         self, beside: MeasuringBeside, counter: TokenCounter, expected: Measured
     ) -> None:
-        """As when it had nothing to do for a while, or the system was short of memory."""
+        """The process ends when it is idle for long, or when the system is short of memory."""
         beside(LARGE, counter, LEXICON, {})
         first = process_of(beside)
         assert first is not None
@@ -119,7 +119,7 @@ class TestMeasuringBeside:
     def test_measures_here_where_nothing_can_be_started(
         self, counter: TokenCounter, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """A message is taken all the same."""
+        """The message is still appended."""
 
         def refuse(*_: object, **__: object) -> None:
             raise OSError("no more processes")
@@ -128,7 +128,7 @@ class TestMeasuringBeside:
         assert MeasuringBeside()(LARGE, counter, LEXICON, {}) == measure(LARGE, counter, LEXICON, {})
 
     def test_ends_with_the_server(self, counter: TokenCounter) -> None:
-        """And what comes too late is told so."""
+        """A request after the end gets an error."""
         beside = MeasuringBeside()
         beside(LARGE, counter, LEXICON, {})
         process = process_of(beside)

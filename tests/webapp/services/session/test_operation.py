@@ -42,7 +42,7 @@ class TestReplacement:
         assert list(app.verify()) == []
 
     def test_is_remembered_when_its_message_is_taken_out(self, app: App) -> None:  # X2
-        """Undoing the drop brings back what stood there."""
+        """Undoing the drop restores the replacement."""
         followed(app, *conversation(2))
         shorten(app, 3, 7)
         tokens = app.sessions.get("s").pruned.tokens
@@ -65,7 +65,7 @@ class TestReplacement:
         assert list(app.verify()) == []
 
     def test_does_not_come_back_for_a_message_that_says_something_else(self, app: App) -> None:  # X2
-        """An undo brings the message of today, whole: the text was made of what it said before."""
+        """Undo restores the edited message in full; its old replacement text no longer applies."""
         followed(app, *conversation(2))
         shorten(app, 3, 7)
         app.operations.drop("s", app.store.log.message(1, 3).mid)

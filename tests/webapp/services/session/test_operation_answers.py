@@ -31,7 +31,7 @@ class TestOperation:
         ],
     )
     def test_says_what_went_and_what_was_shortened(self, removed: int, shortened: int, words: str) -> None:
-        """Apart, in figures and in words."""
+        """Dropped and shortened messages are counted and described separately."""
         made = operation(1)
         made.plan |= {"removed": removed, "shortened": shortened}
         shown = operation_answer(made, [made])
@@ -46,7 +46,7 @@ class TestOperation:
         ],
     )
     def test_says_what_was_summarised_apart_from_what_was_pruned(self, removed: int, words: str) -> None:
-        """With the tokens of the summary, and its number."""
+        """The answer has the summary's tokens and number."""
         made = operation(1)
         made.plan |= {"removed": removed, "summarised": 12, "summary_tokens": 1_204, "summary": 7}
         assert pruned_words(made) == words
@@ -57,7 +57,7 @@ class TestOperation:
         assert operation_answer(operation(1), []).removed is None
 
     def test_stops_at_the_agents_own(self) -> None:  # X2
-        """A compaction cannot be undone, nor what was before it."""
+        """A compaction and the operations before it cannot be undone."""
         live = [operation(3), operation(2, "agent"), operation(1)]
         assert [operation_answer(o, live).undoable for o in live] == [True, False, False]
 

@@ -1,4 +1,4 @@
-"""Stand-ins: what is stored, what it costs, and what the model reads instead."""
+"""Replacements: the stored text, its cost, and the text that the model reads."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ OUTPUTS = Message("tool", (ToolResult("a", "long " * 9), ToolResult("b", "as it 
 
 
 class TestAStandIn:
-    """A text beside a message of the log."""
+    """A replacement text for a message of the log."""
 
     def test_has_a_cost_of_its_own(self, app: App) -> None:
-        """Without one a message costs its tokens."""
+        """Without a replacement a message costs its own tokens."""
         followed(app, *conversation(1))
         message = app.store.log.message(1, 3)
         assert message is not None
@@ -33,12 +33,12 @@ class TestAStandIn:
         assert [one.text for one in made.results] == ["[cut]", "as it is"]
 
     def test_stands_for_everything_where_it_has_parts(self) -> None:
-        """Whatever results it names besides."""
+        """The parts replace the whole message, including results named in the replacement."""
         parts = [part_to_dict(Text("in short"))]
         assert with_replacement(OUTPUTS, replacement(7, {"a": "[cut]"}, parts)).parts == (Text("in short"),)
 
     def test_leaves_a_message_alone_where_there_is_none(self) -> None:
-        """It is the same object."""
+        """The message is the same object."""
         assert with_replacement(OUTPUTS, None) is OUTPUTS
 
     def test_is_read_by_plans_in_place_of_the_message(self) -> None:

@@ -41,7 +41,7 @@ class TestCarried:
         assert carried.turn_tokens == [50, 80]
 
     def test_keep_what_came_unwritten_until_a_compaction(self) -> None:  # X11
-        """A session that reports no usage: the reminder is in its context, and goes with it."""
+        """Without reported usage the reminder stays in the context until a compaction."""
         carried, counter = SessionState(unwritten=TaskReminders()), Estimator()
         for n in range(STEPS[0] + 1):
             carried.take(entry(n, said("I look."), call_key=f"c{n}"), counter, 1.0)
@@ -50,7 +50,7 @@ class TestCarried:
         assert carried.calibration.unseen == 0
 
     def test_come_back_from_json(self) -> None:
-        """As they were; what another version wrote is passed over."""
+        """The state is equal; data of another version is ignored."""
         carried = SessionState(Calibration(factor=1.2, known=True), fired=True, ends={"a": [3, 1]})
         data = orjson.loads(orjson.dumps({**carried.to_dict(), "from_the_future": 1}))
         assert SessionState.from_dict(data) == carried

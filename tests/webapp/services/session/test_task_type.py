@@ -61,7 +61,7 @@ class TestTaskType:
     """The task type in the answer."""
 
     def test_is_what_the_session_looks_like_with_the_reason(self, app: App) -> None:  # B18
-        """By default; the counts grow with every append."""
+        """The type is recognised by default; the counts grow with every append."""
         followed(app, user("hello"))
         assert (of(app).name, of(app).setting, of(app).own) == ("any", "auto", False)
         app.ingest.append_records("s", entries(*work(5), start=10))
@@ -82,7 +82,7 @@ class TestTaskType:
         assert (of(app).name, of(app).own) == ("coding", False)
 
     def test_can_be_chosen_for_all_sessions(self, app: App) -> None:  # B18
-        """In the settings; "any" treats all alike."""
+        """The setting applies to all sessions; "any" uses the common settings."""
         followed(app, *work(5))
         app.settings.put({"task_type": "chat"})
         assert (of(app).name, of(app).reason) == ("chat", "chat was chosen for all sessions")
@@ -90,7 +90,7 @@ class TestTaskType:
         assert (of(app).name, of(app).reason) == ("any", "the settings treat all sessions alike")
 
     def test_stays_when_what_it_was_recognised_by_is_pruned(self, app: App) -> None:  # B18
-        """It is the log that is looked at, and the plan sees the same."""
+        """The type follows from the log, in plans too."""
         followed(app, *work(12), said("done"))
         row = app.store.sessions.get("s")
         before = app.histories.of(Session.of(app.environment, row)).history.facts
@@ -123,7 +123,7 @@ class TestTaskType:
         )
 
     def test_is_counted_for_sessions_that_were_there_before(self, app: App) -> None:
-        """Their logs are read once, when the store is brought up to date."""
+        """A migration of the store reads their logs once."""
         followed(app, *work(5))
         row = app.store.sessions.get("s")
         facts = row.state.pop("facts")
@@ -190,7 +190,7 @@ class TestPlans:
         assert app.prunes._planning.make(Session.of(app.environment, row)).plan.parts["keywords"][-2] == 0.0
 
     def test_read_no_text_again_for_foresight(self, app: App, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Its plans do not look at keyword ratings, so other lists cost nothing."""
+        """Foresight does not use keyword ratings, so another list costs nothing."""
         followed(app, *talk(10))
         app.prunes._planning.make(Session.load(app.environment, "s"))
         app.settings.put({"keywords": WORDS["keywords"]})
@@ -209,7 +209,7 @@ class TestPlans:
         assert app.histories.of(Session.of(app.environment, row)).history.keywords[-1] == 1.0
 
     def test_are_not_learned_from_where_the_common_weights_do_not_count(self, app: App) -> None:  # X15, B18
-        """A session whose type has weights of its own says nothing of the common ones."""
+        """A session whose type has its own weights is left out of the search for common weights."""
         words = [user(f"the code is code_{n}") for n in range(30)]
         followed(app, *words, user("which was first?"), said("code_0 and code_1"))
         settings = app.environment.settings()

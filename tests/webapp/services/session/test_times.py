@@ -15,7 +15,7 @@ class TestClock:
         assert iso(to_ms(datetime(2026, 1, 31, 12, 0, 0, 250_000, tzinfo=UTC))) == "2026-01-31T12:00:00.250Z"
 
     def test_reads_what_it_wrote(self) -> None:
-        """To the millisecond."""
+        """Times are exact to the millisecond."""
         for ms in (0, 1_769_860_800_001, 1_769_860_800_543, 1_769_860_800_999):
             assert to_ms(from_ms(ms)) == ms
 
@@ -25,6 +25,6 @@ class TestClock:
         assert to_ms(there) == to_ms(datetime(2026, 1, 31, 12))  # noqa: DTZ001  # that is the promise
 
     def test_leaves_out_what_is_no_time(self) -> None:
-        """A missing time, or one beyond the calendar, is None."""
+        """A missing time, or one outside the calendar, is None."""
         assert (iso(None), to_ms(None), iso(1 << 60)) == (None, None, None)
         assert now_ms() > 1_700_000_000_000

@@ -1,4 +1,4 @@
-"""The window that a session runs with: who tells it, and what it gives way to."""
+"""The window of a session: its sources and their precedence."""
 
 from __future__ import annotations
 
@@ -33,24 +33,24 @@ class TestTheWindowOfAnAgent:
     """An agent may run a model with less than the model takes."""
 
     def test_is_assumed_to_be_its_default_until_known(self, app: App) -> None:  # X10
-        """And said to be assumed."""
+        """The session says that the window is assumed."""
         session = app.sessions.get(followed(app, *conversation(1), model=WIDE))
         assert (session.window, session.limit, session.window_assumed) == (200_000, 200_000, True)
         assert session.limit_source == "assumed: Claude Code starts with 200,000 tokens by default"
 
     def test_is_the_tables_for_programs_of_ones_own(self, app: App) -> None:
-        """A program over the API sends what the model takes."""
+        """A program that uses the API gets the model's window."""
         session = app.sessions.get(managed(app, model=WIDE))
         assert (session.window, session.window_assumed) == (1_000_000, False)
 
     @pytest.mark.parametrize(("tokens", "window"), [(167_731, 200_000), (967_000, 1_000_000)])
     def test_is_told_by_its_own_compaction(self, app: App, tokens: int, window: int) -> None:  # X10
-        """The session itself shows it at once."""
+        """The session shows the new window in the same append."""
         session = compacted(app, followed(app, *conversation(2), model=WIDE), tokens)
         assert (session.window, session.window_kind, session.window_assumed) == (window, "compaction", False)
 
     def test_holds_for_the_agents_other_sessions_earlier_ones_too(self, app: App) -> None:  # X10
-        """With the same model, whichever session came first."""
+        """Sessions with the same model share the window, in any order."""
         followed(app, *conversation(1), session_id="before", model=WIDE)
         compacted(app, followed(app, *conversation(2), session_id="told", model=WIDE), 967_000)
         followed(app, *conversation(1), session_id="after", model=WIDE)
@@ -63,7 +63,7 @@ class TestTheWindowOfAnAgent:
 
     @pytest.mark.parametrize("order", [(0, 1), (1, 0)])
     def test_is_what_was_told_last(self, app: App, order: Any) -> None:  # X10
-        """By the time of the compactions, in whichever order they are read."""
+        """The time of the compactions decides, not the order of reading."""
         for n in order:
             session_id = followed(app, *conversation(2), session_id=f"s{n}", model=WIDE)
             compacted(app, session_id, (167_000, 967_000)[n], at=n)
@@ -73,11 +73,11 @@ class TestTheWindowOfAnAgent:
     def test_is_not_told_by_a_compaction_by_hand_or_an_early_one(
         self, app: App, tokens: int, trigger: str
     ) -> None:
-        """It stays assumed."""
+        """The window stays assumed."""
         assert compacted(app, followed(app, *conversation(2), model=WIDE), tokens, trigger).window_assumed
 
     def test_is_told_by_the_models_name(self, app: App) -> None:  # X10
-        """The suffix is remembered for the sessions whose transcripts leave it out."""
+        """The suffix is remembered for sessions whose transcripts omit it."""
         marked = app.sessions.get(followed(app, *conversation(1), session_id="m", model=f"{WIDE}[1m]"))
         assert (marked.window, marked.window_kind) == (1_000_000, "marker")
         assert app.sessions.get(followed(app, session_id="s", model=WIDE)).window == 1_000_000
@@ -95,7 +95,7 @@ class TestACallAboveTheWindow:
             assert session.over_limit is None
 
     def test_outweighs_what_a_compaction_told(self, app: App) -> None:  # X10
-        """Before it and after it."""
+        """A larger call wins, before and after the compaction."""
         session_id = followed(app, *conversation(2), model=WIDE)
         compacted(app, session_id, 167_000)
         assert taking(app, session_id, 250_000).window == 1_000_000

@@ -17,14 +17,14 @@ class TestSettings:
     """The common settings."""
 
     def test_are_saved_as_a_whole_or_not_at_all(self, app: App) -> None:  # B16
-        """One fault a wrong field; the good ones beside it are not saved either."""
+        """There is one fault for each wrong field, and valid fields are not saved either."""
         with pytest.raises(InvalidSettings) as caught:
             app.settings.put({"fresh_tail": 4, "aim_percent": 900, "weights": {"recency": -1}})
         assert {f.field for f in caught.value.faults} >= {"aim_percent", "weights.recency"}
         assert app.settings.get().settings == app.settings.get().defaults
 
     def test_reach_who_listens_and_every_session(self, app: App) -> None:
-        """At once."""
+        """Saved settings apply immediately."""
         session, events = managed(app), heard(app)
         document = app.settings.put({"target_percent": 50})
         assert document.settings.target_percent == 50
@@ -33,7 +33,7 @@ class TestSettings:
         assert app.sessions.get(session).target_percent == 50
 
     def test_can_be_taken_from_a_preset_and_reset(self, app: App) -> None:
-        """By name; what is sent back whole is the same."""
+        """A preset is selected by its name; saving its full settings gives the same."""
         assert app.settings.put(preset="Blueprint").preset == "Blueprint"
         assert app.settings.put(app.settings.get().settings.to_dict()).preset == "Blueprint"
         assert app.settings.reset().settings == app.settings.get().defaults
@@ -41,7 +41,7 @@ class TestSettings:
             app.settings.put(preset="Magic")
 
     def test_name_the_range_of_every_number(self, app: App) -> None:
-        """For the sliders."""
+        """The sliders use these ranges."""
         document = app.settings.get()
         assert document.limits["fresh_tail"].min == 0
 
@@ -78,7 +78,7 @@ class TestModels:
         assert events == [ModelsChanged(), ModelsChanged()]
 
     def test_make_an_unknown_model_known(self, app: App) -> None:  # B13
-        """With the numbers the user gives."""
+        """The user gives the model's numbers."""
         session = managed(app, model="nobody-knows-1")
         app.models.put("nobody-knows-1", window=64_000)
         found = app.sessions.get(session)
@@ -94,7 +94,7 @@ class TestModels:
             app.models.put("nobody-knows-2", window=None)
 
     def test_refuse_absurd_numbers(self, app: App) -> None:
-        """And keep what was there."""
+        """The existing row stays."""
         with pytest.raises(InvalidSettings):
             app.models.put("gpt-5", window=1_000, input_limit=5_000)
         with pytest.raises(NotFound):

@@ -1,4 +1,4 @@
-"""Suggestions from the sessions of a store: what counts as needed, and that nothing is saved."""
+"""Suggestions from the sessions of a store: the needed messages, and that nothing is saved."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TOPICS = "harbour violin glacier pepper lantern meadow anchor saddle copper waln
 
 
 def asking(app: App, session: int, **columns: Any) -> str:
-    """A session whose last question says what its answer needs."""
+    """Return a session whose last question says what its answer needs."""
     topics = [f"{one} {TOPICS[(n + 5) % 12]}" for n, one in enumerate(TOPICS)]
     talk = [
         (said if n % 2 else user)(f"For the {topic} we settled on code_{session}_{n} in the end.")
@@ -47,7 +47,7 @@ class TestSuggesting:
     """The use case."""
 
     def test_speaks_for_weights_and_saves_nothing(self, app: App) -> None:  # X15
-        """The figures of the held-out sessions, before and after; the settings stay."""
+        """The suggestion has the held-out retention before and after; the settings stay."""
         app.settings.put(DEAF)
         for n in range(12):
             asking(app, n)
@@ -65,7 +65,7 @@ class TestSuggesting:
         assert "too few sessions" in found.reason
 
     def test_looks_at_the_sessions_that_are_named(self, app: App) -> None:
-        """Only those; an unknown one is reported."""
+        """Only named sessions are used; an unknown one is reported."""
         for n in range(3):
             asking(app, n)
         assert {case.session for case in cases(app, "s1")} == {"s1"}
@@ -73,7 +73,7 @@ class TestSuggesting:
             app.suggesting.suggest(["nobody"])
 
     def test_keeps_sub_agents_with_their_session(self, app: App) -> None:
-        """They share what they know, so they stand on one side of the split."""
+        """Sessions and sub-agents share names, so they are in the same half of the split."""
         asking(app, 1)
         asking(app, 2, parent_id="s1")
         assert {case.session for case in cases(app)} == {"s1"}
@@ -108,7 +108,7 @@ class TestSuggesting:
 
     @pytest.mark.skipif(len(TRANSCRIPTS) < 6, reason="shared/data/transcripts is not beside the repository")
     def test_stands_real_sessions(self, app: App) -> None:  # X15
-        """Whatever comes out has its reason and figures that are percents."""
+        """Every outcome has a reason, and its retention is in percent."""
         for path in TRANSCRIPTS[:10]:
             with path.open("rb") as file:
                 app.importing.import_file(str(path), file, format="auto", model=None)
@@ -132,13 +132,13 @@ class TestJudgements:
         return sorted(n + 1 for n in case.needed), sorted(n + 1 for n in case.unneeded)
 
     def test_of_what_was_pinned_is_needed(self, app: App, session: str) -> None:  # X15
-        """And the pin protects nothing while plans are tried."""
+        """The pin does not protect the message while plans are tried."""
         app.operations.pin(session, mid(app, session, 1))
         assert self.judged(app) == ([1], [])
         assert all(not case.history.pinned for case in cases(app, session))
 
     def test_of_what_was_dropped_is_not_needed(self, app: App, session: str) -> None:  # X15
-        """With its unit."""
+        """The whole unit counts as not needed."""
         app.operations.drop(session, mid(app, session, 2))
         assert self.judged(app) == ([], [2, 3])
 
@@ -173,7 +173,7 @@ class TestWhatTheAgentTookBack:
     """Rewound messages were not in the context."""
 
     def test_is_no_place_to_know_a_name_from(self, app: App) -> None:
-        """Without the branch that was left, nothing before the cut says the name."""
+        """Without the abandoned branch, no message before the cut contains the name."""
         talk = [m for n in range(12) for m in (user(f"step {n}"), said("done"))]
         app.ingest.ensure("s", "claude-code")
         app.ingest.append_records("s", entries(*talk, user("parse_rules"), said("fine")))

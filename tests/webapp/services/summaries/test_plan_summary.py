@@ -81,7 +81,7 @@ class TestApplying:
     """The plan that was shown, with the summary written."""
 
     def test_puts_one_summary_in_the_place_of_what_was_shown(self, app: App, session: str) -> None:  # X1, C2
-        """Within the budget, within what was set aside, and nothing else is touched."""
+        """The summary is within the budget and its reserve, and other messages stay."""
         plan = app.prunes.plan(session, PLAN)
         before = context_numbers(app, session)
         made = app.prunes.apply(session, PruneRequest(plan_id=plan.plan_id))
@@ -96,7 +96,7 @@ class TestApplying:
         assert list(app.verify()) == []
 
     def test_is_explained(self, app: App, session: str) -> None:  # X3
-        """By each message that is out, and by the operation."""
+        """Each summarised message and the operation give the reason."""
         n = app.prunes.apply(session, PRUNE).operation.n
         page = app.messages.page(session, fate="out")
         assert {row.cause for row in page.messages} == {"summarised"}
@@ -112,7 +112,7 @@ class TestApplying:
         assert kinds == [ContextPruned, ContextSummarized]
 
     def test_can_be_taken_back(self, app: App, session: str) -> None:  # X2
-        """The context is the one before and what came since, in the order of the log."""
+        """The earlier context returns with later messages, in log order."""
         before = app.context.get(session).messages
         n = app.prunes.apply(session, PRUNE).operation.n
         app.ingest.append_records(session, [])
@@ -122,7 +122,7 @@ class TestApplying:
         assert list(app.verify()) == []
 
     def test_keeps_what_came_since_when_it_is_taken_back(self, app: App) -> None:  # X2
-        """Behind what is back."""
+        """Later messages follow the restored ones."""
         session = managed(app, *[wire("user", f"{n} " + "use src/parser.py " * 40) for n in range(30)])
         before = context_numbers(app, session)
         n = app.prunes.apply(session, PruneRequest(max_tokens=2_500, strategy="summarise")).operation.n
@@ -131,7 +131,7 @@ class TestApplying:
         assert context_numbers(app, session) == [*before, 31]
 
     def test_takes_a_summary_that_stands_into_the_new_one(self, app: App, session: str) -> None:  # C7
-        """One deeper, over the first and what came since; taken back, the first stands again."""
+        """The new summary is one level deeper; undoing it restores the first one."""
         app.prunes.apply(session, PruneRequest(max_tokens=6_000, strategy="summarise"))
         plan = app.prunes.plan(session, PlanRequest(max_tokens=3_500, strategy="summarise"))
         assert plan.summary.absorbed_tokens > 0
@@ -166,7 +166,7 @@ class TestOnAnySession:
     def test_a_plan_is_kept_to_and_taken_back(
         self, app: App, sizes: list[int], budget: int, later: int
     ) -> None:  # X1, X2, C5, C9
-        """Within the budget or said not to be, in order, the log untouched; undone, it is as before and what came."""
+        """The context keeps its order and its budget or reports the excess; undo restores it with later messages."""
         said = [
             wire("user" if n % 2 == 0 else "assistant", f"{n} " + "use src/parser.py " * size)
             for n, size in enumerate(sizes)
@@ -192,10 +192,10 @@ class TestOnAnySession:
 
 
 class TestAModel:
-    """With a model configured."""
+    """Summaries with a configured model."""
 
     def test_writes_the_summary(self, app: App, session: str) -> None:  # S4
-        """And the operation says which, and what it cost."""
+        """The operation has the model's name and the cost."""
         prunes = prunes_by(app, Model())
         assert prunes.plan(session, PLAN).summary.by_model
         prunes.apply(session, PRUNE)
@@ -204,7 +204,7 @@ class TestAModel:
 
     @pytest.mark.parametrize("model", [Model("", "no answer"), Model(GOOD + "\n- " + "a1b2" * 9_000)])
     def test_that_fails_is_stood_in_for(self, app: App, session: str, model: Model) -> None:  # C9, S4
-        """So is one that writes more than was set aside."""
+        """A model that fails or exceeds the reserve is replaced by the built-in summariser."""
         events = heard(app)
         made = prunes_by(app, model).apply(session, PRUNE)
         told = [e for e in events if isinstance(e, ProblemReported)]

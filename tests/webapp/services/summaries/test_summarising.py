@@ -1,4 +1,4 @@
-"""Summaries of a session: what one covers, who writes it, how it is put in place and taken apart."""
+"""Summaries of a session: the covered messages, the author, applying and undoing."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ GOOD = "\n".join(f"## {name}\n- about {name.lower()}" for name in SECTIONS)
 
 
 def items(app: App, session: str = "s") -> list[tuple[int, int]]:
-    """(kind, number) of what stands in the context."""
+    """Return the (kind, number) of each item of the context."""
     row = app.store.sessions.get(session)
     return [(item.kind, item.ref) for item in app.store.contexts.items(row.key, 1)]
 
 
 class TestSummarising:
-    """With the built-in summariser."""
+    """Summaries by the built-in summariser."""
 
     def test_stands_at_the_place_of_the_first_message_it_covers(self, app: App) -> None:  # S8, C2, C6
         """Conformance example 11: the first slot, the tail in its order, no orphan."""
@@ -53,7 +53,7 @@ class TestSummarising:
 
     @pytest.mark.parametrize("name", ["openai", "anthropic", "gemini", "responses"])
     def test_goes_out_with_the_context_of_any_format(self, app: App, name: str) -> None:  # C2, X6
-        """Under its heading, and valid."""
+        """The summary has its heading, and the context is valid."""
         followed(app, *conversation(6), user("end"))
         app.summarising.summarise("s")
         made = app.context.get("s", name)
@@ -61,7 +61,7 @@ class TestSummarising:
         assert validate(made.messages, name, ready=False) == []
 
     def test_keeps_system_messages_and_pins(self, app: App) -> None:  # B7
-        """They are nobody's to cover."""
+        """System messages and pins are never covered."""
         session = managed(
             app, wire("system", "Be brief."), *[wire("user", f"word {n} " * 30) for n in range(12)]
         )
@@ -70,7 +70,7 @@ class TestSummarising:
         assert {(0, 1), (0, 3)} <= set(items(app, session))
 
     def test_leaves_a_call_whose_result_is_still_to_come(self, app: App) -> None:  # P4
-        """The result finds it there, and goes out behind it."""
+        """The later result follows its call in the context."""
         followed(app, user("go"), call("late"), *conversation(6), user("end"))
         app.summarising.summarise("s")
         assert (0, 2) in items(app)
@@ -96,7 +96,7 @@ class TestSummarising:
         assert (event.summarized, event.summary_id) == (19, "s/1")
 
     def test_of_summaries_goes_deeper(self, app: App) -> None:  # C7
-        """The second covers the first and what came since."""
+        """The second summary covers the first and the later messages."""
         followed(app, *conversation(6), user("end"))
         app.summarising.summarise("s")
         app.ingest.append_records("s", _more(40))
@@ -114,7 +114,7 @@ class TestSummarising:
             app.summarising.summarise("s")
 
     def test_is_there_when_the_session_is_opened_again(self, app: App, config: Any) -> None:  # S9, S1
-        """And after an export and import elsewhere."""
+        """The summary also survives an export and import elsewhere."""
         followed(app, *conversation(6), user("end"))
         app.summarising.summarise("s")
         data = b"".join(app.exporting.export("s")[2])
@@ -126,10 +126,10 @@ class TestSummarising:
 
 
 class TestUndo:
-    """Back to what was there before."""
+    """Undoing a summary restores the earlier context."""
 
     def test_puts_back_what_was_covered(self, app: App) -> None:  # X2, C7
-        """And what came since stays."""
+        """Later messages stay."""
         followed(app, *conversation(6), user("end"))
         before = context_numbers(app, "s")
         made = app.summarising.summarise("s")
@@ -171,7 +171,7 @@ class TestUndo:
         assert list(app.verify()) == []
 
     def test_refuses_one_that_is_not_there(self, app: App) -> None:
-        """By its number."""
+        """The error names the number."""
         followed(app, user("hi"))
         with pytest.raises(NotFound):
             app.summarising.one("s", 7)
@@ -204,7 +204,7 @@ class TestByAModel:
     """Level by level."""
 
     def test_takes_the_model_s_words(self, app: App) -> None:  # S4
-        """With its name and its cost."""
+        """The summary has the model's name and cost."""
         made = with_model(app, Model(Written(GOOD, "", "m-1", 0.25))).summarise("s")
         assert (made.summary.level, made.summary.model, made.summary.cost) == (
             "structured",
@@ -214,19 +214,19 @@ class TestByAModel:
         assert "about key decisions" in made.summary.text
 
     def test_asks_again_for_less(self, app: App) -> None:  # C9
-        """Then terser; the costs add up."""
+        """The second request asks for a terser summary; the costs add up."""
         model = Model(Written("no sections", "", "m", 0.25), Written(GOOD, "", "m", 0.5))
         made = with_model(app, model).summarise("s")
         assert (made.summary.level, made.summary.cost, len(model.asked)) == ("terser", 0.75, 2)
 
     def test_falls_back_to_the_built_in_one(self, app: App) -> None:  # C9
-        """After any failure; the caller gets the reason."""
+        """Any failure of the model counts; the caller gets the reason."""
         made = with_model(app, Model(Written("", "the endpoint answers 401", "m"))).summarise("s")
         assert made.summary.level == "deterministic"
         assert made.problems == ["the endpoint answers 401"]
 
     def test_changes_nothing_when_given_up(self, app: App) -> None:  # C9
-        """Before, and while it was asked."""
+        """Giving up before or during the request changes nothing."""
         cancelled = threading.Event()
         summarising = with_model(app, Model(Written(GOOD, "", "m"), meanwhile=cancelled.set))
         before = items(app)

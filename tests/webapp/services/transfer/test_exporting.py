@@ -19,11 +19,11 @@ def content(app: App, session: str, name: str) -> Any:
 
 
 class TestExport:
-    """In every format."""
+    """Exports in every format."""
 
     @pytest.mark.parametrize(("name", "key"), [("openai", None), ("anthropic", None), ("gemini", None)])
     def test_writes_the_pruned_context(self, app: App, name: str, key: str | None) -> None:  # X13
-        """As a list that a program can send."""
+        """The context is a list that a program can send."""
         followed(app, *conversation(4), user("end"))
         whole = content(app, "s", name)
         app.operations.drop("s", mid(app, "s", 4))
@@ -31,12 +31,12 @@ class TestExport:
         assert key is None
 
     def test_writes_a_body_where_there_is_more_than_a_list(self, app: App) -> None:
-        """With the prompt in its place."""
+        """The prompt is in its own field."""
         session = managed(app, wire("user", "hi"), system="be brief")
         assert content(app, session, "anthropic")["system"] == "be brief"
 
     def test_names_the_file_after_the_session(self, app: App) -> None:
-        """Whatever its title."""
+        """Any title gives a safe file name."""
         followed(app, user("a/b: ../c?"))
         name, kind, _ = app.exporting.export("s", "jsonl")
         assert "/" not in name
@@ -44,7 +44,7 @@ class TestExport:
         assert kind == "application/x-ndjson"
 
     def test_says_why_a_transcript_cannot_be_made(self, app: App) -> None:
-        """Of a session that came from elsewhere."""
+        """The session is from another agent."""
         session = managed(app, wire("user", "hi"))
         with pytest.raises(Conflict, match="came from api"):
             app.exporting.export(session, "claude-code")

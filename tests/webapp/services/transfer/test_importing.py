@@ -30,7 +30,7 @@ class TestNames:
     """Sessions by the ids that files give them."""
 
     def test_that_no_address_can_hold_are_refused(self, app: App) -> None:
-        """With the reason; nothing of the file is kept."""
+        """The error has the reason; nothing of the file is stored."""
         row = {"type": "user", "uuid": "u1", "sessionId": "a/b", "message": {"role": "user", "content": "hi"}}
         with pytest.raises(Invalid, match="got 'a/b'"):
             app.importing.import_file("t.jsonl", json.dumps(row).encode())
@@ -50,13 +50,13 @@ class TestLists:
         ],
     )
     def test_come_as_a_list_a_body_or_lines(self, app: App, data: bytes) -> None:
-        """All the same messages."""
+        """All three give the same messages."""
         [imported] = app.importing.import_file("chat.json", data)
         assert (imported.added, imported.title, imported.source) == (4, "chat", "import")
         assert app.context.get(imported.session_id, "openai").messages == TURNS
 
     def test_add_nothing_twice_and_the_rest_of_a_longer_one(self, app: App) -> None:
-        """In the session that they continue, whatever the file is called."""
+        """The rest goes to the session it continues, under any file name."""
         [first] = app.importing.import_file("a.json", dumped(TURNS[:3]))
         [again] = app.importing.import_file("b.json", dumped(TURNS[:2]))
         [longer] = app.importing.import_file("c.json", dumped(TURNS))
@@ -65,7 +65,7 @@ class TestLists:
         assert len(app.sessions.list()) == 1
 
     def test_that_go_on_differently_are_sessions_of_their_own(self, app: App) -> None:
-        """Even with the same beginning."""
+        """Lists with the same beginning are still separate sessions."""
         app.importing.import_file("a.json", dumped(TURNS))
         app.importing.import_file("a.json", dumped([*TURNS[:2], wire("assistant", "other")]))
         assert len(app.sessions.list()) == 2
@@ -125,7 +125,7 @@ class TestBadFiles:
         assert [p.split(":")[0] for p in imported.problems] == ["line 2", "line 3", "line 4"]
 
     def test_of_a_format_that_is_none_are_refused(self, app: App) -> None:
-        """By its name."""
+        """The error names the unknown format."""
         with pytest.raises(Invalid, match="format"):
             app.importing.import_file("x", b"{}", format="morse")
 
@@ -154,7 +154,7 @@ class TestBadMessages:
     @pytest.mark.parametrize(("bad", "told"), BAD_MESSAGES)
     @pytest.mark.parametrize("shape", [b"[%b]", b'{"model": "gpt-5", "messages": [%b], "n": 1}'])
     def test_in_a_list_leave_the_rest(self, app: App, bad: bytes, told: str, shape: bytes) -> None:
-        """Before and behind it."""
+        """Messages before and after a bad one are imported."""
         items = [json.dumps(turn).encode() for turn in TURNS]
         data = shape % b", ".join([items[0], bad, *items[1:]])
         [imported] = app.importing.import_file("x.json", data)
@@ -175,7 +175,7 @@ class TestBadMessages:
         assert (session.malformed, session.notes) == (1, [f"x.jsonl: {imported.problems[0]}"])
 
     def test_may_be_mended(self, app: App) -> None:
-        """Half a surrogate pair becomes U+FFFD, and is reported."""
+        """Half a surrogate pair becomes U+FFFD and is reported."""
         data = dumped(TURNS).replace(b'"hello"', b'"a \\ud83d b"')
         [imported] = app.importing.import_file("x.json", data)
         assert (imported.added, imported.skipped) == (4, 0)
@@ -185,7 +185,7 @@ class TestBadMessages:
     @pytest.mark.parametrize("cut", [0.3, 0.5, 0.9, 0.999])
     @pytest.mark.parametrize("body", [False, True])
     def test_where_a_file_breaks_off_leave_what_was_whole(self, app: App, cut: float, body: bool) -> None:
-        """With the place where it broke."""
+        """The report has the place where the file ends."""
         turns = [wire("user" if n % 2 == 0 else "assistant", f'say "{n}" [] {{') for n in range(40)]
         data = dumped({"model": "gpt-5", "messages": turns} if body else turns)
         [imported] = app.importing.import_file("x.json", data[: int(len(data) * cut)])
@@ -203,7 +203,7 @@ class TestEncodings:
     def test_that_are_told_by_their_first_bytes_are_read(
         self, app: App, encoding: str, by_line: bool
     ) -> None:
-        """As if they were UTF-8."""
+        """The text is the same as in UTF-8."""
         turns = [wire("user", "grüße 👋"), wire("assistant", "ça va")]
         text = "\n".join(json.dumps(t, ensure_ascii=False) for t in turns) if by_line else json.dumps(turns)
         [imported] = app.importing.import_file("x.json", text.encode(encoding))
@@ -224,7 +224,7 @@ class TestEncodings:
         assert (imported.added, imported.skipped) == (1, 0)
 
     def test_in_a_list_are_replaced_and_told(self, app: App) -> None:
-        """The byte, where it stands, how it was read, what to do."""
+        """The report has the byte, its place, its replacement and the remedy."""
         data = json.dumps([wire("user", "café olé"), *TURNS], ensure_ascii=False).encode("latin-1")
         [imported] = app.importing.import_file("x.json", data)
         assert (imported.added, imported.skipped) == (5, 0)
@@ -233,7 +233,7 @@ class TestEncodings:
         ]
 
     def test_in_lines_are_replaced_and_told_each(self, app: App) -> None:
-        """Of a transcript and of a list alike; the lines are used."""
+        """Lines of transcripts and of lists are used in spite of bad bytes."""
         rows = [
             {
                 "type": "user",
@@ -255,7 +255,7 @@ class TestOpenFiles:
     """A file that is handed in open."""
 
     def test_are_read_like_bytes(self, app: App, tmp_path: Path) -> None:
-        """From their beginning, wherever they stand."""
+        """An open file is read from its beginning, whatever its position."""
         path = tmp_path / "chat.json"
         path.write_bytes(dumped(TURNS))
         with path.open("rb") as file:
@@ -272,7 +272,7 @@ FILES = sorted(
 
 
 class TestRealFiles:
-    """Those beside the repository."""
+    """Imports of the real files beside the repository."""
 
     @pytest.mark.parametrize("path", FILES or [Path("missing")], ids=lambda p: p.stem[:24])
     def test_come_in_whole_and_once(self, app: App, path: Path) -> None:  # X12

@@ -16,13 +16,13 @@ from webapp.wiring import build
 
 @pytest.mark.parametrize("seed", [1, 2])
 def test_a_broken_file_harms_nothing(tmp_path: Path, seed: int) -> None:
-    """Messages and problems, or an error of ours; what was stored stays, and the store is sound."""
+    """Any file gives messages and problems, or one of our errors; stored data stays, and the store is sound."""
     found = list(islice(rounds(tmp_path, seed), 42))
     assert [(which, fault) for which, fault in found if fault is not None] == []
 
 
 def test_garbage_alone_is_no_session(tmp_path: Path) -> None:
-    """Or there is something to show for it."""
+    """A session is made only if it has content."""
     app = build(Config(db=tmp_path / "a.db", tokenizer=False, follow=False, env={}))
     for garbage in GARBAGE:
         with suppress(CoppiceError):

@@ -1,4 +1,4 @@
-"""Rows that nobody knows: counted on the session and named, whichever agent wrote them."""
+"""Unknown rows of any agent: counted on the session and named."""
 
 from __future__ import annotations
 
@@ -46,14 +46,14 @@ class TestUnreadRows:
 
     @pytest.mark.parametrize("source", [s for s, agent in AGENTS.items() if agent.files])
     def test_are_counted_and_named(self, app: App, source: str) -> None:  # X12
-        """Of files, of every agent that writes them."""
+        """The files of every agent that writes files are covered."""
         [imported] = app.importing.import_file("x.jsonl", lines(*WRITTEN[source]), source)
         session = app.sessions.get(imported.session_id)
         assert (session.source, session.messages, session.unknown) == (source, 1, 1)
         assert f"not read: {ODD}" in session.notes
 
     def test_are_counted_and_named_in_a_tree(self, app: App, tmp_path: Path) -> None:  # X12
-        """Of parts of messages, too."""
+        """Unknown parts of messages are counted too."""
         shutil.copytree(TREE, tmp_path / "opencode")
         part = next((tmp_path / "opencode").rglob("prt_20.json"))
         part.write_text(json.dumps({**json.loads(part.read_text()), "type": ODD}))

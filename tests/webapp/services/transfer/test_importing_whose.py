@@ -34,7 +34,7 @@ class TestDeleted:
         assert (again.session_id, again.added) == (first.session_id, 1)
 
     def test_stays_so_where_there_is_no_message(self, app: App) -> None:
-        """Nothing to come back for: following leaves it alone as before."""
+        """A file without messages does not restore a deleted session, so following still skips it."""
         followed(app, user("hi"))
         app.sessions.delete("s")
         with pytest.raises(Malformed, match="no message"):
@@ -42,7 +42,7 @@ class TestDeleted:
         assert app.ingest.ensure("s", "claude-code") is None
 
     def test_of_opencode_stays_so_where_there_is_no_message(self, app: App, tmp_path: Path) -> None:
-        """And the one that has some comes back."""
+        """A session with messages is restored."""
         shutil.copytree(TREE, tmp_path / "opencode")
         for name in ("ses_1", "ses_2"):
             app.ingest.ensure(name, "opencode")
@@ -88,7 +88,7 @@ class TestWhose:
             assert (imported.session_id, imported.added) == ("s", added)
 
     def test_is_no_sub_agent_of_itself(self, app: App) -> None:
-        """A copy of a sub-agent's file under another name is taken for the session that its rows name."""
+        """A copy of a sub-agent's file under another name belongs to the session that its rows name."""
         row = claude_row("s", isSidechain=True, agentId="a1")
         [imported] = app.importing.import_file("copy-of-agent.jsonl", lines(row))
         assert app.sessions.get(imported.session_id).parent_id is None
@@ -110,20 +110,20 @@ class TestNames:
 
     @pytest.fixture
     def agent(self, tmp_path: Path) -> Path:
-        """A sub-agent's transcript on this machine, with a title beside it."""
+        """Write a sub-agent's transcript with a title beside it."""
         path = tmp_path / "agent-x.jsonl"
         path.write_bytes(lines({"sessionId": "hidden"}))
         path.with_suffix(".meta.json").write_text('{"description": "secret", "agentType": "spy"}')
         return path
 
     def test_open_nothing_here(self, app: App, agent: Path) -> None:
-        """A name that is a path on this machine tells nothing of what lies there."""
+        """A name that is a path on this machine reveals nothing of the files there."""
         [imported] = app.importing.import_file(str(agent), lines(claude_row("s")))
         assert imported.session_id == "s.agent-x"
         assert app.sessions.get("s.agent-x").agent_type is None
 
     def test_are_read_with_what_lies_beside_a_place(self, app: App, agent: Path) -> None:
-        """With a `place` on this machine, which only a local caller can give."""
+        """Only a local caller can give a `place` on this machine."""
         agent.write_bytes(lines(claude_row("s")))
         [imported] = app.importing.import_file("x", agent.read_bytes(), place=agent)
         assert imported.session_id == "s.agent-x"
@@ -138,7 +138,7 @@ class TestNames:
         ],
     )  # fmt: skip
     def test_are_their_last_part(self, name: str, base: str) -> None:
-        """As far as it can be shown."""
+        """The name is made displayable."""
         assert name_in(name) == base
 
     def test_that_cannot_be_shown_name_no_session(self, app: App) -> None:

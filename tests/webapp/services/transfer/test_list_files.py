@@ -33,17 +33,17 @@ class TestShapes:
         ],
     )  # fmt: skip
     def test_are_told_apart(self, data: bytes, lines: bool) -> None:
-        """And read."""
+        """Each shape is recognised and read."""
         assert is_lines(Content(data)) is lines
         assert read(data).decoded.messages
 
     def test_of_a_body_name_the_model(self) -> None:
-        """Only a string counts."""
+        """A model that is not a string is ignored."""
         assert read(b'{"model": "gpt-5", "messages": [%b]}' % ROW).model == "gpt-5"
         assert read(b'{"model": 5, "messages": [%b]}' % ROW).model is None
 
     def test_of_a_body_may_be_one_string(self) -> None:
-        """As the Responses API takes it."""
+        """The Responses API accepts a single string."""
         assert read(b'{"input": "hello"}').decoded.messages[0].text == "hello"
 
 
@@ -51,7 +51,7 @@ class TestProblems:
     """Parts of a file that cannot be used."""
 
     def test_stand_in_order_with_their_places(self) -> None:
-        """Broken ones and those with wrong contents alike."""
+        """Broken messages and messages with wrong contents are listed together."""
         file = read(b"[" + b", ".join([BAD, ROW, b"{,}", ROW, BAD]) + b"]")
         assert [p.partition(":")[0] for p in file.problems] == ["message 0", "message 2", "message 4"]
         assert (len(file.decoded.messages), file.skipped) == (2, 3)
@@ -68,6 +68,6 @@ class TestProblems:
             read(data)
 
     def test_of_the_first_message_are_told_where_none_is_whole(self) -> None:
-        """By its place in the file."""
+        """The problem has the message's place in the file."""
         with pytest.raises(Malformed, match="message 1: "):
             read(b"[{,}, " + BAD + b"]")

@@ -38,7 +38,7 @@ def records(tmp_path_factory: pytest.TempPathFactory) -> Records:
 
 @pytest.fixture
 def app(tmp_path: Path) -> Iterator[App]:
-    """A store with one session of its own."""
+    """Return a store with one session of its own."""
     made = build(Config(db=tmp_path / "b.db", tokenizer=False, env={}))
     made.sessions.create(id="good")
     yield made
@@ -56,7 +56,7 @@ def of(records: Records, kind: str) -> dict[str, Any]:
 
 
 def inside(name: str, **values: Any) -> Callable[[dict[str, Any]], None]:
-    """Changes what the JSON text in a column says."""
+    """Change the JSON text in a column."""
 
     def change(record: dict[str, Any]) -> None:
         record[name] = json.dumps({**json.loads(record.get(name, "{}")), **values})
@@ -98,13 +98,13 @@ CHANGES = [
 
 
 class TestAnExport:
-    """That was changed by hand."""
+    """An export that was edited by hand."""
 
     @pytest.mark.parametrize(("kind", "change"), CHANGES)
     def test_of_which_anything_is_of_the_wrong_kind_is_refused(
         self, app: App, records: Records, kind: str, change: Callable[[dict[str, Any]], None]
     ) -> None:
-        """Nothing of it is kept, and the other sessions are still shown."""
+        """Nothing of it is stored, and other sessions are still shown."""
         changed = copy.deepcopy(records)
         change(of(changed, kind))
         with pytest.raises(Malformed, match="not an export of ours"):
@@ -112,7 +112,7 @@ class TestAnExport:
         assert [s.id for s in app.sessions.list()] == ["good"]
 
     def test_that_says_what_is_true_is_taken(self, app: App, records: Records) -> None:
-        """With everything that one of ours may hold."""
+        """The export has every kind of data that one of ours can have."""
         assert {r.get("type") for r in records} >= {"summaries", "operation_items", "context_items"}
         check(records[1], records[2:-1])
         imported(app, records)
@@ -126,7 +126,7 @@ class TestAnExport:
         assert len(app.sessions.list()) == 2
 
     def test_has_whole_words_behind_its_features(self, app: App, records: Records) -> None:
-        """They are unpacked long after the import."""
+        """Features are unpacked long after the import."""
         changed = copy.deepcopy(records)
         message = next(r for r in changed if r.get("type") == "messages" and "columns" in r["features"])
         features = json.loads(message["features"])

@@ -35,7 +35,7 @@ class TestRoundTrip:
     """Out and in again."""
 
     def test_gives_the_same_log_context_and_operations(self, app: App, other: App) -> None:  # S1
-        """And undo works there as it does here."""
+        """Undo works in the copy like in the original."""
         followed(app, *conversation(10), user("end"))
         app.prunes.apply("s", PruneRequest(max_tokens=500))
         app.operations.pin("s", mid(app, "s", 41))
@@ -86,7 +86,7 @@ class TestGrowth:
     def test_loses_nothing_that_comes_in_meanwhile(
         self, app: App, other: App, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """An append that begins before the import writes and ends after it: its message stands."""
+        """A message appended while the import writes is kept."""
         managed(app, wire("user", "one"), id="s")
         other.importing.import_file("x.jsonl", exported(app))
         app.ingest.append_messages("s", [wire("assistant", "two")])
@@ -110,7 +110,7 @@ class TestGrowth:
         assert list(other.verify()) == []
 
     def test_is_exported_as_it_is_when_it_is_asked_for(self, app: App, other: App) -> None:  # S1
-        """Whatever comes while the answer is sent."""
+        """Messages that arrive while the answer is sent are not included."""
         managed(app, wire("user", "one"), id="s")
         lines = app.exporting.export("s")[2]
         app.ingest.append_messages("s", [wire("assistant", "two")])
@@ -130,7 +130,7 @@ class TestDeleted:
         assert [s.id for s in app.sessions.list()] == ["s"]
 
     def test_stays_deleted_where_the_file_is_broken(self, app: App) -> None:
-        """Its marker stays, so that following leaves it alone."""
+        """Its marker stays, so following still skips it."""
         followed(app, user("hi"))
         data = exported(app)
         app.sessions.delete("s")
@@ -152,7 +152,7 @@ class TestDamage:
         ],
     )  # fmt: skip
     def test_is_refused_with_a_reason(self, app: App, other: App, before: bytes, after: bytes) -> None:
-        """And nothing of it stays."""
+        """Nothing of the file is stored."""
         followed(app, *conversation(2))
         data = exported(app)
         assert before in data
@@ -163,7 +163,7 @@ class TestDamage:
 
     @pytest.mark.parametrize("share", [0.1, 0.5, 0.95])
     def test_by_cutting_off_is_noticed(self, app: App, other: App, share: float) -> None:
-        """Wherever the file ends."""
+        """A file cut at any place is refused."""
         followed(app, *conversation(2))
         data = exported(app)
         with pytest.raises(Malformed):

@@ -1,4 +1,4 @@
-"""Resuming from a pruned copy: what is written where, what it promises, and what is refused."""
+"""Resuming from a pruned copy: the written file, the promised size, and the refusals."""
 
 from __future__ import annotations
 
@@ -94,22 +94,22 @@ class TestTheCopy:
     """A new session beside the agent's own."""
 
     def test_lies_where_the_agent_looks_for_it(self, made: Resumed, transcript: Transcript) -> None:  # X22
-        """In the project's folder, under its own id; the command names that id."""
+        """The copy is in the project's folder under its own id, which the command names."""
         assert Path(made.path) == transcript.path.parent / f"{made.session_id}.jsonl"
         assert made.line == f"cd {made.cwd} && claude --resume {made.session_id}"
 
     def test_is_readable_by_its_owner_alone(self, made: Resumed) -> None:  # X22
-        """As the agent writes its own."""
+        """The mode is that of the agent's own files."""
         assert stat.S_IMODE(Path(made.path).stat().st_mode) == 0o600
 
     def test_leaves_the_original_as_it_is(self, app: App, transcript: Transcript) -> None:  # X22
-        """Not a byte of it changes."""
+        """Not a byte of the original changes."""
         session, before = read(app, transcript.path), transcript.path.read_bytes()
         app.resuming.resume(session, prune=True, max_tokens=35_000)
         assert transcript.path.read_bytes() == before
 
     def test_is_never_written_over_a_file(self, tmp_path: Path) -> None:  # X22
-        """A file that has the name already stays as it is."""
+        """An existing file of that name stays unchanged."""
         taken = tmp_path / "taken.jsonl"
         taken.write_text("mine")
         with pytest.raises(FileExistsError):
@@ -117,7 +117,7 @@ class TestTheCopy:
         assert taken.read_text() == "mine"
 
     def test_is_not_linked_where_it_cannot_be_written(self, app: App, transcript: Transcript) -> None:
-        """A file where the folder should be: the reason is told, and no copy is known."""
+        """If a file is in the folder's place, the error says so and no copy is recorded."""
         session = read(app, transcript.path)
         projects = transcript.path.parent.parent
         shutil.rmtree(projects)
@@ -136,7 +136,7 @@ class TestTheCopy:
         assert not [row for row in rows(made) if "usage" in row.get("message", {})]
 
     def test_has_no_thoughts_behind_a_cut(self, made: Resumed) -> None:  # X22
-        """The newest models refuse thoughts behind a history that is not the one they were thought over."""
+        """The newest models refuse reasoning after a changed history."""
         blocks = [
             b for row in rows(made) for b in row.get("message", {}).get("content", []) if isinstance(b, dict)
         ]
@@ -167,7 +167,7 @@ class TestTheCopy:
         assert not Path(made.path).exists()
 
     def test_that_was_never_taken_in_is_deleted_after_a_week(self, app: App) -> None:  # X22
-        """Nothing stays for ever: the next start, or the next copy, looks."""
+        """The next start, or the next copy, deletes it."""
         made = app.resuming.resume(read(app, sample_of("opencode")), cwd=Path.cwd())
         app.resuming.tidy()
         assert Path(made.path).exists()
@@ -186,7 +186,7 @@ class TestTheCopy:
         assert (first["type"], first["message"]["content"]) == ("user", PRUNED_NOTE)
 
     def test_may_be_asked_for_again(self, app: App, transcript: Transcript, made: Resumed) -> None:
-        """Within the budget nothing more goes, and another copy is made."""
+        """A second copy is made without further pruning if the session is within the budget."""
         again = app.resuming.resume(transcript.session, prune=True, max_tokens=35_000)
         assert (again.operation, again.tokens_promised) == (None, made.tokens_promised)
         assert again.session_id != made.session_id
@@ -198,7 +198,7 @@ class TestThePromise:
     def test_leaves_out_the_thoughts_that_are_dropped(
         self, app: App, transcript: Transcript, made: Resumed
     ) -> None:
-        """It is less than the pruned view holds, by them."""
+        """The promised size is that of the pruned view less the dropped reasoning."""
         assert made.tokens_promised < app.sessions.get(transcript.session).pruned.tokens < 36_000
 
     def test_stands_on_both_pages_with_what_the_first_call_really_held(
@@ -228,7 +228,7 @@ class TestOtherAgents:
     def test_get_a_copy_that_reads_back_without_usage(
         self, app: App, source: str, tmp_path: Path
     ) -> None:  # X22
-        """Under the roots that the agent's environment names, or taken in from our folder, with the same messages."""
+        """The copy is in the agent's folder, or imported from ours, with the same messages."""
         session = read(app, sample_of(source))
         made = app.resuming.resume(session, cwd=tmp_path)
         roots = AGENTS[source].roots({"HOME": str(tmp_path), "CLAUDE_CONFIG_DIR": str(tmp_path / "claude")})
@@ -249,7 +249,7 @@ class TestWhatCannotBeResumed:
     """Refused with the reason, and nothing written."""
 
     def test_is_a_session_that_a_program_feeds(self, app: App) -> None:
-        """It has no agent."""
+        """Such a session has no agent."""
         session = app.sessions.create(title="fed", model="gpt-5").id
         with pytest.raises(Conflict, match="only the session of an agent"):
             app.resuming.resume(session)
@@ -258,13 +258,13 @@ class TestWhatCannotBeResumed:
         "agent", [a for a in AGENTS.values() if a.transcripts is None], ids=lambda a: a.source
     )
     def test_is_a_session_of_an_agent_that_takes_no_copy(self, app: App, agent: Agent) -> None:  # X22
-        """The reason says what to do instead."""
+        """The error says what to do instead."""
         app.ingest.ensure("s", agent.source)
         with pytest.raises(Conflict, match="cannot resume from a copy: .{20}"):
             app.resuming.resume("s")
 
     def test_is_a_session_whose_folder_is_elsewhere(self, app: App, folder: ClaudeFolder) -> None:
-        """Unless another folder is named."""
+        """Another folder can be named."""
         transcript = folder.transcript(cwd="/nowhere/at/all")
         transcript.user("Hello")
         transcript.assistant("Hello.")

@@ -22,7 +22,7 @@ SUMMARISER = "agent-acompact-00.jsonl"
 
 
 def config(folder: Path, home: Path) -> Config:
-    """Return the configuration of a store of its own that follows the agents below `home`."""
+    """Return the configuration of a new store that follows the agents below `home`."""
     places = {
         "CLAUDE_CONFIG_DIR": str(home / "claude-code"),
         "CODEX_HOME": str(home / "codex"),
@@ -95,7 +95,7 @@ def imported(folder: Path, home: Path, order: random.Random) -> tuple[dict[str, 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_numbers_do_not_depend_on_how_a_folder_is_read(tmp_path: Path, seed: int) -> None:  # X11 X12
-    """Followed in portions, imported, and imported again, each in an order of its own."""
+    """The folder is followed in portions, imported, and imported again, each in a different order."""
     order, home = random.Random(seed), home_in(tmp_path / "home")
     first, again = imported(tmp_path / "imported", home, order)
     live = followed(tmp_path / "followed", home, order)
@@ -106,7 +106,7 @@ def test_numbers_do_not_depend_on_how_a_folder_is_read(tmp_path: Path, seed: int
 
 
 class TestTheAgentsOwnQuestions:
-    """Questions an agent asks itself, for a compaction, stand in files like those of sub-agents."""
+    """Questions an agent asks itself for a compaction, in files like those of sub-agents."""
 
     def test_are_no_part_of_the_session_that_they_lie_with(self, app: App) -> None:  # X12
         """Read first or last."""
@@ -118,10 +118,10 @@ class TestTheAgentsOwnQuestions:
 
 
 class TestASubAgent:
-    """A sub-agent has its title beside its transcript."""
+    """A sub-agent with its title beside its transcript."""
 
     def test_keeps_it_when_it_is_imported(self, app: App) -> None:  # X12
-        """Its first words do not take the place of what it is for."""
+        """Its first words do not replace its title."""
         path = next(SAMPLES.rglob("agent-b1.jsonl"))
         for _ in range(2):
             [one] = app.importing.import_file(path.name, path.read_bytes(), place=path)

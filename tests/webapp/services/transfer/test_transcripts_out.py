@@ -42,7 +42,7 @@ def session(app: App, request: pytest.FixtureRequest) -> Session:
 
 
 class Elsewhere:
-    """Another store, into which what was exported is imported."""
+    """Another store that imports the export."""
 
     def __init__(self, app: App, other: App) -> None:
         self.app, self.other = app, other
@@ -62,7 +62,7 @@ class Elsewhere:
 
 @pytest.fixture
 def elsewhere(app: App, tmp_path: Path) -> Iterator[Elsewhere]:
-    """A store beside the first."""
+    """Return a second store."""
     other = build(Config(db=tmp_path / "other.db", tokenizer=False, env={}))
     yield Elsewhere(app, other)
     other.close()
@@ -75,7 +75,7 @@ def view(app: App, session: Session) -> list[Message]:
 
 
 def without_heading(text: str) -> str:
-    """The text without what Codex puts in front of a summary."""
+    """Return the text without the heading that Codex puts before a summary."""
     return text.removeprefix(f"{SUMMARY_PREFIX}\n")
 
 
@@ -110,7 +110,7 @@ class TestTranscript:
     def test_reads_back_what_was_cut_in_an_emergency(
         self, app: App, session: Session, elsewhere: Elsewhere, role: str
     ) -> None:  # X13, S5
-        """A message of which other parts stand in the context stands like that in the file."""
+        """A message with changed parts in the context has the same parts in the file."""
         row = app.store.sessions.get(session.id)
         places = view_items(app.store, row.key)
         place = max((p for p in places if p.message.role == role), key=lambda p: len(p.message.text))
@@ -129,7 +129,7 @@ class TestTranscript:
     def test_holds_the_summary_where_it_stands(
         self, app: App, session: Session, elsewhere: Elsewhere
     ) -> None:  # X13, C2
-        """As the agent's own summary, in the place of what it covers."""
+        """The summary is written as the agent's own, at the place of the messages it covers."""
         app.summarising.summarise(session.id)
         there, here = elsewhere.read(session), view(app, session)
         assert [without_heading(m.text) for m in there] == [m.text for m in here]
