@@ -1,4 +1,4 @@
-"""The bus: everybody hears, and one that fails stops nobody."""
+"""The bus: every subscriber gets each event, and one that fails stops no other."""
 
 from __future__ import annotations
 

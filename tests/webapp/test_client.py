@@ -33,14 +33,14 @@ class TestAnAgent:
     """An agent's calls in one turn."""
 
     def test_makes_its_session_by_appending(self, live_server: Server) -> None:
-        """With the model it named."""
+        """The session has the model that the agent named."""
         with Coppice(live_server.url, session="new", model="gpt-5") as coppice:
             answer = coppice.append(TALK[:2])
         assert answer["added"] == 2
         assert live_server.app.sessions.get("new").model == "gpt-5"
 
     def test_gets_its_context_back(self, live_server: Server) -> None:  # X13
-        """In its own format, the same messages."""
+        """The messages are the same, in their own format."""
         with Coppice(live_server.url, session="new", model="gpt-5") as coppice:
             coppice.append(TALK[:3])
             assert coppice.context() == TALK[:3]
@@ -59,7 +59,7 @@ class TestAnAgent:
             assert coppice.context() == TALK
 
     def test_pins_a_message(self, live_server: Server) -> None:  # X5
-        """And takes the pin off."""
+        """The pin can be removed."""
         with Coppice(live_server.url, session="new", model="gpt-5") as coppice:
             [first, *_] = coppice.append(TALK)["ids"]
             coppice.pin(first)
@@ -69,7 +69,7 @@ class TestAnAgent:
             assert (pinned, live_server.app.messages.one("new", first).pinned) == (True, False)
 
     def test_asks_how_full_it_is(self, live_server: Server) -> None:  # X16
-        """With the time of asking."""
+        """The answer has the time of the request."""
         with Coppice(live_server.url, session="new", model="gpt-5") as coppice:
             coppice.append(TALK)
             stats = coppice.stats()
@@ -77,7 +77,7 @@ class TestAnAgent:
         assert stats["as_of"].endswith("Z")
 
     def test_says_what_is_cut_in_half(self, live_server: Server) -> None:
-        """Half a character reaches the server, and is U+FFFD from there on."""
+        """Half a character reaches the server and becomes U+FFFD there."""
         with Coppice(live_server.url, session="new", model="gpt-5") as coppice:
             coppice.append([{"role": "user", "content": "cut \ud83d"}])
             assert coppice.context()[0]["content"] == "cut \ufffd"
@@ -100,7 +100,7 @@ class TestTheReadme:
     """The README's example works."""
 
     def test_shows_an_agent_s_turn(self, live_server: Server) -> None:  # X13
-        """With the address of the server of this test."""
+        """The address is that of this test's server."""
         blocks = (ROOT / "README.md").read_text("utf-8").split("```python\n")[1:]
         [code] = [block.partition("```")[0] for block in blocks if "webapp.client" in block]
         found: dict[str, Any] = {}
@@ -109,10 +109,10 @@ class TestTheReadme:
 
 
 class TestFailures:
-    """An error says what the server said."""
+    """Errors repeat the server's message."""
 
     def test_carry_status_type_and_details(self, live_server: Server) -> None:
-        """As data."""
+        """The fields of the answer are attributes of the error."""
         with Coppice(live_server.url, session="new", model="gpt-5") as coppice:
             coppice.create()
             with pytest.raises(ApiError) as caught:
@@ -136,14 +136,14 @@ class TestFailures:
             coppice.append(TALK[:1])
 
     def test_without_a_server_say_so(self) -> None:
-        """With the command to start it."""
+        """The error names the command that starts it."""
         with Coppice("http://127.0.0.1:9", session="x") as coppice, pytest.raises(ApiError) as caught:
             coppice.stats()
         assert caught.value.status == 0
         assert "coppice serve" in str(caught.value)
 
     def test_of_something_else_at_that_address_are_no_riddle(self) -> None:
-        """Whatever answers there."""
+        """Any other program that answers there is reported clearly."""
         http = httpx.Client(transport=httpx.MockTransport(lambda _: httpx.Response(502, text="<html>")))
         with Coppice(session="x", http=http) as coppice, pytest.raises(ApiError) as caught:
             coppice.stats()
@@ -157,7 +157,7 @@ class TestFailures:
         assert (caught.value.status, caught.value.type) == (200, "unexpected")
 
     def test_of_nothing_to_undo_are_conflicts(self, live_server: Server) -> None:
-        """As the server would say."""
+        """The error is the one that the server would return."""
         with Coppice(live_server.url, session="new", model="gpt-5") as coppice:
             coppice.create()
             with pytest.raises(ApiError) as caught:
@@ -178,7 +178,7 @@ class TestTheModule:
         assert found.stdout.strip() == "[]"
 
     def test_sends_a_token_where_one_is_set(self) -> None:
-        """As a bearer token."""
+        """The token is sent as a bearer token."""
         seen: list[str] = []
 
         def answer(request: httpx.Request) -> httpx.Response:
@@ -205,7 +205,7 @@ class TestTheModule:
         assert plain(value) == value
 
     def test_waits_longer_for_a_prune_that_a_model_may_write(self) -> None:  # P5, S4
-        """For anything else as long as the HTTP client that was handed in does."""
+        """Other requests use the timeout of the given HTTP client."""
         waited: list[float] = []
 
         def answer(request: httpx.Request) -> httpx.Response:
@@ -223,7 +223,7 @@ class TestWholeLists:
     """`sync`: a program that keeps its list itself."""
 
     def test_add_only_what_is_new(self, live_server: Server) -> None:
-        """However often the whole list is handed over, by whichever client."""
+        """The whole list can be sent any number of times, by any client."""
         with Coppice(live_server.url, session="new", model="gpt-5") as coppice:
             assert coppice.sync(TALK[:4])["added"] == 4
             assert coppice.sync(TALK[:4])["added"] == 0
@@ -233,7 +233,7 @@ class TestWholeLists:
             assert another.context() == TALK[:8]
 
     def test_that_were_edited_go_on_from_what_they_share(self, live_server: Server) -> None:
-        """As a branch; the log keeps the other end."""
+        """The edit makes a branch; the log keeps the other end."""
         with Coppice(live_server.url, session="new", model="gpt-5") as coppice:
             coppice.create(system="Be brief.")
             coppice.sync(TALK[:4])
@@ -280,21 +280,21 @@ class TestTries:
     """Requests that are sent again."""
 
     def test_follow_what_the_server_did_not_take(self) -> None:
-        """It said how long to wait."""
+        """The server says how long to wait."""
         answers = Answers(BUSY, BUSY, httpx.Response(200, json={"undone": [1]}))
         with client_of(answers) as coppice:
             assert coppice.undo(1) == {"undone": [1]}
         assert len(answers.asked) == 3
 
     def test_end_with_the_server_s_word(self) -> None:
-        """After four in all."""
+        """There are at most four tries."""
         answers = Answers(BUSY, BUSY, BUSY, BUSY)
         with client_of(answers) as coppice, pytest.raises(ApiError) as caught:
             coppice.stats()
         assert caught.value.status == 503
 
     def test_of_an_append_carry_one_key(self) -> None:
-        """So that it is there once, however often it was sent."""
+        """The append is stored once, however often it was sent."""
         answers = Answers(httpx.ReadError("cut"), httpx.Response(200, json={"added": 1}))
         with client_of(answers) as coppice:
             coppice.append(TALK[:1])
@@ -310,10 +310,10 @@ class TestTries:
 
 
 class TestEverything:
-    """The rest of what the API has for a session."""
+    """The other API calls of a session."""
 
     def test_drops_restores_and_looks(self, live_server: Server) -> None:
-        """By a message's id."""
+        """Messages are named by id."""
         with Coppice(live_server.url, session="new", model="gpt-5") as coppice:
             first, *_ = coppice.append(TALK[:6])["ids"]
             coppice.drop(first)
@@ -335,7 +335,7 @@ class TestEverything:
             coppice.overflow()
 
     def test_remembers_and_finds(self, live_server: Server) -> None:
-        """Across sessions."""
+        """Memories are found across sessions."""
         with Coppice(live_server.url, session="new", model="gpt-5") as coppice:
             coppice.append([{"role": "user", "content": "the parcel is orange"}])
             kept = coppice.remember("parcels are orange")

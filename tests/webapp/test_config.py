@@ -1,4 +1,4 @@
-"""Start-up settings: who wins, and what is refused."""
+"""Start-up settings: their precedence, and invalid values."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class TestConfig:
         assert Config.load(None, {}).host == "127.0.0.1"
 
     def test_makes_paths_absolute(self) -> None:
-        """Wherever the program is started from later."""
+        """The working directory may change later."""
         config = Config.load(None, {}, watch=["a", "~/b"])
         assert all(path.is_absolute() for path in config.watch)
 
@@ -54,12 +54,12 @@ class TestConfig:
         ],
     )
     def test_refuses_what_it_does_not_know(self, tmp_path: Path, text: str) -> None:
-        """With one clear message."""
+        """There is one clear message."""
         file = tmp_path / "c.toml"
         file.write_text(text)
         with pytest.raises(Invalid):
             Config.load(file, {})
 
     def test_follows_nothing_when_told_so(self) -> None:
-        """By the environment."""
+        """An environment variable switches following off."""
         assert Config.load(None, {"COPPICE_NO_WATCH": "1"}).follow is False

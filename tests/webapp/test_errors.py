@@ -51,7 +51,7 @@ class TestShape:
     """Errors as a client reads them."""
 
     def test_has_one_detail_a_wrong_field(self) -> None:
-        """Field and message, for settings, messages and lists alike."""
+        """Each detail has field and message, for settings, messages and lists."""
         faults = InvalidSettings([Fault("weights.role", "too large"), Fault("aim_percent", "too small")])
         assert [d["field"] for d in to_json(faults)["error"]["details"]] == ["weights.role", "aim_percent"]
         assert to_json(MalformedMessage(3, "no role"))["error"]["details"][0]["field"] == "messages.3"
@@ -59,5 +59,5 @@ class TestShape:
         assert to_json(Invalid("bad", "sort"))["error"]["details"] == [{"field": "sort", "message": "bad"}]
 
     def test_tells_nothing_of_the_inside(self) -> None:
-        """An error that is none of ours shows no text of its own."""
+        """The text of an unexpected error is not shown."""
         assert "secret" not in str(to_json(ValueError("secret")))

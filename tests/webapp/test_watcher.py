@@ -1,4 +1,4 @@
-"""The loop: what changes is looked at, the backlog is worked off, one broken file stops nobody."""
+"""The watcher: it reads changed files, works off the backlog, and survives a broken file."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class TestWatcher:
         assert place.texts() == ["hello 0"]
 
     def test_stops_and_starts_again(self, place: Place) -> None:
-        """Twice does no harm; what came meanwhile is found."""
+        """Stopping or starting twice is harmless; files changed in between are read."""
         watcher: Watcher = place.app.following
         watcher.start()
         watcher.start()
@@ -90,7 +90,7 @@ class TestWatcher:
         assert place.texts() == ["hello 0"]
 
     def test_stops_in_the_middle_of_a_file(self, place: Place) -> None:
-        """Its threads are gone when it has stopped, and the rest comes in when it starts again."""
+        """Its threads end when it stops, and the rest is read after the next start."""
         place.write(*map(row, range(3 * PORTION_RECORDS)))
         came, go_on = Event(), Event()
 

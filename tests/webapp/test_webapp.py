@@ -19,7 +19,7 @@ class TestCreateApp:
     """The WSGI application."""
 
     def test_builds_its_own_services(self, config: Config) -> None:
-        """From the configuration alone."""
+        """The configuration is sufficient."""
         flask_app = create_app(config)
         assert flask_app.test_client().get("/api/sessions").json == {
             "sessions": [],
@@ -30,11 +30,11 @@ class TestCreateApp:
         flask_app.extensions["coppice"].close()
 
     def test_takes_services_that_are_there(self, flask_app: Flask, app: App) -> None:
-        """So that a server and a watcher share them."""
+        """A server and a watcher can share services."""
         assert flask_app.extensions["coppice"] is app
 
     def test_puts_the_gate_before_everything(self, flask_app: Flask) -> None:
-        """Pages, files, the API and Socket.IO alike."""
+        """Pages, files, the API and Socket.IO are behind the gate."""
         client = flask_app.test_client()
         for path in (
             "/",
@@ -46,13 +46,13 @@ class TestCreateApp:
             assert client.get(path, headers={"Host": "evil.example"}).status_code == 403
 
     def test_lets_in_the_hosts_that_are_configured(self, app: App, tmp_path: Path) -> None:
-        """By name."""
+        """Hosts are given by name."""
         flask_app = create_app(Config(db=tmp_path / "x.db", allowed_hosts=("Box.local",)), app=app)
         assert flask_app.test_client().get("/", headers={"Host": "box.local:5000"}).status_code == 200
         flask_app.extensions["coppice.live"].close()
 
     def test_lets_in_the_address_that_it_listens_on(self, app: App, tmp_path: Path) -> None:
-        """It is the one that was printed; all addresses together are none."""
+        """The printed address is allowed; a wildcard address adds none."""
         for host, name, status in (
             ("192.168.1.5", "192.168.1.5:5000", 200),
             ("Box.local", "box.local:5000", 200),
@@ -66,7 +66,7 @@ class TestCreateApp:
             flask_app.extensions["coppice.live"].close()
 
     def test_asks_for_the_token_that_is_configured(self, config: Config) -> None:
-        """Of the API, not of the page."""
+        """The API requires it, the page does not."""
         flask_app = create_app(replace(config, token="secret"))
         client = flask_app.test_client()
         assert [client.get(path).status_code for path in ("/", "/api/sessions")] == [200, 401]

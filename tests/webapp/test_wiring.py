@@ -21,7 +21,7 @@ class TestBuild:
         app.close()
 
     def test_stops_what_runs(self, tmp_path: Path) -> None:
-        """After close no thread of ours is left."""
+        """No thread is left after closing."""
         before = set(threading.enumerate())
         app = build(Config(db=tmp_path / "a.db", tokenizer=False, env={"HOME": str(tmp_path)}))
         app.following.start()

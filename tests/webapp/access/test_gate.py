@@ -78,7 +78,7 @@ def asking(failures: Failures | None = None) -> Gate:
 
 
 def behind(gate: Gate) -> Client:
-    """A client of an application that always says yes, behind a gate."""
+    """Return a client of an application behind a gate that answers every request."""
 
     def yes(_: dict[str, Any], start_response: Any) -> Iterable[bytes]:
         start_response("200 OK", [("Content-Type", "text/plain")])
@@ -92,7 +92,7 @@ class TestHosts:
 
     @pytest.mark.parametrize("host", ["127.0.0.1:5000", "localhost", "LOCALHOST:80", "[::1]:5000", "[::1]"])
     def test_of_this_machine_pass(self, host: str) -> None:
-        """With or without a port, in any case."""
+        """A port is optional, and case does not matter."""
         assert Gate().refusal(environ(host=host)) is None
 
     @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ class TestHosts:
          "127.0.0.1,evil.example", "[::1", "localhost@evil.example"],
     )  # fmt: skip
     def test_of_others_are_refused(self, host: str) -> None:
-        """Whatever is not exactly one of ours."""
+        """Any name that is not exactly one of ours is refused."""
         refusal = Gate().refusal(environ(host=host))
         assert refusal is not None
         assert refusal.type == "unknown_host"
@@ -117,12 +117,12 @@ class TestHosts:
         assert "--allow-host box.local" in json.loads(answer.data)["error"]["message"]
 
     def test_refused_at_a_page_get_plain_text(self) -> None:
-        """Someone at a browser reads words, never HTML made of what they sent."""
+        """The answer is text, never HTML that contains the request's own words."""
         answer = behind(Gate()).get("/", headers={"Host": "<b>.example"})
         assert answer.mimetype == "text/plain"
 
     def test_lose_their_port_but_keep_their_brackets(self) -> None:
-        """As they are compared."""
+        """Hosts are compared in this form."""
         assert [host_name(h) for h in ("A:1", "[::1]:5", " b ")] == ["a", "[::1]", "b"]
 
 
@@ -161,7 +161,7 @@ class TestOrigins:
         assert gate.refusal(environ("GET", path="/", **headers)) is None
 
     def test_of_sockets_are_checked_whatever_the_method(self) -> None:
-        """A handshake is a GET, and what follows may change things."""
+        """A handshake is a GET, but later messages may change data."""
         refusal = Gate().refusal(environ(path="/socket.io/", Origin="http://evil.example"))
         assert refusal is not None
 
@@ -172,7 +172,7 @@ class TestOrigins:
         assert Gate().refusal(environ(path="/socket.io/", **{"Sec-Fetch-Site": site})) is not None
 
     def test_that_are_configured_pass(self) -> None:
-        """An origin given at the start may do what our own may."""
+        """An origin configured at the start may do the same as our own."""
         gate = Gate(origins=frozenset({"https://environment.example"}))
         headers = {"Origin": "https://environment.example", "Sec-Fetch-Site": "cross-site"}
         assert gate.refusal(posted(**headers)) is None
@@ -185,7 +185,7 @@ class TestForms:
         "kind", ["", "text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"]
     )
     def test_are_refused(self, kind: str) -> None:
-        """Whatever a form could send, although nothing says where it is from."""
+        """Any content type of a form is refused, even without an origin."""
         refusal = Gate().refusal({**environ("POST"), "CONTENT_TYPE": kind})
         assert refusal is not None
         assert (refusal.status[:3], refusal.type) == ("415", "unsupported_type")
@@ -204,24 +204,24 @@ class TestForms:
         assert Gate().refusal({**environ("POST", **headers), "CONTENT_TYPE": kind}) is None
 
     def test_of_sockets_are_not_asked(self) -> None:
-        """They carry the secret of their connection."""
+        """Socket requests contain the secret of their connection."""
         assert Gate().refusal({**environ("POST", "/socket.io/"), "CONTENT_TYPE": "text/plain"}) is None
 
 
 class TestTokens:
-    """Once tokens are in use, one is asked for."""
+    """A token is required once one has been made."""
 
     @pytest.mark.parametrize(
         "headers", [{}, {"Authorization": "Bearer wrong"}, {"Authorization": "Basic secret"}]
     )
     def test_missing_or_wrong_are_refused(self, headers: dict[str, str]) -> None:
-        """With 401 and the way to send it."""
+        """The answer is 401 and says how to send a token."""
         answer = behind(asking()).get("/api/sessions", headers={"Host": OWN, **headers})
         assert answer.status_code == 401
         assert "Bearer" in answer.headers["WWW-Authenticate"]
 
     def test_of_programs_are_taken(self) -> None:
-        """As a bearer's."""
+        """Programs send a bearer token."""
         assert asking().refusal(environ(Authorization="Bearer secret")) is None
 
     def test_are_not_asked_for_a_page(self) -> None:
@@ -265,7 +265,7 @@ class TestSessions:
         assert gate.refusal(environ(Cookie=cookie.partition(";")[0])) is None
 
     def test_are_named_for_their_port_and_bound_to_it(self) -> None:
-        """A cookie goes to every port of a host; another server's is not taken for ours."""
+        """Browsers send a cookie to every port of a host; another server's cookie is not accepted."""
         gate = asking()
         cookie = self.opened(gate).headers["Set-Cookie"].partition(";")[0]
         assert cookie.startswith("coppice_5000=")
@@ -274,7 +274,7 @@ class TestSessions:
         assert gate.refusal(environ(host="127.0.0.1:5001", Cookie=renamed)) is not None
 
     def test_are_secure_over_tls(self) -> None:
-        """So that they never go out in clear text."""
+        """The cookie is never sent in clear text."""
         request = {**environ(path="/"), "QUERY_STRING": "token=secret", "wsgi.url_scheme": "https"}
         headers: dict[str, str] = {}
         Guarded(lambda *_: [], asking())(request, lambda _, found: headers.update(found))
@@ -345,7 +345,7 @@ class TestGuessing:
         return client.get(path, headers=headers, environ_base={"REMOTE_ADDR": address}).status_code
 
     def test_is_stopped_after_ten(self, client: Client) -> None:
-        """Also for the right one, which a guesser would notice; the answer says when to try again."""
+        """The right token is refused too; the answer says when to try again."""
         assert [self.status(client, f"guess{n}") for n in range(12)] == [401] * 10 + [429] * 2
         assert self.status(client, "secret") == 429
 
@@ -364,14 +364,14 @@ class TestGuessing:
         assert self.status(client, "secret", "10.0.0.2") == 200
 
     def test_in_the_address_of_a_page_counts_too(self, client: Client) -> None:
-        """It is another way to bring a token."""
+        """The address is another way to send a token."""
         address = {"REMOTE_ADDR": "10.0.0.1"}
         for n in range(10):
             client.get(f"/?token=guess{n}", headers={"Host": OWN}, environ_base=address)
         assert client.get("/?token=secret", headers={"Host": OWN}, environ_base=address).status_code == 429
 
     def test_by_a_foreign_page_in_the_background_is_not_even_counted(self, client: Client) -> None:
-        """Else any page could shut out the programs of this machine."""
+        """Otherwise any page could lock out the programs of this machine."""
         foreign = {"Host": OWN, "Sec-Fetch-Site": "cross-site", "Sec-Fetch-Dest": "image"}
         for n in range(20):
             client.get(f"/?token=guess{n}", headers=foreign, environ_base={"REMOTE_ADDR": "10.0.0.1"})
@@ -389,7 +389,7 @@ class TestThePolicy:
     """The content policy of pages."""
 
     def test_allows_no_inline_script_without_the_nonce(self) -> None:
-        """Neither inline nor from elsewhere, and nobody may frame us."""
+        """Other inline scripts, foreign scripts and framing are forbidden."""
         policy = content_policy("n0nce", OWN)
         assert "script-src 'self' 'nonce-n0nce'" in policy
         assert "unsafe" not in policy

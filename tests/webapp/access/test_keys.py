@@ -1,4 +1,4 @@
-"""Tokens and sessions: what lets in, what does not any more, and what is stored of it."""
+"""Tokens and sessions: which are accepted, which no longer are, and what is stored of them."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class TestTokens:
         assert keys.is_asked()
 
     def test_let_in_with_their_role(self, keys: Keys) -> None:
-        """And nothing else does."""
+        """Any other value is refused."""
         _, token = keys.make("", VIEWER)
         admitted = keys.admit(token)
         assert admitted is not None
@@ -68,7 +68,7 @@ class TestTokens:
         assert min(map(len, found)) >= 43
 
     def test_are_not_in_the_store(self, keys: Keys, store: Store, tmp_path: Path) -> None:
-        """Nor is the secret of a session; whoever reads the file gets in nowhere."""
+        """Tokens and session secrets cannot be read from the database file."""
         _, token = keys.make("")
         secret = begun(keys, token)
         store.close()
@@ -77,7 +77,7 @@ class TestTokens:
         assert secret.encode() not in stored
 
     def test_that_are_revoked_let_nobody_in(self, keys: Keys) -> None:
-        """Nor do the sessions that they began; and the last one opens nothing."""
+        """Their sessions end too, and revoking the last token opens nothing."""
         row, token = keys.make("")
         secret, held = begun(keys, token), keys.admit(token)
         assert held is not None
@@ -104,7 +104,7 @@ class TestTokens:
                     act(key)
 
     def test_that_are_forgotten_are_asked_for_no_more(self, keys: Keys) -> None:
-        """And a number is not given out again, so that no open page takes another's place."""
+        """Numbers are not used again, so an open page never gets another token's rights."""
         row, token = keys.make("")
         secret = begun(keys, token)
         assert keys.forget() == 1
@@ -122,7 +122,7 @@ class TestSessions:
     """Sessions of browsers."""
 
     def test_end_after_a_week(self, keys: Keys, now: list[int]) -> None:
-        """By themselves, and they are deleted with the next one that begins."""
+        """Expired sessions are deleted when the next one begins."""
         _, token = keys.make("")
         secret = begun(keys, token)
         now[0] += SESSION_MS
@@ -145,7 +145,7 @@ class TestSessions:
         assert keys.resume(token, SERVER) is None
 
     def test_do_not_begin_without_a_token(self, keys: Keys) -> None:
-        """Whatever is brought."""
+        """Any other value begins no session."""
         assert keys.begin("guess", SERVER) is None
 
 
@@ -153,7 +153,7 @@ class TestTheConfiguredToken:
     """`COPPICE_TOKEN`."""
 
     def test_is_an_operators_and_begins_sessions(self, store: Store) -> None:
-        """Beside the made ones."""
+        """It works together with the tokens that were made."""
         keys = Keys(store, "secret")
         admitted = keys.admit("secret")
         assert admitted is not None
@@ -162,7 +162,7 @@ class TestTheConfiguredToken:
         assert [keys.admit(other) for other in ("secre", "güess", "")] == [None] * 3
 
     def test_ends_its_sessions_when_it_changes(self, store: Store) -> None:
-        """They hold a proof of it, and not it."""
+        """Sessions store a proof of the token, not the token."""
         secret = begun(Keys(store, "secret"), "secret")
         assert Keys(store, "other").resume(secret, SERVER) is None
         assert Keys(store).resume(secret, SERVER) is None
@@ -172,7 +172,7 @@ class TestTheTokenOfWhatRunsBeside:
     """The token that the server's own proxy hands over with."""
 
     def test_lets_in_and_begins_no_session(self, store: Store) -> None:  # X13
-        """It hands over calls and nothing else, is not stored, holds for this process alone, and opens no browser."""
+        """It only hands over calls, is not stored, is valid for this process only, and begins no browser session."""
         keys = Keys(store)
         token = keys.make_beside()
         admitted = keys.admit(token)

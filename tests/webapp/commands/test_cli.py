@@ -14,7 +14,7 @@ from webapp.errors import BusyStore, Conflict, Invalid, NotFound
 
 
 class TestErrors:
-    """One line on stderr that says what, where and what to do."""
+    """An error is one line on stderr that says what, where and what to do."""
 
     @pytest.mark.parametrize(
         ("arguments", "words"),
@@ -44,7 +44,7 @@ class TestErrors:
     def test_of_a_store_that_is_none_name_it(
         self, capsys: pytest.CaptureFixture[str], tmp_path: Path
     ) -> None:
-        """The file and what to do; code 1, for the arguments were right."""
+        """The error names the file and the remedy; the code is 1 because the arguments are right."""
         broken = tmp_path / "c.db"
         broken.write_bytes(b"this is not a database" * 100)
         assert main(["sessions", "--db", str(broken)]) == 1
@@ -61,7 +61,7 @@ class TestHelp:
 
     @pytest.mark.parametrize("command", [[], *([name] for name in COMMANDS)])
     def test_is_there(self, command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-        """By --help and -h."""
+        """Both --help and -h show it."""
         assert main([*command, "--help"]) == 0
         long = capsys.readouterr().out
         assert main([*command, "-h"]) == 0
@@ -69,7 +69,7 @@ class TestHelp:
         assert "Usage: " in long
 
     def test_says_the_version(self, capsys: pytest.CaptureFixture[str]) -> None:
-        """On stdout."""
+        """The version is printed on stdout."""
         assert main(["--version"]) == 0
         assert capsys.readouterr().out.startswith("coppice ")
 
@@ -78,7 +78,7 @@ class TestTheModule:
     """`python -m webapp`."""
 
     def test_is_the_command(self) -> None:
-        """With its codes."""
+        """The module has the same exit codes."""
         done = subprocess.run(
             [sys.executable, "-m", "webapp", "nothing"], check=False, cwd=ROOT, capture_output=True, text=True
         )

@@ -23,11 +23,11 @@ class TestNamingASession:
             app.sessions.create(id=name, model="gpt-5")
 
     def test_takes_the_id_or_its_beginning(self, app: App) -> None:
-        """As long as it is the only one."""
+        """The beginning must match only one session."""
         assert [find_session(app, name).id for name in ("xyz", "x", "abc-1")] == ["xyz", "xyz", "abc-1"]
 
     def test_refuses_a_beginning_of_several(self, app: App) -> None:
-        """And names some."""
+        """The error names some of them."""
         with pytest.raises(Invalid, match=r"2 sessions begin with abc: abc-\d, abc-\d; give more of the id"):
             find_session(app, "abc")
 
@@ -39,26 +39,26 @@ class TestNamingASession:
         assert find_session(app, "def-1.ag").id == "def-1.agent-a"
 
     def test_says_when_there_is_none(self, app: App) -> None:
-        """With what was asked for."""
+        """The error repeats the given name."""
         with pytest.raises(NotFound, match="nobody"):
             find_session(app, "nobody")
 
 
 class TestNumbers:
-    """As the page writes them."""
+    """Numbers in the format of the pages."""
 
     def test_of_things_agree_with_their_word(self) -> None:
         """One is one."""
         assert [counted(n, "message") for n in (0, 1, 2_000)] == ["0 messages", "1 message", "2,000 messages"]
 
     def test_of_tokens_say_when_they_are_estimated(self) -> None:
-        """Only then."""
+        """Exact numbers have no mark."""
         assert [tokens_text(1234567, c) for c in ("exact", "calibrated", "estimated")] == [
             "1,234,567", "1,234,567", "~1,234,567"
         ]  # fmt: skip
 
     def test_of_percent_have_one_decimal(self) -> None:
-        """Never more digits than are true."""
+        """Further digits would not be accurate."""
         assert percent_text(28.725) == "28.7 %"
 
     @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ class TestNumbers:
         ],
     )
     def test_of_time_say_how_long_ago(self, at: str | None, text: str) -> None:
-        """In the largest unit that says something; a clock that runs ahead is now."""
+        """The largest non-zero unit is used; a time in the future is shown as now."""
         assert ago_text(at, datetime(2026, 1, 2, 12, 0, 20, tzinfo=UTC)) == text
 
     def test_of_the_gauge_that_counts(self, app: App) -> None:

@@ -27,11 +27,11 @@ def fed(run: Run, tmp_path: Path) -> tuple[Any, str]:
 
 
 class TestExporting:
-    """To stdout or to a file."""
+    """Exports to stdout or to a file."""
 
     @pytest.mark.parametrize("name", [name for name in NAMES if name in FORMATS])
     def test_writes_a_message_list(self, fed: tuple[Any, str], name: str) -> None:
-        """In a provider's format."""
+        """The list is in a provider's format."""
         run, session = fed
         assert "hello" in run("export", session, "--format", name).out
 

@@ -52,7 +52,7 @@ class TestTwoProcesses:
     def test_give_what_one_gives_in_the_order_of_the_files(
         self, run: Run, tmp_path: Path, db: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """With files that cannot be read, and none that is lost."""
+        """Unreadable files are included, and no file is lost."""
         folder = tmp_path / "in"
         for name in "abcdef":
             chat(folder / f"{name}.json", f"hello {name}", "and more")
@@ -67,7 +67,7 @@ class TestTwoProcesses:
     def test_cost_a_file_whose_process_ends_and_no_other(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """It is said of that file."""
+        """Only that file is reported as failed."""
         files = [chat(tmp_path / f"{name}.json", f"hello {name}") for name in "abc"]
         monkeypatch.setattr(import_processes, "_import_all", ending)
         done = dict(imported_together(files, How(tmp_path / "s.db", "auto", None)))
@@ -91,7 +91,7 @@ class TestTwoProcesses:
         assert ended  # the worker held the other end of the pipe
 
     def test_take_copies_of_a_session_one_after_the_other(self, tmp_path: Path) -> None:
-        """Files of one name, the longer version behind, add nothing twice."""
+        """Files of one name, the longer version last, add nothing twice."""
         files = [chat(tmp_path / "1" / "a.json", "hello"), chat(tmp_path / "2" / "a.json", "hello", "more")]
         done = imported_together(
             [*files, chat(tmp_path / "b.json", "hi")], How(tmp_path / "s.db", "auto", None)

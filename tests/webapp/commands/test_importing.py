@@ -37,7 +37,7 @@ class TestImporting:
         assert (again.code, "0 messages added, 2 known" in again.out) == (0, True)
 
     def test_adds_the_rest_of_a_longer_version(self, run: Run, chat: Path) -> None:
-        """And only that."""
+        """Messages that are stored already are not added again."""
         run("import", chat)
         chat.write_text(json.dumps([*CHAT, {"role": "user", "content": "more"}]))
         assert "1 message added" in run("import", chat).out
@@ -57,7 +57,7 @@ class TestImporting:
         assert "2 of 4 files could not be imported" in done.err
 
     def test_reads_what_a_sub_agents_companion_says(self, run: Run, chat: Path, db: Path) -> None:
-        """It lies beside the transcript."""
+        """The companion file is beside the transcript."""
         said = {"role": "user", "content": "hi"}
         row = {"type": "user", "uuid": "u1", "parentUuid": None, "sessionId": "s", "message": said}
         (chat.parent / "agent-1.jsonl").write_text(json.dumps(row) + "\n")
@@ -81,7 +81,7 @@ class TestImporting:
         assert len(json.loads(run("sessions", "--json").out)) > 5
 
     def test_names_the_model_where_the_file_does_not(self, run: Run, chat: Path) -> None:
-        """For its window."""
+        """The model decides the window."""
         run("import", chat, "--model", "gpt-5")
         assert json.loads(run("sessions", "--json").out)[0]["model"] == "gpt-5"
 
@@ -105,7 +105,7 @@ class TestCodes:
         assert run("import", empty).code == 2
 
     def test_moves_the_bar_within_a_file(self, run: Run, chat: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        """A large one does not stand still until it is done."""
+        """The bar advances while a large file is read."""
         seen: list[float] = []
         update = Progress.update
 
@@ -123,14 +123,14 @@ class TestCodes:
         assert len({done for done in seen if done > chat.stat().st_size}) > 1
 
     def test_of_an_unknown_format_are_of_use(self, run: Run, chat: Path) -> None:
-        """With those that are known."""
+        """The error lists the known formats."""
         done = run("import", chat, "--format", "morse")
         assert done.code == 2
         assert "morse" in done.err
 
 
 class TestOpenCode:
-    """Its sessions lie in many small files, or in one database."""
+    """OpenCode's sessions, stored in many small files or in one database."""
 
     @pytest.mark.parametrize("layout", ["tree", "database"])
     def test_comes_in_session_by_session(self, run: Run, tmp_path: Path, layout: str) -> None:  # X12

@@ -30,7 +30,7 @@ class TestBackup:
     """A copy while the store is used."""
 
     def test_is_made_while_somebody_writes(self, run: Run, tmp_path: Path, db: Path) -> None:  # S1
-        """It holds what was committed, for its owner alone, and is sound by itself."""
+        """The copy has the committed data, is private to its owner and is sound by itself."""
         said(run, tmp_path, "one")
         with closing(Store(db)) as store, store.write():
             store.small.put_setting("unfinished", 1)
@@ -42,7 +42,7 @@ class TestBackup:
             assert list(copy.verify()) == []
 
     def test_writes_over_no_file(self, run: Run, tmp_path: Path) -> None:
-        """Whatever it is."""
+        """Any existing file is kept."""
         said(run, tmp_path, "one")
         (tmp_path / "copy.db").write_text("mine")
         assert run("backup", tmp_path / "copy.db").code == 1
@@ -85,7 +85,7 @@ class TestBackup:
         assert not (tmp_path / "elsewhere.db").exists()
 
     def test_of_a_damaged_store_is_none(self, run: Run, tmp_path: Path, db: Path) -> None:
-        """A copy that could not be used leaves no file behind."""
+        """An unusable copy leaves no file."""
         said(run, tmp_path, "one")
         with db.open("r+b") as file:
             file.seek(8192)
@@ -98,7 +98,7 @@ class TestRestore:
     """A copy put back."""
 
     def test_brings_back_what_was_there(self, run: Run, tmp_path: Path, db: Path) -> None:  # S1
-        """And keeps a copy of what it replaces."""
+        """The replaced store is kept as a copy."""
         said(run, tmp_path, "one")
         run("backup", tmp_path / "copy.db")
         said(run, tmp_path, "two")
@@ -110,7 +110,7 @@ class TestRestore:
             assert len(store.sessions.all()) == 2
 
     def test_waits_for_nobody_who_has_the_store_open(self, run: Run, tmp_path: Path, db: Path) -> None:
-        """A running server would go on with what it remembers."""
+        """A running server would continue with its cached state, so the restore is refused."""
         said(run, tmp_path, "one")
         run("backup", tmp_path / "copy.db")
         with closing(Store(db)) as store:
@@ -120,7 +120,7 @@ class TestRestore:
         assert "in use" in done.err
 
     def test_refuses_what_is_no_store(self, run: Run, tmp_path: Path) -> None:
-        """Nothing is replaced by it."""
+        """The store is not replaced."""
         said(run, tmp_path, "one")
         (tmp_path / "copy.db").write_bytes(b"no database" * 900)
         assert run("restore", tmp_path / "copy.db").code == 1

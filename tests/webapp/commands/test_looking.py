@@ -1,4 +1,4 @@
-"""`coppice sessions` and `coppice context`: the same figures as the page's."""
+"""`coppice sessions` and `coppice context` show the same numbers as the page."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class TestSessions:
     """The table."""
 
     def test_has_a_row_each(self, fed: Any) -> None:
-        """With id, source, model, tokens, window and utilization, none of them cut."""
+        """A row has id, source, model, tokens, window and utilization, none of them cut."""
         done = fed("sessions")
         [one] = json.loads(fed("sessions", "--json").out)
         [row] = [line for line in done.out.splitlines() if one["id"] in line]
@@ -34,7 +34,7 @@ class TestSessions:
             assert cell in row
 
     def test_teaches_the_next_step_when_there_are_none(self, run: Run) -> None:
-        """By the commands."""
+        """The text names the commands."""
         assert "coppice import" in run("sessions").out
 
     def test_is_of_a_store_that_is_there(self, run: Run, tmp_path: Path) -> None:
@@ -60,7 +60,7 @@ class TestContext:
         )
 
     def test_shows_both_triggers_and_the_last_summary(self, fed: Any) -> None:  # S7
-        """Tool definitions, bars, and what the last summary did."""
+        """The output has tool definitions, bars, and the result of the last summary."""
         [one] = json.loads(fed("sessions", "--json").out)
         done = fed("context", one["id"])
         assert re.search(r"[█░|]{20} Messages \d+ / 30 \([\d.]+ %\)", done.out)
@@ -69,7 +69,7 @@ class TestContext:
         assert re.search(r"tools     [\d,]+ tokens.*; [\d,]+ available for messages", done.out)
 
     def test_is_the_api_s_figures_as_json(self, fed: Any) -> None:
-        """For other programs."""
+        """The JSON is for other programs."""
         [one] = json.loads(fed("sessions", "--json").out)
         assert json.loads(fed("context", one["id"], "--json").out)["session"]["id"] == one["id"]
 
@@ -82,6 +82,6 @@ class TestTheBar:
         assert bar(0, 80) == "░" * 16 + "|" + "░" * 3
 
     def test_runs_over_instead_of_stopping(self) -> None:
-        """Above 100 % it is longer."""
+        """The bar is longer above 100 %."""
         assert len(bar(120, 80)) == 24
         assert len(bar(5000, 80)) == 40

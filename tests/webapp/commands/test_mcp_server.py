@@ -35,7 +35,7 @@ def session(tmp_path: Path) -> str:
 
 
 class Asking:
-    """The client's side: what the server says it can, and answers of its tools."""
+    """The client's side: the server's capabilities, and the answers of its tools."""
 
     def __init__(self, tmp_path: Path, **variables: str) -> None:
         self._server = StdioServerParameters(
@@ -69,16 +69,16 @@ def number_of(found: str) -> int:
 
 
 class TestTools:
-    """For the session that the server runs in."""
+    """The tools for the session that the server runs in."""
 
     def test_are_four_and_nothing_besides(self, tmp_path: Path) -> None:  # X21
-        """Neither resources nor prompts, which would cost the agent tools of its own; no store is needed for it."""
+        """There are no resources or prompts, which would add tools to the agent; no store is needed."""
         capabilities, tools, _ = Asking(tmp_path, COPPICE_DB=str(tmp_path / "none" / "x.db")).ask()
         assert tools == ["context_stats", "context_search", "context_restore", "context_pin"]
         assert (capabilities.resources, capabilities.prompts) == (None, None)
 
     def test_find_what_was_pruned_and_give_it_back_in_full(self, tmp_path: Path, session: str) -> None:  # X21
-        """With no server running: search, restore, and it is in the pruned view again."""
+        """Search and restore work without a server; the message is in the pruned view again."""
         asking = Asking(tmp_path, CLAUDE_CODE_SESSION_ID=session)
         _, _, [(found, failed)] = asking.ask(("context_search", {"query": "quokka"}))
         assert not failed

@@ -1,4 +1,4 @@
-"""`coppice proxy`: its options, and the proxy beside a server."""
+"""`coppice proxy`: its options, and the proxy that a server starts."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class TestBesideAServer:
     """`coppice serve --proxy`."""
 
     def test_runs_as_long_as_the_server(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # X13
-        """A process of its own, which ends with the server."""
+        """The proxy is a separate process that ends with the server."""
         monkeypatch.setenv("COPPICE_HINTS", str(tmp_path / "hints"))
         port = free_port()
         with proxy_beside(port, "http://127.0.0.1:9", "token"):
@@ -49,7 +49,7 @@ class TestBesideAServer:
     def test_ends_when_the_server_is_killed(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:  # X1, X13
-        """Without a word from it: a proxy that stayed would hold the port of the next one."""
+        """A proxy that stayed would hold the port of the next one."""
         monkeypatch.setenv("COPPICE_HINTS", str(tmp_path / "hints"))
         port = free_port()
         with started(tmp_path, "--port", "0", "--proxy", str(port)) as (process, _):
@@ -60,7 +60,7 @@ class TestBesideAServer:
     def test_hands_over_where_tokens_are_asked_for(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
     ) -> None:  # X13, X14
-        """A token made with `coppice token` is asked of everybody; the proxy of the server has one of its own."""
+        """Tokens are required of all programs; the server's proxy has one of its own."""
         monkeypatch.setenv("COPPICE_HINTS", str(tmp_path / "hints"))
         monkeypatch.delenv("COPPICE_TOKEN", raising=False)
         assert main(["token", "--db", str(tmp_path / "c.db")]) == 0

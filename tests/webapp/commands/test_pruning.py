@@ -49,7 +49,7 @@ def written(path: Path, value: Any) -> Path:
 
 
 class TestAList:
-    """Whatever its shape."""
+    """Lists of any shape."""
 
     def test_comes_out_shorter_and_otherwise_unchanged(self, run: Run, tmp_path: Path) -> None:
         """Remaining messages are equal to those that came in, in their order."""
@@ -60,7 +60,7 @@ class TestAList:
         assert [message for message in CHAT if message in kept] == kept
 
     def test_may_be_pruned_as_a_task_type(self, run: Run, tmp_path: Path) -> None:  # B18
-        """By score, the words of another type keep other messages; a type that nobody knows is refused."""
+        """Another type's keywords keep other messages; an unknown type is refused."""
         said = ["the refund is confirmed", "a Traceback with errors", "plain words", "more plain words"]
         listed = [
             {"role": "user" if n % 2 == 0 else "assistant", "content": f"{said[n % 4]} {n} " + "word " * 60}
@@ -88,7 +88,7 @@ class TestAList:
 
     @pytest.mark.parametrize("lines", [False, True])
     def test_may_hold_half_a_character(self, run: Run, tmp_path: Path, lines: bool) -> None:
-        """As an agent writes that cut a text: U+FFFD, in a list and in lines."""
+        """Half a surrogate pair becomes U+FFFD, in a list and in lines."""
         file = tmp_path / "x.json"
         cut = [{"role": "user", "content": "cut \ud83d"}, {"role": "assistant", "content": "yes"}]
         file.write_text("\n".join(map(json.dumps, cut)) if lines else json.dumps(cut))
@@ -96,7 +96,7 @@ class TestAList:
         assert (done.code, done.out.count("cut \ufffd")) == (0, 1)
 
     def test_that_fits_comes_out_as_it_is(self, run: Run, tmp_path: Path) -> None:
-        """And the report says so."""
+        """The report says that it fits."""
         done = run("prune", written(tmp_path / "chat.json", CHAT))
         assert json.loads(done.out) == CHAT
         assert "nothing is dropped" in done.err
@@ -133,7 +133,7 @@ class TestAList:
     def test_may_come_from_stdin_and_go_to_a_file(
         self, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """As in a pipe."""
+        """The command works in a pipe."""
         stdin = io.TextIOWrapper(io.BytesIO(json.dumps(CHAT).encode()))
         monkeypatch.setattr(sys, "stdin", stdin)
         done = run("prune", "-", "--max-tokens", 4000, "-o", tmp_path / "out.json")
@@ -196,7 +196,7 @@ class TestBadInput:
         ids=lambda value: repr(value[:12]),
     )
     def test_is_refused_with_its_place(self, run: Run, tmp_path: Path, content: bytes, words: str) -> None:
-        """Never a trace, nothing on stdout."""
+        """There is no traceback, and nothing on stdout."""
         file = tmp_path / "list.json"
         file.write_bytes(content)
         done = run("prune", file)
@@ -209,6 +209,6 @@ class TestBadInput:
         [("--strategy", "luck"), ("--format", "morse"), ("--max-tokens", "-1"), ("--max-tokens", "x")],
     )
     def test_in_an_option_is_refused(self, run: Run, tmp_path: Path, option: tuple[str, str]) -> None:
-        """With what it may be."""
+        """The error lists the allowed values."""
         done = run("prune", written(tmp_path / "chat.json", CHAT), *option)
         assert (done.code, done.err.count("\n")) == (2, 1)

@@ -35,7 +35,7 @@ class TestResume:
     def test_prints_the_command_and_what_it_saves(
         self, run: Run, session: str, tmp_path: Path
     ) -> None:  # X22
-        """The command alone on stdout; what was written, and what is promised, on stderr."""
+        """Only the command is on stdout; the written file and the promised size are on stderr."""
         done = run("resume", session[:8], "--max-tokens", 28_000)
         copy = done.out.strip().rpartition(" ")[2]
         assert done.out == f"cd {tmp_path} && claude --resume {copy}\n"
@@ -49,7 +49,7 @@ class TestResume:
     def test_becomes_the_agent(
         self, run: Run, session: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:  # X22
-        """In the session's folder, with the agent's own arguments."""
+        """The agent runs in the session's folder, with its own arguments."""
         became: list[tuple[str, list[str], Path]] = []
         monkeypatch.chdir(tmp_path)
         monkeypatch.setattr(
@@ -63,7 +63,7 @@ class TestResume:
     def test_has_the_agent_take_the_copy_in_first(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:  # X22
-        """An agent that finds no files of its own; where it refuses, it is not started."""
+        """An agent without session files imports the copy; if the import fails, it is not started."""
         took = tmp_path / "took"
         became: list[list[str]] = []
         monkeypatch.chdir(tmp_path)
@@ -81,7 +81,7 @@ class TestResume:
     def test_says_where_the_agent_is_not_installed(
         self, run: Run, session: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     ) -> None:
-        """The copy is there all the same, and the command is told."""
+        """The copy is still written, and the command is printed."""
         monkeypatch.chdir(tmp_path)
         monkeypatch.setenv("PATH", "")
         done = run("resume", session, "--run")

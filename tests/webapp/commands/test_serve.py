@@ -1,4 +1,4 @@
-"""`coppice serve` and `coppice demo`: what they ask the server for."""
+"""`coppice serve` and `coppice demo`: the options they pass to the server."""
 
 from __future__ import annotations
 
@@ -59,13 +59,13 @@ class TestServe:
     def test_says_an_address_that_can_be_opened(
         self, run: Run, asked: list[Any], monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """All addresses together are none."""
+        """A wildcard address cannot be opened, so another one is printed."""
         monkeypatch.setenv("COPPICE_TOKEN", "secret")
         done = run("serve", "--no-watch", "--port", 0, "--host", "0.0.0.0", "--allow-remote")
         assert "http://127.0.0.1:" in done.out
 
     def test_says_which_folder_is_not_there(self, run: Run, asked: list[Any], tmp_path: Path) -> None:
-        """It may be misspelt; it is followed once it is there."""
+        """The name may be misspelt; the folder is followed once it exists."""
         done = run("serve", "--no-watch", "--port", 0, "--watch", tmp_path / "gone", "--watch", tmp_path)
         assert done.code == 0
         assert f"{tmp_path / 'gone'} does not exist yet" in done.err
@@ -74,7 +74,7 @@ class TestServe:
     def test_opens_the_page_when_asked(
         self, run: Run, asked: list[Any], monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """At the address that was printed."""
+        """The browser opens the printed address."""
         opened: list[str] = []
         monkeypatch.setattr(webbrowser, "open", opened.append)
         done = run("serve", "--no-watch", "--port", 0, "--open")
@@ -94,7 +94,7 @@ class TestDemo:
     """The same, with a session that grows."""
 
     def test_starts_its_session(self, run: Run, asked: list[Any]) -> None:
-        """As one of its own source."""
+        """The session has a source of its own."""
         assert run("demo", "--no-watch", "--port", 0).code == 0
         assert asked[0][0].demo is True
         assert "demo" in run("sessions").out

@@ -28,12 +28,12 @@ class TestSuggestWeights:
         assert "relevance" in done.out
 
     def test_writes_json(self, run: Run) -> None:  # X15
-        """For other programs."""
+        """The JSON is for other programs."""
         found = json.loads(run("suggest-weights", "--json").out)
         assert (found["weights"], found["held_out"]) == (None, 0)
 
     def test_takes_the_beginning_of_an_id(self, run: Run, tmp_path: Path) -> None:
-        """And names what it does not know."""
+        """An unknown id is named in the error."""
         file = tmp_path / "chat.json"
         file.write_text(json.dumps([{"role": "user", "content": "hello"}]))
         name = run("import", file).out.split()[0]
@@ -43,7 +43,7 @@ class TestSuggestWeights:
 
 
 class TestTheAnswer:
-    """In words."""
+    """The answer in words."""
 
     def test_shows_weights_and_retention_side_by_side(self) -> None:  # X15
         """Now and suggested, retention last."""
@@ -55,7 +55,7 @@ class TestTheAnswer:
         ]
 
     def test_says_that_nothing_has_changed(self) -> None:  # X15
-        """And where to save."""
+        """The text says where to save the weights."""
         used, why, then = lines_of(FOUND)
         assert "60 contexts of 18 sessions, 9 of them held out" in used
         assert "they keep 6.8 points more" in why
@@ -63,5 +63,5 @@ class TestTheAnswer:
 
     @pytest.mark.parametrize(("value", "words"), [(None, "-"), (50.0, "50.0 %")])
     def test_marks_what_was_not_measured(self, value: float | None, words: str) -> None:
-        """By a dash."""
+        """The mark is a dash."""
         assert kept(value) == words

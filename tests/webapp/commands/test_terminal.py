@@ -38,14 +38,14 @@ class TestText:
             assert safe(text) == text
 
     def test_means_the_same_in_json(self) -> None:
-        """Escaped, so that a program reads what was stored."""
+        """Control characters are escaped, so that a program reads the stored text."""
         text = json.dumps({"title": EVIL}, ensure_ascii=False)
         assert OBEYED.search(safe_json(text)) is None
         assert json.loads(safe_json(text)) == {"title": EVIL}
 
     @pytest.mark.parametrize("is_terminal", [True, False])
     def test_is_safe_in_a_table(self, is_terminal: bool) -> None:
-        """In cells, headings and titles; our own colours stay."""
+        """Cells, headings and titles are safe; our own colours stay."""
         file = io.StringIO()
         console = SafeConsole(file=file, force_terminal=is_terminal, width=300)
         table = Table(EVIL, title=EVIL, header_style="bold")
@@ -57,7 +57,7 @@ class TestText:
         assert ("\x1b[1m" in file.getvalue()) == is_terminal
 
     def test_is_safe_in_a_log(self, capsys: pytest.CaptureFixture[str]) -> None:
-        """Names of files and titles stand in it."""
+        """Log records contain names of files and titles."""
         SafeHandler().handle(logging.LogRecord("x", 30, "f", 1, "cannot read %s", (EVIL,), None))
         assert OBEYED.search(capsys.readouterr().err) is None
 
@@ -66,7 +66,7 @@ class TestTheOnePlace:
     """Everything that prints."""
 
     def test_is_used_by_all_commands(self) -> None:
-        """None prints by itself; what is written to a pipe or a file is JSON."""
+        """No command prints by itself; output to a pipe or a file is JSON."""
         own = re.compile(r"click\.(s?echo|secho)\(|(?<![\w.])print\(|[^.\w]Console\(|import Console")
         printing = {name for name, module in read_modules().items() if own.search(module.text)}
         assert printing == {"webapp.commands.terminal"}

@@ -11,7 +11,7 @@ class TestTheCommand:
     """Tokens by hand."""
 
     def test_shows_a_token_alone_and_once(self, run: Run) -> None:
-        """On stdout, so that a script can take it; what to do with it is said beside."""
+        """Only the token is on stdout, for scripts; the instructions are on stderr."""
         made = run("token", "--name", "laptop")
         assert made.code == 0
         token = made.out.strip()
@@ -22,13 +22,13 @@ class TestTheCommand:
         assert token not in listed.out
 
     def test_lists_roles_and_times(self, run: Run) -> None:
-        """As a table, and as JSON."""
+        """The list is a table or JSON."""
         run("token", "--role", "viewer")
         [row] = json.loads(run("token", "list", "--json").out)
         assert (row["number"], row["role"], row["revoked_at"]) == ("1", "viewer", None)
 
     def test_rotates_and_revokes(self, run: Run) -> None:
-        """By number; the last one revoked lets nobody in, and that is said."""
+        """Tokens are named by number; revoking the last one lets nobody in, and the command says so."""
         first = run("token").out
         second = run("token", "rotate", "1")
         assert second.out != first
@@ -37,7 +37,7 @@ class TestTheCommand:
         assert run("token", "revoke", "2").code == 2
 
     def test_can_be_switched_off(self, run: Run) -> None:
-        """Then none is asked for on this machine."""
+        """No token is then required on this machine."""
         run("token")
         assert "1 token deleted" in run("token", "off").out
         assert json.loads(run("token", "list", "--json").out) == []

@@ -13,7 +13,7 @@ class TestVerifying:
     """The proof of the store."""
 
     def test_finds_a_sound_store_sound(self, run: Run, tmp_path: Path) -> None:
-        """After an import."""
+        """The store was filled by an import."""
         file = tmp_path / "chat.json"
         file.write_text(json.dumps([{"role": "user", "content": "hello"}]))
         run("import", file)
@@ -33,7 +33,7 @@ class TestVerifying:
         assert "fault" in done.err
 
     def test_finds_no_store_sound_that_is_not_there(self, run: Run, tmp_path: Path, db: Path) -> None:
-        """Nor makes one: the name may be misspelt."""
+        """A missing store is not created, because its name may be misspelt."""
         done = run("verify", "--db", tmp_path / "nowhere.db")
         assert (done.code, done.out) == (2, "")
         assert "there is no database at" in done.err

@@ -1,4 +1,4 @@
-"""A store of its own for every test."""
+"""Fixtures that give every test a store of its own."""
 
 from __future__ import annotations
 

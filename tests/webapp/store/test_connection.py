@@ -55,7 +55,7 @@ class TestWrite:
         assert setting(store) is None
 
     def test_nests_in_one_thread(self, store: Store) -> None:
-        """An inner transaction is part of the outer one: it goes when the outer one does."""
+        """An inner transaction is part of the outer one and rolls back with it."""
         self.fail_in_a_transaction(store, nested=True)
         assert setting(store) is None
 
@@ -90,7 +90,7 @@ class TestWrite:
         assert setting(store) == 1
 
     def test_cannot_begin_inside_a_read(self, store: Store) -> None:
-        """A snapshot holds no lock and may be out of date: what would be written from it is refused, not stored."""
+        """A snapshot holds no lock and may be stale, so writing from it is refused."""
         with store.read(), pytest.raises(StoreError, match="inside a read"), store.write():
             store.small.put_setting("x", 1)
         with store.write():
@@ -117,7 +117,7 @@ class TestRead:
 
 
 class TestClosing:
-    """The store goes while threads are at it, as when a server stops."""
+    """Closing the store while threads use it, as when a server stops."""
 
     def test_lets_a_statement_end_first(self, tmp_path: Path) -> None:
         """A later statement is refused; a connection closed under a running one would end the process."""
@@ -148,7 +148,7 @@ class TestClosing:
     def test_waits_only_for_a_thread_that_has_begun(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """Also where the first write is about to start the upkeep."""
+        """The first write may be about to start the upkeep."""
         store = Store(tmp_path / "x.db")
         closing: list[Thread] = []
         start = Thread.start
@@ -179,7 +179,7 @@ class TestReadOnly:
 
     @pytest.fixture
     def locked(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-        """A store that nobody may write to, although the tests may run as root."""
+        """Return a read-only store, even if the tests run as root."""
         path = tmp_path / "locked" / "a.db"
         with closing(Store(path)) as made, made.write():
             made.sessions.create(id="s", source="api", kind="managed", created_at=1, last_activity_at=1)
@@ -190,14 +190,14 @@ class TestReadOnly:
         path.parent.chmod(0o700)
 
     def test_lets_us_look(self, locked: Path) -> None:
-        """Everything is there, verify included, and nothing is made beside it."""
+        """All data can be read and verified, and no file is made beside the store."""
         with closing(Store(locked)) as store:
             assert [row.id for row in store.sessions.all()] == ["s"]
             assert list(store.verify()) == []
         assert list(locked.parent.iterdir()) == [locked]
 
     def test_refuses_to_write_and_says_why(self, locked: Path) -> None:
-        """An error of its own, before anything is begun."""
+        """The error is raised before the transaction begins."""
         with (
             closing(Store(locked)) as store,
             pytest.raises(ReadOnlyStore, match="looking works"),
@@ -241,7 +241,7 @@ class TestDamage:
                 store.check()
 
     def test_is_told_by_verify(self, torn: Path) -> None:
-        """In lines, with what else can be read."""
+        """The report has one line for each fault, and readable data is still checked."""
         with closing(Store(torn)) as store:
             faults = list(store.verify())
         assert any("samples cannot be read" in fault for fault in faults)
@@ -294,7 +294,7 @@ class TestUpkeep:
     """Upkeep that appends do not pay for."""
 
     def test_empties_the_log_file_without_a_writer(self, store: Store) -> None:
-        """A checkpoint brings what was written into the database itself."""
+        """A checkpoint moves the written data into the database file."""
         with store.write():
             store.small.put_setting("x", "y" * 100_000)
         before = store.db.path.stat().st_size
@@ -328,12 +328,12 @@ class TestAStoreThatAnotherProcessLocks:
         return int(store.db.value("PRAGMA busy_timeout"))
 
     def test_is_waited_for_shortly_after_a_wait_in_vain(self, locked: Store) -> None:
-        """So that requests do not queue up, each with a wait of its own."""
+        """Requests do not queue up with a full wait each."""
         assert 200 < self.refused(locked) <= 500
         assert [self.refused(locked) <= 50 for _ in range(3)] == [True] * 3
 
     def test_is_waited_for_by_one_of_those_that_come_together(self, locked: Store) -> None:
-        """Whoever waited behind the one that waited in vain is refused with it, and not after a wait of its own."""
+        """Requests behind one that timed out are refused with it, without a wait of their own."""
         with ThreadPoolExecutor(8) as pool:
             with locked.db._writing:
                 waits = [pool.submit(self.refused, locked) for _ in range(8)]
@@ -342,14 +342,14 @@ class TestAStoreThatAnotherProcessLocks:
         assert (waited[:7], 200 < waited[7] <= 500) == ([0] * 7, True)
 
     def test_is_not_waited_for_by_more_than_a_few(self, locked: Store) -> None:
-        """The next is refused at once, with a message that says how many wait."""
+        """The next one is refused immediately, with the number of waiting requests."""
         taken = [locked.db._waiting.acquire(blocking=False) for _ in range(WAITING)]
         assert all(taken)
         with pytest.raises(BusyStore, match=f"{WAITING} others wait"), locked.write():
             pass
 
     def test_is_written_to_once_it_is_free(self, locked: Store, other: sqlite3.Connection) -> None:
-        """However many were refused: none keeps its place in line."""
+        """Refused requests keep no place in the queue."""
         for _ in range(3):
             self.refused(locked)
         assert locked.db._waiting._value == WAITING

@@ -11,7 +11,7 @@ class TestItems:
     """References into the log."""
 
     def test_stand_in_order_of_their_positions(self, store: Store, row: SessionRow) -> None:
-        """However they came in, they stand in log order."""
+        """Items are in log order, in whatever order they were added."""
         with store.write():
             store.contexts.add(row.key, PRUNED, [(7, 3), (0, 1)])
             store.contexts.add(row.key, PRUNED, [(4, 2)])
@@ -27,7 +27,7 @@ class TestItems:
         assert [item.ref for item in store.contexts.items(row.key, PRUNED)] == [2]
 
     def test_stay_as_they_are_when_added_again(self, store: Store, row: SessionRow) -> None:
-        """A stand-in is not lost by adding what is there."""
+        """Adding an existing item keeps its replacement."""
         with store.write():
             store.contexts.add(row.key, PRUNED, [(0, 1)])
             store.contexts.set_stand_ins(row.key, PRUNED, [(0, "short")])
@@ -39,7 +39,7 @@ class TestTotals:
     """Running sums."""
 
     def test_come_back_by_view_and_region(self, store: Store, row: SessionRow) -> None:
-        """One session's, or several at once."""
+        """Totals are of one session, or of several at once."""
         with store.write():
             store.contexts.put_totals(row.key, PRUNED, {"user": (10, 2), "tool": (5, 1)})
         expected = {AGENT: {}, PRUNED: {"user": (10, 2), "tool": (5, 1)}}

@@ -100,7 +100,7 @@ class TestOverflow:
         assert app.context.get(session).over_budget is None
 
     def test_never_empties_a_context_for_what_fits_no_window(self, app: App) -> None:  # X6, S5
-        """The last words and the result of a call with uncuttable arguments stay, and so do older messages."""
+        """The last words share a message with the result of a call too large to cut; older messages stay."""
         app.models.put("small", window=8_192)
         call = {"type": "tool_use", "id": "a", "name": "Bash", "input": {"command": "word " * 9_000}}
         result = {"type": "tool_result", "tool_use_id": "a", "content": "done"}
