@@ -155,7 +155,7 @@ class TestOrigins:
         ],
     )
     def test_read_nothing_either(self, headers: dict[str, str]) -> None:
-        """Not even what the browser would withhold, for the time it takes tells something too."""
+        """Even an answer that the browser hides would reveal something by its duration."""
         gate = Gate(needs=needs)
         assert gate.refusal(environ("GET", **headers)) is not None
         assert gate.refusal(environ("GET", path="/", **headers)) is None

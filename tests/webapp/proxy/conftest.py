@@ -1,4 +1,4 @@
-"""A strict provider, a server, and a proxy between them in a process of its own, as `coppice proxy` runs it."""
+"""Fixtures: a strict provider, a server, and a proxy between them in a separate process, like `coppice proxy`."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Way:
 
 
 def free_port() -> int:
-    """Return a port that nobody listens on."""
+    """Return a port that is not in use."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])

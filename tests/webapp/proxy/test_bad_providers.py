@@ -1,4 +1,4 @@
-"""Providers that fail: the client sees through the proxy exactly what it sees without it."""
+"""Providers that fail: a client gets the same through the proxy as without it."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Fails:
         threading.Thread(target=self._serve, daemon=True).start()
 
     def close(self) -> None:
-        """Take no more connections."""
+        """Accept no more connections."""
         self._socket.close()
 
     def _serve(self) -> None:
@@ -92,7 +92,7 @@ def fails() -> Iterator[Fails]:
 
 @pytest.fixture(scope="module")
 def through(fails: Fails, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The same provider behind a proxy whose server is dead."""
+    """Return the same provider behind a proxy whose server is dead."""
     folder: Path = tmp_path_factory.mktemp("bad")
     with running_proxy(fails.url, "http://127.0.0.1:9", folder) as url:
         yield f"{url}/anthropic"
@@ -144,7 +144,7 @@ def half_sent(url: str, begins: bytes, missing: int) -> Iterator[socket.socket]:
 
 
 def seen(url: str) -> tuple[object, ...]:
-    """Return what a client sees of an answer: its status, headers, bytes, and how it ends."""
+    """Return an answer as the client gets it: its status, headers, bytes and end."""
     got = b""
     headers = {"accept-encoding": "identity", "x-api-key": "k"}
     try:

@@ -28,7 +28,7 @@ class TestTheSession:
     def test_is_named_by_path_header_or_body(
         self, headers: dict[str, str], named: str, body: dict[str, object], name: str
     ) -> None:  # X13
-        """The path comes first, then a header, then what the body says; else the messages have to tell."""
+        """The path comes first, then a header, then the body; otherwise the messages identify the session."""
         assert caller_of(headers, named, body).name == name
 
 

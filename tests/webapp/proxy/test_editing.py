@@ -1,4 +1,4 @@
-"""Edit scripts applied to the text of a request: what goes, what is replaced, and what is never touched."""
+"""Edit scripts applied to the text of a request: removals, replacements, and parts that never change."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class TestWhatGoes:
         assert sent(messages, {0: DROP})[0] == messages[0]
 
     def test_takes_reasoning_along(self) -> None:  # X13
-        """A reasoning item and what it led to go together."""
+        """A reasoning item and the item it led to are removed together."""
         items = [
             {"type": "message", "role": "user", "content": "a"},
             {"type": "reasoning", "id": "r1", "summary": [], "encrypted_content": "x"},
@@ -88,7 +88,7 @@ class TestWhatGoes:
         assert sent(messages, {1: DROP, 2: DROP}, CHAT) == [messages[0], messages[3]]
 
     def test_leaves_all_else_byte_for_byte(self) -> None:  # X13
-        """The spelling of what stays is the client's own."""
+        """The kept parts have the client's own spelling."""
         kept = '{ "role":"user" , "content":"\\u00e9\\/ 1.0e3" }'
         text = f'{{"temperature":1.00,"messages":[{kept},{{"role":"assistant","content":"x"}}, {kept} ],"z" : {{}}}}'
         one = Body.read(text.encode(), CHAT)
@@ -96,7 +96,7 @@ class TestWhatGoes:
         assert made == f'{{"temperature":1.00,"messages":[{kept},{kept} ],"z" : {{}}}}'
 
     def test_is_refused_where_the_list_is_not_whole(self) -> None:  # X13
-        """A list with an orphan of its own goes as it came, with the reason."""
+        """A list with an orphan is sent unchanged, with the reason."""
         one = body([user("a"), result("lost"), user("b"), user("c")])
         with pytest.raises(Refused, match="the client's own list is not whole"):
             edited(one, {one.keys[2]: DROP}, "")
@@ -106,7 +106,7 @@ class TestWhatIsReplaced:
     """Outputs with a shorter text."""
 
     def test_is_the_output_alone(self) -> None:  # X13
-        """The result keeps its id, its error and its mark."""
+        """The result keeps its id, its error and its cache mark."""
         messages = [user("a"), call("1"), result("1", "long", is_error=True, cache_control=MARK), user("b")]
         made = sent(messages, {2: {"outputs": {"1": "short"}}})
         assert made[2] == result("1", "short", is_error=True, cache_control=MARK)
@@ -127,7 +127,7 @@ class TestWhatIsReplaced:
         assert sent(items, {2: {"outputs": {"1": "short"}}}, RESPONSES)[2]["output"] == "short"
 
     def test_is_preceded_by_summaries(self) -> None:  # X13
-        """A summary stands before the message that follows what it covers."""
+        """A summary comes before the message that follows the covered ones."""
         messages = [user("a"), call("1"), result("1"), user("b"), user("c")]
         made = sent(messages, {1: DROP, 2: DROP, 3: {"before": ["A summary."]}})
         assert [one["content"] for one in made] == [
@@ -162,13 +162,13 @@ class TestMarksOfTheCache:
     """Breakpoints."""
 
     def test_move_to_the_message_before(self) -> None:  # X13
-        """A mark on what goes is set on the last block before it."""
+        """The mark of a removed block moves to the last block before it."""
         messages = [user("a"), call("1"), result("1", cache_control=MARK), user("b")]
         made = sent(messages, {1: DROP, 2: DROP})
         assert made == [user("a", cache_control=MARK), messages[3]]
 
     def test_move_to_a_text_that_is_no_block(self) -> None:  # X13
-        """A string becomes a block, the only place for a mark."""
+        """A string becomes a block, because only blocks can have a mark."""
         messages = [{"role": "user", "content": "a"}, call("1"), result("1", cache_control=MARK), user("b")]
         assert sent(messages, {1: DROP, 2: DROP})[0] == user("a", cache_control=MARK)
 
@@ -195,7 +195,7 @@ class TestWhatIsNotEdited:
             Body.read(data, CHAT)
 
     def test_keeps_its_keys_when_marks_and_thoughts_go(self) -> None:  # X13
-        """A message is the same with a mark, without its thoughts, or as a string."""
+        """A message has the same key with a mark, without its reasoning, or as a string."""
         before = [user("a", cache_control=MARK), call("1", "x"), result("1")]
         after = [{"role": "user", "content": "a"}, call("1"), result("1", cache_control=MARK)]
         assert keys_of(before) == keys_of(after)
@@ -216,7 +216,7 @@ class TestAnotherRequestOfASession:
         ids=["longer", "changed", "shifted", "shorter", "odd"],
     )
     def test_is_read_as_if_it_were_the_first(self, now: list[Any]) -> None:  # X13
-        """Its keys and what is sent for it are the same, whatever the request before was."""
+        """Its keys and its edited form do not depend on the request before."""
         before = [user("a"), call("1", "x"), result("1", cache_control=MARK)]
         keys = keys_of(now)
         edits = {key: {"outputs": {"1": "short"}} for key in keys}
@@ -230,7 +230,7 @@ class TestAnotherRequestOfASession:
         assert said(warm, edits, keys[-1]) == said(cold, edits, keys[-1])
 
     def test_has_what_stayed_read_once(self) -> None:  # X13
-        """Messages that are written as before are not decoded again: the cost of a call is that of what is new."""
+        """Unchanged messages are not decoded again, so a call costs only its new messages."""
         before = [user("a"), call("1"), result("1")]
         known = body(before)
         later = Body.read(known.text.replace('"m"', '"another"').encode(), ANTHROPIC, known)
@@ -238,7 +238,7 @@ class TestAnotherRequestOfASession:
 
 
 def said(one: Body, edits: Any, ended: str) -> str:
-    """Return what is sent for a request, or why it goes as it came."""
+    """Return the edited request, or the reason why it is sent unchanged."""
     try:
         return edited(one, edits, ended)
     except Refused as refused:
@@ -267,6 +267,6 @@ class TestWhatCannotBeEdited:
 
 
 def drop_all(data: bytes) -> str:
-    """Apply a script that takes out every message."""
+    """Apply a script that removes every message."""
     one = Body.read(data, ANTHROPIC)
     return edited(one, dict.fromkeys(one.keys, DROP), "")

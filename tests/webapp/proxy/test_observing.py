@@ -63,7 +63,7 @@ class TestAnthropic:
 
     @pytest.mark.parametrize("streams", [False, True])
     def test_appear_live_with_exact_usage(self, way: Way, *, streams: bool) -> None:  # X13
-        """A call and its answer are a session, whose size is the provider's own figure."""
+        """A call and its answer are a session with the size that the provider reports."""
         client, name = claude(way, f"live-{streams}"), f"proxy-live-{streams}"
         said = ask_claude(client, [{"role": "user", "content": "Hello"}], streams=streams)
         session = told(way, name, 3)
@@ -95,7 +95,7 @@ class TestAnthropic:
         assert session.operations == 0
 
     def test_edited_histories_are_branches(self, way: Way) -> None:  # X13
-        """An edit of an earlier message takes what followed it out of the context, and keeps it in the log."""
+        """An edit of an earlier message removes later ones from the context, and the log keeps them."""
         client = claude(way, "edits")
         ask_claude(client, [{"role": "user", "content": "One"}])
         told(way, "proxy-edits", 3)
@@ -105,7 +105,7 @@ class TestAnthropic:
         assert session.messages == 5
 
     def test_counting_tokens_makes_no_session(self, way: Way) -> None:  # X13
-        """A burst of counting is passed on at once and is nobody's conversation."""
+        """Requests that count tokens are passed on and belong to no session."""
         client, before = claude(way, "counts"), way.sessions()
         asked: Any = {"model": "claude-sonnet-4-6", "messages": [{"role": "user", "content": "x" * 4_000}]}
         with ThreadPoolExecutor(18) as pool:
@@ -183,7 +183,7 @@ class TestConversationsWithoutAName:
     """Identity by the chain of hashes."""
 
     def test_are_found_by_their_messages(self, way: Way) -> None:  # X13
-        """Two conversations that begin alike stay two, and each goes on in its own session."""
+        """Two conversations with the same beginning stay separate sessions."""
         client = openai.OpenAI(base_url=way.openai, api_key="sk-x")
         before = set(way.sessions())
         lists: list[list[Any]] = [[{"role": "user", "content": "Begins alike"}] for _ in range(2)]
@@ -228,7 +228,7 @@ class TestPassingOn:
             ask_claude(claude(way, "wrong"), [{"role": "assistant", "content": "Me first"}])
 
     def test_refuses_websockets_with_426(self, way: Way) -> None:  # X13
-        """Codex goes on over HTTP at once; a 404 would cost it seven tries."""
+        """Codex then uses HTTP; after a 404 it would try seven times."""
         headers = {"upgrade": "websocket", "connection": "upgrade"}
         assert httpx.get(f"{way.openai}/responses", headers=headers).status_code == 426
 

@@ -48,7 +48,7 @@ class Agent:
 
 
 class Messages(Agent):
-    """Anthropic's messages, streamed, with thoughts and marks of the cache as Claude Code sets them."""
+    """Anthropic's messages, streamed, with reasoning and cache marks like those of Claude Code."""
 
     @cached_property
     def sdk(self) -> anthropic.Anthropic:
@@ -206,7 +206,7 @@ class TestManyTurns:
         assert sent(way) < size(agent) / 2
 
     def test_send_the_same_prefix_until_the_next_prune(self, way: Way) -> None:  # X13
-        """Between two prunes each request begins, byte for byte, with the messages of the one before."""
+        """Between two prunes each request begins with the bytes of the one before."""
         agent = Chat(way.url, "prefix")
         for number in range(6):
             agent.turn(number)

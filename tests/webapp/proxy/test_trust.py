@@ -51,7 +51,7 @@ def provider() -> Iterator[Upstream]:
 
 @pytest.fixture(scope="module")
 def url(provider: Upstream, folder: Path) -> Iterator[str]:
-    """A proxy whose server is dead."""
+    """Return the address of a proxy whose server is dead."""
     with running_proxy(provider.url, DEAD, folder) as made:
         yield made
 
@@ -86,7 +86,7 @@ class TestADeadServer:
     """The script is a file, and nothing waits."""
 
     def test_changes_nothing_of_what_is_sent(self, url: str, provider: Upstream) -> None:  # X13
-        """The pruned request goes out, and the next begins as it did."""
+        """The request is still pruned, and the next one has the same prefix."""
         script("dead", LONG, 1, 2)
         for more in ([user("e")], [user("e"), {"role": "assistant", "content": "f"}, user("g")]):
             assert call(url, "dead", [*LONG, *more]).status_code == 200
@@ -174,7 +174,7 @@ class TestWhatIsNeverChanged:
         assert len(sent(provider)) == 3
 
     def test_are_those_with_a_script_that_cannot_be_read(self, url: str, provider: Upstream) -> None:  # X13
-        """A broken file costs nothing but the prune."""
+        """A broken file only prevents the prune."""
         for text in ("", "{", "[]", '{"version": 1}', '{"version":"1","prunes":true,"edits":[1]}'):
             Path(hints.path("proxy-broken", hints.EDITS, hints.proxy_folder())).write_text(text)
             messages = [*LONG, user("e")]
@@ -182,7 +182,7 @@ class TestWhatIsNeverChanged:
             assert sent(provider) == messages
 
     def test_are_half_characters(self, url: str, provider: Upstream) -> None:  # X13
-        """A text that JSON allows and UTF-8 does not goes as it came, while other messages go."""
+        """A text that JSON allows and UTF-8 does not is sent unchanged, while other messages are pruned."""
         script("odd", LONG, 1, 2)
         half = user("\ud83d")
         body = json.dumps({"model": "m", "messages": [*LONG, half]}).encode()

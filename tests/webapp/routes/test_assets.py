@@ -48,20 +48,20 @@ class TestFiles:
     """One file, two addresses."""
 
     def test_with_their_hash_are_kept_for_a_year(self, flask_app: Flask, client: Client) -> None:
-        """Nobody asks again."""
+        """Browsers do not ask for them again."""
         answer = client.get(lasting(flask_app, "app.js"))
         assert answer.status_code == 200
         assert "immutable" in answer.headers["Cache-Control"]
         assert "max-age=31536000" in answer.headers["Cache-Control"]
 
     def test_with_another_hash_are_not_kept(self, client: Client) -> None:
-        """A page from before an update gets the file as it is, and no cache keeps it under that name."""
+        """An old page gets the current file, which no cache keeps under the old name."""
         answer = client.get("/static/app.0000000000.js")
         assert answer.status_code == 200
         assert answer.headers["Cache-Control"] == "no-cache"
 
     def test_without_a_hash_are_revalidated(self, client: Client) -> None:
-        """With a short answer while nothing has changed."""
+        """The answer is short while nothing has changed."""
         first = client.get("/static/app.js")
         again = client.get("/static/app.js", headers={"If-None-Match": first.headers["ETag"]})
         assert first.headers["Cache-Control"] == "no-cache"
@@ -80,7 +80,7 @@ class TestFiles:
 
     @pytest.mark.parametrize("path", ["../pyproject.toml", "..%2fpyproject.toml", "/etc/passwd", "vendor"])
     def test_outside_the_folder_are_not_served(self, client: Client, path: str) -> None:
-        """Neither folders nor what lies beside them."""
+        """Folders and neighbouring files are refused."""
         assert client.get(f"/static/{path}").status_code == 404
 
     def test_of_javascript_have_its_type(self, client: Client) -> None:
@@ -99,7 +99,7 @@ class TestTheSheet:
     """The style sheets of a page."""
 
     def test_is_all_of_them_in_their_order(self, client: Client) -> None:
-        """And none of ours is missing."""
+        """No stylesheet is missing."""
         names = [f"styles/{path.name}" for path in (STATIC / "styles").glob("*.css")]
         assert set(assets.SHEETS) == {*names, "vendor/uplot/uPlot.min.css"}
         assert client.get("/static/styles.css").text == "\n".join(
@@ -122,7 +122,7 @@ const more = 1 /* five
 """
 
     def test_on_lines_of_their_own_are_not_sent(self) -> None:
-        """Each statement stays on its line, and one beside a comment stays as it is."""
+        """Each statement keeps its line, and a comment after a statement stays."""
         lines = self.SOURCE.splitlines()
         sent = without_comments(self.SOURCE).splitlines()
         assert sent == ["", lines[1], "", "", lines[4], "", *lines[6:]]
@@ -142,7 +142,7 @@ const more = 1 /* five
             assert sent.count("\n") == path.read_text().count("\n"), path
 
     def test_are_taken_out_of_no_text(self) -> None:
-        """Everything that goes is a comment for a lexer of the language too."""
+        """A lexer of the language confirms that only comments are removed."""
         for path in [path for path in STATIC.rglob("*.js") if "vendor" not in path.parts]:
             source = path.read_text()
             comments: set[int] = set()
@@ -189,7 +189,7 @@ class TestCompression:
         assert "Content-Encoding" not in part.headers
 
     def test_is_kept_for_the_next_one(self) -> None:
-        """A file is compressed once while it stays as it is."""
+        """A file is compressed once until it changes."""
         first, second = asset("app.js"), asset("app.js")
         assert first is not None
         assert first is second
@@ -243,7 +243,7 @@ class TestTheImportMap:
         assert [path for path in VENDORED.values() if not (STATIC / path).is_file()] == []
 
     def test_stands_in_the_page_with_the_nonce(self, client: Client) -> None:
-        """It is the one inline script, allowed by its nonce, and leads every module to its lasting address."""
+        """It is the only inline script, and maps every module to its hashed address."""
         answer = client.get("/")
         found = re.search(r'<script type="importmap" nonce="([^"]+)">(.*?)</script>', answer.text, re.DOTALL)
         assert found is not None
@@ -262,5 +262,5 @@ class TestTheImportMap:
         assert "/static/session/history-panel.js" in leads
 
     def test_cannot_end_its_script_element(self) -> None:
-        """Whatever a path holds."""
+        """Any path is escaped."""
         assert "</script>" not in ImportMap(imports={"x": "</script><script>alert(1)"}).__html__()

@@ -31,13 +31,13 @@ class TestAnswers:
         assert int(answer.headers["Content-Length"]) == len(answer.data) < len(gzip.decompress(answer.data))
 
     def test_are_the_same_once_decompressed(self, client: FlaskClient) -> None:
-        """Only their length differs."""
+        """Only the length differs."""
         full, packed = client.get("/api/models"), client.get("/api/models", headers=PACKED)
         assert "Content-Encoding" not in full.headers
         assert gzip.decompress(packed.data) == full.data
 
     def test_that_are_short_are_left_alone(self, client: FlaskClient) -> None:
-        """They fit one packet."""
+        """A short answer fits one packet."""
         assert "Content-Encoding" not in client.get("/api/sessions", headers=PACKED).headers
 
     def test_that_are_streams_are_left_alone(self, client: FlaskClient, app: App) -> None:
@@ -47,7 +47,7 @@ class TestAnswers:
         assert "Content-Encoding" not in answer.headers
 
     def test_to_a_head_tell_the_length_of_the_get(self, client: FlaskClient) -> None:
-        """As the protocol wants it."""
+        """HTTP requires the same headers."""
         got, told = (ask("/api/models", headers=PACKED) for ask in (client.get, client.head))
         assert told.headers["Content-Length"] == got.headers["Content-Length"]
         assert told.data == b""

@@ -1,4 +1,4 @@
-"""For those who watch: alive or not, and the figures of what happened."""
+"""Monitoring: liveness, and metrics of what happened."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class TestLiveness:
     """GET /healthz."""
 
     def test_says_ok(self, client: Client) -> None:
-        """With a store that answers."""
+        """The store answers."""
         assert client.get("/healthz").json == {"status": "ok"}
 
     def test_fails_with_the_store(self, client: Client, app: App, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -67,7 +67,7 @@ class TestMetrics:
     """GET /metrics, in Prometheus' text format."""
 
     def test_count_what_happened(self, client: Client, app: App) -> None:  # X16
-        """With the numbers that the events carry."""
+        """The numbers come from the events."""
         app.bus.publish(MessagesAppended("a", (1, 2), 2), PRUNED, OperationUndone("a", (1, 2)))
         app.bus.publish(ContextSummarized("a", "u1", 20, 10, "…"), ContextRestored("a", 1, ("m1",)))
         app.bus.publish(TargetCrossed("a", 165, 160, 200, 82.5))
@@ -82,7 +82,7 @@ class TestMetrics:
         assert found["coppice_target_crossings_total"] == 1
 
     def test_count_a_drop_by_hand_as_no_prune(self, client: Client, app: App) -> None:  # X16
-        """`reason="manual"` is a prune that a person asked for, and nothing else."""
+        """`reason="manual"` counts only prunes that a person requested."""
         app.sessions.create(id="a", model="gpt-5")
         app.ingest.append_messages("a", [{"role": "user", "content": f"{n} hello " * 300} for n in range(20)])
         app.operations.drop("a", mid(app, "a", 1))
@@ -93,12 +93,12 @@ class TestMetrics:
         assert (found["coppice_drops_total"], found["coppice_prunes_total{reason=manual}"]) == (1, 1)
 
     def test_count_tries_of_webhooks(self, client: Client, app: App) -> None:
-        """By how they ended."""
+        """Tries are counted by outcome."""
         app.webhooks.counts.failed = 3
         assert samples(client)["coppice_webhook_tries_total{result=failed}"] == 3
 
     def test_tell_how_full_each_session_is(self, client: Client, app: App) -> None:  # X16
-        """By id, source and model, as shares of one."""
+        """The ratio is labelled with id, source and model."""
         app.sessions.create(id="a", model="gpt-5")
         app.ingest.append_messages("a", [{"role": "user", "content": "hello " * 50}])
         labels = "{model=gpt-5,session=a,source=api,view=pruned}"
@@ -108,14 +108,14 @@ class TestMetrics:
         assert found["coppice_session_target_ratio{session=a}"] == shown.target_tokens / shown.limit
 
     def test_time_requests_by_route(self, client: Client) -> None:
-        """Not by path: a path may be anything."""
+        """A label for each path would have no bound."""
         client.get("/api/sessions/one")
         client.get("/api/sessions/two")
         labels = "{method=GET,route=/api/sessions/<session_id>,status=404}"
         assert samples(client)[f"coppice_http_request_duration_seconds_count{labels}"] == 2
 
     def test_are_named_as_prometheus_wants(self, client: Client) -> None:  # X16
-        """Its guide: base units, a ratio for a share, `_total` for what only grows."""
+        """Names follow its guide: base units, ratios, `_total` for counters."""
         units = ("_seconds", "_bytes", "_tokens", "_ratio")
         families = list(text_string_to_metric_families(client.get("/metrics").text))
         ours = [
@@ -146,7 +146,7 @@ class TestTheDashboard:
         return found
 
     def test_asks_for_metrics_that_exist(self, labels: dict[str, set[str]]) -> None:  # X16
-        """With labels that they have."""
+        """The labels exist too."""
         dashboard = json.loads((ROOT / "docs" / "grafana.json").read_text("utf-8"))
         asked: set[str] = set()
         for panel in dashboard["panels"]:
@@ -166,7 +166,7 @@ class TestTheDashboard:
         assert {one for one in ours if one.startswith("coppice_") and not one.endswith("_created")} <= shown
 
     def test_has_panels_that_do_not_overlap(self) -> None:
-        """Each with an id and a place of its own."""
+        """Each panel has an id and a place of its own."""
         panels = json.loads((ROOT / "docs" / "grafana.json").read_text("utf-8"))["panels"]
         assert len({one["id"] for one in panels}) == len(panels)
         taken: set[tuple[int, int]] = set()

@@ -1,4 +1,4 @@
-"""All routes together: what holds for each of them."""
+"""Rules that hold for every route."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`coppice serve` as a process of its own."""
+"""`coppice serve` as a separate process."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.waiting import PATIENCE, until
 def started(
     folder: Path, *options: str, verify: ssl.SSLContext | bool = True
 ) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """Run `coppice serve` as a process of its own; yield it and the address it printed, once it answers."""
+    """Run `coppice serve` as a separate process; yield it and the printed address once it answers."""
     command = [sys.executable, "-m", "webapp", "serve", "--no-watch", "--db", str(folder / "c.db"), *options]
     process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:

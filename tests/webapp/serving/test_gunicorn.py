@@ -1,4 +1,4 @@
-"""`coppice serve` as a user starts it: a process of its own, under gunicorn, stopped by a signal."""
+"""`coppice serve` as a user starts it: a separate process under gunicorn, stopped by a signal."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class TestTheCommand:
                 one.close()
 
     def test_serves_more_pages_than_ten_at_once(self, served: str) -> None:
-        """Each open page holds a thread, and requests are answered beside them."""
+        """Each open page holds a thread, and other requests are still answered."""
         url = served
         pages = [socketio.Client(reconnection=False) for _ in range(12)]
         for page in pages:
@@ -120,7 +120,7 @@ class TestTheCommand:
             one.close()
 
     def test_answers_beside_hundreds_of_pages(self, served: str) -> None:
-        """None of which says or takes anything; those beyond the limit are told so."""
+        """The pages are idle; those beyond the limit get an error that says so."""
         url = served
         held = [opened(url) for _ in range(PAGES + 60)]
         answers = [read_until(one, b"\r\n\r\n") for one in held]
@@ -130,7 +130,7 @@ class TestTheCommand:
             one.close()
 
     def test_answers_a_request_that_comes_in_pieces(self, served: str) -> None:
-        """And the next one on the same connection, sent before the answer."""
+        """The next request on the connection, sent before the answer, is answered too."""
         url = served
         with socket.create_connection(("127.0.0.1", int(url.rpartition(":")[2]))) as connection:
             for piece in ("GET /hea", "lthz HTTP/1.1\r\nHost: 127.0", ".0.1\r\n\r", "\n"):
@@ -141,7 +141,7 @@ class TestTheCommand:
     @pytest.mark.parametrize("rest", BROKEN_BODIES.values(), ids=BROKEN_BODIES)
     @pytest.mark.parametrize("kind", ["application/json", "multipart/form-data; boundary=x"])
     def test_refuses_a_broken_body(self, served: str, kind: str, rest: str) -> None:  # X1
-        """Nothing of it is taken, not even what would be right by itself."""
+        """No part of it is used, even if a part is valid."""
         head = f"POST /api/import HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Coppice: 1\r\nContent-Type: {kind}\r\n"
         with asked(served, head + rest) as connection:
             connection.shutdown(socket.SHUT_WR)
@@ -150,7 +150,7 @@ class TestTheCommand:
         assert b"broke off" in answer
 
     def test_leaves_nothing_behind_when_it_is_killed(self, tmp_path: Path) -> None:
-        """The port is free at once: there is no second process that holds it."""
+        """The port is free again, because no second process holds it."""
         with started(tmp_path, "--port", "0") as (process, url):
             port = int(url.rpartition(":")[2])
             page = opened(url)
@@ -178,7 +178,7 @@ class TestABodyThatAThreadReads:
     """A connection with a time by which its body has to be there."""
 
     def test_is_cut_off_no_more_once_it_is_there(self) -> None:  # X13
-        """An answer that takes longer than its request may take to arrive goes on."""
+        """The limit for receiving a request does not apply to its answer."""
         conn = SimpleNamespace(until=600.0)
         arriving = Arriving(Counted(10), conn)  # type: ignore[arg-type]  # a connection, as far as it is needed
         arriving.read(6)

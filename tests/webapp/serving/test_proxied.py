@@ -1,4 +1,4 @@
-"""TLS, and a server below a path behind a real nginx: the pages, the API and the websocket."""
+"""TLS, and a server below a path behind a real nginx: pages, API and websocket."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 
 def trusting(certificate: Path) -> ssl.SSLContext:
-    """Return what a client needs to trust the certificate."""
+    """Return the client options that trust the certificate."""
     return ssl.create_default_context(cafile=str(certificate))
 
 
@@ -95,7 +95,7 @@ class TestTls:
     """`--tls-cert` and `--tls-key`."""
 
     def test_serves_requests_and_websockets(self, url: str, pair: tuple[Path, Path]) -> None:
-        """At an address with https."""
+        """The address has https."""
         assert url.startswith("https://")
         with httpx.Client(base_url=url, verify=trusting(pair[0]), timeout=PATIENCE) as http:
             assert [http.get(path).status_code for path in ("/", "/api/sessions")] == [200, 200]
@@ -106,7 +106,7 @@ class TestTls:
         page.disconnect()
 
     def test_answers_beside_handshakes_that_never_end(self, url: str, pair: tuple[Path, Path]) -> None:
-        """And beside clients that speak no TLS."""
+        """Clients that do not speak TLS do no harm either."""
         port = int(url.rpartition(":")[2])
         held = [socket.create_connection(("127.0.0.1", port)) for _ in range(150)]
         for n, one in enumerate(held):
@@ -116,7 +116,7 @@ class TestTls:
             one.close()
 
     def test_is_refused_with_files_that_do_not_fit(self, pair: tuple[Path, Path], tmp_path: Path) -> None:
-        """Before anything starts, with their names."""
+        """The error names the files before anything starts."""
         bad = tmp_path / "bad.pem"
         bad.write_text("no certificate")
         for certificate, key in (
@@ -146,7 +146,7 @@ class TestThePrefix:
         ],
     )
     def test_is_taken_off_once(self, path: str, below: str) -> None:
-        """And is the root of the application's addresses."""
+        """The prefix is the root of the application's addresses."""
         seen: Environ = {}
         Prefixed(lambda environ, _: seen.update(environ) or [], "/coppice")(
             {"PATH_INFO": path}, lambda *_: None
@@ -203,7 +203,7 @@ class TestBehindNginx:
             yield made
 
     def test_a_browser_gets_in_with_a_token(self, server: Any, http: httpx.Client) -> None:
-        """To a page whose addresses lie below the path, with a cookie that does too, and only over TLS."""
+        """Addresses and the cookie are below the path, and the cookie is only sent over TLS."""
         assert http.get("/api/sessions").status_code == 401
         opened = http.get(f"/?token={server.token}")
         cookie = opened.headers["Set-Cookie"]
@@ -221,14 +221,14 @@ class TestBehindNginx:
         )
 
     def test_a_page_hears_of_changes(self, server: Any, pair: tuple[Path, Path]) -> None:
-        """Over a websocket through nginx."""
+        """Events arrive over a websocket through nginx."""
         origin = server.url.removesuffix("/coppice")
         page = connected(origin, "coppice/socket.io", pair[0], Authorization=f"Bearer {server.token}")
         assert page.call("subscribe", {"room": "overview"}, timeout=PATIENCE)["room"] == "overview"
         page.disconnect()
 
     def test_guesses_are_counted_by_whom_nginx_serves(self, server: Any, http: httpx.Client) -> None:
-        """Not by nginx's own address, and not by one that a client makes up."""
+        """Neither nginx's own address nor one that a client invents counts."""
         for n in range(10):
             made_up = {"Authorization": "Bearer guess", "X-Forwarded-For": f"10.0.0.{n}"}
             assert http.get("/api/sessions", headers=made_up).status_code == 401

@@ -21,7 +21,7 @@ GET /settings, PUT /settings, POST /settings/reset, GET /models, PUT /models/{},
 
 
 def shape(path: str) -> str:
-    """A path with its parameters' names taken out."""
+    """Return a path without the names of its parameters."""
     return "/".join("{}" if step.startswith("<") else step for step in path.split("/"))
 
 

@@ -17,14 +17,14 @@ class TestAsking:
 
     @pytest.mark.parametrize("name", ["openai", "anthropic", "gemini", "responses"])
     def test_gives_the_list_in_the_format_asked_for(self, client: Client, name: str) -> None:  # X13
-        """With its estimate and its time."""
+        """The answer has its estimate and its time."""
         context = client.get(f"/api/sessions/a/context?format={name}").json
         assert context["format"] == name
         assert context["tokens"] > 0
         assert context["as_of"].endswith("Z")
 
     def test_of_the_same_state_is_the_same_bytes(self, client: Client, app: App) -> None:  # C1, C6
-        """However much later; it says when it last changed."""
+        """A later answer is equal and has the time of the last change."""
         first = client.get("/api/sessions/a/context").data
         app.environment.clock = lambda: 4_000_000_000_000
         assert client.get("/api/sessions/a/context").data == first
@@ -34,7 +34,7 @@ class TestAsking:
         assert client.get("/api/sessions/a/context").data == after.data
 
     def test_of_an_unknown_format_is_refused(self, client: Client) -> None:
-        """With those that are known."""
+        """The error lists the known formats."""
         answer = client.get("/api/sessions/a/context?format=morse")
         assert answer.status_code == 422
         assert answer.json["error"]["details"][0]["field"] == "format"
@@ -52,7 +52,7 @@ class TestPruning:
         assert client.get("/api/sessions/a/stats").json["tokens"] == plan["after"]["tokens"] <= 12_000
 
     def test_stores_nothing_while_planning(self, client: Client) -> None:  # X1
-        """The session is what it was."""
+        """The session is unchanged."""
         before = client.get("/api/sessions/a").json["version"]
         client.post("/api/sessions/a/plan", json={"max_tokens": 8000})
         assert client.get("/api/sessions/a").json["version"] == before
@@ -102,13 +102,13 @@ class TestPruning:
         assert client.post(f"/api/sessions/a/operations/{n}/undo").status_code == 409
 
     def test_spares_what_it_is_told_to(self, client: Client) -> None:
-        """By message id."""
+        """Messages are named by id."""
         first = client.post("/api/sessions/a/plan", json={"max_tokens": 8000}).json["removed"][0]["id"]
         again = client.post("/api/sessions/a/plan", json={"max_tokens": 8000, "spare": [first]}).json
         assert first not in [message["id"] for message in again["removed"]]
 
     def test_tries_settings_without_saving_them(self, client: Client) -> None:  # X4
-        """And says how many messages would change their fate."""
+        """The answer counts the messages whose fate would change."""
         wish = {"max_tokens": 8000, "settings": {"weights": {"recency": 0, "length": 65}}, "compare": True}
         plan = client.post("/api/sessions/a/plan", json=wish).json
         assert isinstance(plan["changed"], int)

@@ -1,4 +1,4 @@
-"""The OpenAPI document: valid, complete, and what the server does."""
+"""The OpenAPI document is valid, complete, and true of the server."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ class TestTheDocument:
     """Built from the route table."""
 
     def test_is_served(self, client: Client) -> None:
-        """At its own address."""
+        """It has an address of its own."""
         assert client.get("/api/openapi.json").json["openapi"] == "3.1.0"
 
     def test_names_the_version_of_the_package(self) -> None:
-        """As the project's own file says it."""
+        """The version is that of the project file."""
         project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
         assert DOCUMENT["info"]["version"] == project["version"]
 
@@ -46,7 +46,7 @@ class TestTheDocument:
         assert references(DOCUMENT) <= held
 
     def test_holds_valid_schemas(self) -> None:
-        """As JSON Schema 2020-12, which OpenAPI 3.1 uses."""
+        """OpenAPI 3.1 uses JSON Schema 2020-12."""
         for schema in DOCUMENT["components"]["schemas"].values():
             jsonschema.Draft202012Validator.check_schema(schema)
 
@@ -58,7 +58,7 @@ class TestTheDocument:
                     assert {"400", "413", "415", "422"} <= set(operation["responses"])
 
     def test_is_the_same_each_time(self) -> None:
-        """So that a change of it is a change of ours."""
+        """It changes only with the code."""
         assert build_document(routes()) == DOCUMENT
 
     def test_leaves_out_null_where_a_query_cannot_say_it(self) -> None:

@@ -33,13 +33,13 @@ class TestMemories:
 
     @pytest.mark.parametrize("name", ["-1", "abc", "9" * 30, "7"])
     def test_that_are_not_there_are_named_as_they_were_asked_for(self, client: Client, name: str) -> None:
-        """Whatever stands in the address."""
+        """The error repeats the name from the address."""
         for kind, word in (("memories", "memory"), ("learnings", "learning")):
             answer = client.get(f"/api/{kind}/{name}")
             assert (answer.status_code, answer.json["error"]["message"]) == (404, f"no such {word}: {name}")
 
     def test_are_recorded_from_a_message(self, client: Client, app: App, session: str) -> None:  # M8
-        """With one request."""
+        """One request is enough."""
         made = client.post(
             "/api/learnings", json={"session_id": session, "message_id": mid(app, session, 25)}
         )
@@ -47,7 +47,7 @@ class TestMemories:
         assert client.get(f"/api/sessions/{session}/proposals").json == {"proposals": []}
 
     def test_are_proposed_dismissed_and_proposed_again(self, client: Client, app: App) -> None:  # M8
-        """Across sessions and in one."""
+        """Proposals are made across sessions and in one."""
         words = "Never run the migration twice because it drops the table."
         followed(app, user("go"), call("c1"), result("c1", "ok"), said(words), session_id="p")
         texts = [one["text"] for one in client.get("/api/proposals").json["proposals"]]
@@ -58,7 +58,7 @@ class TestMemories:
         assert len(client.get("/api/proposals").json["proposals"]) == 1
 
     def test_refuse_what_says_nothing(self, client: Client) -> None:
-        """With the field that is wrong."""
+        """The error names the wrong field."""
         answer = client.post("/api/memories", json={"text": "   "})
         assert (answer.status_code, answer.json["error"]["details"][0]["field"]) == (422, "text")
 
@@ -67,7 +67,7 @@ class TestSummaries:
     """Summarise now, look at it, take it apart."""
 
     def test_are_made_on_wish(self, client: Client, session: str) -> None:  # S8
-        """And again only when there is something new."""
+        """A second summary needs new messages."""
         made = client.post(f"/api/sessions/{session}/summarize", json={})
         assert (made.status_code, made.json["summary"]["id"]) == (200, 1)
         assert client.post(f"/api/sessions/{session}/summarize", json={}).status_code == 409
@@ -88,12 +88,12 @@ class TestSummaries:
 
 
 class TestOverflow:
-    """For an agent in need."""
+    """The emergency path for an agent whose call was refused."""
 
     def test_takes_no_more_than_it_takes_where_no_provider_refused(
         self, client: Client, app: App
     ) -> None:  # S5, B7
-        """As the plan panel asks: by the user, without halving the turns; a context that fits is left alone."""
+        """A user's request does not halve the turns, and a context that fits is unchanged."""
         app.models.put("small", window=16_384)
         said = [wire("user", f"{n} " + "use src/parser.py " * 160) for n in range(13)]
         big = managed(app, *said, model="small", settings={"fresh_tail": 16})
@@ -106,7 +106,7 @@ class TestOverflow:
         assert again.status_code == 409
 
     def test_relieves_the_context(self, client: Client, session: str) -> None:  # P6
-        """And says what it did."""
+        """The answer lists the changes."""
         made = client.post(f"/api/sessions/{session}/overflow", json={})
         assert made.json["emergency"]["dropped"] == 12
         assert made.json["event"]["reason"] == "emergency"

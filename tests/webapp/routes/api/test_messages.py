@@ -60,7 +60,7 @@ class TestPages:
     """GET /api/sessions/<id>/messages."""
 
     def test_go_through_all_once(self, client: Client, ids: list[str]) -> None:
-        """By the cursor, newest first."""
+        """The cursor goes from the newest to the oldest message."""
         seen: list[str] = []
         after = ""
         while True:
@@ -82,7 +82,7 @@ class TestPages:
         assert all(m["signals"] == m["contributions"] == {} for m in brief["messages"])
 
     def test_without_parts_hold_all_but_those(self, client: Client, ids: list[str]) -> None:
-        """A list draws no more of its closed rows."""
+        """Closed rows of a list need no parts."""
         full, rows = (
             client.get(f"/api/sessions/a/messages{query}").json["messages"]
             for query in ("", "?without_parts=true")
@@ -103,7 +103,7 @@ class TestPages:
     )
     @pytest.mark.usefixtures("ids")
     def test_refuse_what_is_wrong(self, client: Client, query: str) -> None:
-        """With the parameter."""
+        """The error names the parameter."""
         answer = client.get(f"/api/sessions/a/messages?{query}")
         assert answer.status_code == 422
         assert answer.json["error"]["details"][0]["field"] == query.partition("=")[0]

@@ -1,4 +1,4 @@
-"""The table of routes: what a declaration makes."""
+"""The table of routes, built from declarations."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def flask_app() -> Flask:
 
 
 class TestServing:
-    """A view gets what was sent, and gives data."""
+    """A view receives checked data and returns data."""
 
     def test_hands_over_what_was_sent(self, flask_app: Flask) -> None:
         """The application, the path's parameters, the body and the query."""
@@ -50,15 +50,15 @@ class TestServing:
         assert answer.json == {"app": "the app", "name": "x", "body": {"max_tokens": 5}, "query": {"q": "y"}}
 
     def test_lets_a_view_answer_itself(self, flask_app: Flask) -> None:
-        """With a file, say."""
+        """A view may return a whole response, such as a file."""
         assert flask_app.test_client().get("/api/file").text == "the app's"
 
     def test_never_calls_the_view_with_what_is_wrong(self, flask_app: Flask) -> None:
-        """It is refused before."""
+        """Invalid requests are refused first."""
         assert flask_app.test_client().post("/api/things/x", json={"max_tokens": "5"}).status_code == 422
 
     def test_takes_the_summary_from_the_view(self) -> None:
-        """Its first line, without the full stop."""
+        """The summary is its first line, without the full stop."""
         assert next(iter(TABLE)).summary == "Make a thing"
 
 

@@ -22,7 +22,7 @@ class TestMaking:
         assert client.post("/api/sessions", json={"id": "a", "model": "gpt-5"}).status_code == 409
 
     def test_gives_an_id_where_none_is_named(self, client: Client) -> None:
-        """One that nobody has."""
+        """The id is new."""
         made = [client.post("/api/sessions", json={"model": "gpt-5"}).json["id"] for _ in range(3)]
         assert len(set(made)) == 3
 
@@ -32,7 +32,7 @@ class TestOne:
     """GET, PATCH and DELETE /api/sessions/<id>."""
 
     def test_is_listed_and_found(self, client: Client) -> None:
-        """By words, state and source."""
+        """Words, state and source find it."""
         for query in ("", "?q=login", "?source=api", "?state=active"):
             assert [one["id"] for one in client.get(f"/api/sessions{query}").json["sessions"]] == ["a"]
         assert client.get("/api/sessions?q=nothing").json["sessions"] == []
@@ -52,13 +52,13 @@ class TestOne:
         ],
     )
     def test_refuses_what_is_wrong(self, client: Client, body: dict[str, object]) -> None:
-        """With the field."""
+        """The error names the field."""
         answer = client.patch("/api/sessions/a", json=body)
         assert answer.status_code == 422
         assert answer.json["error"]["details"]
 
     def test_says_its_task_type_and_takes_another(self, client: Client) -> None:  # B18
-        """With the reason; null gives it back to the settings."""
+        """The answer has the reason; null returns to the settings."""
         found = client.get("/api/sessions/a").json["task_type"]
         assert (found["name"], found["setting"], found["own"]) == ("chat", "auto", False)
         assert found["reason"] == "looks like chat: no tool was used"
@@ -70,7 +70,7 @@ class TestOne:
         assert given_back == found
 
     def test_is_deleted_only_when_its_id_is_repeated(self, client: Client) -> None:
-        """Nothing goes by a slip."""
+        """A slip deletes nothing."""
         assert client.delete("/api/sessions/a").status_code == 400
         assert client.delete("/api/sessions/a?confirm=b").status_code == 400
         assert client.delete("/api/sessions/a?confirm=a").json == {"ok": True}
@@ -86,7 +86,7 @@ class TestOne:
         assert stats["as_of"].endswith("Z")
 
     def test_tells_its_course(self, client: Client) -> None:
-        """At most so many points as asked for."""
+        """The answer has at most the requested number of points."""
         timeline = client.get("/api/sessions/a/timeline?points=5").json
         assert 1 <= len(timeline["points"]) <= 6
         assert client.get("/api/sessions/a/timeline?points=1").status_code == 422

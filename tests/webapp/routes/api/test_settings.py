@@ -20,7 +20,7 @@ class TestSettings:
         assert doc["limits"]
 
     def test_are_saved_as_a_whole_or_not_at_all(self, client: Client) -> None:
-        """Two wrong fields are two details, and the right one beside them is not saved."""
+        """Two wrong fields give two details, and the valid field is not saved."""
         before = client.get("/api/settings").json
         wrong = {"fresh_tail": 5, "target_percent": 900, "weights": {"recency": -5}}
         answer = client.put("/api/settings", json=wrong)
@@ -30,19 +30,19 @@ class TestSettings:
         assert client.get("/api/settings").json == before
 
     def test_go_back_to_the_defaults(self, client: Client) -> None:
-        """By one click."""
+        """One request resets them."""
         changed = client.put("/api/settings", json={"fresh_tail": 5}).json
         assert (changed["settings"]["fresh_tail"], changed["preset"]) == (5, "custom")
         assert client.post("/api/settings/reset").json["settings"] == changed["defaults"]
 
     @pytest.mark.parametrize("body", [b"[]", b"5", b'"x"', b"null", b"[[1]]"])
     def test_are_an_object(self, client: Client, body: bytes) -> None:
-        """Anything else is refused."""
+        """Any other value is refused."""
         assert client.put("/api/settings", data=body, content_type="application/json").status_code == 422
 
     @pytest.mark.parametrize("preset", ["Magic", None, 5, [], {}])
     def test_name_a_preset_that_exists(self, client: Client, preset: Any) -> None:
-        """Anything else is refused as a wrong field."""
+        """An unknown preset is refused as a wrong field."""
         answer = client.put("/api/settings", json={"preset": preset})
         assert [one["field"] for one in answer.json["error"]["details"]] == ["preset"]
         assert client.put("/api/settings", json={"preset": "Blueprint"}).json["preset"] == "Blueprint"
@@ -52,7 +52,7 @@ class TestSuggesting:
     """POST /api/settings/suggest."""
 
     def test_answers_with_figures_and_a_reason(self, client: Client) -> None:  # X15
-        """And saves nothing."""
+        """Nothing is saved."""
         before = client.get("/api/settings").json
         found = client.post("/api/settings/suggest", json={}).json
         assert found["present"] == before["settings"]["weights"]
@@ -78,7 +78,7 @@ class TestModels:
         assert all(row["source"] for row in rows if not row.get("overridden"))
 
     def test_are_overridden_and_given_back(self, client: Client) -> None:  # B13
-        """A session of that model follows at once; names may have slashes."""
+        """A session of that model changes with it; names may have slashes."""
         client.post("/api/sessions", json={"id": "a", "model": "my/model"})
         client.put("/api/models/my/model", json={"window": 50_000})
         assert client.get("/api/sessions/a").json["window"] == 50_000

@@ -45,7 +45,7 @@ def of(method: str) -> list[Any]:
 
 
 class TestAnswers:
-    """Held against what the document promises."""
+    """Answers checked against the schemas of the document."""
 
     @pytest.mark.parametrize("route", of("GET"))
     def test_of_reading_have_their_shape(self, fed: tuple[Client, str], route: Route) -> None:

@@ -30,7 +30,7 @@ class TestImporting:
     """POST /api/import."""
 
     def test_takes_a_file_of_a_form(self, client: Client) -> None:
-        """Once: the second time everything is known."""
+        """A second import adds nothing."""
         first = upload(client, ("chat.json", json.dumps(CHAT).encode())).json["imported"][0]
         again = upload(client, ("chat.json", json.dumps(CHAT).encode())).json["imported"][0]
         assert (first["added"], again["added"], again["known"]) == (2, 0, 2)
@@ -38,19 +38,19 @@ class TestImporting:
 
     @pytest.mark.parametrize("content", [CHAT, json.dumps(CHAT), {"model": "gpt-5", "messages": CHAT}])
     def test_takes_a_file_in_json(self, client: Client, content: Any) -> None:
-        """As text, or as the value that it holds."""
+        """The file is given as text or as its value."""
         answer = client.post("/api/import", json={"name": "chat.json", "content": content})
         assert answer.json["imported"][0]["added"] == 2
 
     def test_takes_what_can_be_read_of_several(self, client: Client) -> None:
-        """And tells which could not, with the reason."""
+        """The answer lists the unreadable files with the reasons."""
         answer = upload(client, ("a.bin", b"\x00\x01"), ("chat.json", json.dumps(CHAT).encode())).json
         told = {one["title"]: one for one in answer["imported"]}
         assert told["a.bin"]["problems"]
         assert sum(one["added"] for one in answer["imported"]) == 2
 
     def test_takes_a_list_in_json_with_half_a_character(self, client: Client) -> None:
-        """As the same list in a file."""
+        """The result is the same as for a file."""
         data = b'{"content": [{"role": "user", "content": "cut \\ud83d"}]}'
         answer = client.post("/api/import", data=data, content_type="application/json")
         assert answer.json["imported"][0]["added"] == 1
@@ -66,7 +66,7 @@ class TestImporting:
         ids=["empty", "binary", "deep", "latin-1"],
     )
     def test_refuses_what_cannot_be_read(self, client: Client, content: bytes, status: int) -> None:
-        """With the file's name; nothing is stored."""
+        """The error names the file; nothing is stored."""
         answer = upload(client, ("x.json", content))
         assert answer.status_code in (status, 422)
         assert "x.json" in answer.json["error"]["message"]
@@ -84,7 +84,7 @@ class TestImporting:
         ],
     )
     def test_refuses_what_is_no_upload(self, client: Client, kwargs: dict[str, Any], status: int) -> None:
-        """By its type, or because there is no file in it."""
+        """The type is wrong, or there is no file."""
         assert client.post("/api/import", **kwargs).status_code == status
 
     def test_takes_real_transcripts(self, client: Client, transcripts: Any) -> None:
@@ -115,7 +115,7 @@ class TestExporting:
         ("name", "status"), [("openai", 200), ("gemini", 200), ("morse", 422), ("codex", 422)]
     )
     def test_has_formats(self, client: Client, name: str, status: int) -> None:
-        """Those that fit the session; the others are refused."""
+        """Formats that do not fit the session are refused."""
         assert client.get(f"/api/sessions/a/export?format={name}").status_code in (status, 409)
 
     def test_fails_before_it_has_begun(
@@ -133,7 +133,7 @@ class TestExporting:
         assert (answer.status_code, answer.json["error"]["type"]) == (503, "store_damaged")
 
     def test_names_a_file_with_any_letters(self) -> None:
-        """Quoted for those that know, plain for the others; no line can be broken into."""
+        """The name is encoded, with an ASCII form beside it; it cannot break the header."""
         header = disposition('naïve "name"\r\nX: 1.json')
         assert "\r" not in header
         assert "filename*=UTF-8''na%C3%AFve" in header
@@ -144,14 +144,14 @@ class TestSearching:
     """GET /api/search."""
 
     def test_finds_what_was_said_pruned_or_not(self, client: Client) -> None:  # X14
-        """With a snippet."""
+        """Each find has a snippet."""
         client.post("/api/sessions/a/prune", json={"max_tokens": 8000})
         found = client.get("/api/search?q=word&session=a").json["results"]
         assert found
 
     @pytest.mark.parametrize("q", ['"', "AND OR NOT", "a*b(", "%00", "NEAR(", "x" * 500])
     def test_takes_any_words(self, client: Client, q: str) -> None:
-        """Nothing of the search's own language breaks it."""
+        """Operators of the search language are treated as words."""
         assert client.get(f"/api/search?q={q}").status_code == 200
 
 
@@ -159,7 +159,7 @@ class TestTheDemo:
     """POST /api/demo."""
 
     def test_starts_one_session(self, client: Client) -> None:
-        """However often it is asked for."""
+        """Further requests start no other session."""
         first, second = (client.post("/api/demo") for _ in range(2))
         assert first.status_code == 201
         assert first.json["id"] == second.json["id"]
@@ -169,7 +169,7 @@ class TestProgress:
     """The pace at which pages hear of an import."""
 
     def test_is_a_few_times_a_second(self) -> None:
-        """However many blocks are read; nothing of a file that is done at once."""
+        """The rate does not depend on the number of blocks; a short import sends none."""
         events: list[Any] = []
         now = [0.0]
         bus = Bus()
