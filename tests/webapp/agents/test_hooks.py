@@ -28,7 +28,7 @@ EVENTS = CLAUDE_CODE.parts
 
 
 class TestSettings:
-    """Entries put into the settings and taken out again."""
+    """Hook entries added to an agent's settings and removed again."""
 
     def test_get_a_hook_for_each_event(self) -> None:  # X20
         """Started by the program that installs them."""
@@ -38,7 +38,7 @@ class TestSettings:
         assert made["hooks"]["SessionStart"][0]["matcher"] == "compact"
 
     def test_keep_what_is_there(self) -> None:  # X20
-        """Before and after, in its order."""
+        """Existing entries keep their order, before and after."""
         made = json.loads(put(json.dumps(OTHERS), "coppice"))
         assert made["model"] == "opus"
         assert made["hooks"]["Stop"] == OTHERS["hooks"]["Stop"]  # type: ignore[index]
@@ -59,21 +59,21 @@ class TestSettings:
         assert left == {"hooks": {"PreCompact": [{"hooks": [{"type": "command", "command": "theirs"}]}]}}
 
     def test_are_gone_where_nothing_else_was_in_them(self) -> None:
-        """A file that held our hooks alone goes."""
+        """A file that contained only our hooks is deleted."""
         assert take(put(None, "coppice")) is None
 
     def test_keep_their_indentation(self) -> None:
-        """As it was found."""
+        """The indentation is that of the file."""
         assert put('{\n\t"model": "opus"\n}', "coppice").startswith('{\n\t"model"')
 
     @pytest.mark.parametrize("text", ["{", "[]", '{"hooks": []}', '{"hooks": {"Stop": {}}}'])
     def test_are_left_alone_where_they_are_not_understood(self, text: str) -> None:
-        """With the reason."""
+        """The error has the reason."""
         with pytest.raises(Malformed):
             put(text, "coppice")
 
     def test_of_codex_are_its_own(self) -> None:  # X20
-        """In its hooks.json, each agent's commands apart."""
+        """Codex has its own hooks.json with its own commands."""
         made = json.loads(CODEX.put(None, "/opt/coppice"))
         assert made["hooks"]["PreCompact"][0]["hooks"][0]["command"] == "/opt/coppice hook codex"
         assert made["hooks"]["SessionStart"][0]["matcher"] == "compact"

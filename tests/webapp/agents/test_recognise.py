@@ -29,7 +29,7 @@ FILES = [
     "path", [f for f in FILES if f.stat().st_size and ".meta" not in f.name], ids=lambda p: p.name[:30]
 )
 def test_every_sample_is_what_its_folder_says(path: Path) -> None:
-    """By content alone, from the first bytes."""
+    """The first bytes of the content decide."""
     folders = [p for p in path.parts if p in FOLDERS]
     assert recognise(path.read_bytes()[:65_536]) == FOLDERS[folders[-1]]
 
@@ -61,5 +61,5 @@ def test_the_first_rows_decide(head: bytes, source: str | None) -> None:
 
 @given(st.binary(max_size=200))
 def test_any_bytes_are_recognised_or_not(head: bytes) -> None:
-    """Nothing raises."""
+    """No bytes raise an error."""
     assert recognise(head) in (None, COPPICE, WIRE, *AGENTS)

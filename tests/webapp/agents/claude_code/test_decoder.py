@@ -247,7 +247,7 @@ class TestSubAgents:
 
 
 class TestBadRows:
-    """Whatever a file holds."""
+    """Rows with any content."""
 
     def test_cost_themselves_alone(self) -> None:
         """Each bad row is one problem with its line and reason, and the others are read."""

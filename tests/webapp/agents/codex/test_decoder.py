@@ -195,7 +195,7 @@ class TestWhatChangesTheContext:
 
 
 class TestBadRows:
-    """Whatever a file holds."""
+    """Rows with any content."""
 
     @pytest.mark.parametrize(
         "key", ["type", "payload", "role", "content", "call_id", "output", "info", "summary"]

@@ -26,14 +26,14 @@ class TestAForeignDatabase:
     """Reading without leaving a trace."""
 
     def test_gives_rows_in_order(self, path: Path) -> None:
-        """Those that match, by id; a table that is not there has none."""
+        """Matching rows come by id; a missing table has none."""
         with open_foreign(path) as tables:
             assert [r["id"] for r in tables.rows("odd name", {"kind": "x"})] == ["a", "b"]
             assert len(list(tables.rows("odd name"))) == 3
             assert list(tables.rows("nowhere")) == []
 
     def test_is_never_changed(self, path: Path) -> None:
-        """Not a byte, and no file beside it."""
+        """The file stays unchanged, and no file is made beside it."""
         before = path.read_bytes()
         with open_foreign(path) as tables:
             list(tables.rows("odd name"))

@@ -1,4 +1,4 @@
-"""A JSON document taken as far as it goes."""
+"""A JSON document, read as far as it is valid."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class TestDocuments:
 
     @given(ITEMS, st.integers(0, 200))
     def test_is_what_was_whole_before_the_file_breaks_off(self, items: list[Any], cut: int) -> None:
-        """However it is cut."""
+        """The file may end anywhere."""
         text = json.dumps(items).encode()
         document = read_document(text[: 1 + min(cut, len(text) - 2)])
         assert document is not None
@@ -61,7 +61,7 @@ class TestDocuments:
         assert read_document(data) is None
 
     def test_tells_that_there_is_text_after_the_list(self) -> None:
-        """And leaves it out."""
+        """That text is left out."""
         document = read_document(b'[{"a": 1}]\n]garbage')
         assert document is not None
         assert document.value == [{"a": 1}]
@@ -78,7 +78,7 @@ class TestDocuments:
     @given(st.binary(max_size=60))
     @example(b"\xef")  # the mark for it begins with it
     def test_may_be_any_bytes(self, data: bytes) -> None:
-        """Nothing raises."""
+        """No bytes raise an error."""
         read_document(b"[" + data)
         read_document(b'{"messages":[' + data)
 

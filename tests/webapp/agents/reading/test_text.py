@@ -19,7 +19,7 @@ class TestContent:
     @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32", "utf-16-le", "utf-16-be"])
     @pytest.mark.parametrize("size", [3, 7, 1 << 20])
     def test_is_utf8_however_it_is_cut_into_blocks(self, encoding: str, size: int) -> None:
-        """In the middle of a letter too."""
+        """A block may end in the middle of a letter."""
         content = Content(BytesIO(TEXT.encode(encoding)))
         assert b"".join(content.blocks(size)).decode().removeprefix("\ufeff") == TEXT
         assert content.whole().decode() == content.head().decode() == TEXT
@@ -36,12 +36,12 @@ class TestContent:
 
     @pytest.mark.parametrize("data", [b"", b"  \n", b"\xef\xbb\xbf", b"\xff\xfe", "\n".encode("utf-16")])
     def test_is_empty_where_there_are_blanks_only(self, data: bytes) -> None:
-        """A byte order mark is a blank."""
+        """A byte order mark counts as a blank."""
         assert Content(data).empty
 
     @given(st.binary(max_size=64))
     def test_may_be_any_bytes(self, data: bytes) -> None:
-        """Nothing raises."""
+        """No bytes raise an error."""
         content = Content(data)
         content.head(8).decode()
         assert content.size == len(data)
@@ -53,7 +53,7 @@ class TestMending:
 
     @given(st.binary(max_size=40))
     def test_makes_text_of_any_bytes_and_touches_no_text(self, data: bytes) -> None:
-        """With U+FFFD in place of what is wrong."""
+        """Invalid bytes become U+FFFD."""
         found = mended(data)
         assert data.decode("utf-8", "replace") == (data if found is None else found[0]).decode()
 
@@ -65,5 +65,5 @@ class TestMending:
         )
 
     def test_lines_count_from_one(self) -> None:
-        """By the newlines before."""
+        """Line numbers follow from the newlines before."""
         assert [line_of(b"a\nb\n", at) for at in (0, 1, 2, 4)] == [1, 1, 2, 3]
