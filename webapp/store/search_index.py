@@ -10,25 +10,40 @@ from webapp.store.connection import Connections
 from webapp.store.indexed_text import INDEXED_CHARS
 from webapp.store.keys import MASK, SHIFT, bounds, key, number
 
+# Words of a search. FTS5 takes time that grows with the square of their number, and cannot be stopped in between.
+MOST_WORDS = 16
 # About a millisecond of work with the write lock held.
 MERGE_PAGES = 24
 _WORDS = re.compile(r'"([^"]*)"|(\S+)')
-_SAYABLE = re.compile(r"\w", re.UNICODE)
+_WORD = re.compile(r"\w+")
 
 
 def match_expression(q: str) -> str | None:
     """Return a search text as an FTS5 expression: all words, "phrases in quotes", the last word as a prefix.
 
-    Return None for a text without words. Operators of FTS5 count as words.
+    Return None for a text without words. Operators of FTS5 count as words. A word that is
+    repeated counts once, and words after the first `MOST_WORDS` do not count.
     """
     terms = [(phrase or word, bool(phrase)) for phrase, word in _WORDS.findall(_clean(q))]
-    terms = [(text, quoted) for text, quoted in terms if _SAYABLE.search(text)]
+    terms = _few([(text, quoted) for text, quoted in terms if _WORD.search(text)])
     if not terms:
         return None
     quoted_terms = ['"' + text.replace('"', '""') + '"' for text, _ in terms]
     if not terms[-1][1]:
         quoted_terms[-1] += "*"
     return " ".join(quoted_terms)
+
+
+def _few(terms: list[tuple[str, bool]]) -> list[tuple[str, bool]]:
+    """Return the terms without repetitions, each at its last place, as far as they have `MOST_WORDS` together."""
+    kept: list[tuple[str, bool]] = []
+    left = MOST_WORDS
+    for text, quoted in reversed(dict.fromkeys(reversed(terms))):
+        ends = [found.end() for found in _WORD.finditer(text)][:left]
+        if ends:
+            kept.append((text[: ends[-1]], quoted))
+            left -= len(ends)
+    return kept
 
 
 def _clean(q: str) -> str:

@@ -34,6 +34,19 @@ class TestExpression:
         """Signs alone are no words."""
         assert match_expression(q) is None
 
+    @pytest.mark.parametrize(
+        ("q", "expression"),
+        [
+            ("a* " * 160, '"a"*'),
+            ("alpha beta alpha", '"beta" "alpha"*'),
+            ('"' + "a " * 240 + '"', '"' + " ".join("a" * 16) + '"'),
+            (" ".join("abcdefghijklmnopqrs"), " ".join(f'"{one}"' for one in "abcdefghijklmnop") + "*"),
+        ],
+    )
+    def test_has_few_words_each_once(self, q: str, expression: str) -> None:
+        """Else one search takes minutes where a word is frequent."""
+        assert match_expression(q) == expression
+
     @given(st.text(st.characters(), max_size=40))
     def test_is_valid_for_any_text(self, q: str) -> None:
         """Operators, quotes and half quotes are words."""
