@@ -42,11 +42,17 @@ class Way:
         return [row.id for row in self.server.app.store.sessions.all()]
 
 
+# Below the ports that the system gives to whoever asks for any, and for each worker of a test run its own.
+WORKER = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+PORTS = iter(range(20_000 + 500 * WORKER, 20_500 + 500 * WORKER))
+
+
 def free_port() -> int:
-    """Return a port that is not in use."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """Return a port that is not in use and that nobody else takes before the test does."""
+    for port in PORTS:
+        if not listens(port):
+            return port
+    raise AssertionError("no free port is left for this worker")
 
 
 def listens(port: int) -> bool:
