@@ -89,7 +89,7 @@ Make = Callable[[], Served]
 PROXY_THREADS = 256
 PROXY_BODY_BYTES, PROXY_ARRIVING_BYTES = 0, 64 * 1024 * 1024
 PROXY_STALLED_SECONDS, PROXY_KEPT_SECONDS = 600.0, 75
-# Codex names the folders of its user in a header.
+# Some agents name the folders of their user in a header.
 PROXY_FIELDS, PROXY_FIELD_BYTES = 1_000, 60_000
 
 
