@@ -138,7 +138,7 @@ export class CoppiceMemory extends ReadingElement {
     this.#change("Could not keep it", async () => {
       await api.keep(kind, { text });
       if (field.value.trim() === text) field.value = "";
-      toast(`Kept as a ${KINDS[kind].one}`);
+      toast(`Kept as a ${KINDS[kind].one}.`);
     });
   }
 
@@ -158,7 +158,7 @@ export class CoppiceMemory extends ReadingElement {
     this.#change("Could not delete it", async () => {
       await api.forget(kind, id);
       const run = () => gone && api.keep(kind, { text: gone.text }).then(() => this.reader.restart());
-      toast(`The ${KINDS[kind].one} is deleted`, { act: { label: "Undo", run } });
+      toast(`The ${KINDS[kind].one} is deleted.`, { act: { label: "Undo", run } });
     });
   }
 
@@ -170,7 +170,7 @@ export class CoppiceMemory extends ReadingElement {
     const list = html`<ol class="panel hits">${keyed(kept, "id", (entry) => this.#row(entry))}</ol>`;
     const empty = kept.length === 0 && !this.error && html`<p class="nothing">${words}</p>`;
     return html`<div class="page-head">
-        <h1>Memory</h1><span class="muted">texts that outlive sessions</span>
+        <h1>Memory</h1><span class="muted">short texts kept across sessions</span>
       </div>
       <div class="toolbar">
         <div class="chips" role="group" aria-label="What to show">

@@ -13,7 +13,7 @@ import { toast, toastError } from "../shared/toast.js";
 
 /** A busy session changes several times a second. */
 const CALM_MS = 2000;
-const KEPT = "Kept as a learning";
+const KEPT = "Kept as a learning.";
 const NONE = html`<p class="muted small proposals-none">
   Nothing is proposed. When a turn that uses tools ends, what was decided, preferred or found in it is
   proposed here.

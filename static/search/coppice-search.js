@@ -13,15 +13,19 @@ import { pageOf, titleOf } from "../shared/session-facts.js";
 import { options } from "../shared/session-parts.js";
 import { agoTime } from "../shared/times.js";
 import { toastError } from "../shared/toast.js";
+import { title } from "../shared/words.js";
 
 const NONE = html`<p class="nothing">No message has these words.</p>`;
 const HELP = html`<p class="muted">Type a word, a file name or an error. Pruned messages are found too.</p>`;
+const READING = html`<p class="muted">Searching…</p>`;
 const BEGINNING = { q: "", session: "", role: "", tool: "", since: "", until: "" };
 const SHOWN_SESSIONS = 200;
 /** @type {[string, string][]} */
 const ROLES = [
-  ["", "Any role"],
-  ...["user", "assistant", "tool", "system"].map((role) => /** @type {[string, string]} */ ([role, role])),
+  ["", "All roles"],
+  ...["user", "assistant", "tool", "system"].map(
+    (role) => /** @type {[string, string]} */ ([role, title(role)]),
+  ),
 ];
 
 export class CoppiceSearch extends ReadingElement {
@@ -101,7 +105,7 @@ export class CoppiceSearch extends ReadingElement {
 
   view() {
     const hits = this.#hits ?? [];
-    const more = this.#next !== null ? ", the best of more" : "";
+    const more = this.#next !== null ? ", the best matches of more" : "";
     const { q, session, role, tool, since, until } = this.#asked;
     /** @type {[string, string][]} */
     const sessions = [["", "All sessions"], ...this.#sessions.map(named)];
@@ -118,15 +122,21 @@ export class CoppiceSearch extends ReadingElement {
       <div class="toolbar search-limits" role="group" aria-label="Limit the search">
         <select name="session" aria-label="Session">${options(sessions, session)}</select>
         <select name="role" aria-label="Role">${options(ROLES, role)}</select>
-        <input type="text" name="tool" .value=${tool} placeholder="Any tool" aria-label="Tool"
+        <input type="text" name="tool" .value=${tool} placeholder="All tools" aria-label="Tool"
           spellcheck="false" autocomplete="off">
         <label class="muted small">from <input type="date" name="since" .value=${since}></label>
         <label class="muted small">to <input type="date" name="until" .value=${until}></label>
       </div>
       ${this.problem("Could not search")}
-      ${!this.error && hits.length === 0 && (this.#hits ? NONE : HELP)}
+      ${!this.error && hits.length === 0 && this.#instead()}
       ${hits.length > 0 && html`<ol class="panel hits">${hits.map((hit) => this.#hit(hit))}</ol>`}
       ${this.#next !== null && html`<p><button data-act="more">Show more</button></p>`}`;
+  }
+
+  /** What is shown where there are no hits. */
+  #instead() {
+    if (this.#hits) return NONE;
+    return this.#asked.q.trim() ? READING : HELP;
   }
 
   /** @param {Api.Hit} hit */

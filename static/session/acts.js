@@ -13,7 +13,7 @@ export async function actOn(session, id, act, undo) {
   try {
     if (act === "learn") {
       await api.keep("learnings", { session_id: session, message_id: id });
-      toast("Kept as a learning");
+      toast("Kept as a learning.");
       return null;
     }
     const { session: changed, message, operation } = await api.act(session, id, act);

@@ -11,7 +11,7 @@ import { panelText } from "./message-row.js";
 const SHOWN = 100;
 const NONE =
   "Every message is in the context. Messages that are taken out are listed here and can be restored.";
-const MORE = html`<li class="muted small">the newest ${number(SHOWN)} are shown; search for others</li>`;
+const MORE = html`<li class="muted small">The newest ${number(SHOWN)} are shown. Search for others.</li>`;
 
 export class ArchivePanel extends ReadingElement {
   /** @type {Api.Message[] | null} */

@@ -136,7 +136,7 @@ export class CoppiceSession extends CoppiceElement {
         { key: "p", label: "Plan a prune", run: () => this.#openTab("plan") },
         { key: "Enter", label: "Apply the plan, when it is open", run: () => this.#applyByKey() },
         { key: "u", label: "Undo the last change of the context", run: () => this.#undoLast() },
-        { key: "e", label: "The heaviest of the context", run: () => this.#openTab("heaviest") },
+        { key: "e", label: "Show what is heaviest", run: () => this.#openTab("heaviest") },
         { key: "Escape", label: "Close what is open", run: () => this.#escape() },
       ],
       this.life,

@@ -6,7 +6,7 @@ import { root } from "../shared/root.js";
 /** @type {[string, string, string][]} format, name, use */
 const FORMATS = [
   ["openai", "OpenAI messages", "The pruned view for Chat Completions, to send from your own program."],
-  ["anthropic", "Anthropic messages", "The same for the Messages API, the system prompt apart."],
+  ["anthropic", "Anthropic messages", "The same for the Messages API, with the system prompt beside it."],
   ["gemini", "Gemini contents", "The same for Gemini."],
   [
     "jsonl",

@@ -28,7 +28,7 @@ const MARKS = { compaction: "◆", clearing: "◇", prune: "▼" };
 const BY_AGENT = ["compaction", "clearing", "rewind"];
 const SHOWN_ITEMS = 60;
 const NOT_KEPT =
-  "Not known: this operation is of an earlier version, which did not keep what the context held.";
+  "Not known: an earlier version of Coppice recorded this operation without what the context held.";
 const PRUNED_VIEW = "The pruned view; the agent's context stayed as it was.";
 const SAME_SIZE = "The size of the context stayed the same.";
 const NONE = "No operation on the context yet. Prunes, pins, drops and restores are listed here.";

@@ -263,9 +263,10 @@ export class MessageList extends CoppiceElement {
     const newest = page.counts.all ?? head;
     if (held) this.#waiting = await this.#late(page, newest - head);
     if (signal.aborted) return;
-    // Rows came in meanwhile: these are elsewhere now.
-    if (head !== this.#head) return void this.refresh();
-    this.#put(page, from, held);
+    // Rows came in meanwhile, or somebody began to read: these are elsewhere now.
+    const reads = head > 0 && this.#isRead;
+    if (head !== this.#head || (reads && !held && newest > head)) return void this.refresh();
+    this.#put(page, from, held || reads);
     if (!held) this.#letIn(page, head, newest);
     return page.pending;
   }

@@ -3,7 +3,7 @@ import { counted, decimal, fixed, moment, number } from "../shared/format.js";
 import { html } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
 import { signalColour, signalSwatch } from "../shared/session-parts.js";
-import { fateName, plainReason } from "../shared/words.js";
+import { fateName, plainReason, title } from "../shared/words.js";
 import { canDrop, canShorten, roleOf } from "./rows.js";
 
 /** One part of a message. @typedef {{ type: "text" | "reasoning" | "tool_call" | "tool_result" | "media" |
@@ -203,14 +203,14 @@ function signalTable({ score, signals, contributions }) {
         const points = contributions[name] ?? 0;
         const bar = `--w:${Math.min(100, points * 2.5)}%;--c:${signalColour(i)}`;
         return html`<tr>
-          <th scope="row">${signalSwatch(i)}${name}</th>
+          <th scope="row">${signalSwatch(i)}${title(name)}</th>
           <td class="num muted">${fixed(signals[name] ?? 0, 2)}</td>
           <td class="num">${fixed(points, 1)}</td>
           <td class="bar"><i .style=${bar}></i></td>
         </tr>`;
       })}
       <tr class="total">
-        <th scope="row">score</th><td></td><td class="num">${fixed(score, 1)}</td><td></td>
+        <th scope="row">Score</th><td></td><td class="num">${fixed(score, 1)}</td><td></td>
       </tr>
     </tbody>
   </table>`;

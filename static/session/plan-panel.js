@@ -119,10 +119,12 @@ export class PlanPanel extends CoppiceElement {
       "forget-all": ({ dataset: { kind } }) => this.#choose(() => this.#choices.forgetAll(kind)),
       "also-prune": () => this.#wishFor({ ...this.#wish, max_tokens: this.#session?.aim_tokens }),
       "wish-reset": () => this.#wishFor({}),
-      "save-session": () => this.#save("this session", () => this.#patch(toSave(this.#wish))),
-      "save-all": () => this.#save("all sessions", () => this.#saveForAll()),
+      "save-session": () => this.#save("Saved for this session.", () => this.#patch(toSave(this.#wish))),
+      "save-all": () => this.#save("Saved for all sessions.", () => this.#saveForAll()),
       "follow-all": () =>
-        this.#save("all sessions", () => this.#patch(this.#plan ? withoutOwn(this.#plan) : {})),
+        this.#save("This session uses the settings of all sessions.", () =>
+          this.#patch(this.#plan ? withoutOwn(this.#plan) : {}),
+        ),
     });
     this.listen(this, "input", (/** @type {Event} */ event) =>
       this.#wishes(/** @type {HTMLInputElement} */ (event.target)),
@@ -197,12 +199,12 @@ export class PlanPanel extends CoppiceElement {
     }, TYPING_MS);
   }
 
-  /** Saves what is tried, and plans again with it; the aim of the plan stays. @param {string} whom
+  /** Saves what is tried, and plans again with it; the aim of the plan stays. @param {string} done
    * @param {() => Promise<unknown>} saving */
-  async #save(whom, saving) {
+  async #save(done, saving) {
     try {
       await saving();
-      toast(`Saved: plans follow the settings of ${whom}.`);
+      toast(done);
       this.#wishFor({ max_tokens: this.#wish.max_tokens });
     } catch (error) {
       toastError(error, "Could not save");

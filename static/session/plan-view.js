@@ -46,8 +46,8 @@ export function planBody(view) {
 function overBudget({ message, usable, emergency }) {
   const relief =
     emergency &&
-    html` Of the window, ${number(usable)} tokens are usable. The emergency path cuts to that, where nothing
-      else helps inside protected messages too.
+    html` The emergency path cuts to the ${number(usable)} tokens that are usable, inside protected messages
+      too where nothing else helps.
       <button class="small" data-act="relieve">Cut to ${number(usable)}</button>`;
   return html`<p class="note-box" data-kind="warning" role="status">
     ${icon("warning")}<span>${sentence(message)}${relief}</span>
@@ -97,7 +97,7 @@ function groups({ plan, session, open, all }) {
     ${plan.summary && summaryRows(plan.summary)}
     <p class="total">
       <span>Freed${plan.summary && html` <span class="muted small">at least</span>`}</span>
-      <b class="num">−${tokenCount(plan.freed, session.pruned.certainty)}</b>
+      <b class="num">${tokenCount(plan.freed, session.pruned.certainty)}</b>
     </p>
   </div>`;
 }
@@ -109,8 +109,8 @@ function groupOf({ cause, fate, label, messages, tokens }, rows, open, all, cert
   const more = html`<li><button class="small" data-act="all-of" data-cause=${cause}
     >${all ? "Show fewer" : `Show all ${number(rows.length)}`}</button></li>`;
   const first = html`<li class="muted small">
-    the first ${number(rows.length)} of ${number(messages)}; the list shows all of them under
-    ${shortened ? "Shortened" : "Goes"}
+    The first ${number(rows.length)} of ${number(messages)}. The list shows all of them under
+    ${shortened ? "Shortened" : "Goes"}.
   </li>`;
   const shown = html`<ul class="group-rows" data-fate=${fate}>
     ${(all ? rows : rows.slice(0, SHOWN_ROWS)).map(row)} ${rows.length > SHOWN_ROWS && more}
@@ -121,7 +121,7 @@ function groupOf({ cause, fate, label, messages, tokens }, rows, open, all, cert
       >${icon(open ? "down" : "right")}<span
         >${shortened && icon("torn")} ${sentence(label).slice(0, -1)}<small class="muted"
           >${counted(messages, shortened ? "output" : "message")}</small></span
-      ><span class="num">−${tokenCount(tokens, certainty)}</span></button>
+      ><span class="num">${tokenCount(tokens, certainty)}</span></button>
     ${open && shown}
   </section>`;
 }
@@ -132,12 +132,12 @@ function summaryRows({ first, last, most_tokens, absorbed_tokens, by_model }) {
   const builtIn = "the built-in summariser";
   const writer = by_model ? `the model, or ${builtIn} where it fails` : builtIn;
   const absorbed = html`<p class="total">
-    <span>Earlier summaries, which go into it</span><span class="num">−${number(absorbed_tokens)}</span>
+    <span>Earlier summaries, which go into it</span><span class="num">${number(absorbed_tokens)}</span>
   </p>`;
   return html`<p class="total">
-      <span>Summary of messages ${number(first)}–${number(last)}<small class="muted"
+      <span>Less the summary of messages ${number(first)}–${number(last)}<small class="muted"
         >written by ${writer} when you apply</small></span>
-      <span class="num nowrap">+${number(most_tokens)}<small class="muted">at most</small></span>
+      <span class="num nowrap">${number(most_tokens)}<small class="muted">at most</small></span>
     </p>
     ${absorbed_tokens > 0 && absorbed}`;
 }
@@ -190,7 +190,7 @@ function whatIf({ plan, session, wish }) {
     <input id="plan-aim" type="range" name="aim" min="5" max="100" step="1" .value=${Math.round(aim)}
       aria-valuetext=${percentSet(aim)}>
     <output class="num">${percentSet(aim)}</output>
-    <label for="plan-strategy">Choose</label>
+    <label for="plan-strategy">Strategy</label>
     <select id="plan-strategy" name="strategy">${options(choiceOptions("strategy"), strategy)}</select>
     ${changed && html`<button class="small" data-act="wish-reset">Reset</button>`}
   </fieldset>`;

@@ -84,7 +84,7 @@ function question(session, busy) {
         ${saved > 0 ? holds : "Nothing is pruned yet."}
       </p>
       <label class="switch"
-        ><input type="checkbox" name="prune-first" .checked=${saved <= 0}>Prune to ${aim} first, where it is
+        ><input type="checkbox" name="prune-first" .checked=${saved <= 0}>First prune to ${aim}, if it is
         above that</label>
     </div>
     <div class="foot">

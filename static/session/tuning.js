@@ -86,7 +86,7 @@ function weighing(plan, wish) {
 function saving({ changed }) {
   const fates = changed === 0 ? "No message changes fate" : `${counted(changed ?? 0, "message")} change fate`;
   return html`<p class="small muted" role="status">
-      ${changed !== null && `${fates} against the saved settings. `}Nothing is saved.
+      ${changed !== null && `${fates}, compared with the saved settings. `}Nothing is saved yet.
     </p>
     <p class="row">
       <button class="small" data-act="save-session">Save for this session</button>
@@ -96,5 +96,5 @@ function saving({ changed }) {
 
 const followAgain = html`<p class="row small muted">
   This session has its own settings.
-  <button class="small" data-act="follow-all">Follow all sessions</button>
+  <button class="small" data-act="follow-all">Use those of all sessions</button>
 </p>`;

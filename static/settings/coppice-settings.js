@@ -3,8 +3,6 @@
 // Every weight and threshold, found by words, exported, imported, and edited together: their effect is shown
 // on a real session at once, saving checks them as a whole and shows faults beside their fields. Nothing
 // changes without Save.
-import "./models-table.js";
-import "./webhooks-panel.js";
 import "./weight-suggestion.js";
 import "./what-if.js";
 import * as address from "../shared/address.js";
@@ -31,6 +29,13 @@ const BEGINNING = { find: "", type: ALL };
 /** What is found or hidden as one: a setting, or one of the rows of a list. */
 const ROWS = ".setting, .weight, .keyword-group, .step";
 const FILE = "coppice-settings.json";
+/** Panels below the settings: each is loaded when the reader comes near it.
+ * @type {Record<string, () => Promise<unknown>>} */
+const BELOW = {
+  "models-table": () => import("./models-table.js"),
+  "webhooks-panel": () => import("./webhooks-panel.js"),
+};
+const NEAR = { rootMargin: "400px 0px" };
 
 export class CoppiceSettings extends ReadingElement {
   /** @type {Api.SettingsDoc | null} */
@@ -46,6 +51,7 @@ export class CoppiceSettings extends ReadingElement {
   #find = "";
   /** The task type whose weights and keywords are shown. */
   #type = ALL;
+  #near = new IntersectionObserver((entries) => this.#loadNear(entries), NEAR);
 
   start() {
     this.#recall();
@@ -107,6 +113,20 @@ export class CoppiceSettings extends ReadingElement {
     const known = choicesOf("task_type").some(({ name }) => name === type && name !== AUTO);
     this.#find = find;
     this.#type = known ? type : ALL;
+  }
+
+  stop() {
+    this.#near.disconnect();
+    super.stop();
+  }
+
+  /** @param {IntersectionObserverEntry[]} entries */
+  #loadNear(entries) {
+    for (const { target, isIntersecting } of entries)
+      if (isIntersecting) {
+        this.#near.unobserve(target);
+        BELOW[target.localName]?.().catch((error) => toastError(error, "Could not load the panel"));
+      }
   }
 
   async read() {
@@ -208,6 +228,8 @@ export class CoppiceSettings extends ReadingElement {
     super.update();
     const words = this.#find.trim().toLowerCase().split(/\s+/).filter(Boolean);
     for (const box of this.querySelectorAll(".settings-form .group-box")) show(box, words);
+    for (const panel of this.querySelectorAll(Object.keys(BELOW).join()))
+      if (!customElements.get(panel.localName)) this.#near.observe(panel);
   }
 
   #export() {

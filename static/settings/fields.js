@@ -28,7 +28,7 @@ export const SECTIONS = {
   ],
   keep: [
     "What is kept",
-    "besides system, last unit, pins",
+    "besides system messages, the last message and pins",
     fields(`
       fresh_tail | Fresh tail | messages | The newest messages are never pruned.
       user_words_tokens | User words, at most | tokens
@@ -36,10 +36,10 @@ export const SECTIONS = {
       user_words_percent | and at most | % of budget
       user_words_messages_percent | if users write at most | % of all
         | Where they write more of the messages, the session is a conversation and the scores decide.
-      guarded_percent | Guarded, at most | % of budget
+      guarded_percent | Task, rules and plan, at most | % of budget
         | Kept first: the task, your rules, the open plan, the newest unresolved error, the last statement.
       mark_changed | Mark changed lines |
-        | In outputs that stay, the lines that an edit took away which goes itself.
+        | In outputs that stay, marks the lines that a later edit removed, where that edit is dropped.
       strategy | Strategy`),
   ],
   stages: [
@@ -65,8 +65,8 @@ export const SECTIONS = {
     "Window and counting",
     "the usable part",
     fields(`
-      response_reserve | Kept free for the answer | tokens
-      compaction_buffer_tokens | and for the growth of a call | tokens | Up to the lower of these two.
+      response_reserve | Kept free for output | tokens
+      compaction_buffer_tokens | and for what a call adds | tokens | Up to the lower of these two.
       compaction_buffer_percent | but at most | % of window
       windows | Table of windows
       counting | Tokens are counted by`),
@@ -83,8 +83,8 @@ export const SECTIONS = {
       summary_words | Length, at most | words`),
   ],
   context: [
-    "What is sent along",
-    "in an assembled context",
+    "What is added",
+    "to a context that a program asks for",
     fields(`
       summary_percent | Summary, at most | % of room
       memory_percent | Memory, at most | % of room
@@ -98,7 +98,7 @@ export const SECTIONS = {
     fields(`
       tool_outputs_keep_turns | Outputs stay of the last | turns
       tool_outputs_keep_tokens | and the newest, up to | tokens
-      tool_outputs_minimum_gain | Strategy acts from a gain of | tokens
+      tool_outputs_minimum_gain | Cleared if that gains | tokens
       tool_outputs_exempt | Leaves alone | | Names of tools, separated by commas.`),
   ],
 };

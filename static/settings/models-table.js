@@ -86,7 +86,7 @@ export class ModelsTable extends ReadingElement {
     try {
       await api.saveModel(name, Object.fromEntries(limits));
       if (this.#editing === editing) this.#editing = null;
-      toast(`${name}: your limits hold from now on.`);
+      toast(`${name} has your limits now.`);
       await this.refresh();
     } catch (error) {
       if (error instanceof ApiError && error.faults.length) this.#faults = error.faults;
@@ -99,7 +99,7 @@ export class ModelsTable extends ReadingElement {
   async #reset(name) {
     try {
       await api.deleteModel(name);
-      toast(`${name}: the table's own limits hold again.`);
+      toast(`${name} has the limits of the table again.`);
       await this.refresh();
     } catch (error) {
       toastError(error, `Could not reset ${name}`);
@@ -129,7 +129,7 @@ export class ModelsTable extends ReadingElement {
             <th>Model</th>
             ${FIELDS.map(([, label]) => html`<th class="num">${label}</th>`)}
             <th>Source</th>
-            <th><span class="sr">Act</span></th>
+            <th><span class="sr">Actions</span></th>
           </tr>
         </thead>
         <tbody>

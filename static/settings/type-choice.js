@@ -83,7 +83,8 @@ function about(form, shown) {
 export function following(form, field) {
   return html`<div class="follows">
     <p>${title(shownType(form))} has the ${field} of all sessions.</p>
-    <button type="button" class="small" data-act="own" data-field=${field}>Give it its own</button>
+    <button type="button" class="small" data-act="own" data-field=${field}
+      >Give it ${field} of its own</button>
   </div>`;
 }
 
@@ -96,7 +97,7 @@ export function back(form, field) {
   return html`<div class="follows">
     <p class="muted small">${same ? "Equal to" : "Instead of"} those of all sessions.</p>
     <button type="button" class="small" data-act="follow" data-field=${field}
-      >Follow all sessions again</button>
+      >Use those of all sessions</button>
   </div>`;
 }
 

@@ -202,7 +202,7 @@ export class WebhooksPanel extends ReadingElement {
     return html`<div class="webhook-log models-scroll"><table>
       <thead><tr>
         <th>When</th><th>Event</th><th class="webhook-session">Session</th><th>Result</th>
-        <th><span class="sr">Act</span></th>
+        <th><span class="sr">Actions</span></th>
       </tr></thead>
       <tbody>${keyed(rows, "id", row)}</tbody>
     </table></div>`;

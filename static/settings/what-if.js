@@ -24,7 +24,7 @@ const SHOWN_SWAPS = 30;
 const SHOWN_RANKS = 12;
 const SHOWN_SESSIONS = 200;
 const NONE = html`<p class="pad muted">There is no session to try settings on yet.</p>`;
-const DEPTHS = html`<p class="small muted">messages that change fate where a prune keeps so much</p>`;
+const DEPTHS = html`<p class="small muted">Messages that change fate when a prune keeps this much.</p>`;
 const WRONG = html`<p class="muted">A field is wrong. Correct it to see what these settings would do.</p>`;
 
 export class WhatIf extends ReadingElement {
@@ -187,7 +187,7 @@ export class WhatIf extends ReadingElement {
       <div class="plan-bars">
         ${saved && planBar("Now", session, saved.before, session.pruned.regions)}
         ${saved && planBar("Saved", session, saved.after, saved.regions_after)}
-        ${tried && planBar("These", session, tried.after, tried.regions_after)}
+        ${tried && planBar("Edited", session, tried.after, tried.regions_after)}
       </div>
       <div role="status" class="what-if-words" data-busy=${this.#busy}>${this.#words()}</div>
       ${tried && this.#depthWords()} ${saved && tried && differences(saved, tried)}
@@ -241,7 +241,7 @@ function differences(saved, tried) {
     ${more > 0 && html`<p class="small muted">and ${counted(more, "more message")}</p>`}
     <details class="ranks">
       <summary>The ranked list before and after</summary>
-      <div class="ranks-pair">${rankList("Saved", all, 0)} ${rankList("These", all, 1)}</div>
+      <div class="ranks-pair">${rankList("Saved", all, 0)} ${rankList("Edited", all, 1)}</div>
     </details>`;
 }
 

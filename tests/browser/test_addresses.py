@@ -95,7 +95,7 @@ class TestPlan:
     def test_is_tried_again_after_a_reload(self, page: Page, server: Server) -> None:
         """Weights, tail, strategy and target make the same plan, with the same group open."""
         session = open_tuning(page, server)
-        page.get_by_label("Choose").select_option("score")
+        page.locator("plan-panel").get_by_label("Strategy").select_option("score")
         move(page, "Recency", "100")
         page.get_by_label("Fresh tail").fill("25")
         page.get_by_label("Cut to").fill("40")
@@ -121,16 +121,16 @@ class TestPlan:
     def test_is_undone_by_back(self, page: Page, server: Server) -> None:
         """The strategy, and then the target, where it was reset."""
         open_tuning(page, server)
-        first = page.get_by_label("Choose").input_value()
-        page.get_by_label("Choose").select_option("score")
+        first = page.locator("plan-panel").get_by_label("Strategy").input_value()
+        page.locator("plan-panel").get_by_label("Strategy").select_option("score")
         expect(page.get_by_role("button", name="Save for this session")).to_be_visible()
         page.get_by_role("button", name="Reset").click()
-        expect(page.get_by_label("Choose")).to_have_value(first)
+        expect(page.locator("plan-panel").get_by_label("Strategy")).to_have_value(first)
         page.go_back()
-        expect(page.get_by_label("Choose")).to_have_value("score")
+        expect(page.locator("plan-panel").get_by_label("Strategy")).to_have_value("score")
         expect(page.get_by_role("button", name="Save for this session")).to_be_visible()
         page.go_back()
-        expect(page.get_by_label("Choose")).to_have_value(first)
+        expect(page.locator("plan-panel").get_by_label("Strategy")).to_have_value(first)
         expect(page.get_by_role("button", name="Save for this session")).to_have_count(0)
 
     def test_ignores_what_cannot_be_planned_with(self, page: Page, server: Server) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from playwright.sync_api import Page, expect
 
 from tests.browser.wire import Wire
@@ -26,6 +28,10 @@ class TestPages:
         again = wire.visit(f"{server.url}/sessions/{session}", listed)
         assert first.size <= 200_000
         assert len([one for one in first.fetched if "/static/" in one.url]) <= 64
+        # What scores change is asked for again where they come after the first answer.
+        asked = Counter(one.url.split("/api/")[1] for one in first.fetched if "/api/" in one.url)
+        assert len(asked) <= 8
+        assert max(asked.values()) <= 2
         assert max(overview.size, again.size) <= 40_000
         for visit in (overview, again):
             assert [one.url for one in visit.sent if one.revalidated] == []
@@ -34,7 +40,7 @@ class TestPages:
         assert [one.url for one in again.fetched if "/static/" in one.url] == []
 
     def test_of_settings_bring_what_is_drawn(self, page: Page, server: Server) -> None:  # X4
-        """The plan of the saved settings comes as figures, and one session until the choice is opened."""
+        """The plan of the saved settings comes as figures, one session until the choice is opened, no table below."""
         session = managed(server, 60)
         managed(server, 6)
         wire = Wire(page)
@@ -43,7 +49,7 @@ class TestPages:
         settings = wire.visit(
             f"{server.url}/settings", lambda: expect(words).to_contain_text("With the saved settings")
         )
-        assert settings.size <= 48_000
+        assert settings.size <= 40_000
         assert [one.url for one in settings.sent if one.revalidated] == []
         asked = [one.url.split("/api/")[1] for one in settings.fetched if "/api/" in one.url]
         assert asked.count(f"sessions/{session}/plan") == 1

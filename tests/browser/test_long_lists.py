@@ -7,7 +7,7 @@ import re
 from playwright.sync_api import Page, expect
 
 from tests.browser.test_session import open_session, row
-from tests.browser.waiting import hold, until
+from tests.browser.waiting import drawn, hold, until
 from tests.browser.writing import feed, managed
 from tests.servers import Server
 
@@ -81,6 +81,28 @@ class TestWindowing:
         hold(page, "**/messages?*", walk)
         page.unroute("**/messages?*")
         expect(page.locator(".msg:focus-within .m-number")).to_have_text(f"{LONG + 201 - 259:,}")
+
+    def test_keeps_its_reader_when_an_answer_comes_that_was_asked_for_before(
+        self, page: Page, server: Server
+    ) -> None:
+        """A reader who went far down meanwhile stays at the row, and no field of the head takes the keys."""
+        session = long_session(server)
+        open_session(page, server, session)
+        first = server.app.messages.page(session, sort="oldest", limit=1).messages[0]
+        whole = re.compile(r"/messages\?(?!.*last=)(?=.*limit=60)")
+        asked = hold(page, whole, lambda: server.app.operations.pin(session, first.id), others=True)
+        expect(row(page, LONG + 201)).to_be_in_viewport()
+        for _ in range(130):
+            page.keyboard.press("j")
+        focused = page.locator(".msg:focus-within .m-number")
+        expect(focused).to_have_text(f"{LONG + 201 - 129:,}")
+        with page.expect_response(whole):
+            asked.continue_()
+        until(page, lambda: page.locator(".msg[data-coming]").count() == 0)
+        drawn(page)
+        expect(focused).to_have_text(f"{LONG + 201 - 129:,}")
+        page.keyboard.press("Home")
+        expect(row(page, LONG + 201)).to_be_in_viewport()
 
     def test_goes_from_one_message_of_the_user_to_the_next(self, page: Page, server: Server) -> None:
         """Any number of answers may be between them."""

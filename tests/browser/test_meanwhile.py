@@ -111,6 +111,7 @@ class TestALateAnswer:
     def test_keeps_another_models_form_open(self, page: Page, server: Server) -> None:
         """The row that was saved closes, the one that was opened meanwhile does not."""
         page.goto(f"{server.url}/settings")
+        page.locator("models-table").scroll_into_view_if_needed()
         expect(page.locator("models-table td.mono").first).to_be_visible()
         names = page.locator("models-table td.mono").all_inner_texts()[:2]
         page.get_by_role("button", name=f"Override {names[0]}", exact=True).click()

@@ -314,7 +314,7 @@ class TestHistory:
         page.get_by_role("tab", name="History").click()
         page.get_by_role("button", name="Compare").first.click()
         region = page.get_by_role("region", name="Before and after operation 2")
-        expect(region).to_contain_text("which did not keep what the context held")
+        expect(region).to_contain_text("without what the context held")
         expect(region.get_by_role("meter")).to_have_count(0)
         expect(region.locator(".group-rows li").first).to_be_visible()
 

@@ -21,7 +21,7 @@ class TestKeys:
         for words in (
             "Undo the last change",
             "Pin or unpin",
-            "The heaviest",
+            "Show what is heaviest",
             "Earlier message of the user",
             "Select",
         ):

@@ -165,12 +165,18 @@ class TestOpenPages:
         expect(page.locator("input[name=fresh_tail]")).to_have_value(before)
 
 
+def open_below(page: Page, server: Server, panel: str) -> None:
+    """Open the settings and scroll to a panel below them, which is loaded then."""
+    page.goto(f"{server.url}/settings")
+    page.locator(panel).scroll_into_view_if_needed()
+
+
 class TestModels:
     """The windows."""
 
     def test_can_be_overridden_and_given_back(self, page: Page, server: Server) -> None:  # B13, X10
         """Rows carry source and date; one's own limits are marked, and the table's come back."""
-        page.goto(f"{server.url}/settings")
+        open_below(page, server, "models-table")
         page.get_by_label("Find a model").fill("claude-sonnet-4-5")
         first = page.locator(".models tbody tr").first
         expect(first).to_contain_text(re.compile(r"20\d\d-\d\d-\d\d"))
@@ -185,7 +191,7 @@ class TestModels:
 
     def test_with_absurd_limits_are_refused(self, page: Page, server: Server) -> None:
         """A window of nothing is refused beside the field."""
-        page.goto(f"{server.url}/settings")
+        open_below(page, server, "models-table")
         page.get_by_role("button", name="Add", exact=True).click()
         page.get_by_label("Model", exact=True).fill("novel-1")
         page.locator(".model-edit").get_by_label("Window").fill("0")
@@ -280,7 +286,7 @@ class TestTrying:
         expect(depths.nth(3)).to_have_text(re.compile(r"^\d+$"))
         page.get_by_text("The ranked list before and after").click()
         expect(page.get_by_role("heading", name=re.compile(r"^Saved: \d+ go"))).to_be_visible()
-        expect(page.get_by_role("heading", name=re.compile(r"^These: \d+ go"))).to_be_visible()
+        expect(page.get_by_role("heading", name=re.compile(r"^Edited: \d+ go"))).to_be_visible()
         page.get_by_role("slider", name=re.compile("Cut to")).fill("95")
         expect(page.get_by_text(re.compile("Cut to 95"))).to_be_visible()
 
@@ -361,7 +367,7 @@ class TestWebhooks:
         page.on("dialog", lambda dialog: dialog.accept())
         # Nothing is sent again by itself while the test reads the log.
         with answering(sending("", 500, retry_after="3600"), sending("", 204)) as receiver:
-            page.goto(f"{server.url}/settings")
+            open_below(page, server, "webhooks-panel")
             panel = page.locator("#webhooks")
             panel.get_by_role("button", name="Add webhook").click()
             panel.get_by_label("Address").fill("nowhere")
@@ -375,7 +381,7 @@ class TestWebhooks:
             expect(panel.get_by_role("cell", name="the receiver answers 500")).to_be_visible()
             panel.get_by_role("button", name="Send again").click()
             expect(panel.get_by_role("cell", name="arrived")).to_be_visible()
-            page.reload()
+            open_below(page, server, "webhooks-panel")
             expect(panel.get_by_text(receiver.url)).to_be_visible()
             assert secret not in page.content()
             panel.get_by_role("button", name="Pause").click()

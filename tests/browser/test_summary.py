@@ -20,10 +20,10 @@ class TestSummarisingByAPlan:
         page.goto(f"{server.url}/sessions/{session}#plan")
         panel = page.locator("plan-panel")
         panel.get_by_label("Cut to").fill("5")
-        panel.get_by_label("Choose").select_option(label="Summarise")
+        panel.get_by_label("Strategy", exact=True).select_option(label="Summarise")
         group = panel.get_by_role("button", name="Covered by the summary")
         expect(group).to_be_visible()
-        expect(panel.get_by_text("Summary of messages 1–")).to_be_visible()
+        expect(panel.get_by_text("Less the summary of messages 1–")).to_be_visible()
         expect(panel.get_by_text("at most")).to_be_visible()
         assert server.app.summarising.list(session).summaries == []
         panel.get_by_role("button", name="Summarise").filter(has_text="messages").click()

@@ -19,7 +19,7 @@ class TestTuning:
         """A moved weight and a longer tail change the plan; the prune is made with them, and no setting changed."""
         session = open_tuning(page, server)
         move(page, "Recency", "100")
-        expect(page.locator(".tuning [role=status]")).to_contain_text("Nothing is saved.")
+        expect(page.locator(".tuning [role=status]")).to_contain_text("Nothing is saved yet.")
         with page.expect_response(with_words('"fresh_tail":25')) as planned:
             page.get_by_label("Fresh tail").fill("25")
         plan = planned.value.json()
@@ -44,7 +44,7 @@ class TestTuning:
         expect(page.get_by_label("Recency")).to_have_value("90")
         assert server.app.store.sessions.get(session).settings["weights"]["recency"] == 90
         assert server.app.settings.get().settings.weights["recency"] == saved
-        page.get_by_role("button", name="Follow all sessions").click()
+        page.get_by_role("button", name="Use those of all sessions").click()
         expect(page.get_by_label("Recency")).to_have_value(f"{saved:g}")
         assert server.app.store.sessions.get(session).settings == {}
 
@@ -52,7 +52,7 @@ class TestTuning:
         """The common settings change, and the session has none of its own left."""
         session = open_tuning(page, server)
         server.app.sessions.patch(session, settings={"fresh_tail": 3})
-        page.get_by_label("Choose").select_option("score")
+        page.locator("plan-panel").get_by_label("Strategy").select_option("score")
         move(page, "Recency", "80")
         page.get_by_role("button", name="Save for all sessions").click()
         expect(page.get_by_role("status").filter(has_text="all sessions")).to_be_visible()
@@ -76,7 +76,7 @@ class TestTuning:
     def test_says_where_a_strategy_reads_no_weights(self, page: Page, server: Server) -> None:  # X4
         """No slider that would do nothing."""
         open_tuning(page, server)
-        page.get_by_label("Choose").select_option("newest_first")
+        page.locator("plan-panel").get_by_label("Strategy").select_option("newest_first")
         expect(page.get_by_text("Newest first, chosen now, does not use them")).to_be_visible()
         expect(page.get_by_label("Recency")).to_have_count(0)
         expect(page.get_by_label("Fresh tail")).to_be_visible()

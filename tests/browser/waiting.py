@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 from playwright.sync_api import Page, Route
@@ -19,12 +20,20 @@ def drawn(page: Page) -> None:
     page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
 
-def hold(page: Page, pattern: str, act: Callable[[], object]) -> Route:
-    """Do `act` and return the request that it makes, which waits until the test lets it go on."""
+def hold(
+    page: Page, pattern: str | re.Pattern[str], act: Callable[[], object], *, others: bool = False
+) -> Route:
+    """Do `act` and return the request that it makes, which waits until the test lets it go on.
+
+    With `others`, later requests are answered meanwhile; else they wait too.
+    """
     held: list[Route] = []
 
     def keep(route: Route) -> None:
-        held.append(route)
+        if others and held:
+            route.continue_()
+        else:
+            held.append(route)
 
     page.route(pattern, keep)
     act()

@@ -8,9 +8,9 @@ import anthropic
 import httpx
 import pytest
 
+from tests.ports import free_port, listens
 from tests.reach.upstream import strict_upstream
 from tests.waiting import until
-from tests.webapp.proxy.conftest import free_port, listens
 from tests.webapp.serving.processes import started
 from webapp.agents.beside import hints
 from webapp.commands.cli import main

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import socket
-import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -13,6 +12,7 @@ import httpx
 import pytest
 
 from tests.waiting import until
+from tests.webapp.proxy.bare_provider import BareProvider
 from tests.webapp.proxy.conftest import running_proxy
 
 EVENT = b"event: ping\ndata: {}\n\n"
@@ -46,40 +46,27 @@ ANSWERS = {
 }
 
 
-class Fails:
+class Fails(BareProvider):
     """A provider that answers every request with given bytes and then closes, or waits for ever."""
 
     def __init__(self) -> None:
-        self.answer, self.hangs, self.gone = b"", False, 0
-        self.arrived, self.broken = b"", 0
-        self._socket = socket.create_server(("127.0.0.1", 0))
-        self.url = f"http://127.0.0.1:{self._socket.getsockname()[1]}"
-        threading.Thread(target=self._serve, daemon=True).start()
+        self.hangs, self.gone, self.broken = False, 0, 0
+        super().__init__()
 
-    def close(self) -> None:
-        """Accept no more connections."""
-        self._socket.close()
-
-    def _serve(self) -> None:
-        with suppress(OSError):
-            while True:
-                client, _ = self._socket.accept()
-                threading.Thread(target=self._answer, args=(client,), daemon=True).start()
-
-    def _answer(self, client: socket.socket) -> None:
-        with client, suppress(OSError):
-            read = b""
-            while not read.endswith(b'"end"}'):
-                more = client.recv(65_536)
-                self.broken += not more and b'"part"' in read
-                if not more:
-                    return
-                read += more
-                self.arrived = read
-            client.sendall(self.answer)
-            while self.hangs and client.recv(1_000):
-                pass
-            self.gone += self.hangs
+    def converse(self, client: socket.socket) -> None:
+        """Answer once the request has its end, and count clients that leave."""
+        read = b""
+        while not read.endswith(b'"end"}'):
+            more = client.recv(65_536)
+            self.broken += not more and b'"part"' in read
+            if not more:
+                return
+            read += more
+            self.arrived = read
+        client.sendall(self.answer)
+        while self.hangs and client.recv(1_000):
+            pass
+        self.gone += self.hangs
 
 
 @pytest.fixture(scope="module")

@@ -6,13 +6,13 @@ import re
 import socket
 import threading
 from collections.abc import Iterator
-from contextlib import suppress
 from urllib.parse import urlsplit
 
 import httpx
 import pytest
 
 from tests.waiting import until
+from tests.webapp.proxy.bare_provider import BareProvider
 from tests.webapp.proxy.conftest import running_proxy
 from webapp.proxy.upstream import Call, Provider, ProviderGone
 
@@ -43,32 +43,16 @@ ANSWERS = {
 }
 
 
-class Odd:
+class Odd(BareProvider):
     """A provider that keeps the bytes of the last request, and answers with given ones."""
 
-    def __init__(self) -> None:
-        self.answer, self.arrived = OK, b""
-        self._socket = socket.create_server(("127.0.0.1", 0))
-        self.url = f"http://127.0.0.1:{self._socket.getsockname()[1]}"
-        threading.Thread(target=self._serve, daemon=True).start()
-
-    def close(self) -> None:
-        """Take no more connections."""
-        self._socket.close()
-
-    def _serve(self) -> None:
-        with suppress(OSError):
-            while True:
-                client, _ = self._socket.accept()
-                threading.Thread(target=self._answer, args=(client,), daemon=True).start()
-
-    def _answer(self, client: socket.socket) -> None:
-        with client, suppress(OSError):
-            read = client.recv(65_536)
-            while read and not _is_whole(read):
-                read += client.recv(65_536)
-            self.arrived = read
-            client.sendall(self.answer)
+    def converse(self, client: socket.socket) -> None:
+        """Answer once the request is whole."""
+        read = client.recv(65_536)
+        while read and not _is_whole(read):
+            read += client.recv(65_536)
+        self.arrived = read
+        client.sendall(self.answer)
 
 
 def _is_whole(read: bytes) -> bool:

@@ -17,6 +17,7 @@ import httpx
 import pytest
 import socketio
 
+from tests.ports import free_port
 from tests.servers import running_server
 from tests.waiting import PATIENCE, until
 from tests.webapp.serving.processes import started
@@ -159,8 +160,7 @@ def nginx(folder: Path, to: str, pair: tuple[Path, Path]) -> Iterator[str]:
     """Run nginx in front of a server; yield its address."""
     if NGINX is None:
         pytest.skip("nginx is not installed")
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        port = probe.getsockname()[1]
+    port = free_port()
     config = folder / "nginx.conf"
     config.write_text(CONFIG.format(folder=folder, port=port, to=to, certificate=pair[0], key=pair[1]))
     process = subprocess.Popen([NGINX, "-c", config, "-p", folder], stderr=subprocess.PIPE)

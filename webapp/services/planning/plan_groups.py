@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Literal
 
+from scoring.planning import REASONS
 from webapp.services.planning.answers import PlanGroup
 from webapp.services.planning.planning import SessionPlan
 
@@ -29,6 +30,11 @@ LABELS = {
     "covered": "said again in messages that stay",
     "less_relevant": "less relevant to the last question",
     "empty": "names nothing that could be needed again",
+    "older_half": "in the oldest half of the turns",
+    "no_room": "no room beside what is protected",
+    "turns": "two messages of the model would follow each other",
+    "question": "the question that they answer goes",
+    "changed": "lines marked that a later edit took away",
 }
 
 
@@ -47,10 +53,17 @@ def groups_of(planned: SessionPlan) -> list[PlanGroup]:
     return [
         PlanGroup(
             cause=cause,
-            label=LABELS.get(cause, cause.replace("_", " ")),
+            label=label_of(cause, fate),
             fate=fate,
             messages=counts[cause, fate],
             tokens=planned.scale.part(saved),
         )
         for (cause, fate), saved in freed.most_common()
     ]
+
+
+def label_of(cause: str, fate: Literal["goes", "shortened"]) -> str:
+    """Return the words for a group: "dropped to make room", or "the open plan, shortened" of a protected message."""
+    if fate == "shortened" and cause in REASONS:
+        return f"{REASONS[cause].removeprefix('protected: ')}, shortened"
+    return LABELS.get(cause, cause.replace("_", " "))

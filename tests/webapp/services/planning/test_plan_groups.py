@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from scoring.planning import CAUSES
+import re
+from pathlib import Path
+
+import pytest
+
+import scoring
+from scoring.planning import CAUSES, REASONS
 from tests.webapp.building import conversation, followed
 from webapp.app import App
-from webapp.services.planning.plan_groups import LABELS, groups_of
+from webapp.services.planning.plan_groups import LABELS, groups_of, label_of
 from webapp.services.session.session import Session
 
 
@@ -25,6 +31,15 @@ class TestGroups:
         tokens = [g.tokens for g in groups]
         assert tokens == sorted(tokens, reverse=True)
 
-    def test_have_words_for_every_stage(self) -> None:  # X7
+    def test_have_words_for_every_cause(self) -> None:  # X7
         """None is shown under its code."""
-        assert LABELS.keys() >= CAUSES
+        worded = re.compile(r'Why\(\s*"(\w+)",\s*f?"(?:dropped|shortened|cleared|summarised)')
+        sources = Path(scoring.__file__).parent.rglob("*.py")
+        named = {cause for source in sources for cause in worded.findall(source.read_text(encoding="utf-8"))}
+        assert {"older_half", "too_large", "shortened_by_hand"} < named
+        assert LABELS.keys() >= CAUSES | named
+
+    @pytest.mark.parametrize("cause", REASONS)
+    def test_name_a_protected_message_that_is_shortened(self, cause: str) -> None:  # X7
+        """Its output is shortened, whatever protects it: the group says both."""
+        assert label_of(cause, "shortened") == f"{REASONS[cause].removeprefix('protected: ')}, shortened"

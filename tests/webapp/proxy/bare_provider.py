@@ -1,0 +1,35 @@
+"""A provider made of a socket, so that it can answer with bytes that no HTTP server would send."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from contextlib import suppress
+
+
+class BareProvider:
+    """Accepts connections and answers each in a thread; `arrived` is what the last request sent."""
+
+    def __init__(self) -> None:
+        self.answer, self.arrived = b"", b""
+        self._socket = socket.create_server(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{self._socket.getsockname()[1]}"
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def close(self) -> None:
+        """Accept no more connections."""
+        self._socket.close()
+
+    def converse(self, client: socket.socket) -> None:
+        """Read a request and answer it; a subclass says how."""
+        raise NotImplementedError
+
+    def _serve(self) -> None:
+        with suppress(OSError):
+            while True:
+                client, _ = self._socket.accept()
+                threading.Thread(target=self._answer, args=(client,), daemon=True).start()
+
+    def _answer(self, client: socket.socket) -> None:
+        with client, suppress(OSError):
+            self.converse(client)
