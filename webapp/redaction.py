@@ -17,8 +17,8 @@ from typing import Any, Protocol
 from scoring.messages import Message, message_from_dict, message_to_dict
 from webapp.errors import Invalid
 
-# The detector for private keys finds only their first line; this finds the whole key.
-_KEY = re.compile(r"-----BEGIN ([A-Z ]*PRIVATE KEY)-----.*?(?:-----END \1-----|\Z)", re.DOTALL)
+# The detector for private keys finds only their first line; this is where a whole key begins.
+_KEY = re.compile(r"-----BEGIN ([A-Z ]{0,40}PRIVATE KEY)-----")
 _KEY_KIND = "Private Key"
 # A pattern may match a credential only with its context. Up to this many are then also replaced everywhere else in the
 # text, at the cost of one pass over the text each.
@@ -38,6 +38,12 @@ LINEAR = {
         ),
     ),
 }
+# No other thread runs while a pattern searches, so a long text is searched in pieces. A piece ends at a blank if one
+# comes soon, and a match may reach into the next one by this much: no credential is longer.
+PIECE_CHARS = 64 * 1024
+BEYOND_CHARS = 4 * 1024
+RUN_CHARS = 32 * 1024
+_BLANK = re.compile(r"\s")
 LEAST_CHARS = 8  # a shorter group of a pattern is a prefix, not a credential
 # Modules of detect_secrets.plugins, with one detector each.
 PLUGINS = (
@@ -67,13 +73,8 @@ class Redactor:
 
     def text(self, text: str, found: Counter[str]) -> str:
         """Return a text without credentials; count those by kind in `found`."""
-
-        def key(_: re.Match[str]) -> str:
-            found[_KEY_KIND] += 1
-            return f"[redacted: {_KEY_KIND}]"
-
         if "PRIVATE KEY-----" in text:
-            text = _KEY.sub(key, text)
+            text = _without_keys(text, found)
         for detector in self._detectors:
             kind = detector.secret_type
             for pattern in LINEAR.get(kind, detector.denylist):
@@ -92,21 +93,48 @@ class Redactor:
         return self.text(text, Counter()).encode("utf-8", "surrogateescape")
 
 
+def _without_keys(text: str, found: Counter[str]) -> str:
+    """Return a text without private keys; one without an end goes to the end of the text."""
+    kept, at = [], 0
+    while (begin := _KEY.search(text, at)) is not None:
+        found[_KEY_KIND] += 1
+        kept += [text[at : begin.start()], f"[redacted: {_KEY_KIND}]"]
+        last_line = f"-----END {begin[1]}-----"
+        end = text.find(last_line, begin.end())
+        at = len(text) if end < 0 else end + len(last_line)
+    return "".join([*kept, text[at:]])
+
+
 def _without(text: str, pattern: re.Pattern[str], kind: str, found: Counter[str]) -> str:
     """Return a text without the credentials that a pattern finds, also where the first ALSO_ALONE appear elsewhere."""
     secrets: dict[str, None] = {}
-
-    def named(match: re.Match[str]) -> str:
-        secret = _secret(match)
-        secrets[secret] = None
-        found[kind] += match.group().count(secret)
-        return match.group().replace(secret, f"[redacted: {kind}]")
-
-    text = pattern.sub(named, text)
+    kept: list[str] = []
+    at = 0
+    while at < len(text):
+        own = _cut(text, at + PIECE_CHARS) - at
+        piece = text[at : _cut(text, at + own + BEYOND_CHARS)]
+        done = 0
+        for match in pattern.finditer(piece):
+            if match.start() >= own:
+                break
+            secret, said = _secret(match), match.group()
+            secrets[secret] = None
+            found[kind] += said.count(secret)
+            kept += [piece[done : match.start()], said.replace(secret, f"[redacted: {kind}]")]
+            done = match.end()
+        kept.append(piece[done:own])
+        at += max(done, own)
+    text = "".join(kept)
     for secret in islice(secrets, ALSO_ALONE):
         found[kind] += text.count(secret)
         text = text.replace(secret, f"[redacted: {kind}]")
     return text
+
+
+def _cut(text: str, at: int) -> int:
+    """Return where to cut a text: at the first blank from `at` on, or RUN_CHARS later at the latest."""
+    blank = _BLANK.search(text, at, at + RUN_CHARS)
+    return blank.start() if blank else min(len(text), at + RUN_CHARS)
 
 
 def _secret(match: re.Match[str]) -> str:

@@ -44,6 +44,18 @@ def only(kind: str, pattern: str = "") -> Redactor:
     return Redactor([SimpleNamespace(secret_type=kind, denylist=[re.compile(pattern)])])
 
 
+class Noted:
+    """A pattern that notes the longest text it is given."""
+
+    def __init__(self, pattern: re.Pattern[str]) -> None:
+        self._pattern, self.longest = pattern, 0
+
+    def finditer(self, text: str) -> Iterator[re.Match[str]]:
+        """Find as the pattern does."""
+        self.longest = max(self.longest, len(text))
+        return self._pattern.finditer(text)
+
+
 @pytest.fixture
 def app(config: Config) -> Iterator[App]:
     """The services with redaction on."""
@@ -97,6 +109,31 @@ class TestRedaction:
         """With the square of it, as by the library's patterns, any of these would take an hour."""
         text = piece * (1_000_000 // len(piece))
         assert only(kind).text(text, Counter()) == text
+
+    @pytest.mark.parametrize("filling", ["x", "word ", "line\n"])
+    def test_searches_a_long_text_in_pieces(self, filling: str) -> None:  # X1
+        """While a pattern searches, every other thread of the server waits."""
+        text = filling * (3_000_000 // len(filling))
+        noted = Noted(re.compile("never"))
+        watched = Redactor([SimpleNamespace(secret_type="key", denylist=[noted])])
+        assert watched.text(text, Counter()) == text
+        assert noted.longest <= 200_000
+
+    @pytest.mark.parametrize("filling", ["x", "word ", "line\n"])
+    def test_finds_every_credential_of_a_long_text(self, filling: str) -> None:  # X1
+        """Wherever the text is cut; each is counted once."""
+        found: Counter[str] = Counter()
+        text = "".join(f"{filling * (n % 3_000)}AKIA{n:016d}" for n in range(1_000))
+        assert "AKIA" not in only("key", r"AKIA\d{16}").text(text, found)
+        assert found == {"key": 1_000}
+
+    def test_redacts_keys_to_their_own_ends(self) -> None:  # X1
+        """A key that another text is glued to, several in one text, and one that was cut off."""
+        found: Counter[str] = Counter()
+        other = KEY.replace("RSA", "EC")
+        said = only("none", "never").text(f"a{KEY}b{other}c{KEY[:60]}", found)
+        assert said == "a[redacted: Private Key]b[redacted: Private Key]c[redacted: Private Key]"
+        assert found == {"Private Key": 3}
 
     def test_takes_thousands_of_credentials(self) -> None:  # X1
         """Each of them once; a pass over the text for each would take minutes."""
