@@ -22,7 +22,7 @@ WORKERS ?= 3
 # The programs of the agents, as npm names them.
 AGENTS = @anthropic-ai/claude-code @openai/codex @google/gemini-cli @mariozechner/pi-coding-agent opencode-ai
 
-.PHONY: agents turns help run test setup setup-run lint types js pytest fuzz fuzz-decoders kills reliability audit format bench bench-retention bench-harms lock docs screenshots wheel client clean
+.PHONY: agents turns help run test test-postgresql setup setup-run lint types js pytest fuzz fuzz-decoders kills reliability audit format bench bench-retention bench-harms lock docs screenshots wheel client clean
 
 help:  ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -57,6 +57,9 @@ pytest fuzz fuzz-decoders: export PYTHONDONTWRITEBYTECODE =
 
 pytest: setup  ## the Python and browser tests (ARGS="-k prune" …; WORKERS=0 runs them one after the other)
 	$(PYTHON_IN) -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
+
+test-postgresql: setup  ## the tests of services, routes, live and server over PostgreSQL (`make test` has those of the store)
+	$(PYTHON_IN) -m pytest -n $(WORKERS) --dist worksteal --engine postgresql $(or $(ARGS),tests/webapp)
 
 fuzz: setup  ## other examples than `make test` tries, and broken files to import (DURATION=600 seconds)
 	$(PYTHON_IN) -m pytest -n $(WORKERS) --dist worksteal -m hypothesis --hypothesis-profile=other $(ARGS)

@@ -86,8 +86,23 @@ set_up_node() {
   echo "$want" > "$stamp"
 }
 
+# A server that only tests start. Without one they are skipped; Debian's own cluster is not made.
+set_up_postgresql() {
+  if compgen -G "/usr/lib/postgresql/*/bin/initdb" >/dev/null || command -v initdb >/dev/null; then return; fi
+  if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then
+    say "PostgreSQL is not installed: its tests are skipped (Debian: apt-get install postgresql)"
+    return
+  fi
+  say "installing PostgreSQL"
+  mkdir -p /etc/postgresql-common
+  [ -e /etc/postgresql-common/createcluster.conf ] ||
+    echo "create_main_cluster = false" > /etc/postgresql-common/createcluster.conf
+  { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq --no-install-recommends postgresql; } \
+    >/dev/null 2>&1 || say "PostgreSQL could not be installed: its tests are skipped"
+}
+
 case "$level" in
   run) set_up_python; set_up_node ;;
-  dev) set_up_python; set_up_node; "$venv_python" scripts/browser.py >/dev/null ;;
+  dev) set_up_python; set_up_node; set_up_postgresql; "$venv_python" scripts/browser.py >/dev/null ;;
   *) fail "expected run or dev, got $level" ;;
 esac

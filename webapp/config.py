@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl, unquote, urlencode, urlsplit, urlunsplit
 
 import platformdirs
 
@@ -22,6 +23,7 @@ NAME = "coppice"
 DEFAULT_PORT = 5000
 # Long enough for the transactions of another Coppice, short enough for a waiting user.
 BUSY_SECONDS = 1.0
+SCHEMES = ("postgresql", "postgres")
 SIZES = ("max_message", "max_session", "max_store")
 FROM_ENVIRONMENT = (
     "db",
@@ -44,6 +46,55 @@ def default_folder() -> Path:
     return Path(platformdirs.user_data_dir(NAME, appauthor=False))
 
 
+@dataclass(frozen=True, slots=True, repr=False)
+class Server:
+    """A database on a server, by its address. As text, in messages and logs, it is without its password."""
+
+    url: str
+
+    def __post_init__(self) -> None:
+        """Check the address.
+
+        Raises:
+            ValueError: it is none.
+        """
+        parts = urlsplit(self.url)
+        if parts.scheme not in SCHEMES or parts.port == 0:
+            raise ValueError
+
+    def __repr__(self) -> str:
+        parts = urlsplit(self.url)
+        user, _, host = parts.netloc.rpartition("@")
+        name = user.partition(":")[0]
+        query = urlencode([(key, value) for key, value in parse_qsl(parts.query) if "password" not in key])
+        netloc = f"{name}@{host}" if name else host
+        return urlunsplit((parts.scheme, netloc, parts.path, query, ""))
+
+    def masked(self, text: str) -> str:
+        """Return a text, such as an error's, without the password."""
+        parts = urlsplit(self.url)
+        found = [parts.netloc.rpartition("@")[0].partition(":")[2]]
+        found += [value for key, value in parse_qsl(parts.query) if "password" in key]
+        for secret in {one for said in found for one in (said, unquote(said))} - {""}:
+            text = text.replace(secret, "•••")
+        return text
+
+
+# Where a store is: a file of SQLite, or a database of PostgreSQL.
+Database = Path | Server
+
+
+def database(name: str | Path | Server) -> Database:
+    """Return a store's place by its path or address; a path is made absolute.
+
+    Raises:
+        ValueError: the address is none.
+    """
+    if isinstance(name, str) and name.partition("://")[0] in SCHEMES:
+        return Server(name)
+    return name if isinstance(name, Server) else Path(name).expanduser().absolute()
+
+
 def is_loopback(host: str) -> bool:
     """Return whether a host name or address is a loopback one."""
     try:
@@ -56,10 +107,10 @@ def is_loopback(host: str) -> bool:
 class Config:
     """The start-up settings: storage, followed files, and the server's address and access.
 
-    `db` None means the platform's data folder. `watch` are folders followed besides the agents' usual ones;
-    `follow` False follows nothing. `env` is the environment with the locations of the agents' folders.
-    `redact` replaces credentials in new messages. A message, a session's log and the store may take `max_message`,
-    `max_session` and `max_store` MiB; 0 sets no limit.
+    `db` is a path or an address; None means a file in the platform's data folder. `watch` are folders followed besides
+    the agents' usual ones; `follow` False follows nothing. `env` is the environment with the locations of the agents'
+    folders. `redact` replaces credentials in new messages. A message, a session's log and the store may take
+    `max_message`, `max_session` and `max_store` MiB; 0 sets no limit.
     `busy_seconds` is the time that a write waits for another process. `durable` writes more slowly, so that even the
     last append survives a power cut (SQLite `synchronous=FULL`). If `token` is set, programs and pages need it or one
     that `coppice token` made. `tls_cert` and `tls_key` are PEM files. Pages of `allowed_origins`, such as
@@ -67,7 +118,7 @@ class Config:
     proxy serves, "" or like "/coppice"; `proxies` is the number of trusted reverse proxies in front.
     """
 
-    db: Path | None = None
+    db: Database | None = None
     host: str = "127.0.0.1"
     port: int = DEFAULT_PORT
     watch: tuple[Path, ...] = ()
@@ -90,9 +141,14 @@ class Config:
     max_store: float = 0.0
 
     @property
-    def database(self) -> Path:
-        """Return the path of the database file."""
+    def database(self) -> Database:
+        """Return where the store is."""
         return self.db or default_folder() / "coppice.db"
+
+    @property
+    def folder(self) -> Path:
+        """Return the folder of what is stored beside the database."""
+        return self.database.absolute().parent if isinstance(self.database, Path) else default_folder()
 
     @property
     def is_reachable(self) -> bool:
@@ -153,7 +209,7 @@ def _from_environment(env: Mapping[str, str]) -> dict[str, Any]:
 
 # The expected value, for error messages.
 _EXPECTED = {
-    "db": "a path",
+    "db": "a path, or an address like postgresql://user:password@host/name",
     "host": "a string",
     "port": "a whole number from 0 to 65535",
     "watch": "a list of folders",
@@ -174,7 +230,8 @@ def _convert(name: str, value: Any) -> Any:
         return _read(name, value)
     except (TypeError, ValueError) as error:
         expected = _EXPECTED.get(name, "true or false")
-        raise Invalid(f"bad value for {name}; expected {expected}, got {value!r}", name) from error
+        got = "" if name == "db" else f", got {value!r}"  # an address may have a password in it
+        raise Invalid(f"bad value for {name}; expected {expected}{got}", name) from error
 
 
 def _origin(text: str | Path) -> str:
@@ -193,7 +250,7 @@ LISTS: dict[str, Callable[[str | Path], str | Path]] = {
 def _read(name: str, value: Any) -> Any:
     """Return a value in the type of its field. Raises TypeError or ValueError if it is invalid."""
     if name in ("db", "tls_cert", "tls_key"):
-        return Path(value).expanduser().absolute()
+        return database(value) if name == "db" else Path(value).expanduser().absolute()
     if name in LISTS:
         if isinstance(value, str) or not all(isinstance(one, str | Path) for one in value):
             raise TypeError

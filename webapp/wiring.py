@@ -9,6 +9,7 @@ from webapp.access.keys import Keys
 from webapp.app import App
 from webapp.bus import Bus
 from webapp.config import Config
+from webapp.errors import Conflict
 from webapp.providers import webhook
 from webapp.providers.client import ModelClient
 from webapp.providers.endpoint import Endpoint
@@ -50,6 +51,7 @@ from webapp.services.transfer.importing import Importing
 from webapp.services.transfer.own_format import OwnFormat
 from webapp.services.transfer.resuming import Resuming
 from webapp.store import Store
+from webapp.store.copying import UNFINISHED
 from webapp.tokenizers import Tokenizers
 from webapp.watcher import Watcher
 
@@ -63,6 +65,9 @@ def build(config: Config) -> App:
         StoreError: the database cannot be opened.
     """
     store = Store(config.database, busy_seconds=config.busy_seconds, durable=config.durable)
+    if store.small.setting(UNFINISHED) is not None:
+        store.close()
+        raise Conflict(f"{store.db.name} is a copy that was interrupted; end it with the same `coppice copy`")
     bus = Bus()
     environment = Environment(
         store,
@@ -120,9 +125,7 @@ def build(config: Config) -> App:
         model=model,
         importing=Importing(environment, ingest, sessions, own),
         exporting=Exporting(environment, context, own),
-        resuming=Resuming(
-            environment, prunes, config.environment, config.database.absolute().parent / "copies"
-        ),
+        resuming=Resuming(environment, prunes, config.environment, config.folder / "copies"),
         repairing=Repairing(environment, histories),
         demo=Demo(environment, ingest, sessions),
         keys=Keys(store, config.token),

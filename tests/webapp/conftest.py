@@ -12,14 +12,14 @@ from tests.servers import Server, running_server
 from tests.webapp.promises import Client
 from webapp import create_app
 from webapp.app import App
-from webapp.config import Config
+from webapp.config import Config, Database
 from webapp.wiring import build
 
 
 @pytest.fixture
-def config(tmp_path: Path) -> Config:
+def config(tmp_path: Path, database: Database) -> Config:
     """Nothing followed, tokens estimated: what an edge does depends on neither."""
-    return Config(db=tmp_path / "coppice.db", follow=False, tokenizer=False, env={"HOME": str(tmp_path)})
+    return Config(db=database, follow=False, tokenizer=False, env={"HOME": str(tmp_path)})
 
 
 @pytest.fixture

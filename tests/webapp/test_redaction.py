@@ -86,8 +86,9 @@ class TestRedaction:
         app.ingest.append_records("s", [entry(n, one, raw=raw) for n, one in enumerate(said)])
         managed(app, wire("user", f"and {secret}"), id="m")
         app.store.db.checkpoint()
-        for line in secret.splitlines()[1:-1] or [secret]:
-            assert line.encode() not in on_disk(app.config.database)
+        if isinstance(app.config.database, Path):
+            for line in secret.splitlines()[1:-1] or [secret]:
+                assert line.encode() not in on_disk(app.config.database)
         page = app.messages.page("s", sort="oldest")
         assert page.messages[0].text == f"use [redacted: {kind}] here"
         assert app.sessions.get("s").notes == [

@@ -37,6 +37,7 @@ COMMANDS = {
     "suggest-weights": "suggesting",
     "verify": "verifying",
     "token": "tokens",
+    "copy": "copying",
     "backup": "keeping",
     "restore": "keeping",
 }

@@ -14,21 +14,38 @@ import orjson
 
 from webapp.app import App
 from webapp.commands.terminal import safe_json
-from webapp.config import Config
+from webapp.config import Config, Database, database
 from webapp.errors import Invalid, NotFound
 from webapp.services.session.answers import Gauge, Session
 from webapp.wiring import build
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+
+class DatabaseType(click.ParamType[Database]):
+    """A file of SQLite, or the address of a database of PostgreSQL."""
+
+    name = "database"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Database:
+        """Return where the store is; refuse a folder, and an address that is none."""
+        try:
+            found = database(value)
+        except ValueError:
+            self.fail("expected a path, or an address like postgresql://user:password@host/name", param, ctx)
+        if isinstance(found, Path) and found.is_dir():
+            self.fail(f"{value} is a folder; expected a file", param, ctx)
+        return found
+
+
 db_option = click.option(
-    "--db", type=click.Path(dir_okay=False, path_type=Path), help="The database file (COPPICE_DB)."
+    "--db", type=DatabaseType(), help="The database file, or postgresql://… (COPPICE_DB)."
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Write JSON.")
 
 
 @contextmanager
-def opened(db: Path | None, *, made: bool = True) -> Iterator[App]:
+def opened(db: Database | None, *, made: bool = True) -> Iterator[App]:
     """Open the application over the store, without following any files; close it at the end.
 
     `made` is False for commands that only read: they must not create a database.
@@ -52,7 +69,7 @@ def refuse_missing(config: Config) -> None:
     Raises:
         Invalid: it does not exist.
     """
-    if not config.database.exists():
+    if isinstance(config.database, Path) and not config.database.exists():
         raise Invalid(
             f"there is no database at {config.database}; `coppice serve` or `import` makes one", "db"
         )

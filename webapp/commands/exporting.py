@@ -11,6 +11,7 @@ import click
 
 from webapp.commands.common import db_option, find_session, opened
 from webapp.commands.terminal import echo, safe_json
+from webapp.config import Database
 from webapp.services.transfer.exporting import NAMES, TRANSCRIPTS
 from webapp.store.private import replacing
 
@@ -33,7 +34,7 @@ from webapp.store.private import replacing
     help="Write to this file instead of stdout.",
 )
 @db_option
-def export(session: str, file_format: str, output: Path | None, db: Path | None) -> None:
+def export(session: str, file_format: str, output: Path | None, db: Database | None) -> None:
     """Export a session: all of it as JSONL, or its pruned context in the format of an agent or a provider.
 
     SESSION is an id, or enough of its beginning.

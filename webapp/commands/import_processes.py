@@ -23,6 +23,7 @@ from pathlib import Path
 from scoring.errors import ScoringError
 from webapp.app import App
 from webapp.commands.common import opened
+from webapp.config import Database
 from webapp.errors import BusyStore, CoppiceError, NoSession, StoreError
 from webapp.services.transfer.answers import ImportedSession
 
@@ -37,7 +38,7 @@ ENDED = "the process that imported it ended before it was done; import this file
 class How:
     """Options of an import: into which database, in which format, and of which model if a file names none."""
 
-    db: Path | None
+    db: Database | None
     file_format: str
     model: str | None
 
@@ -162,7 +163,7 @@ def _import_one(file: Path, how: How) -> Outcome:
 
 
 @cache
-def _app_of(db: Path | None) -> App:
+def _app_of(db: Database | None) -> App:
     """Return the application over the database, opened once in this process and closed with it."""
     stack = ExitStack()
     atexit.register(stack.close)

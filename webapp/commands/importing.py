@@ -15,6 +15,7 @@ from webapp.app import App
 from webapp.commands.common import counted, db_option, opened
 from webapp.commands.import_processes import How, Outcome, imported, imported_together, worth_two_processes
 from webapp.commands.terminal import echo, err
+from webapp.config import Database
 from webapp.services.transfer.answers import ImportedSession
 
 SUFFIXES = (".jsonl", ".json")
@@ -33,7 +34,7 @@ PROBLEMS_SHOWN = 5
 )
 @click.option("--model", help="The model, where a file does not name it.")
 @db_option
-def import_files(paths: tuple[Path, ...], file_format: str, model: str | None, db: Path | None) -> int:
+def import_files(paths: tuple[Path, ...], file_format: str, model: str | None, db: Database | None) -> int:
     """Import transcripts and message lists; of a folder, every .jsonl and .json file in it.
 
     The same file twice adds nothing; a longer version adds the rest. Lines and messages that cannot be read are listed

@@ -9,55 +9,70 @@ import click
 
 from webapp.commands.common import db_option, refuse_missing
 from webapp.commands.terminal import echo
-from webapp.config import Config
+from webapp.config import Config, Database
+from webapp.errors import Invalid
 from webapp.store import Store
-from webapp.store.backup import back_up, put_back
-from webapp.store.connection import translated
+from webapp.store.sqlite.backup import back_up, put_back
+from webapp.store.sqlite.connection import translated
 
 
 def _stamped(database: Path, what: str) -> Path:
     return database.with_name(f"{database.name}.{what}-{datetime.now().astimezone():%Y%m%d-%H%M%S}")
 
 
+def _file(config: Config) -> Path:
+    """Return the file of the store.
+
+    Raises:
+        Invalid: it is a database of PostgreSQL.
+    """
+    if isinstance(config.database, Path):
+        return config.database
+    raise Invalid(
+        f"{config.database} is no file: `coppice copy` or pg_dump make and put back its copies", "db"
+    )
+
+
 @click.command()
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path), required=False)
 @db_option
-def backup(file: Path | None, db: Path | None) -> None:
+def backup(file: Path | None, db: Database | None) -> None:
     """Copy the store to FILE, by default beside it, also while it is in use.
 
     The copy is checked before it gets its name, and no existing file is overwritten.
     """
     config = Config.load(db=db)
     refuse_missing(config)
-    target = file or _stamped(config.database, "backup")
-    with translated("copying", config.database):
-        back_up(config.database, target)
+    database = _file(config)
+    target = file or _stamped(database, "backup")
+    with translated("copying", database):
+        back_up(database, target)
     echo(f"{target}: {target.stat().st_size:,} bytes")
 
 
 @click.command()
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @db_option
-def restore(file: Path, db: Path | None) -> int:
+def restore(file: Path, db: Database | None) -> int:
     """Replace the store by the copy FILE; the current content is copied first.
 
     Nothing is replaced while `coppice serve` has the store open, or if FILE is damaged.
     """
-    config = Config.load(db=db)
-    if config.database.exists():
-        kept = _stamped(config.database, "replaced")
-        with translated("copying", config.database):
-            back_up(config.database, kept)
+    database = _file(Config.load(db=db))
+    if database.exists():
+        kept = _stamped(database, "replaced")
+        with translated("copying", database):
+            back_up(database, kept)
         echo(f"What was there is kept in {kept}.")
-    config.database.parent.mkdir(parents=True, exist_ok=True)
-    with translated("restoring", config.database):
-        put_back(file, config.database)
-    store = Store(config.database)
+    database.parent.mkdir(parents=True, exist_ok=True)
+    with translated("restoring", database):
+        put_back(file, database)
+    store = Store(database)
     faults = list(store.verify())
     store.close()
     for fault in faults:
         echo(fault)
-    echo(f"{config.database} is as {file} was{'' if faults else ', and sound'}.")
+    echo(f"{database} is as {file} was{'' if faults else ', and sound'}.")
     return 1 if faults else 0
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 from rich.markup import escape
 from rich.table import Table
@@ -21,6 +19,7 @@ from webapp.commands.common import (
     write_json,
 )
 from webapp.commands.terminal import echo, out
+from webapp.config import Database
 from webapp.services.catalog.answers import Stats
 from webapp.services.session.answers import Gauge, Session
 
@@ -32,7 +31,7 @@ REGIONS = {"unseen": "not in the transcript", "tools": "tool definitions", "tool
 @click.command()
 @db_option
 @json_option
-def sessions(db: Path | None, as_json: bool) -> None:
+def sessions(db: Database | None, as_json: bool) -> None:
     """List the sessions: id, title, source, model, tokens, window, utilization, last activity."""
     with opened(db, made=False) as app:
         found = app.sessions.list()
@@ -86,7 +85,7 @@ def row_of(one: Session) -> list[str]:
 @click.argument("session")
 @db_option
 @json_option
-def context(session: str, db: Path | None, as_json: bool) -> None:  # S7
+def context(session: str, db: Database | None, as_json: bool) -> None:  # S7
     """Show how full a session's context is, by region.
 
     SESSION is an id, or enough of its beginning.

@@ -11,6 +11,7 @@ import click
 
 from webapp.commands.common import db_option, find_session, opened
 from webapp.commands.terminal import echo
+from webapp.config import Database
 from webapp.errors import Conflict
 from webapp.services.transfer.answers import Resumed
 from webapp.services.transfer.resuming import WAITING_DAYS
@@ -34,7 +35,7 @@ from webapp.services.transfer.resuming import WAITING_DAYS
 )
 @db_option
 def resume(
-    session: str, prune: bool, max_tokens: int | None, runs: bool, cwd: Path | None, db: Path | None
+    session: str, prune: bool, max_tokens: int | None, runs: bool, cwd: Path | None, db: Database | None
 ) -> None:
     """Resume an agent from a pruned copy of a session.
 

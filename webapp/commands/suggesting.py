@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 
 import click
 from rich.progress import BarColumn, Progress, TextColumn
@@ -11,6 +10,7 @@ from rich.table import Table
 
 from webapp.commands.common import db_option, find_session, json_option, opened, percent_text, write_json
 from webapp.commands.terminal import echo, err, out
+from webapp.config import Database
 from webapp.services.settings.answers import Suggestion
 
 
@@ -18,7 +18,7 @@ from webapp.services.settings.answers import Suggestion
 @click.argument("sessions", nargs=-1, metavar="[SESSION …]")
 @db_option
 @json_option
-def suggest_weights(sessions: tuple[str, ...], db: Path | None, as_json: bool) -> None:  # X15
+def suggest_weights(sessions: tuple[str, ...], db: Database | None, as_json: bool) -> None:  # X15
     """Suggest weights that would have kept more of what your sessions needed later.
 
     A message was needed if the agent's next messages repeat names from it, or if you restored or pinned it or undid

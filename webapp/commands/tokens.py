@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 import click
 from rich.markup import escape
@@ -14,7 +13,7 @@ from webapp.access.keys import ROLES, Keys
 from webapp.access.passes import OPERATOR
 from webapp.commands.common import counted, db_option, json_option, write_json
 from webapp.commands.terminal import echo, out
-from webapp.config import Config
+from webapp.config import Config, Database
 from webapp.services.session.times import iso
 from webapp.store import Store
 from webapp.store.access import TokenRow
@@ -30,7 +29,7 @@ NOBODY = (
 
 
 @contextmanager
-def keyring(db: Path | None) -> Iterator[Keys]:
+def keyring(db: Database | None) -> Iterator[Keys]:
     """Yield the tokens of the store; close it at the end."""
     store = Store(Config.load(db=db).database)
     try:
@@ -62,7 +61,7 @@ def article(word: str) -> str:
 @click.option("--name", default="", metavar="TEXT", help="A note on who has it, shown in the list.")
 @db_option
 @click.pass_context
-def token(ctx: click.Context, role: str, name: str, db: Path | None) -> None:
+def token(ctx: click.Context, role: str, name: str, db: Database | None) -> None:
     """Make a token and show it once; from then on the server asks for one.
 
     Only a hash of it is stored. A running server accepts it at once.
@@ -76,7 +75,7 @@ def token(ctx: click.Context, role: str, name: str, db: Path | None) -> None:
 @token.command("list")
 @json_option
 @click.pass_obj
-def list_tokens(db: Path | None, as_json: bool) -> None:
+def list_tokens(db: Database | None, as_json: bool) -> None:
     """List the tokens: number, name, role, when made and revoked."""
     with keyring(db) as keys:
         found = keys.listed()
@@ -94,7 +93,7 @@ def list_tokens(db: Path | None, as_json: bool) -> None:
 @token.command()
 @click.argument("number", type=int)
 @click.pass_obj
-def rotate(db: Path | None, number: int) -> None:
+def rotate(db: Database | None, number: int) -> None:
     """Replace a token by a new one with the same name and role."""
     with keyring(db) as keys:
         shown(*keys.rotate(number))
@@ -103,7 +102,7 @@ def rotate(db: Path | None, number: int) -> None:
 @token.command()
 @click.argument("number", type=int)
 @click.pass_obj
-def revoke(db: Path | None, number: int) -> None:
+def revoke(db: Database | None, number: int) -> None:
     """Revoke a token; browsers that used it lose access."""
     with keyring(db) as keys:
         keys.revoke(number)
@@ -115,7 +114,7 @@ def revoke(db: Path | None, number: int) -> None:
 
 @token.command("off")
 @click.pass_obj
-def off(db: Path | None) -> None:
+def off(db: Database | None) -> None:
     """Delete all tokens, so that a server on this machine asks for none."""
     with keyring(db) as keys:
         echo(f"{counted(keys.forget(), 'token')} deleted. {OPENED}")

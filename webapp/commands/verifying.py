@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
 from webapp.commands.common import counted, db_option, opened, refuse_missing
 from webapp.commands.terminal import echo
-from webapp.config import Config
+from webapp.config import Config, Database
 
 
 @click.command()
@@ -16,7 +14,7 @@ from webapp.config import Config
     "--repair", is_flag=True, help="Rebuild derived data: messages' rows, contexts, totals, the index."
 )
 @db_option
-def verify(repair: bool, db: Path | None) -> int:
+def verify(repair: bool, db: Database | None) -> int:
     """Check the store; print the faults and exit with 1 if there are any.
 
     The log, operations, summaries and memories cannot be rebuilt; `coppice restore` brings them back from a copy.

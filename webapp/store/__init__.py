@@ -11,21 +11,22 @@ from collections.abc import Collection, Iterator
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 
-from webapp.config import BUSY_SECONDS
+from webapp.config import BUSY_SECONDS, Database
 from webapp.errors import DamagedStore, StoreError
 from webapp.store.access import Access
-from webapp.store.connection import Connections
 from webapp.store.context import Contexts
 from webapp.store.copies import Copies
+from webapp.store.engine import Engine
 from webapp.store.log import Log
 from webapp.store.memories import Memories
 from webapp.store.operations import Operations
+from webapp.store.parts import PARTS
 from webapp.store.savings import Saved
-from webapp.store.seals import PARTS, of_rows, rows_of
-from webapp.store.search_index import Words
 from webapp.store.session_dump import Dump
 from webapp.store.sessions import Sessions
 from webapp.store.small_tables import SmallTables
+from webapp.store.sql import upsert
+from webapp.store.sqlite.connection import Connections
 from webapp.store.summaries import Summaries
 from webapp.store.usage import Usage
 from webapp.store.verify import faults_of_store
@@ -35,11 +36,28 @@ from webapp.store.webhooks import Webhooks
 SETTLE_ROUNDS = 400
 
 
+def opened(database: Database, busy_seconds: float = BUSY_SECONDS, durable: bool = False) -> Engine:
+    """Return the engine over a database, which is made or brought up to date where needed.
+
+    Raises:
+        StoreError: it cannot be opened, or what PostgreSQL needs is not installed.
+    """
+    if isinstance(database, Path):
+        return Connections(database, busy_seconds, durable)
+    try:
+        from webapp.store.postgresql.engine import Postgresql
+    except ImportError as error:
+        raise StoreError(f"{database} needs psycopg: pip install 'coppice[postgresql]' ({error})") from error
+    return Postgresql(database, busy_seconds, durable)
+
+
 class Store:
     """All subjects of one database."""
 
-    def __init__(self, path: Path, *, busy_seconds: float = BUSY_SECONDS, durable: bool = False) -> None:
-        self.db = Connections(path, busy_seconds, durable)
+    def __init__(
+        self, database: Database, *, busy_seconds: float = BUSY_SECONDS, durable: bool = False
+    ) -> None:
+        self.db = opened(database, busy_seconds, durable)
         self.sessions = Sessions(self.db)
         self.log = Log(self.db)
         self.contexts = Contexts(self.db)
@@ -47,28 +65,26 @@ class Store:
         self.summaries = Summaries(self.db)
         self.memories = Memories(self.db)
         self.usage = Usage(self.db)
-        self.words = Words(self.db)
+        self.words = self.db.words
         self.small = SmallTables(self.db)
         self.copies = Copies(self.db)
         self.savings = Saved(self.db)
         self.access = Access(self.db)
         self.webhooks = Webhooks(self.db)
         self.dump = Dump(self.db)
-        self.db.upkeep = self.words.merge
         self._inspected = False
 
-    def write(self) -> AbstractContextManager[None]:
-        """Open a transaction that has the write lock from its first statement."""
-        return self.db.write()
+    def write(self, session_id: str | None = None) -> AbstractContextManager[None]:
+        """Open a transaction; with `session_id` one that writes to no other session (see `Engine.write`)."""
+        return self.db.write(session_id)
 
     def read(self) -> AbstractContextManager[None]:
         """Run several queries on one snapshot."""
         return self.db.read()
 
     def size(self) -> int:
-        """Return the size of the database on the disk in bytes, including its write-ahead log."""
-        files = (self.db.path, self.db.path.with_name(self.db.path.name + "-wal"))
-        return sum(file.stat().st_size for file in files if file.exists())
+        """Return the bytes that the database takes on the disk, what waits in its log file included."""
+        return self.db.size()
 
     def check(self) -> None:
         """Raise an error unless the database answers and its file is sound; the first call starts a check of all pages.
@@ -111,8 +127,10 @@ class Store:
         """
         for part in PARTS:
             if part.name in names:
-                found = of_rows(part, self.db.each(rows_of(part, session))).get((session, part.name), 0)
-                self.db.run("INSERT OR REPLACE INTO seals VALUES (?, ?, ?)", (session, part.name, found))
+                found = self.db.seals_of(part, session).get((session, part.name), 0)
+                self.db.run(
+                    upsert("seals", ("session", "part", "value"), keys=2), (session, part.name, found)
+                )
 
     def close(self) -> None:
         """Close the database."""

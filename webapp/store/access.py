@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from webapp.store.connection import Connections
+from webapp.store.engine import Engine
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +33,9 @@ COLUMNS = "key, name, role, created_at, revoked_at"
 
 
 class Access:
-    """The tables of access. Writes belong inside `Connections.write()`."""
+    """The tables of access. Writes belong inside `Engine.write()`."""
 
-    def __init__(self, db: Connections) -> None:
+    def __init__(self, db: Engine) -> None:
         self._db = db
 
     def is_asked(self) -> bool:
@@ -79,7 +79,8 @@ class Access:
     ) -> None:
         """Store a session that ends at `until`."""
         self._db.run(
-            "INSERT INTO access_sessions VALUES (?, ?, ?, ?, ?)", (digest, token, proof, server, until)
+            "INSERT INTO access_sessions (hash, token, proof, server, expires_at) VALUES (?, ?, ?, ?, ?)",
+            (digest, token, proof, server, until),
         )
 
     def session(self, digest: bytes) -> SessionRow | None:

@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from webapp.store.connection import Connections
-from webapp.store.keys import SHIFT
+from webapp.store.engine import Engine
+from webapp.store.keys import key
+from webapp.store.sql import upsert
 
 AGENT, PRUNED = 0, 1
 MESSAGE, SUMMARY = 0, 1
@@ -44,12 +45,12 @@ class Gathered(NamedTuple):
 class Contexts:
     """Context items and totals of all sessions."""
 
-    def __init__(self, db: Connections) -> None:
+    def __init__(self, db: Engine) -> None:
         self._db = db
 
     def add(self, session: int, view: int, items: Iterable[tuple[int, int]]) -> None:
-        """Add messages, each (position, number), to a view; those already in it stay unchanged."""
-        sql = "INSERT OR IGNORE INTO context_items (session, view, position, ref) VALUES (?, ?, ?, ?)"
+        """Put messages, each (position, number), into a view; those already there stay unchanged."""
+        sql = "INSERT INTO context_items (session, view, position, ref) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING"
         self._db.run_many(sql, ((session, view, position, ref) for position, ref in items))
 
     def remove(self, session: int, view: int, positions: Iterable[float]) -> None:
@@ -89,9 +90,9 @@ class Contexts:
         Cost: one pass over the view's items and their message rows.
         """
         sql = (
-            f"SELECT c.ref, m.features, m.pinned, m.drop_first, c.stand_in FROM context_items c CROSS JOIN messages m "
-            f"ON m.key = ({session} << {SHIFT}) + c.ref"
-            " WHERE c.session = ? AND c.view = ? AND c.kind = 0 ORDER BY c.position"
+            "SELECT c.ref, m.features, m.pinned, m.drop_first, c.stand_in FROM context_items c CROSS JOIN messages m "
+            f"WHERE m.key = {key(session, 0)} + c.ref "
+            "AND c.session = ? AND c.view = ? AND c.kind = 0 ORDER BY c.position"
         )
         rows = self._db.rows(sql, (session, view))
         if not rows:
@@ -103,8 +104,8 @@ class Contexts:
     def summary_tokens(self, session: int, view: int) -> int:
         """Return the estimated tokens of the summaries in a view."""
         sql = (
-            "SELECT total(s.tokens) FROM context_items c JOIN summaries s ON s.key = (c.session << 32) + c.ref "
-            "WHERE c.session = ? AND c.view = ? AND c.kind = ?"
+            "SELECT coalesce(sum(s.tokens), 0) FROM context_items c "
+            "JOIN summaries s ON s.key = (c.session << 32) + c.ref WHERE c.session = ? AND c.view = ? AND c.kind = ?"
         )
         return int(self._db.value(sql, (session, view, SUMMARY)))
 
@@ -116,7 +117,7 @@ class Contexts:
         sql = (
             "SELECT count(*) FROM context_items WHERE session = ? AND view = ? AND kind = ? AND position <= ("
             "SELECT max(c.position) FROM context_items c LEFT JOIN messages m "
-            f"ON m.key = ({session} << {SHIFT}) + c.ref"
+            f"ON m.key = {key(session, 0)} + c.ref"
             " WHERE c.session = ? AND c.view = ? AND (c.kind = ? OR m.kind = 'compaction_summary'))"
         )
         values = (session, view, MESSAGE, session, view, SUMMARY)
@@ -127,7 +128,7 @@ class Contexts:
     def totals(self, session: int) -> dict[int, dict[str, tuple[int, int]]]:
         """Return the totals as view -> region -> (tokens, messages)."""
         found: dict[int, dict[str, tuple[int, int]]] = {AGENT: {}, PRUNED: {}}
-        sql = "SELECT view, region, tokens, messages FROM totals WHERE session = ?"
+        sql = "SELECT view, region, tokens, messages FROM totals WHERE session = ? ORDER BY view, region"
         for view, region, tokens, messages in self._db.rows(sql, (session,)):
             found[view][region] = (tokens, messages)
         return found
@@ -137,7 +138,11 @@ class Contexts:
         found: dict[int, dict[int, dict[str, tuple[int, int]]]] = {}
         for start in range(0, len(sessions), 500):
             some = sessions[start : start + 500]
-            sql = f"SELECT * FROM totals WHERE session IN ({', '.join('?' * len(some))})"
+            marks = ", ".join("?" * len(some))
+            sql = (
+                f"SELECT session, view, region, tokens, messages FROM totals WHERE session IN ({marks}) "
+                "ORDER BY session, view, region"
+            )
             for session, view, region, tokens, messages in self._db.rows(sql, some):
                 found.setdefault(session, {AGENT: {}, PRUNED: {}})[view][region] = (tokens, messages)
         return found
@@ -145,5 +150,5 @@ class Contexts:
     def put_totals(self, session: int, view: int, regions: dict[str, tuple[int, int]]) -> None:
         """Replace the totals of a view."""
         values: list[Any] = [(session, view, name, *pair) for name, pair in regions.items()]
-        sql = "INSERT OR REPLACE INTO totals (session, view, region, tokens, messages) VALUES (?, ?, ?, ?, ?)"
+        sql = upsert("totals", ("session", "view", "region", "tokens", "messages"), keys=3)
         self._db.run_many(sql, values)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from webapp.store.connection import Connections
+from webapp.store.engine import Engine
+from webapp.store.sql import insert
 
 _SELECT = "SELECT session_id, origin_id, title, at, tokens_before, tokens_promised FROM copies"
 
@@ -21,14 +22,14 @@ class CopyRow(NamedTuple):
 
 
 class Copies:
-    """Rows of `copies`. Writes belong inside `Connections.write()`."""
+    """Rows of `copies`. Writes belong inside `Engine.write()`."""
 
-    def __init__(self, db: Connections) -> None:
+    def __init__(self, db: Engine) -> None:
         self._db = db
 
     def put(self, copy: CopyRow) -> None:
         """Store a new copy."""
-        self._db.run("INSERT INTO copies VALUES (?, ?, ?, ?, ?, ?)", copy)
+        self._db.run(insert("copies", CopyRow._fields), copy)
 
     def find(self, session_id: str) -> CopyRow | None:
         """Return the copy with this session id, or None."""

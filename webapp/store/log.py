@@ -16,13 +16,16 @@ from typing import Any, NamedTuple
 import orjson
 
 from scoring.messages import Message, Role, part_from_dict, part_to_dict
-from webapp.store.connection import Connections
+from webapp.store.engine import Engine
 from webapp.store.keys import SHIFT, bounds, key, number
+from webapp.store.sql import upsert
 
 ID_BYTES = 16
 # Below this many bytes, compression costs more than it saves.
 PACK_FROM = 200
 PACK_LEVEL = 1
+# More rows than there are.
+ALL = (1 << 63) - 1
 
 
 @dataclass(slots=True)
@@ -149,7 +152,7 @@ _MESSAGE = (
 class Log:
     """Entries and messages of all sessions, found by session number."""
 
-    def __init__(self, db: Connections) -> None:
+    def __init__(self, db: Engine) -> None:
         self._db = db
 
     # -- writing
@@ -168,11 +171,9 @@ class Log:
         )  # fmt: skip
 
     def put_messages(self, session: int, rows: Iterable[MessageRow]) -> None:
-        """Write the derived rows of new messages and of those with new entries."""
-        marks = ", ".join("?" * len(MessageRow._fields))
+        """Write derived rows, new ones and those that got further entries."""
         self._db.run_many(
-            f"INSERT OR REPLACE INTO messages ({_MESSAGE}) VALUES ({marks})",
-            ((key(session, r.no), *r[1:]) for r in rows),
+            upsert("messages", _MESSAGE.split(", "), keys=1), ((key(session, r.no), *r[1:]) for r in rows)
         )
 
     def put_features(self, session: int, changes: Iterable[tuple[int, str, str]]) -> None:
@@ -247,7 +248,7 @@ class Log:
         return [_message(row) for row in self._db.rows(sql, (low, key(session, next_no)))]
 
     def numbers(
-        self, session: int, *, newest_first: bool, beyond: int | None = None, limit: int = -1,
+        self, session: int, *, newest_first: bool, beyond: int | None = None, limit: int = ALL,
         role: str | None = None, out: bool | None = None, error: bool = False, kind: str | None = None,
     ) -> list[int]:  # fmt: skip
         """Return the numbers of messages that meet the conditions, in log order or newest first, after `beyond`."""
@@ -276,14 +277,10 @@ class Log:
 
     def of_tool(self, session: int, tool: str) -> list[int]:
         """Return the numbers of the calls and results of a tool, in log order."""
-        sql = (
-            "SELECT key FROM messages WHERE key BETWEEN ? AND ? AND instr(card, ?) AND "
-            "(json_extract(card, '$.tool') = ? OR EXISTS (SELECT 1 FROM json_each(card, '$.calls') "
-            "WHERE json_extract(value, '$.name') = ?)) ORDER BY key"
-        )
-        # The name as it is in the card's JSON; most cards lack it and need not be parsed.
-        written = orjson.dumps(tool).decode()
-        return [number(k) for (k,) in self._db.rows(sql, (*bounds(session), written, tool, tool))]
+        # The name as the card's JSON has it, which most cards lack: those are not read.
+        sql = "SELECT key, card FROM messages WHERE key BETWEEN ? AND ? AND replace(card, ?, '') <> card ORDER BY key"
+        found = self._db.rows(sql, (*bounds(session), orjson.dumps(tool).decode()))
+        return [number(k) for k, card in found if _is_of(tool, orjson.loads(card))]
 
     def _conditions(
         self, session: int, role: str | None, out: bool | None, error: bool
@@ -309,6 +306,11 @@ class Log:
         """Return (number, tokens, role, is_error) of every message in log order."""
         sql = "SELECT key, tokens, role, is_error FROM messages WHERE key BETWEEN ? AND ? ORDER BY key"
         return [(number(k), t, r, e) for k, t, r, e in self._db.rows(sql, bounds(session))]
+
+
+def _is_of(tool: str, card: dict[str, Any]) -> bool:
+    """Return whether a card is that of a call or a result of the tool."""
+    return card.get("tool") == tool or any(call["name"] == tool for call in card.get("calls", ()))
 
 
 def _entry(row: tuple[Any, ...]) -> EntryRow:

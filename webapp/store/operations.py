@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from webapp.store.connection import Connections
+from webapp.store.engine import Engine
 from webapp.store.keys import bounds, key, number
 
 
@@ -51,7 +51,7 @@ _COLUMNS = "key, kind, actor, reason, at, seq, tokens_before, tokens_after, mess
 class Operations:
     """Operations of all sessions."""
 
-    def __init__(self, db: Connections) -> None:
+    def __init__(self, db: Engine) -> None:
         self._db = db
 
     def add(self, session: int, row: OperationRow, items: Iterable[ItemRow]) -> None:
@@ -92,12 +92,12 @@ class Operations:
 
     def last_at(self, session: int) -> int:
         """Return the time of the last operation or undo in milliseconds; 0 before the first."""
-        sql = "SELECT max(max(at), max(coalesce(undone_at, 0))) FROM operations WHERE key BETWEEN ? AND ?"
-        return int(self._db.value(sql, bounds(session)) or 0)
+        sql = "SELECT max(at), max(undone_at) FROM operations WHERE key BETWEEN ? AND ?"
+        return max(int(at or 0) for at in self._db.row(sql, bounds(session)) or (0,))
 
     def items(self, session: int, n: int) -> list[ItemRow]:
         """Return the items of an operation, by message number."""
-        sql = "SELECT no, change, before, detail FROM operation_items WHERE operation = ? ORDER BY no"
+        sql = "SELECT no, change, before, detail FROM operation_items WHERE operation = ? ORDER BY no, change"
         return [_item(row) for row in self._db.rows(sql, (key(session, n),))]
 
     def left(self, session: int, pairs: Sequence[tuple[int, int]]) -> dict[int, Left]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from webapp.store.connection import Connections
+from webapp.store.engine import Engine
 from webapp.store.keys import SHIFT
 
 
@@ -21,7 +21,7 @@ class SavedRow(NamedTuple):
 class Saved:
     """Sums over `operations`, `messages`, `copies` and `calls`; it only reads."""
 
-    def __init__(self, db: Connections) -> None:
+    def __init__(self, db: Engine) -> None:
         self._db = db
 
     def rows(self) -> list[SavedRow]:

@@ -1,37 +1,39 @@
-"""Full-text search over all messages. The index holds words only; the text stays in the log."""
+"""Full-text search over all messages: what is looked for, and the contract of a word index.
+
+An index holds words only; the text stays in the log, in `memories` and in `learnings`.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from webapp.store.connection import Connections
-from webapp.store.indexed_text import INDEXED_CHARS
-from webapp.store.keys import MASK, SHIFT, bounds, key, number
-
-# Words of a search. FTS5 takes time that grows with the square of their number, and cannot be stopped in between.
+# Words of a search. The time of FTS5 grows with the square of their number, and it cannot be stopped in between.
 MOST_WORDS = 16
-# About a millisecond of work with the write lock held.
-MERGE_PAGES = 24
-_WORDS = re.compile(r'"([^"]*)"|(\S+)')
+# Words of a search for any of them.
+ANY_WORDS = 64
+_TERMS = re.compile(r'"([^"]*)"|(\S+)')
 _WORD = re.compile(r"\w+")
 
 
-def match_expression(q: str) -> str | None:
-    """Return a search text as an FTS5 expression: all words, "phrases in quotes", the last word as a prefix.
+class Term(NamedTuple):
+    """A word, or several that stand one behind the other; `begins` is True where only its beginning was typed."""
 
-    Return None for a text without words. Operators of FTS5 count as words. A word that is
-    repeated counts once, and words after the first `MOST_WORDS` do not count.
+    text: str
+    begins: bool
+
+
+def terms(q: str) -> list[Term]:
+    """Return the terms of a search: all words, "phrases in quotes", the last word as a beginning. Operators are words.
+
+    NUL and half surrogates, which a database does not accept, are replaced, and the text is cut to 500 characters.
+    A word that is repeated counts once, and words after the first `MOST_WORDS` do not count.
     """
-    terms = [(phrase or word, bool(phrase)) for phrase, word in _WORDS.findall(_clean(q))]
-    terms = _few([(text, quoted) for text, quoted in terms if _WORD.search(text)])
-    if not terms:
-        return None
-    quoted_terms = ['"' + text.replace('"', '""') + '"' for text, _ in terms]
-    if not terms[-1][1]:
-        quoted_terms[-1] += "*"
-    return " ".join(quoted_terms)
+    found = [(phrase or word, bool(phrase)) for phrase, word in _TERMS.findall(clean(q[:500]))]
+    found = _few([(text, quoted) for text, quoted in found if _WORD.search(text)])
+    return [Term(text, n == len(found) and not quoted) for n, (text, quoted) in enumerate(found, 1)]
 
 
 def _few(terms: list[tuple[str, bool]]) -> list[tuple[str, bool]]:
@@ -46,9 +48,14 @@ def _few(terms: list[tuple[str, bool]]) -> list[tuple[str, bool]]:
     return kept
 
 
-def _clean(q: str) -> str:
-    """Return the text, cut to 500 characters, without NUL and half surrogates, which SQLite does not accept."""
-    return q[:500].replace("\0", " ").encode("utf-8", "replace").decode()
+def any_words(words: Iterable[str]) -> list[str]:
+    """Return the words of a search for any of them, each once; signs only separate words."""
+    return list(dict.fromkeys(_WORD.findall(clean(" ".join(words)))))[:ANY_WORDS]
+
+
+def clean(text: str) -> str:
+    """Return the text without NUL and half surrogates."""
+    return text.replace("\0", " ").encode("utf-8", "replace").decode()
 
 
 class Within(NamedTuple):
@@ -60,68 +67,56 @@ class Within(NamedTuple):
     since: int | None = None
     until: int | None = None
 
-    def condition(self) -> tuple[str, list[Any]]:
-        """Return the SQL condition on `w` and `m`, and its values."""
-        low, high = bounds(self.session) if self.session is not None else (None, None)
-        called = "EXISTS (SELECT 1 FROM json_each(m.card, '$.calls') c WHERE c.value ->> 'name' = ?)"
-        parts: list[tuple[str, list[Any]]] = [
-            ("w.rowid BETWEEN ? AND ?", [low, high]),
-            ("m.role = ?", [self.role]),
-            (f"(m.card ->> 'tool' = ? OR {called})", [self.tool, self.tool]),
-            ("m.at >= ?", [self.since]),
-            ("m.at < ?", [self.until]),
-        ]
-        asked = [(sql, values) for sql, values in parts if values[0] is not None]
-        return "".join(f"AND {sql} " for sql, _ in asked), [one for _, values in asked for one in values]
 
+class WordIndex(ABC):
+    """The words of entries, a row an entry, and those of memories and learnings. Writes belong inside `write()`."""
 
-class Words:
-    """The word index, with one row for each entry."""
-
-    def __init__(self, db: Connections) -> None:
-        self._db = db
-
+    @abstractmethod
     def add(self, session: int, texts: Iterable[tuple[int, str]]) -> None:
         """Index texts, each (seq, text)."""
-        rows = ((key(session, seq), text[:INDEXED_CHARS]) for seq, text in texts if text)
-        self._db.run_many("INSERT INTO entry_words (rowid, text) VALUES (?, ?)", rows)
 
+    @abstractmethod
     def remove(self, session: int, texts: Iterable[tuple[int, str]]) -> None:
         """Remove texts from the index; they have to be exactly those that were added."""
-        rows = ((key(session, seq), text[:INDEXED_CHARS]) for seq, text in texts if text)
-        self._db.run_many("INSERT INTO entry_words (entry_words, rowid, text) VALUES ('delete', ?, ?)", rows)
 
+    @abstractmethod
     def clear(self) -> None:
-        """Empty the index, so that it can be filled again from the log."""
-        self._db.run("INSERT INTO entry_words (entry_words) VALUES ('delete-all')")
+        """Empty the index of entries, so that it can be filled again from the log."""
 
+    @abstractmethod
     def merge(self) -> bool:
-        """Merge some of the index's segments, a bounded amount of work; return whether more may be needed."""
-        before = self._db.changes()
-        self._db.run("INSERT INTO entry_words (entry_words, rank) VALUES ('merge', ?)", (MERGE_PAGES,))
-        return self._db.changes() - before > 1
+        """Do some of the index's upkeep, a bounded amount of work; return whether more may be needed."""
 
+    @abstractmethod
+    def numbers(self, session: int) -> set[int]:
+        """Return the seqs of a session's entries that are in the index."""
+
+    @abstractmethod
     def in_session(self, session: int, q: str) -> list[int]:
         """Return the numbers of a session's messages that match, ascending."""
-        expression = match_expression(q)
-        if expression is None:
-            return []
-        sql = (
-            "SELECT DISTINCT e.message_no FROM entry_words w JOIN entries e ON e.key = w.rowid "
-            "WHERE entry_words MATCH ? AND w.rowid BETWEEN ? AND ? ORDER BY e.message_no"
-        )
-        return [no for (no,) in self._db.rows(sql, (expression, *bounds(session)))]
 
+    @abstractmethod
     def everywhere(self, q: str, within: Within, limit: int, offset: int = 0) -> list[tuple[int, int, int]]:
         """Return (session, seq, message number) of the best matching entries, best first, from the `offset`-th on."""
-        expression = match_expression(q)
-        if expression is None:
-            return []
-        where, values = within.condition()
-        sql = (
-            "SELECT w.rowid, e.message_no FROM entry_words w JOIN entries e ON e.key = w.rowid "
-            f"LEFT JOIN messages m ON m.key = (w.rowid & ~{MASK}) | e.message_no "
-            f"WHERE entry_words MATCH ? {where} ORDER BY bm25(entry_words), w.rowid DESC LIMIT ? OFFSET ?"
-        )
-        rows = self._db.rows(sql, (expression, *values, limit, offset))
-        return [(k >> SHIFT, number(k), no) for k, no in rows]
+
+    @abstractmethod
+    def put_memory(self, number: int, text: str) -> None:
+        """Index a memory or learning that is new or has changed."""
+
+    @abstractmethod
+    def remove_memory(self, number: int) -> None:
+        """Remove a memory or learning that was deleted."""
+
+    @abstractmethod
+    def index_memories_again(self) -> None:
+        """Make the index of memories and learnings from their texts."""
+
+    @abstractmethod
+    def memories(self) -> set[int]:
+        """Return the numbers of the memories and learnings that are in the index."""
+
+    @abstractmethod
+    def memories_with(
+        self, kind: str, words: Iterable[str], columns: Sequence[str], limit: int
+    ) -> list[tuple[Any, ...]]:
+        """Return columns of the memories of a kind with any of the words, best match first, then the latest."""

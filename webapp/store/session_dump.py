@@ -11,7 +11,7 @@ import base64
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from webapp.store.connection import Connections
+from webapp.store.engine import Engine
 from webapp.store.keys import bounds, key, number
 from webapp.store.log import pack, unpack
 from webapp.store.sessions import COLUMNS, SessionRow
@@ -63,7 +63,7 @@ SESSION_COLUMNS = tuple(name for name in COLUMNS if name not in LOCAL)
 class Dump:
     """Reads and writes all rows of one session."""
 
-    def __init__(self, db: Connections) -> None:
+    def __init__(self, db: Engine) -> None:
         self._db = db
 
     def records(self, row: SessionRow) -> Iterator[dict[str, Any]]:
@@ -77,12 +77,15 @@ class Dump:
                 for found in rows:
                     yield self._keyed(table, columns, found)
                 at = rows[-1][0] + 1
-        sql = f"SELECT operation, {', '.join(ITEMS)} FROM operation_items WHERE operation BETWEEN ? AND ?"
+        sql = (
+            f"SELECT operation, {', '.join(ITEMS)} FROM operation_items WHERE operation BETWEEN ? AND ? "
+            "ORDER BY operation, no, change"
+        )
         for operation, *values in self._db.rows(sql, (low, high)):
             yield {"type": "operation_items", "n": number(operation), **_named(ITEMS, values)}
         for table, columns in OWNED.items():
             for found in self._db.rows(
-                f"SELECT {', '.join(columns)} FROM {table} WHERE session = ?", (row.key,)
+                f"SELECT {', '.join(columns)} FROM {table} WHERE session = ? ORDER BY 1, 2", (row.key,)
             ):
                 yield {"type": table, **_named(columns, found)}
 
@@ -130,8 +133,8 @@ class Dump:
 
     def _holds(self, table: str, columns: Iterable[str]) -> list[tuple[type, ...]]:
         """Return the types that each column accepts."""
-        declared = {name: HOLDS[kind] for _, name, kind, *_ in self._db.rows(f"PRAGMA table_info({table})")}
-        if "position" in declared:  # the position of a summary is half a place before a message
+        declared = {name: HOLDS[kind] for name, kind in self._db.columns(table).items()}
+        if "position" in declared:  # a summary stands half a place before a message
             declared["position"] = HOLDS["REAL"]
         return [declared[name] for name in columns]
 

@@ -13,8 +13,9 @@ from typing import Any, Literal, NamedTuple
 import orjson
 
 from webapp.errors import Conflict, Invalid, NotFound
-from webapp.store.connection import Connections
+from webapp.store.engine import Engine
 from webapp.store.keys import bounds
+from webapp.store.sql import listed, quoted
 
 # Columns of JSON, and the value to use if one is damaged: a bad value must not hide its session or the others.
 JSON_COLUMNS: dict[str, Callable[[], Any]] = {
@@ -91,19 +92,17 @@ class Taught(NamedTuple):
 
 # The number of sessions of an agent that are read for its overheads; the newest are the most accurate.
 TAUGHT = 200
-_TAUGHT = ", ".join(
-    f"coalesce(json_extract(state, '$.calibration.{name}'), 0)"
-    for name in ("unseen", "second", "restored", "calls", "compactions")
-) + "".join(f", coalesce(json_extract(state, '$.{name}'), '')" for name in ("opening", "agent_version"))
+_SAID = ("opening", "agent_version")
+_CALIBRATED = ("unseen", "second", "restored", "calls", "compactions")
 
 COLUMNS = tuple(f.name for f in fields(SessionRow) if f.name != "damaged")
-_SELECT = f"SELECT {', '.join(COLUMNS)} FROM sessions"
+_SELECT = f"SELECT {listed(COLUMNS)} FROM sessions"
 
 
 class Sessions:
-    """Rows of `sessions`. Writes belong inside `Connections.write()`."""
+    """Rows of `sessions`. Writes belong inside `Engine.write()`."""
 
-    def __init__(self, db: Connections) -> None:
+    def __init__(self, db: Engine) -> None:
         self._db = db
 
     def create(self, **columns: Any) -> SessionRow:
@@ -125,7 +124,7 @@ class Sessions:
             columns["parent_id"] = None
         names = tuple(columns)
         places = ", ".join("?" * len(names))
-        self._db.run(f"INSERT INTO sessions ({', '.join(names)}) VALUES ({places})", _encoded(columns))
+        self._db.run(f"INSERT INTO sessions ({listed(names)}) VALUES ({places})", _encoded(columns))
         return self.get(columns["id"])
 
     def get(self, session_id: str) -> SessionRow:
@@ -161,6 +160,10 @@ class Sessions:
         rows = self._db.rows(f"{_SELECT} WHERE deleted_at IS NULL ORDER BY last_activity_at DESC, key DESC")
         return [_decoded(row) for row in rows]
 
+    def everything(self) -> list[SessionRow]:
+        """Return every session and every marker, oldest first."""
+        return [_decoded(row) for row in self._db.rows(f"{_SELECT} ORDER BY key")]
+
     def page(self, last: SessionRow | None, limit: int) -> tuple[list[SessionRow], int]:
         """Return at most `limit` sessions after `last`, latest activity first, and the number of all sessions.
 
@@ -183,21 +186,21 @@ class Sessions:
     def _is_below(self, parent: str | None, session_id: str) -> bool:
         """Return True if `parent` is the session itself or one below it."""
         sql = (
-            "WITH RECURSIVE above (id) AS (SELECT ? UNION SELECT parent_id FROM sessions "
-            "JOIN above USING (id) WHERE parent_id IS NOT NULL) SELECT 1 FROM above WHERE id = ?"
+            "WITH RECURSIVE above (id) AS (SELECT parent_id FROM sessions WHERE id = ? UNION SELECT s.parent_id "
+            "FROM sessions s JOIN above ON above.id = s.id) SELECT 1 FROM above WHERE id = ?"
         )
-        return parent is not None and self._db.value(sql, (parent, session_id)) is not None
+        return parent is not None and (
+            parent == session_id or self._db.value(sql, (parent, session_id)) is not None
+        )
 
     def taught(self, source: str) -> list[Taught]:
         """Return the overheads that the newest sessions of an agent showed, newest first."""
         sql = (
-            f"SELECT key, parent_id IS NOT NULL, agent_type, cwd, model, {_TAUGHT} FROM "
-            "(SELECT * FROM sessions WHERE source = ? AND deleted_at IS NULL "
-            "ORDER BY last_activity_at DESC, id LIMIT ?) "
-            "WHERE CASE WHEN json_valid(state) THEN json_extract(state, '$.calibration.known') END "
-            "ORDER BY last_activity_at DESC, id"
+            "SELECT state, key, parent_id, agent_type, cwd, model FROM sessions "
+            "WHERE source = ? AND deleted_at IS NULL ORDER BY last_activity_at DESC, id LIMIT ?"
         )
-        return [Taught(key, bool(child), *rest) for key, child, *rest in self._db.rows(sql, (source, TAUGHT))]
+        found = (_taught(*row) for row in self._db.rows(sql, (source, TAUGHT)))
+        return [one for one in found if one is not None]
 
     def with_first(self, source_id: str) -> list[SessionRow]:
         """Return the sessions whose log has an entry with this source id."""
@@ -209,13 +212,13 @@ class Sessions:
         if (parent := columns.get("parent_id")) is not None and self._is_below(parent, self.by_key(key).id):
             del columns["parent_id"]
         if columns:
-            sets = ", ".join(f"{name} = ?" for name in columns)
+            sets = ", ".join(f"{quoted(name)} = ?" for name in columns)
             self._db.run(f"UPDATE sessions SET {sets} WHERE key = ?", (*_encoded(columns), key))
 
     def remove(self, row: SessionRow, marker_at: int | None) -> None:
         """Delete a session and everything that belongs to it; with `marker_at` its id stays as a marker."""
         low, high = bounds(row.key)
-        for table in ("entries", "messages", "samples", "operations"):
+        for table in ("entries", "messages", "samples", "operations", "summaries"):
             self._db.run(f"DELETE FROM {table} WHERE key BETWEEN ? AND ?", (low, high))
         self._db.run("DELETE FROM operation_items WHERE operation BETWEEN ? AND ?", (low, high))
         for table in ("context_items", "totals", "calls", "idempotency"):
@@ -234,6 +237,19 @@ class Sessions:
         }
         zero = dict.fromkeys(("next_seq", "turns", "prunes", "operations", "malformed", "unknown"), 0)
         self.update(row.key, deleted_at=marker_at, last_entry_id=None, tail_hash=None, **blank, **zero)
+
+
+def _taught(state: str, key: int, parent: str | None, *rest: Any) -> Taught | None:
+    """Return the overheads that a session's stored state tells, None where it tells none or is damaged."""
+    try:
+        said = orjson.loads(state)
+        calibration = said.get("calibration") or {}
+        if not calibration.get("known"):
+            return None
+    except (ValueError, TypeError, AttributeError):
+        return None
+    numbers = (calibration.get(name) or 0 for name in _CALIBRATED)
+    return Taught(key, parent is not None, *rest, *numbers, *(said.get(name) or "" for name in _SAID))
 
 
 def _encoded(columns: dict[str, Any]) -> Sequence[Any]:

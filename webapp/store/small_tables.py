@@ -6,13 +6,14 @@ from typing import Any
 
 import orjson
 
-from webapp.store.connection import Connections
+from webapp.store.engine import Engine
+from webapp.store.sql import upsert
 
 
 class SmallTables:
-    """Named JSON values. Writes belong inside `Connections.write()`."""
+    """Named JSON values. Writes belong inside `Engine.write()`."""
 
-    def __init__(self, db: Connections) -> None:
+    def __init__(self, db: Engine) -> None:
         self._db = db
 
     # -- settings and models
@@ -31,9 +32,7 @@ class SmallTables:
         if value is None:
             self._db.run("DELETE FROM settings WHERE name = ?", (name,))
         else:
-            self._db.run(
-                "INSERT OR REPLACE INTO settings VALUES (?, ?)", (name, orjson.dumps(value).decode())
-            )
+            self._db.run(upsert("settings", ("name", "value"), keys=1), (name, orjson.dumps(value).decode()))
 
     def model_overrides(self) -> dict[str, Any]:
         """Return the user's limits by model name."""
@@ -52,7 +51,7 @@ class SmallTables:
         if value is None:
             return self._db.run("DELETE FROM model_overrides WHERE name = ?", (name,)) > 0
         self._db.run(
-            "INSERT OR REPLACE INTO model_overrides VALUES (?, ?)", (name, orjson.dumps(value).decode())
+            upsert("model_overrides", ("name", "value"), keys=1), (name, orjson.dumps(value).decode())
         )
         return True
 
@@ -65,8 +64,8 @@ class SmallTables:
     def put_revision(self, room: str, revision: int) -> None:
         """Store a room's revision if it is larger than the stored one."""
         sql = (
-            "INSERT INTO revisions VALUES (?, ?) ON CONFLICT DO UPDATE SET "
-            "revision = max(revision, excluded.revision)"
+            "INSERT INTO revisions (room, revision) VALUES (?, ?) ON CONFLICT (room) DO UPDATE "
+            "SET revision = excluded.revision WHERE excluded.revision > revisions.revision"
         )
         self._db.run(sql, (room, revision))
 
@@ -80,7 +79,8 @@ class SmallTables:
     def put_file(self, path: str, session_id: str | None, position: Any, at: int) -> None:
         """Store the read position of a file."""
         text = orjson.dumps(position).decode()
-        self._db.run("INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?)", (path, session_id, text, at))
+        sql = upsert("files", ("path", "session_id", "position", "looked_at"), keys=1)
+        self._db.run(sql, (path, session_id, text, at))
 
     # -- answers to repeated requests
 
@@ -94,7 +94,7 @@ class SmallTables:
     def put_answer(self, session: int, name: str, digest: bytes, answer: Any, at: int) -> None:
         """Store an answer; only the newest 200 of a session are kept."""
         values = (session, name, digest, orjson.dumps(answer).decode(), at)
-        self._db.run("INSERT OR REPLACE INTO idempotency VALUES (?, ?, ?, ?, ?)", values)
+        self._db.run(upsert("idempotency", ("session", "name", "digest", "answer", "at"), keys=2), values)
         self._db.run(
             "DELETE FROM idempotency WHERE session = ? AND name NOT IN "
             "(SELECT name FROM idempotency WHERE session = ? ORDER BY at DESC LIMIT 200)",

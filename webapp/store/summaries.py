@@ -12,8 +12,8 @@ from typing import Any
 
 import orjson
 
-from webapp.store.connection import Connections
 from webapp.store.context import PRUNED, SUMMARY
+from webapp.store.engine import Engine
 from webapp.store.keys import bounds, key, number
 
 _COLUMNS = (
@@ -45,9 +45,9 @@ class SummaryRow:
 
 
 class Summaries:
-    """Summaries of all sessions. Writes belong inside `Connections.write()`."""
+    """Summaries of all sessions. Writes belong inside `Engine.write()`."""
 
-    def __init__(self, db: Connections) -> None:
+    def __init__(self, db: Engine) -> None:
         self._db = db
 
     def next_number(self, session: int) -> int:
@@ -79,10 +79,10 @@ class Summaries:
         """Return the summaries in the pruned view, in its order."""
         sql = (
             f"SELECT s.key, {', '.join('s.' + name for name in _COLUMNS.split(', '))} FROM context_items c "
-            f"JOIN summaries s ON s.key = (? << 32) + c.ref WHERE c.session = ? AND c.view = ? AND c.kind = ? "
+            "JOIN summaries s ON s.key = ? + c.ref WHERE c.session = ? AND c.view = ? AND c.kind = ? "
             "ORDER BY c.position"
         )
-        rows = self._db.rows(sql, (session, session, PRUNED, SUMMARY))
+        rows = self._db.rows(sql, (key(session, 0), session, PRUNED, SUMMARY))
         return [_summary(row) for row in rows]
 
     def active_numbers(self, session: int) -> list[int]:
@@ -107,8 +107,8 @@ class Summaries:
         """Return the number of messages after the view's last summary, and their tokens."""
         last = max((row.until_no for row in self.active(session)), default=0)
         sql = (
-            "SELECT count(*), total(tokens) FROM messages WHERE key BETWEEN ? AND ? AND out_operation IS NULL "
-            "AND role != 'system'"
+            "SELECT count(*), coalesce(sum(tokens), 0) FROM messages WHERE key BETWEEN ? AND ? "
+            "AND out_operation IS NULL AND role != 'system'"
         )
         row = self._db.row(sql, (key(session, last + 1), bounds(session)[1]))
         return (int(row[0]), int(row[1])) if row else (0, 0)
@@ -116,7 +116,8 @@ class Summaries:
     def put_in(self, session: int, rows: Sequence[SummaryRow]) -> None:
         """Add summaries to the pruned view, each at its position."""
         sql = (
-            "INSERT OR IGNORE INTO context_items (session, view, position, kind, ref) VALUES (?, ?, ?, ?, ?)"
+            "INSERT INTO context_items (session, view, position, kind, ref) VALUES (?, ?, ?, ?, ?) "
+            "ON CONFLICT DO NOTHING"
         )
         self._db.run_many(sql, ((session, PRUNED, row.position, SUMMARY, row.n) for row in rows))
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from webapp.store.connection import Connections
+from webapp.store.engine import Engine
 from webapp.store.keys import bounds, key, number
+from webapp.store.sql import insert, upsert
 
 
 class CallRow(NamedTuple):
@@ -40,17 +41,21 @@ class Sample(NamedTuple):
     view_tokens: int
 
 
+_SAMPLE = ", ".join(("key", *Sample._fields[1:]))
+
+
 class Usage:
     """Calls and samples of all sessions."""
 
-    def __init__(self, db: Connections) -> None:
+    def __init__(self, db: Engine) -> None:
         self._db = db
 
     def put_calls(self, session: int, rows: Iterable[CallRow]) -> None:
         """Write calls; an existing one keeps the larger output and its first estimate."""
         sql = (
-            "INSERT INTO calls VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET "
-            "input_tokens = excluded.input_tokens, output_tokens = max(output_tokens, excluded.output_tokens), "
+            f"{insert('calls', ('session', *CallRow._fields))} ON CONFLICT (session, call_key) DO UPDATE SET "
+            "input_tokens = excluded.input_tokens, output_tokens = CASE WHEN excluded.output_tokens > "
+            "calls.output_tokens THEN excluded.output_tokens ELSE calls.output_tokens END, "
             "answer_tokens = excluded.answer_tokens"
         )
         self._db.run_many(sql, ((session, *row) for row in rows))
@@ -82,20 +87,20 @@ class Usage:
         sql = (
             "SELECT call_key, seq, at, model, input_tokens, output_tokens, cached_tokens, cache_write_tokens, "
             "reasoning_tokens, estimated, coalesce(cache_write_hour_tokens, 0), coalesce(answer_tokens, 0) "
-            "FROM calls WHERE session = ? ORDER BY seq"
+            "FROM calls WHERE session = ? ORDER BY seq, call_key"
         )
         return [CallRow(*row) for row in self._db.rows(sql, (session,))]
 
     def first_input(self, session: int) -> int | None:
         """Return the input tokens of a session's first call; None if there was none."""
         found = self._db.value(
-            "SELECT input_tokens FROM calls WHERE session = ? ORDER BY seq LIMIT 1", (session,)
+            "SELECT input_tokens FROM calls WHERE session = ? ORDER BY seq, call_key LIMIT 1", (session,)
         )
         return None if found is None else int(found)
 
     def add_samples(self, session: int, rows: Iterable[Sample]) -> None:
         """Append samples."""
-        sql = "INSERT OR REPLACE INTO samples VALUES (?, ?, ?, ?, ?)"
+        sql = upsert("samples", ("key", *Sample._fields[1:]), keys=1)
         self._db.run_many(sql, ((key(session, r.n), *r[1:]) for r in rows))
 
     def samples(self, session: int, count: int, points: int) -> list[Sample]:
@@ -105,13 +110,13 @@ class Usage:
         """
         if count <= points:
             rows = self._db.rows(
-                "SELECT * FROM samples WHERE key BETWEEN ? AND ? ORDER BY key", bounds(session)
+                f"SELECT {_SAMPLE} FROM samples WHERE key BETWEEN ? AND ? ORDER BY key", bounds(session)
             )
             return [Sample(number(k), *rest) for k, *rest in rows]
         wanted = sorted({round(i * (count - 1) / max(1, points - 1)) for i in range(points)})
         found: list[Sample] = []
         for start in range(0, len(wanted), 500):
             keys = [key(session, n) for n in wanted[start : start + 500]]
-            sql = f"SELECT * FROM samples WHERE key IN ({', '.join('?' * len(keys))}) ORDER BY key"
+            sql = f"SELECT {_SAMPLE} FROM samples WHERE key IN ({', '.join('?' * len(keys))}) ORDER BY key"
             found.extend(Sample(number(k), *rest) for k, *rest in self._db.rows(sql, keys))
         return found

@@ -18,26 +18,23 @@ from collections.abc import Iterator, Sequence
 import orjson
 
 from webapp.errors import StoreError
-from webapp.store.connection import Connections
 from webapp.store.context import AGENT, MESSAGE, PRUNED, REGIONS_BESIDE, Contexts
+from webapp.store.engine import Engine
 from webapp.store.indexed_text import indexed
-from webapp.store.keys import bounds, number
 from webapp.store.log import ID_BYTES, EntryRow, Log, MessageRow, entry_id
 from webapp.store.operations import Operations
-from webapp.store.seals import EVERYWHERE, PARTS, Part, of_rows, rows_of
+from webapp.store.parts import EVERYWHERE, PARTS, Part
 from webapp.store.sessions import SessionRow, Sessions
 from webapp.store.summaries import Summaries
 
 BATCH = 1_000
-# Faults of the file that are reported; one that is torn in the middle has thousands.
-FILE_FAULTS = 20
 # Errors that reading a damaged value raises.
 UNREADABLE = (StoreError, ValueError, TypeError, KeyError, AttributeError, IndexError, OverflowError)
 
 
-def faults_of_store(db: Connections) -> Iterator[str]:
+def faults_of_store(db: Engine) -> Iterator[str]:
     """Yield every fault in the store, inside the caller's `read()`."""
-    yield from _guarded("the file", _file(db))
+    yield from _guarded("the file", db.faults())
     names: dict[int, str] = {}
     yield from _guarded("the sessions", _named(db, names))
     for part in PARTS:
@@ -51,7 +48,7 @@ def faults_of_store(db: Connections) -> Iterator[str]:
             yield from faults_of(db, row)
 
 
-def faults_of(db: Connections, row: SessionRow) -> Iterator[str]:
+def faults_of(db: Engine, row: SessionRow) -> Iterator[str]:
     """Yield the faults of one session, except those of its seals."""
     log, contexts, summaries = Log(db), Contexts(db), Summaries(db)
     entries: Counter[int] = Counter()
@@ -77,30 +74,20 @@ def _guarded(what: str, check: Iterator[str]) -> Iterator[str]:
         yield f"{what} cannot be read: {' '.join(str(error).split()) or type(error).__name__}"
 
 
-def _file(db: Connections) -> Iterator[str]:
-    """Yield faults of pages, indexes and constraints, as SQLite itself finds them."""
-    for (said,) in db.each(f"PRAGMA integrity_check({FILE_FAULTS})"):
-        if said != "ok":
-            yield f"the file {db.path}: {said}"
-
-
-def _named(db: Connections, names: dict[int, str]) -> Iterator[str]:
-    """Fill `names` by number, including the markers of deleted sessions."""
+def _named(db: Engine, names: dict[int, str]) -> Iterator[str]:
+    """Fill `names` by number, those that deleted sessions left as markers included."""
     names.update(db.each("SELECT key, id FROM sessions ORDER BY key"))
     yield from ()
 
 
-def _sealed(db: Connections, part: Part, names: dict[int, str]) -> Iterator[str]:
+def _sealed(db: Engine, part: Part, names: dict[int, str]) -> Iterator[str]:
     """Yield each part of a session that differs from its seal."""
     stored = dict(db.rows("SELECT session, value FROM seals WHERE part = ? AND value != 0", (part.name,)))
-    found = {session: value for (session, _), value in of_rows(part, db.each(rows_of(part))).items()}
+    found = {session: value for (session, _), value in db.seals_of(part).items()}
     for session in sorted({*stored, *found}):
         if stored.get(session) == found.get(session):
             continue
-        if session == EVERYWHERE and part.name == "sessions":
-            if all(stored.get(one) == found.get(one) for one in {*stored, *found} - {EVERYWHERE}):
-                yield "the list of sessions was changed from outside: one is gone, or not from here"
-        elif session == EVERYWHERE:
+        if session == EVERYWHERE:
             yield f"{part.said} changed from outside"
         elif session in names:
             yield f"session {names[session]}: {part.said} changed from outside"
@@ -108,7 +95,7 @@ def _sealed(db: Connections, part: Part, names: dict[int, str]) -> Iterator[str]
             yield f"a session was taken out from outside (number {session}): {part.said} there"
 
 
-def _orphans(db: Connections, names: dict[int, str]) -> Iterator[str]:
+def _orphans(db: Engine, names: dict[int, str]) -> Iterator[str]:
     """Yield rows that belong to no session."""
     for part in PARTS:
         of = part.session.format("")
@@ -250,11 +237,9 @@ def _operations(log: Log, operations: Operations, row: SessionRow) -> Iterator[s
                 )
 
 
-def _words(db: Connections, log: Log, row: SessionRow) -> Iterator[str]:
+def _words(db: Engine, log: Log, row: SessionRow) -> Iterator[str]:
     """Yield entries whose words are missing in the index, and words without an entry."""
-    low, high = bounds(row.key)
-    sql = "SELECT id FROM entry_words_docsize WHERE id BETWEEN ? AND ?"
-    there = {number(key) for (key,) in db.each(sql, (low, high))}
+    there = db.words.numbers(row.key)
     missing = 0
     for start in range(0, row.next_seq, BATCH):
         for entry in log.entries(row.key, start, start + BATCH - 1):
@@ -269,10 +254,10 @@ def _words(db: Connections, log: Log, row: SessionRow) -> Iterator[str]:
         yield f"session {row.id}: the index of words has {len(there):,} entries that the log does not have"
 
 
-def _memory_words(db: Connections) -> Iterator[str]:
+def _memory_words(db: Engine) -> Iterator[str]:
     """Yield memories and learnings whose words are missing in their index, and words without a text."""
     known = {key for (key,) in db.each("SELECT id FROM memories")}
-    there = {key for (key,) in db.each("SELECT id FROM memory_words_docsize")}
+    there = db.words.memories()
     if known != there:
         yield (
             f"the index of words of memories lacks {len(known - there):,} and has {len(there - known):,} that do not "

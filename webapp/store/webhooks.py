@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from webapp.errors import NotFound
-from webapp.store.connection import Connections
+from webapp.store.engine import Engine
 
 # Deliveries that are kept for each webhook, including those that still wait.
 KEPT = 200
@@ -54,9 +54,9 @@ class DeliveryRow(NamedTuple):
 
 
 class Webhooks:
-    """Rows of `webhooks` and `webhook_deliveries`. Writes belong inside `Connections.write()`."""
+    """Rows of `webhooks` and `webhook_deliveries`. Writes belong inside `Engine.write()`."""
 
-    def __init__(self, db: Connections) -> None:
+    def __init__(self, db: Engine) -> None:
         self._db = db
 
     def all(self) -> list[WebhookRow]:
@@ -77,10 +77,12 @@ class Webhooks:
     def add(self, url: str, secret: str, events: Sequence[str], at: int) -> WebhookRow:
         """Add a webhook; return it with its number."""
         values = (url, secret, orjson.dumps(list(events)).decode(), 1, at)
-        self._db.run(
-            "INSERT INTO webhooks (url, secret, events, active, created_at) VALUES (?, ?, ?, ?, ?)", values
+        sql = (
+            "INSERT INTO webhooks (url, secret, events, active, created_at) VALUES (?, ?, ?, ?, ?) "
+            f"RETURNING {_HOOK}"
         )
-        return self.get(int(self._db.value("SELECT last_insert_rowid()")))
+        [row] = self._db.rows(sql, values)
+        return _hook(row)
 
     def put(self, row: WebhookRow) -> None:
         """Store a changed webhook."""
@@ -130,7 +132,7 @@ class Webhooks:
         """Return the oldest waiting delivery of each active webhook, if it is due."""
         sql = (
             f"SELECT {_DELIVERY} FROM webhook_deliveries WHERE id IN (SELECT MIN(d.id) FROM webhook_deliveries d "
-            "JOIN webhooks w ON w.id = d.webhook WHERE w.active AND d.next_at <= ? GROUP BY d.webhook) ORDER BY id"
+            "JOIN webhooks w ON w.id = d.webhook WHERE w.active = 1 AND d.next_at <= ? GROUP BY d.webhook) ORDER BY id"
         )
         return [DeliveryRow(*row) for row in self._db.rows(sql, (now,))]
 
@@ -138,7 +140,7 @@ class Webhooks:
         """Return when the next delivery is due, in milliseconds; None if none waits."""
         sql = (
             "SELECT MIN(next_at) FROM webhook_deliveries WHERE next_at IS NOT NULL "
-            "AND webhook IN (SELECT id FROM webhooks WHERE active)"
+            "AND webhook IN (SELECT id FROM webhooks WHERE active = 1)"
         )
         found = self._db.value(sql)
         return None if found is None else int(found)

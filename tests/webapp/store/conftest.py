@@ -7,14 +7,21 @@ from pathlib import Path
 
 import pytest
 
+from webapp.config import Database
 from webapp.store import Store
 from webapp.store.sessions import SessionRow
 
 
+@pytest.fixture(params=["sqlite", "postgresql"])
+def engine(request: pytest.FixtureRequest) -> str:
+    """Both engines."""
+    return str(request.param)
+
+
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    """An empty store."""
-    made = Store(tmp_path / "a.db", busy_seconds=0.2)
+def store(database: Database) -> Iterator[Store]:
+    """An empty store, of each engine."""
+    made = Store(database, busy_seconds=0.2 if isinstance(database, Path) else 0.02)
     yield made
     made.close()
 

@@ -63,7 +63,7 @@ class TestModes:
         monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
         folder = Config().database.parent
         folder.mkdir()
-        written(Config().database).close()
+        written(folder / "coppice.db").close()
         assert folder.stat().st_mode & 0o777 == 0o700
 
     def test_of_a_folder_of_others_are_left(self, tmp_path: Path) -> None:

@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 
 from webapp.store import Store
 from webapp.store.log import EntryRow
-from webapp.store.search_index import Within, match_expression
+from webapp.store.search_index import Within
 from webapp.store.sessions import SessionRow
+from webapp.store.sqlite.words import match_expression
 
 ENTRY = EntryRow(0, b"i" * 16, 1, None, None, None, "message", "user", "", "[]", None, None, None, None, None)
 

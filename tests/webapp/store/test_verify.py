@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sqlite3
-from contextlib import closing
 from typing import Any
 
 import pytest
 
+from tests.outside import TABLES, in_dialect
+from tests.outside import outside as past
 from tests.webapp.building import call, conversation, entry, followed, mid, result, said, usage, user
 from webapp.app import App
 from webapp.services.planning.requests import PruneRequest
@@ -61,7 +61,7 @@ class TestVerify:
     def test_finds_damage(self, app_with_session: App, damage: str) -> None:
         """Each kind of change from outside is named in words."""
         with app_with_session.store.write():
-            app_with_session.store.db.run(damage)
+            app_with_session.store.db.run(in_dialect(app_with_session.config.database, damage))
         assert any(DAMAGE[damage] in fault for fault in app_with_session.verify())
 
     def test_finds_a_pair_that_was_torn(self, app_with_session: App) -> None:  # P4
@@ -142,10 +142,8 @@ def used(app: App) -> Any:
 
 
 def outside(app: App, *statements: str) -> None:
-    """Change the file as another program would."""
-    with closing(sqlite3.connect(app.config.database)) as other, other:
-        for statement in statements:
-            other.execute(statement)
+    """Change the database as another program would."""
+    past(app.config.database, *statements)
 
 
 class TestWhatAnotherProgramDid:
@@ -158,12 +156,12 @@ class TestWhatAnotherProgramDid:
         faults = list(used.verify())
         assert any(FROM_OUTSIDE[damage] in fault for fault in faults), faults
 
-    def test_is_found_where_a_session_is_gone_with_all_its_rows(self, used: App) -> None:
+    def test_is_found_where_a_session_is_gone_with_all_its_rows(self, used: App, engine: str) -> None:
         """Even with its seals."""
         with used.store.read():
-            tables = [name for (name,) in used.store.db.rows("SELECT DISTINCT name FROM pragma_table_list")]
+            tables = [name for (name,) in used.store.db.rows(TABLES[engine])]
         for table in tables:
-            columns = [row[1] for row in used.store.db.rows(f"PRAGMA table_info({table})")]
+            columns = [] if "_words" in table else list(used.store.db.columns(table))
             if "session" in columns:
                 outside(used, f"DELETE FROM {table} WHERE session = 1")
             elif columns[:1] == ["key"] and table != "sessions":

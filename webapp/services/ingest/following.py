@@ -133,7 +133,7 @@ class Following:
             added = len(took.nos)
         stored = self._store.small.file(file.key)
         if stored is None or stored[1] != portion.position:
-            with self._store.write():
+            with self._store.write(file.session_id):
                 now = self._environment.clock()
                 self._store.small.put_file(file.key, file.session_id, portion.position, now)
         return added
@@ -161,7 +161,7 @@ class Following:
         """Forget how much of a file could not be read, because it is read from its start again."""
         row = self._store.sessions.find(file.session_id)
         if row is not None and (row.malformed or row.unknown):
-            with self._store.write():
+            with self._store.write(file.session_id):
                 self._store.sessions.update(row.key, malformed=0, unknown=0)
 
     def failed(self, file: TranscriptFile, error: Exception) -> None:

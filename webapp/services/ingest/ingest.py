@@ -443,7 +443,7 @@ class Ingest:
         """Write a batch in one transaction; None if the session has changed since it was prepared."""
         session, added = batch.session, Added([no for no, _ in batch.fresh])
         try:
-            with self._store.write():
+            with self._store.write(session.id):
                 current = self._store.sessions.get(session.id)
                 if (known := self._answered(current, keyed)) is not None:
                     return Added(answer=known)
@@ -485,7 +485,7 @@ class Ingest:
 
     def _apply_agent_operation(self, session_id: str, record: Compaction | Rewind | Cleared) -> None:
         name = agent_operation_id(record)
-        with self._store.write():
+        with self._store.write(session_id):
             session = Session.load(self._environment, session_id)
             if name is not None and self._store.log.known(session.key, [name]):
                 return
@@ -502,7 +502,7 @@ class Ingest:
         """Count unusable parts of a file, and store the reasons with the session."""
         if not tally.malformed and not tally.unknown:
             return
-        with self._store.write():
+        with self._store.write(session_id):
             row = self._store.sessions.get(session_id)
             unknown = sum(tally.unknown.values())
             if whole_file:

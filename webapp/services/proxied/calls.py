@@ -163,7 +163,7 @@ class Calls:
     def _begin(self, session_id: str, read: ReadCall) -> None:
         """Note what was sent, before its usage is counted, and the tool definitions where they have changed."""
         call = read.call
-        with self._store.write():
+        with self._store.write(session_id):
             session = Session.load(self._environment, session_id)
             state, taken = session.state.proxy, read.taken
             state.reason, state.subscription = call.reason, call.subscription
@@ -180,7 +180,7 @@ class Calls:
     def _end(self, session_id: str, read: ReadCall, prompt: str) -> None:
         """Note the session's new end, its system prompt's source id, and the savings of a pruned call."""
         call = read.call
-        with self._store.write():
+        with self._store.write(session_id):
             session = Session.load(self._environment, session_id)
             session.row.tail_hash = self._tail(session.row, read)
             usage = usage_of(read.reply)

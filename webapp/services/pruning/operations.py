@@ -113,7 +113,7 @@ class Operations:
             NotFound: there is no such operation.
             Conflict: it was undone already, or a compaction or rewind by the agent came after it.
         """
-        with self._environment.lock(session_id), self._store.write():
+        with self._environment.lock(session_id), self._store.write(session_id):
             session = Session.load(self._environment, session_id)
             live = self._store.operations.live_since(session.key, n if n is not None else 1)
             if n is None and live:
@@ -267,7 +267,7 @@ class Operations:
     def _act(
         self, session_id: str, mid: str, kind: str, act: Callable[[ContextChange, Sequence[MessageRow]], str]
     ) -> Applied:
-        with self._environment.lock(session_id), self._store.write():
+        with self._environment.lock(session_id), self._store.write(session_id):
             session = Session.load(self._environment, session_id)
             message = self._messages.find(session, mid)
             unit = self._unit(session.key, message)

@@ -61,7 +61,7 @@ class Overflow:
             NotFound: there is no such session.
             Conflict: the system prompt alone is too large (with the numbers), or there is nothing to take out.
         """
-        with self._environment.lock(session_id), self._store.write():
+        with self._environment.lock(session_id), self._store.write(session_id):
             session = Session.load(self._environment, session_id)
             done = self.within(session, overflow=overflow, actor=actor)
             self._histories.drop(session.key)

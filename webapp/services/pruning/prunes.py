@@ -216,7 +216,7 @@ class Prunes:
         """
         reason = reason_of(actor)
         with self._environment.lock(planned.session_id):
-            with self._store.write():
+            with self._store.write(planned.session_id):
                 session = Session.load(self._environment, planned.session_id)
                 self.check(session, planned, prepared)
                 operation, events = self.carry_out(session, planned, actor, reason, prepared)

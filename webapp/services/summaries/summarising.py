@@ -225,7 +225,7 @@ class Summarising:
         return covering(span.values, first=iso(first) or "", last=iso(last) or "")
 
     def _apply(self, session_id: str, span: Span, text: Text, actor: str) -> Summarised:
-        with self._environment.lock(session_id), self._store.write():
+        with self._environment.lock(session_id), self._store.write(session_id):
             session = Session.load(self._environment, session_id)
             self.check(session, span)
             summary = self.put(session, span, text)
@@ -306,7 +306,7 @@ class Summarising:
             NotFound: there is no such session or summary.
             Conflict: it is not in the context.
         """
-        with self._environment.lock(session_id), self._store.write():
+        with self._environment.lock(session_id), self._store.write(session_id):
             session = Session.load(self._environment, session_id)
             found = self._find(session, n)
             if n not in self._store.summaries.active_numbers(session.key):

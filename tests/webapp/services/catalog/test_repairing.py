@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import sqlite3
-from contextlib import closing
 from typing import Any
 
 import pytest
 
+from tests.outside import outside
 from tests.webapp.building import conversation, followed, mid, user
 from webapp.app import App
 from webapp.services.planning.requests import PruneRequest
@@ -55,8 +54,7 @@ class TestRepair:
     def test_rebuilds_what_is_derived(self, used: App, damage: str) -> None:  # S1
         """Verify then finds no fault, and the pages show the same as before."""
         before = shown(used)
-        with closing(sqlite3.connect(used.config.database)) as other, other:
-            other.execute(damage)
+        outside(used.config.database, damage)
         assert list(used.verify())
         assert list(used.repairing.repair())
         assert list(used.verify()) == []
@@ -66,8 +64,7 @@ class TestRepair:
     @pytest.mark.parametrize("damage", ["UPDATE entries SET parts = '[]'", "DELETE FROM operation_items"])
     def test_leaves_a_fault_of_what_is_not(self, used: App, damage: str) -> None:
         """Damaged source data is not made to look sound."""
-        with closing(sqlite3.connect(used.config.database)) as other, other:
-            other.execute(damage)
+        outside(used.config.database, damage)
         before = used.messages.page("s", sort="oldest").messages[0].text
         list(used.repairing.repair())
         assert list(used.verify())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import orjson
@@ -28,7 +29,7 @@ from webapp.app import App
 from webapp.services.planning.requests import PlanRequest, PruneRequest
 from webapp.services.session.answers import Likeness, SessionTaskType
 from webapp.services.session.session import Session
-from webapp.store.migrations import m003_facts_for_task_types
+from webapp.store.sqlite.migrations import m003_facts_for_task_types
 
 RULES = (
     "You are a shop's agent. Policy: a customer may cancel an order, or get a refund or an exchange, only if eligible. "
@@ -122,8 +123,10 @@ class TestTaskType:
             == Session.of(app.environment, row).state.facts
         )
 
-    def test_is_counted_for_sessions_that_were_there_before(self, app: App) -> None:
+    def test_is_counted_for_sessions_that_were_there_before(self, app: App, engine: str) -> None:
         """A migration of the store reads their logs once."""
+        if engine != "sqlite" or not isinstance(app.config.database, Path):
+            pytest.skip("a database of PostgreSQL begins with a newer schema")
         followed(app, *work(5))
         row = app.store.sessions.get("s")
         facts = row.state.pop("facts")

@@ -15,8 +15,14 @@ import pytest
 from tests.waiting import until
 from webapp.errors import BusyStore, ClosedStore, DamagedStore, FullDisk, ReadOnlyStore, StoreError
 from webapp.store import Store
-from webapp.store.connection import WAITING, Connections, translated
+from webapp.store.sqlite.connection import WAITING, Connections, translated
 from webapp.store.usage import Sample
+
+
+def file_of(store: Store) -> Connections:
+    """Return the engine over the store's file."""
+    assert isinstance(store.db, Connections)
+    return store.db
 
 
 def setting(store: Store) -> object:
@@ -253,7 +259,7 @@ class TestErrors:
 
     def test_name_a_database_that_is_busy(self, store: Store) -> None:
         """Another process with the lock means BusyStore, and nothing is written."""
-        other = sqlite3.connect(store.db.path, isolation_level=None)
+        other = sqlite3.connect(file_of(store).path, isolation_level=None)
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(BusyStore, match="another process"), store.write():
             store.small.put_setting("x", 1)
@@ -297,9 +303,9 @@ class TestUpkeep:
         """A checkpoint moves the written data into the database file."""
         with store.write():
             store.small.put_setting("x", "y" * 100_000)
-        before = store.db.path.stat().st_size
+        before = file_of(store).path.stat().st_size
         store.db.checkpoint()
-        assert store.db.path.stat().st_size > before
+        assert file_of(store).path.stat().st_size > before
 
 
 class TestAStoreThatAnotherProcessLocks:
@@ -335,15 +341,15 @@ class TestAStoreThatAnotherProcessLocks:
     def test_is_waited_for_by_one_of_those_that_come_together(self, locked: Store) -> None:
         """Requests behind one that timed out are refused with it, without a wait of their own."""
         with ThreadPoolExecutor(8) as pool:
-            with locked.db._writing:
+            with file_of(locked)._writing:
                 waits = [pool.submit(self.refused, locked) for _ in range(8)]
-                until(lambda: locked.db._waiting._value == WAITING - 8)
+                until(lambda: file_of(locked)._waiting._value == WAITING - 8)
             waited = sorted(wait.result() for wait in waits)
         assert (waited[:7], 200 < waited[7] <= 500) == ([0] * 7, True)
 
     def test_is_not_waited_for_by_more_than_a_few(self, locked: Store) -> None:
         """The next one is refused immediately, with the number of waiting requests."""
-        taken = [locked.db._waiting.acquire(blocking=False) for _ in range(WAITING)]
+        taken = [file_of(locked)._waiting.acquire(blocking=False) for _ in range(WAITING)]
         assert all(taken)
         with pytest.raises(BusyStore, match=f"{WAITING} others wait"), locked.write():
             pass
@@ -352,7 +358,7 @@ class TestAStoreThatAnotherProcessLocks:
         """Refused requests keep no place in the queue."""
         for _ in range(3):
             self.refused(locked)
-        assert locked.db._waiting._value == WAITING
+        assert file_of(locked)._waiting._value == WAITING
         other.execute("ROLLBACK")
         with locked.write():
             locked.small.put_setting("x", 1)

@@ -1,24 +1,24 @@
-"""Seals: one number for each part of a session, with which `verify` detects every change made by another program.
+"""The parts that are sealed: one number for each part of a session, with which `verify` detects changes by others.
 
 The seal of a part is the XOR of the hashes of its rows, so adding, removing or changing a row costs one or two hashes,
-whatever the size of the part. Temporary triggers of our own connections record every row, and the commit writes the
-seals. Another program that opens the database has no such triggers, so its changes do not match the seals. The hash
-chain of the log is a stronger proof for entries; the seals also cover what no other row could prove: what was pinned,
-what an operation did, the text that replaces an output, the text of a summary or a memory.
+whatever the size of the part. Triggers that only our own connections have, or that only they switch on, record every
+row, and the commit writes the seals, so changes of another program do not match them. The hash chain of the log is a
+stronger proof for entries; the seals also cover what no other row could prove: what was pinned, what an operation did,
+the text that replaces an output, the text of a summary or a memory.
 """
 
 from __future__ import annotations
 
 import hashlib
-import sqlite3
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import orjson
 
 from webapp.store.keys import SHIFT
+from webapp.store.sql import listed
 
-# The session number for the parts that belong to no session, and for one seal over all sessions.
+# The session number for the parts that belong to no session.
 EVERYWHERE = 0
 
 
@@ -49,6 +49,7 @@ PARTS = (
         "prunes operations malformed unknown notes state deleted_at",
         "its own row was",
     ),
+    _part("list", "sessions", _COMMON, "key id", "the list of sessions was"),
     _part("entries", "entries", _KEYED, "key id message_no", "entries of its log were"),
     _part(
         "messages", "messages", _KEYED,
@@ -106,61 +107,12 @@ PARTS = (
     ),
 )  # fmt: skip
 
-SCHEMA = """
-CREATE TABLE seals (
-    session INTEGER NOT NULL,
-    part TEXT NOT NULL,
-    value INTEGER NOT NULL,
-    PRIMARY KEY (session, part)
-) WITHOUT ROWID
-"""
-ADD = (  # SQLite has no XOR
-    "INSERT INTO seals (session, part, value) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET "
-    "value = (value | excluded.value) - (value & excluded.value)"
-)
 
-
-class Seals:
-    """The changes of seals caused by the rows of a transaction, kept for one connection until it commits."""
-
-    def __init__(self) -> None:
-        self.noted: dict[tuple[int, str], int] = {}
-        self._watching = False
-
-    def watch(self, connection: sqlite3.Connection) -> None:
-        """Record every row that this connection writes from now on; call it outside of transactions."""
-        if self._watching:
-            return
-        connection.create_function("seal_row", -1, self.note)
-        for part in PARTS:
-            for name, event, rows in (
-                ("in", "INSERT", ("NEW",)),
-                ("out", "DELETE", ("OLD",)),
-                ("change", f"UPDATE OF {', '.join(part.columns)}", ("OLD", "NEW")),
-            ):
-                calls = ", ".join(_call(part, row) for row in rows)
-                connection.execute(
-                    f"CREATE TEMP TRIGGER seal_{part.name}_{name} AFTER {event} ON main.{part.table} "
-                    f"BEGIN SELECT {calls}; END"
-                )
-        self._watching = True
-
-    def note(self, part: str, session: int, *values: Any) -> None:
-        """Record a row that was added or removed; both change a seal in the same way."""
-        value = digest(values)
-        for owner in (session, EVERYWHERE) if part == "sessions" else (session,):
-            self.noted[owner, part] = self.noted.get((owner, part), 0) ^ value
-
-    def write(self, connection: sqlite3.Connection) -> None:
-        """Write the changed seals; call it last before the commit."""
-        if self.noted:
-            rows = [(session, part, value) for (session, part), value in self.noted.items() if value]
-            connection.executemany(ADD, rows)
-            self.noted.clear()
-
-    def forget(self) -> None:
-        """Discard the recorded changes, because the transaction was rolled back."""
-        self.noted.clear()
+def rows_of(part: Part, session: int | None = None) -> str:
+    """Return the query for the rows of a part, with the session's number first: all rows, or those of one session."""
+    of = part.session.format("")
+    where = "" if session is None else f" WHERE {of} = {session:d}"
+    return f"SELECT {of}, {listed(part.columns)} FROM {part.table}{where}"
 
 
 def digest(values: tuple[Any, ...]) -> int:
@@ -169,29 +121,10 @@ def digest(values: tuple[Any, ...]) -> int:
     return int.from_bytes(hashlib.blake2b(said, digest_size=8).digest(), "little", signed=True)
 
 
-def _call(part: Part, row: str) -> str:
-    values = [part.session.format(row + "."), *(f"{row}.{name}" for name in part.columns)]
-    return f"seal_row('{part.name}', {', '.join(values)})"
-
-
 def of_rows(part: Part, rows: Iterable[tuple[Any, ...]]) -> dict[tuple[int, str], int]:
     """Return the seals of these rows of a part (see `rows_of`), by session and part."""
-    seals = Seals()
-    for row in rows:
-        seals.note(part.name, *row)
-    return {key: value for key, value in seals.noted.items() if value}
-
-
-def rows_of(part: Part, session: int | None = None) -> str:
-    """Return the query for the rows of a part, with the session's number first: all rows, or those of one session."""
-    of = part.session.format("")
-    where = "" if session is None else f" WHERE {of} = {session:d}"
-    return f"SELECT {of}, {', '.join(part.columns)} FROM {part.table}{where}"
-
-
-def seal_everything(connection: sqlite3.Connection) -> None:
-    """Write the seals of all rows as they are now, after a migration, whose changes are trusted."""
-    connection.execute("DELETE FROM seals")
-    for part in PARTS:
-        found = of_rows(part, connection.execute(rows_of(part)))
-        connection.executemany(ADD, [(owner, name, value) for (owner, name), value in found.items()])
+    found: dict[tuple[int, str], int] = {}
+    for session, *values in rows:
+        owner = session, part.name
+        found[owner] = found.get(owner, 0) ^ digest(tuple(values))
+    return {owner: value for owner, value in found.items() if value}

@@ -13,7 +13,7 @@ from scoring.history import Facts, Features
 from scoring.messages import Message, part_from_dict
 from webapp.store.indexed_text import indexed
 from webapp.store.keys import bounds
-from webapp.store.seals import SCHEMA as SEALS
+from webapp.store.sqlite.seals import SCHEMA as SEALS
 
 migrations = Migrations("coppice")
 
@@ -452,3 +452,8 @@ def m011_webhooks(db: Database) -> None:
     db.execute(
         "CREATE INDEX webhook_deliveries_due ON webhook_deliveries (next_at) WHERE next_at IS NOT NULL"
     )
+
+
+@migrations()
+def m012_seal_of_the_list(db: Database) -> None:
+    """Do nothing but have everything sealed: one seal is of the list of sessions, no longer of all their rows."""

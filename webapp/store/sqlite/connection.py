@@ -14,7 +14,7 @@ import sqlite3
 import threading
 import time
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -23,13 +23,18 @@ from sqlite_utils import Database
 
 from webapp.config import BUSY_SECONDS, default_folder
 from webapp.errors import BusyStore, ClosedStore, DamagedStore, FullDisk, ReadOnlyStore, StoreError
-from webapp.store.backup import back_up, read_only
-from webapp.store.migrations import migrations
+from webapp.store.engine import Engine
+from webapp.store.parts import Part, of_rows, rows_of
+from webapp.store.sqlite.backup import back_up, read_only
+from webapp.store.sqlite.migrations import migrations
 from webapp.store.private import make_folder, make_private
-from webapp.store.seals import Seals, seal_everything
+from webapp.store.sqlite.seals import Seals, seal_everything
+from webapp.store.sqlite.words import Words
 
 log = logging.getLogger(__name__)
 
+# Faults of the file that are reported; one that is torn in the middle has thousands.
+FILE_FAULTS = 20
 # Pages. Ours is the checkpoint thread; SQLite's own is only the net under it (80 MB of log).
 CHECKPOINT_NET = 20_000
 CHECKPOINT_SECONDS = 1.0
@@ -49,11 +54,12 @@ EACH = 200  # rows that are read at a time
 MMAP_BYTES = 1 << 30
 
 
-class Connections:
+class Connections(Engine):
     """Opens the database, one connection a thread, and runs statements on the calling thread's."""
 
     def __init__(self, path: Path, busy_seconds: float = BUSY_SECONDS, durable: bool = False) -> None:
-        self.path = path
+        self.path, self.name = path, str(path)
+        self.words = Words(self)
         self._busy_ms = int(busy_seconds * 1000)
         self._synchronous = "FULL" if durable else "NORMAL"
         self._local = threading.local()
@@ -63,7 +69,6 @@ class Connections:
         self._waiting = threading.Semaphore(WAITING)
         self._locked_at = float("-inf")
         self._written = threading.Event()
-        self.upkeep: Callable[[], bool] = lambda: False
         self._closed = threading.Event()
         self._checkpointer: threading.Thread | None = None
         self.damage = ""  # the first fault of the file that a statement found; "" if none has
@@ -179,6 +184,37 @@ class Connections:
             if said != "ok":
                 self.damage = f"{self.path} is damaged ({said}); put a copy back (`coppice restore`)"
 
+    def seals_of(self, part: Part, session: int | None = None) -> dict[tuple[int, str], int]:
+        """Return the seals of the rows of a part as they are now, by session and part: all, or one session's."""
+        return of_rows(part, self.each(rows_of(part, session)))
+
+    def columns(self, table: str) -> dict[str, str]:
+        """Return the columns of a table, each with INTEGER, REAL, TEXT or BLOB."""
+        return {name: kind for _, name, kind, *_ in self.rows(f"PRAGMA table_info({table})")}
+
+    def counted(self, table: str, column: str) -> int:
+        """Return the last number that was given to a row of a table, 0 before the first."""
+        given = self.value("SELECT seq FROM sqlite_sequence WHERE name = ?", (table,))
+        return int(given or self.value(f"SELECT max({column}) FROM {table}") or 0)
+
+    def count_on(self, table: str, column: str, number: int) -> None:
+        """Give the next row of a table a number behind this one; a table that gives numbers again stays as it is."""
+        self.run("UPDATE sqlite_sequence SET seq = ? WHERE name = ?", (number, table))
+        numbers_again = "SELECT 1 FROM sqlite_master WHERE name = ? AND sql LIKE '%AUTOINCREMENT%'"
+        if number and self.value(numbers_again, (table,)) and not self.counted(table, column):
+            self.run("INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", (table, number))
+
+    def faults(self) -> Iterator[str]:
+        """Yield faults of pages, indexes and constraints, as SQLite itself finds them."""
+        for (said,) in self.each(f"PRAGMA integrity_check({FILE_FAULTS})"):
+            if said != "ok":
+                yield f"the file {self.path}: {said}"
+
+    def size(self) -> int:
+        """Return the bytes that the database takes on the disk, what waits in its log file included."""
+        files = (self.path, self.path.with_name(self.path.name + "-wal"))
+        return sum(file.stat().st_size for file in files if file.exists())
+
     def rows(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """Return all rows of a query."""
         holder = self._held()
@@ -204,11 +240,6 @@ class Connections:
             found: tuple[Any, ...] | None = holder.connection.execute(sql, values).fetchone()
             return found
 
-    def value(self, sql: str, values: Sequence[Any] = ()) -> Any:
-        """Return the first column of the first row, or None."""
-        found = self.row(sql, values)
-        return found[0] if found else None
-
     def run(self, sql: str, values: Sequence[Any] = ()) -> int:
         """Run a statement inside `write()`; return the number of rows it touched."""
         holder = self._held()
@@ -222,7 +253,7 @@ class Connections:
             holder.connection.executemany(sql, values)
 
     @contextmanager
-    def write(self) -> Iterator[None]:
+    def write(self, session_id: str | None = None) -> Iterator[None]:  # noqa: ARG002  # one writer at a time
         """Open a transaction: all of it is stored or nothing.
 
         Raises:
@@ -408,7 +439,7 @@ def _keep_checkpointing(
         try:
             for _ in range(UPKEEP_ROUNDS):
                 with target.write():
-                    more = target.upkeep()
+                    more = target.words.merge()
                 if not more or closed.wait(UPKEEP_PAUSE_SECONDS):
                     break
             target.checkpoint()

@@ -12,10 +12,11 @@ import pytest
 from sqlite_utils import Database
 
 from webapp.errors import FullDisk
-from webapp.store import Store, connection
+from webapp.store import Store
 from webapp.store.keys import key
-from webapp.store.migrations import migrations
 from webapp.store.sessions import SessionRow
+from webapp.store.sqlite import connection
+from webapp.store.sqlite.migrations import migrations
 
 
 class TestMigrations:

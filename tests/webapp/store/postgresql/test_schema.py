@@ -1,0 +1,83 @@
+"""The schema in PostgreSQL: the tables and columns of SQLite, step for step."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from threading import Barrier, Thread
+
+import pytest
+
+from tests.outside import TABLES
+from tests.postgresql import Cluster
+from webapp.config import Server
+from webapp.errors import StoreError
+from webapp.store import Store
+from webapp.store.postgresql.schema import SINCE, STEPS
+from webapp.store.sqlite.migrations import migrations
+
+
+@pytest.fixture
+def server(cluster: Cluster) -> object:
+    """A database without anything in it."""
+    cluster.execute("DROP DATABASE IF EXISTS bare", "CREATE DATABASE bare")
+    yield cluster.server("bare")
+    cluster.execute("DROP DATABASE bare WITH (FORCE)")
+
+
+class TestSchema:
+    """One schema in two dialects."""
+
+    def test_has_every_migration(self) -> None:
+        """A migration of SQLite needs a step of the same name here."""
+        names = [one.name for one in migrations._migrations]
+        assert [*STEPS] == names[names.index(SINCE) + 1 :]
+
+    def test_has_the_same_tables_and_columns(self, server: Server, tmp_path: Path) -> None:
+        """But those of the engines' own indexes and lists of steps."""
+
+        def columns(store: Store, kind: str) -> dict[str, dict[str, str]]:
+            names = [name for (name,) in store.db.rows(TABLES[kind])]
+            return {
+                name: {column: "REAL" if column == "position" and name != "files" else said
+                       for column, said in store.db.columns(name).items()}
+                for name in names if "_words" not in name and name not in ("_sqlite_migrations", "schema_steps")
+            }  # fmt: skip
+
+        ours, theirs = Store(server), Store(tmp_path / "a.db")
+        found = columns(ours, "postgresql"), columns(theirs, "sqlite")
+        ours.close()
+        theirs.close()
+        assert found[0] == found[1]
+
+    def test_is_made_once_by_several_that_open_it_together(self, server: Server) -> None:
+        """All find it whole."""
+        barrier, failures = Barrier(4), list[Exception]()
+
+        def run() -> None:
+            barrier.wait()
+            try:
+                made = Store(server)
+                made.check()
+                made.close()
+            except Exception as error:  # noqa: BLE001  # whatever it is, the test fails with it
+                failures.append(error)
+
+        threads = [Thread(target=run) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert failures == []
+
+
+class TestPasswords:
+    """The password of an address."""
+
+    def test_is_never_shown(self, cluster: Cluster, caplog: pytest.LogCaptureFixture) -> None:
+        """Neither in an error nor in a log, whatever is wrong."""
+        with caplog.at_level(logging.DEBUG), pytest.raises(StoreError) as caught:
+            Store(Server(cluster.server("missing").url.replace("secret", "wrong")))
+        assert "127.0.0.1" in str(caught.value)
+        for said in (str(caught.value), caplog.text):
+            assert "wrong" not in said

@@ -1,0 +1,109 @@
+"""A store copied into another: from each engine to each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.outside import outside
+from tests.webapp.building import conversation, followed, user, wire
+from webapp.app import App
+from webapp.config import Config, Database
+from webapp.errors import Conflict, StoreError
+from webapp.services.planning.requests import PruneRequest
+from webapp.store import Store
+from webapp.store.copying import UNFINISHED, copy
+from webapp.wiring import build
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Database]:
+    """Where it is copied to."""
+    if request.param == "sqlite":
+        yield tmp_path / "target.db"
+    else:
+        with request.getfixturevalue("cluster").database() as lent:
+            yield lent
+
+
+@pytest.fixture
+def target(place: Database) -> Iterator[Store]:
+    """The store that it is copied to."""
+    made = Store(place)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def used(app: App) -> App:
+    """A store with everything in it: prunes, summaries, a deleted session, memories, settings, a webhook, a token."""
+    followed(app, *conversation(4), user("a NUL \0 and naïve words"))
+    app.prunes.apply("s", PruneRequest(max_tokens=300))
+    followed(app, *conversation(6), session_id="t")
+    app.summarising.summarise("t")
+    gone = app.sessions.create(model="gpt-5").id
+    app.ingest.append_messages(gone, [wire("user", "hello")])
+    app.sessions.delete(gone)
+    app.memory.add("memory", "Always test.")
+    app.settings.put({"fresh_tail": 7})
+    app.keys.make("somebody")
+    return app
+
+
+def contents(store: Store) -> list[object]:
+    """Return everything that a store says of its sessions."""
+    return [record for row in store.sessions.everything() for record in [row, *store.dump.records(row)]]
+
+
+class TestCopy:
+    """All of it, or what is missing is said."""
+
+    def test_has_every_row_and_is_sound(self, used: App, target: Store) -> None:
+        """Searches too find the same."""
+        list(copy(used.store, target))
+        assert contents(target) == contents(used.store)
+        assert list(target.verify()) == []
+        assert target.words.in_session(1, "naive") == used.store.words.in_session(1, "naive") != []
+        assert [row.text for row in target.memories.search("memory", ["test"])] == ["Always test."]
+        assert target.small.setting(UNFINISHED) is None
+
+    def test_gives_no_number_again(self, used: App, target: Store) -> None:
+        """Also not that of a session that was deleted before."""
+        list(copy(used.store, target))
+        with target.write():
+            made = target.sessions.create(
+                id="new", source="api", kind="managed", created_at=1, last_activity_at=1
+            )
+        assert made.key == 4
+
+    def test_goes_on_after_an_interruption(self, used: App, target: Store, place: Database) -> None:
+        """What was copied is not copied again, unless it has changed since; until then nobody uses the copy."""
+        steps = copy(used.store, target)
+        next(steps)
+        steps.close()
+        with pytest.raises(Conflict, match="interrupted"):
+            build(Config(db=place, follow=False, tokenizer=False, env={}))
+        assert next(iter(copy(used.store, target))) == "s: was copied before"
+        used.operations.undo("s")
+        assert next(iter(copy(used.store, target))) != "s: was copied before"
+        list(copy(used.store, target))
+        assert contents(target) == contents(used.store)
+        assert list(target.verify()) == []
+
+    def test_is_refused_into_a_store_that_is_used(self, used: App, target: Store) -> None:
+        """Nothing of it is touched."""
+        with target.write():
+            target.sessions.create(id="x", source="api", kind="managed", created_at=1, last_activity_at=1)
+        with pytest.raises(Conflict, match="has sessions already"):
+            list(copy(used.store, target))
+        assert [row.id for row in target.sessions.everything()] == ["x"]
+
+    def test_says_where_the_two_differ(self, used: App, target: Store, place: Database) -> None:
+        """A row that another program changes meanwhile is not taken for copied."""
+        steps = copy(used.store, target)
+        next(steps)
+        outside(place, "UPDATE messages SET card = '{}' WHERE key & 255 = 1")
+        with pytest.raises(StoreError, match="its messages were"):
+            list(steps)

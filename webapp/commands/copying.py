@@ -1,0 +1,54 @@
+"""`coppice copy`: moves a store between SQLite and PostgreSQL, either way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import click
+
+from webapp.commands.common import DatabaseType, counted
+from webapp.commands.terminal import echo
+from webapp.config import Database
+from webapp.errors import Conflict, Invalid
+from webapp.store import Store
+from webapp.store.copying import copy as copied
+
+
+@click.command()
+@click.option("--from", "source", type=DatabaseType(), required=True, help="The store that is copied.")
+@click.option(
+    "--to", "target", type=DatabaseType(), required=True, help="Where to: a database without sessions."
+)
+def copy(source: Database, target: Database) -> int:
+    """Copy a store into another database: a file, or postgresql://user:password@host/name.
+
+    Both are verified. A copy that was interrupted goes on where it ended when the same command is given again; until
+    then the target is not served. Stop what writes to the store first: the copy is refused where the two differ.
+    """
+    if source == target:
+        raise Invalid("--from and --to are the same; name another database", "to")
+    if isinstance(source, Path) and not source.exists():
+        raise Invalid(f"there is no database at {source}", "from")
+    with closing(Store(source)) as here, closing(Store(target)) as there:
+        if _told(f"{source}: {fault}" for fault in here.verify()):
+            raise Conflict(
+                f"{source} is not sound, so nothing was copied; `coppice verify --repair` may help"
+            )
+        count = _told(copied(here, there))
+        faults = _told(f"{target}: {fault}" for fault in there.verify())
+    if not faults:
+        echo(f"{target} has all of {source}, {counted(count, 'session')}, and both are sound.")
+    return 1 if faults else 0
+
+
+def _told(lines: Iterator[str]) -> int:
+    """Print lines; return their number."""
+    count = 0
+    for count, line in enumerate(lines, 1):  # noqa: B007  # the last one is returned
+        echo(line)
+    return count
+
+
+COMMANDS = {"copy": copy}

@@ -1,0 +1,118 @@
+"""Copies a store into another, whatever their engines: a transaction a session, then what belongs to none.
+
+What was copied before an interruption stays, and is not copied again where the session's own row is the same: it
+changes with everything that is written to the session. At the end every row of both stores is compared by its hash.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from itertools import islice
+
+from webapp.errors import Conflict, StoreError
+from webapp.store import Store
+from webapp.store.engine import Engine
+from webapp.store.indexed_text import indexed
+from webapp.store.keys import bounds
+from webapp.store.parts import PARTS, Part, of_rows, rows_of
+from webapp.store.sessions import SessionRow
+from webapp.store.sql import insert, listed
+
+# The tables of a session, each with the column that tells the session: its rows lie between two keys, or name it.
+BETWEEN = {
+    "messages": "key", "operations": "key", "samples": "key", "summaries": "key", "operation_items": "operation",
+}  # fmt: skip
+NAMED = ("context_items", "totals", "calls", "idempotency")
+# Tables that belong to no session; whoever refers to another stands behind it.
+EVERYWHERE = (
+    "settings", "model_overrides", "revisions", "files", "memories", "copies", "access_tokens", "access_sessions",
+    "webhooks", "webhook_deliveries",
+)  # fmt: skip
+COUNTED = {
+    "sessions": "key", "access_tokens": "key", "memories": "id", "webhooks": "id", "webhook_deliveries": "id",
+}  # fmt: skip
+BATCH = 500
+UNFINISHED = "unfinished_copy"
+
+
+def copy(source: Store, target: Store) -> Generator[str, None, None]:
+    """Copy all of `source`; yield what was done, a line a session, and at the end every difference.
+
+    Raises:
+        Conflict: the target has something else in it.
+        StoreError: one of them failed, or they differ afterwards.
+    """
+    with source.read():
+        _begin(source, target)
+        wanted = source.sessions.everything()
+        for row in target.sessions.everything():
+            if row.key not in {one.key for one in wanted}:
+                with target.write():
+                    target.sessions.remove(row, None)
+        for row in wanted:
+            yield f"{row.id}: {_copy_session(source, target, row)}"
+        _copy_rest(source.db, target)
+        differ = sorted({part.said for part in PARTS if _sums(source.db, part) != _sums(target.db, part)})
+    if differ:
+        raise StoreError(
+            f"{target.db.name} differs from {source.db.name}: {'; '.join(differ)} changed meanwhile"
+        )
+
+
+def _begin(source: Store, target: Store) -> None:
+    said = target.small.setting(UNFINISHED)
+    if said is None and (target.sessions.everything() or target.memories.all("memory", 1)):
+        raise Conflict(f"{target.db.name} has sessions already; name a database without any")
+    if said not in (None, source.db.name):
+        raise Conflict(f"{target.db.name} holds a part of a copy of {said}; end that one, or name another")
+    with target.write():
+        target.small.put_setting(UNFINISHED, source.db.name)
+
+
+def _copy_session(source: Store, target: Store, row: SessionRow) -> str:
+    before = target.sessions.find(row.id)
+    if before == row:
+        return "was copied before"
+    low, high = bounds(row.key)
+    with target.write():
+        if before is not None:
+            target.sessions.remove(before, None)
+            target.words.remove(before.key, ((seq, " ") for seq in target.words.numbers(before.key)))
+        count = _move(source.db, target.db, "entries", "key BETWEEN ? AND ?", (low, high))
+        for start in range(0, row.next_seq, BATCH):
+            said = source.log.entries(row.key, start, start + BATCH - 1)
+            target.words.add(row.key, ((one.seq, indexed(one.message)) for one in said if one.message_no > 0))
+        for table, column in BETWEEN.items():
+            _move(source.db, target.db, table, f"{column} BETWEEN ? AND ?", (low, high))
+        for table in NAMED:
+            _move(source.db, target.db, table, "session = ?", (row.key,))
+        _move(source.db, target.db, "sessions", "key = ?", (row.key,))
+    return f"{count:,} entries"
+
+
+def _copy_rest(source: Engine, target: Store) -> None:
+    """Replace what belongs to no session, the mark of the unfinished copy with it."""
+    with target.write():
+        for table in reversed(EVERYWHERE):
+            target.db.run(f"DELETE FROM {table}")
+        for table in EVERYWHERE:
+            _move(source, target.db, table)
+        target.words.index_memories_again()
+        for table, column in COUNTED.items():
+            target.db.count_on(table, column, source.counted(table, column))
+
+
+def _move(
+    source: Engine, target: Engine, table: str, where: str = "1 = 1", values: tuple[int, ...] = ()
+) -> int:
+    """Copy rows of a table in batches; return their number."""
+    columns, count = tuple(source.columns(table)), 0
+    rows = source.each(f"SELECT {listed(columns)} FROM {table} WHERE {where}", values)
+    while batch := list(islice(rows, BATCH)):
+        target.run_many(insert(table, columns), batch)
+        count += len(batch)
+    return count
+
+
+def _sums(db: Engine, part: Part) -> dict[tuple[int, str], int]:
+    return of_rows(part, db.each(rows_of(part)))

@@ -1,0 +1,105 @@
+"""The contract of an engine: statements, transactions and the few things that databases do each in their own way.
+
+Statements are those that SQLite and PostgreSQL read alike (see `sql`), with values bound as `?`. What one of them
+cannot say is a method here or of `WordIndex`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from typing import Any
+
+from webapp.store.parts import Part
+from webapp.store.search_index import WordIndex
+
+
+class Engine(ABC):
+    """One database. Every method raises only errors of `webapp.errors`.
+
+    `name` is how messages name the database, without a password. `damage` is the first fault of the database that a
+    statement met, "" while none did.
+    """
+
+    name: str
+    damage: str = ""
+    words: WordIndex
+
+    @abstractmethod
+    def rows(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """Return all rows of a query."""
+
+    @abstractmethod
+    def row(self, sql: str, values: Sequence[Any] = ()) -> tuple[Any, ...] | None:
+        """Return the first row of a query, or None."""
+
+    @abstractmethod
+    def each(self, sql: str, values: Sequence[Any] = ()) -> Iterator[tuple[Any, ...]]:
+        """Yield the rows of a query without holding them all; inside `read()` or `write()`."""
+
+    @abstractmethod
+    def run(self, sql: str, values: Sequence[Any] = ()) -> int:
+        """Run a statement inside `write()`; return the number of rows it touched."""
+
+    @abstractmethod
+    def run_many(self, sql: str, values: Iterable[Sequence[Any]]) -> None:
+        """Run a statement once for each row of values, inside `write()`."""
+
+    def value(self, sql: str, values: Sequence[Any] = ()) -> Any:
+        """Return the first column of the first row, or None."""
+        found = self.row(sql, values)
+        return found[0] if found else None
+
+    @abstractmethod
+    def write(self, session_id: str | None = None) -> AbstractContextManager[None]:
+        """Open a transaction: all of it is stored or nothing, and what was read inside it is still true at commit.
+
+        With `session_id` it writes to that session only, and others may write to other sessions meanwhile.
+
+        Raises:
+            BusyStore: another process holds the lock for too long.
+            FullDisk: there is no room; nothing was stored.
+            ReadOnlyStore: the database cannot be written to.
+            StoreError: the thread is inside a `read()`, whose snapshot takes no lock and may be out of date.
+        """
+
+    @abstractmethod
+    def read(self) -> AbstractContextManager[None]:
+        """Run several queries on one snapshot; a write cannot begin inside it, and it leaves nothing behind."""
+
+    @abstractmethod
+    def seals_of(self, part: Part, session: int | None = None) -> dict[tuple[int, str], int]:
+        """Return the seals of the rows of a part as they are now, by session and part: all, or one session's."""
+
+    @abstractmethod
+    def columns(self, table: str) -> dict[str, str]:
+        """Return the columns of a table, each with INTEGER, REAL, TEXT or BLOB."""
+
+    @abstractmethod
+    def counted(self, table: str, column: str) -> int:
+        """Return the last number that was given to a row of a table, 0 before the first."""
+
+    @abstractmethod
+    def count_on(self, table: str, column: str, number: int) -> None:
+        """Give the next row of a table a number behind this one, inside `write()`."""
+
+    @abstractmethod
+    def faults(self) -> Iterator[str]:
+        """Yield faults of the database itself, as it finds them."""
+
+    @abstractmethod
+    def inspect(self) -> None:
+        """Look over the whole database, in a thread of its own; a fault is kept in `damage`."""
+
+    @abstractmethod
+    def size(self) -> int:
+        """Return the bytes that the database takes on the disk."""
+
+    @abstractmethod
+    def checkpoint(self) -> None:
+        """Do now what the engine would do later: move its log into the tables, gather its index."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Close the database once running statements have ended; it cannot be used afterwards."""

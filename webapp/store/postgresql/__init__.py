@@ -1,0 +1,1 @@
+"""The store in PostgreSQL: several servers over one database."""

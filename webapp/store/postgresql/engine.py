@@ -1,0 +1,335 @@
+"""The engine over PostgreSQL: a pool of connections, and locks that tell sessions apart.
+
+Outside of `read()` and `write()` each statement borrows a connection for itself. A transaction that writes to one
+session takes a lock shared by all such writers and one of the session's own; any other takes the shared lock for itself
+alone. So what was read inside is still true at commit, and appends to different sessions do not wait for each other.
+Locks end with the transaction, also that of a process that was killed. `read()` is a snapshot (REPEATABLE READ).
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from functools import lru_cache
+from itertools import count
+from typing import Any
+
+import psycopg
+from psycopg import RawCursor, RawServerCursor
+from psycopg.pq import TransactionStatus
+from psycopg_pool import ConnectionPool
+
+from webapp.config import BUSY_SECONDS, Server
+from webapp.errors import ClosedStore, DamagedStore, StoreError
+from webapp.store.engine import Engine
+from webapp.store.parts import Part
+from webapp.store.postgresql import schema, seals
+from webapp.store.postgresql.errors import translated
+from webapp.store.postgresql.locks import begin
+from webapp.store.postgresql.values import adapted
+from webapp.store.postgresql.words import VectorWords
+
+# How often as long as in SQLite a writer waits: here the threads of one process wait at the same lock.
+PATIENCE = 5
+CONNECT_SECONDS = 10.0
+CONNECTIONS = 16
+CLOSE_SECONDS = 5.0
+EACH = 200  # rows that are read at a time
+KINDS = {"bigint": "INTEGER", "numeric": "REAL", "double precision": "REAL", "text": "TEXT", "bytea": "BLOB"}
+
+Connection = psycopg.Connection[tuple[Any, ...]]
+
+
+class _Held:
+    """A connection that a thread holds for a transaction. `session_id` is the only session that it writes to."""
+
+    def __init__(self, connection: Connection, *, writing: bool, session_id: str | None = None) -> None:
+        self.connection, self.writing, self.session_id = connection, writing, session_id
+
+
+class Postgresql(Engine):
+    """A database of PostgreSQL."""
+
+    def __init__(self, server: Server, busy_seconds: float = BUSY_SECONDS, durable: bool = False) -> None:
+        self.server, self.name = server, str(server)
+        self.words = VectorWords(self)
+        self._wait_ms = max(1, int(busy_seconds * 1000 * PATIENCE))
+        self._durable = durable
+        self._local = threading.local()
+        self._noted: dict[int, seals.Noted] = {}
+        self._names = count()
+        self._closed = threading.Event()
+        with self._translated("opening"):
+            self._pool: ConnectionPool[Connection] = ConnectionPool(
+                server.url,
+                kwargs={"autocommit": True, "cursor_factory": RawCursor, "context": _ADAPTED},
+                min_size=1,
+                max_size=CONNECTIONS,
+                configure=self._configure,
+                open=False,
+                timeout=CONNECT_SECONDS,
+                name="store",
+            )
+            self._connect_once()
+            self._pool.open()
+        try:
+            self._migrate()
+        except BaseException:
+            self.close()
+            raise
+
+    def _connect_once(self) -> None:
+        """Raise at once what a pool would try again and again, and log."""
+        psycopg.connect(self.server.url, connect_timeout=int(CONNECT_SECONDS)).close()
+
+    def _configure(self, connection: Connection) -> None:
+        """Set what our statements rely on, and listen to the triggers of the seals."""
+        noted = self._noted[id(connection)] = seals.Noted()
+        connection.add_notice_handler(lambda said: noted.hear(said.message_primary or ""))
+        settings = {
+            seals.SWITCH: "on",
+            "lock_timeout": str(self._wait_ms),
+            "bytea_output": "hex",
+            "extra_float_digits": "1",
+            "client_min_messages": "warning",  # those of the triggers come all the same
+            **({"synchronous_commit": "on"} if self._durable else {}),
+        }
+        marks = ", ".join(f"set_config(${2 * n + 1}, ${2 * n + 2}, false)" for n in range(len(settings)))
+        connection.execute(f"SELECT {marks}", [one for pair in settings.items() for one in pair])
+
+    def _migrate(self) -> None:
+        with self.write():
+            there = self.value("SELECT to_regclass('schema_steps')::text") is not None
+            done = {name for (name,) in self.rows("SELECT name FROM schema_steps")} if there else set()
+            steps = {} if there else {schema.SINCE: schema.schema()}
+            for name, statements in {**steps, **(schema.STEPS)}.items():
+                if name not in done:
+                    for statement in statements:
+                        self.run(statement)
+                    self.run("INSERT INTO schema_steps (name) VALUES (?)", (name,))
+
+    # -- statements
+
+    def rows(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """Return all rows of a query."""
+        with self._using("reading") as connection:
+            return connection.execute(_numbered(sql), values).fetchall()
+
+    def row(self, sql: str, values: Sequence[Any] = ()) -> tuple[Any, ...] | None:
+        """Return the first row of a query, or None."""
+        with self._using("reading") as connection:
+            return connection.execute(_numbered(sql), values).fetchone()
+
+    def each(self, sql: str, values: Sequence[Any] = ()) -> Iterator[tuple[Any, ...]]:
+        """Yield the rows of a query without holding them all; inside `read()` or `write()`."""
+        held = self._held()
+        if held is None:
+            yield from self.rows(sql, values)
+            return
+        cursor = RawServerCursor(held.connection, f"each_{next(self._names)}")
+        with self._using("reading"):
+            cursor.execute(_numbered(sql), values)
+        sound = True
+        try:
+            while True:
+                sound = False
+                with self._using("reading"):
+                    rows = cursor.fetchmany(EACH)
+                sound = True
+                if not rows:
+                    return
+                yield from rows
+        finally:
+            if sound:  # else it went with its transaction
+                with suppress(psycopg.Error):
+                    cursor.close()
+
+    def run(self, sql: str, values: Sequence[Any] = ()) -> int:
+        """Run a statement inside `write()`; return the number of rows it touched."""
+        with self._using("writing") as connection:
+            return connection.execute(_numbered(sql), values).rowcount
+
+    def run_many(self, sql: str, values: Iterable[Sequence[Any]]) -> None:
+        """Run a statement once for each row of values, inside `write()`."""
+        rows = list(values)  # a generator may ask the database itself
+        if len(rows) == 1:
+            self.run(sql, rows[0])
+        elif rows:
+            with self._using("writing") as connection, connection.cursor() as cursor:
+                cursor.executemany(_numbered(sql), rows)
+
+    @contextmanager
+    def _using(self, doing: str) -> Iterator[Connection]:
+        """Yield the connection of the thread's transaction, or one for a statement by itself."""
+        held = self._held()
+        with self._translated(doing):
+            if held is not None:
+                try:
+                    yield held.connection
+                except psycopg.Error:
+                    if not held.writing:  # a snapshot goes on as a new one after a statement that failed
+                        with suppress(psycopg.Error):
+                            held.connection.execute("ROLLBACK")
+                            held.connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
+                    raise
+            else:
+                with self._borrowed() as connection:
+                    yield connection
+
+    def _held(self) -> _Held | None:
+        found: _Held | None = getattr(self._local, "held", None)
+        return found
+
+    @contextmanager
+    def _borrowed(self) -> Iterator[Connection]:
+        if self._closed.is_set():
+            raise self._ending()
+        connection = self._pool.getconn()
+        try:
+            yield connection
+        finally:
+            lost = connection.closed
+            if lost:
+                self._noted.pop(id(connection), None)
+            self._pool.putconn(connection)
+            if lost and not self._closed.is_set():  # the others were lost with it, as when the server starts again
+                self._pool.check()
+
+    # -- transactions
+
+    @contextmanager
+    def write(self, session_id: str | None = None) -> Iterator[None]:
+        """Open a transaction: all of it is stored or nothing.
+
+        Raises:
+            BusyStore: another transaction holds the lock for too long.
+            ReadOnlyStore: the user may not write.
+            StoreError: the thread is inside a `read()`, whose snapshot takes no lock and may be out of date; or inside
+                a `write()` to another session alone.
+        """
+        held = self._held()
+        if held is not None and held.writing:
+            if held.session_id not in (None, session_id):
+                raise StoreError(f"writing beyond session {held.session_id}, which alone is locked")
+            yield
+            return
+        if held is not None:
+            raise StoreError(f"writing to {self.server} inside a read: end the read first")
+        with self._transaction(begin(session_id), writing=True, session_id=session_id) as connection:
+            yield
+            with self._translated("writing"):
+                noted = self._noted[id(connection)]
+                noted.write(lambda sql, values: connection.execute(_numbered(sql), values))
+                if connection.info.transaction_status == TransactionStatus.INERROR:
+                    raise StoreError(f"writing to {self.server} failed before; nothing was stored")
+                connection.execute("COMMIT")
+
+    @contextmanager
+    def read(self) -> Iterator[None]:
+        """Run several queries on one snapshot; a write cannot begin inside it, and it leaves nothing behind."""
+        if self._held() is not None:
+            yield
+            return
+        with self._transaction("BEGIN ISOLATION LEVEL REPEATABLE READ", writing=False):
+            yield
+
+    @contextmanager
+    def _transaction(
+        self, begin: str, *, writing: bool, session_id: str | None = None
+    ) -> Iterator[Connection]:
+        """Hold a connection for the thread; what was not committed at the end is rolled back."""
+        with self._translated("writing" if writing else "reading"):
+            lent = self._borrowed()
+            connection = lent.__enter__()
+        try:
+            with self._translated("writing" if writing else "reading"):
+                connection.execute(begin)
+            self._local.held = _Held(connection, writing=writing, session_id=session_id)
+            yield connection
+        finally:
+            self._local.held = None
+            self._noted[id(connection)].forget()
+            with suppress(psycopg.Error):
+                if connection.info.transaction_status != TransactionStatus.IDLE:
+                    connection.execute("ROLLBACK")
+            lent.__exit__(None, None, None)
+
+    # -- the database itself
+
+    def seals_of(self, part: Part, session: int | None = None) -> dict[tuple[int, str], int]:
+        """Return the seals of the rows of a part as they are now, by session and part: all, or one session's."""
+        rows = self.rows(seals.query(part, session))
+        return {(owner, part.name): value for owner, value in rows if value}
+
+    def columns(self, table: str) -> dict[str, str]:
+        """Return the columns of a table, each with INTEGER, REAL, TEXT or BLOB."""
+        sql = (
+            "SELECT column_name::text, data_type::text FROM information_schema.columns "
+            "WHERE table_schema = current_schema() AND table_name = ? ORDER BY ordinal_position"
+        )
+        return {name: KINDS[kind] for name, kind in self.rows(sql, (table,))}
+
+    def counted(self, table: str, column: str) -> int:
+        """Return the last number that was given to a row of a table, 0 before the first."""
+        return int(
+            self.value(f"SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM {table}_{column}_seq")
+        )
+
+    def count_on(self, table: str, column: str, number: int) -> None:
+        """Give the next row of a table a number behind this one."""
+        self.rows(
+            "SELECT setval(pg_get_serial_sequence(?, ?), ?, ? = 1)",
+            (table, column, max(1, number), number > 0),
+        )
+
+    def faults(self) -> Iterator[str]:
+        """Yield indexes that the database itself does not use any more."""
+        sql = (
+            "SELECT indexrelid::regclass::text FROM pg_index JOIN pg_class ON pg_class.oid = indrelid "
+            "WHERE NOT indisvalid AND relnamespace = current_schema()::regnamespace"
+        )
+        for (name,) in self.rows(sql):
+            yield f"the index {name} of {self.server} is not valid"
+
+    def inspect(self) -> None:
+        """Do nothing: checksums of pages are the database's own, and it says so where one does not fit."""
+
+    def size(self) -> int:
+        """Return the bytes that the database takes on the disk."""
+        return int(self.value("SELECT pg_database_size(current_database())"))
+
+    def checkpoint(self) -> None:
+        """Gather what waits beside the index of words."""
+        self.words.merge()
+
+    def close(self) -> None:
+        """Close the connections; one that is used is closed at the end of its transaction."""
+        self._closed.set()
+        self._pool.close(timeout=CLOSE_SECONDS)
+
+    @contextmanager
+    def _translated(self, doing: str) -> Iterator[None]:
+        """Raise errors as ours, and remember that the database is damaged; while it is closed that is the error."""
+        try:
+            with translated(doing, self.server):
+                yield
+        except StoreError as error:
+            if self._closed.is_set():
+                raise self._ending() from error
+            if isinstance(error, DamagedStore):
+                self.damage = self.damage or str(error)
+            raise
+
+    def _ending(self) -> ClosedStore:
+        return ClosedStore(f"{self.server} is closed: the server is ending; try again once it runs")
+
+
+_ADAPTED = adapted()
+
+
+@lru_cache(maxsize=2048)
+def _numbered(sql: str) -> str:
+    """Return a statement with $1, $2 … where values are bound as `?`; no statement of ours has another `?`."""
+    first, *rest = sql.split("?")
+    return first + "".join(f"${n}{text}" for n, text in enumerate(rest, 1))

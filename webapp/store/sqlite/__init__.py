@@ -1,0 +1,1 @@
+"""The store in SQLite: one file, one machine."""

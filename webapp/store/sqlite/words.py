@@ -1,0 +1,125 @@
+"""The index of words in SQLite: two FTS5 tables.
+
+That of entries holds no text of its own; that of memories and learnings follows by triggers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from webapp.store.indexed_text import INDEXED_CHARS
+from webapp.store.keys import SHIFT, bounds, key, number
+from webapp.store.search_index import Within, WordIndex, any_words, terms
+
+if TYPE_CHECKING:
+    from webapp.store.sqlite.connection import Connections
+
+# About a millisecond of work with the write lock held.
+MERGE_PAGES = 24
+
+
+def match_expression(q: str) -> str | None:
+    """Return a search text as an FTS5 expression, None for a text without words."""
+    quoted = ['"' + text.replace('"', '""') + '"' + ("*" if begins else "") for text, begins in terms(q)]
+    return " ".join(quoted) or None
+
+
+def condition(within: Within) -> tuple[str, list[Any]]:
+    """Return the SQL condition on `w` and `m`, and its values."""
+    low, high = bounds(within.session) if within.session is not None else (None, None)
+    called = "EXISTS (SELECT 1 FROM json_each(m.card, '$.calls') c WHERE c.value ->> 'name' = ?)"
+    parts: list[tuple[str, list[Any]]] = [
+        ("w.rowid BETWEEN ? AND ?", [low, high]),
+        ("m.role = ?", [within.role]),
+        (f"(m.card ->> 'tool' = ? OR {called})", [within.tool, within.tool]),
+        ("m.at >= ?", [within.since]),
+        ("m.at < ?", [within.until]),
+    ]
+    asked = [(sql, values) for sql, values in parts if values[0] is not None]
+    return "".join(f"AND {sql} " for sql, _ in asked), [one for _, values in asked for one in values]
+
+
+class Words(WordIndex):
+    """The FTS5 tables `entry_words` and `memory_words`."""
+
+    def __init__(self, db: Connections) -> None:
+        self._db = db
+
+    def add(self, session: int, texts: Iterable[tuple[int, str]]) -> None:
+        """Index texts, each (seq, text)."""
+        rows = ((key(session, seq), text[:INDEXED_CHARS]) for seq, text in texts if text)
+        self._db.run_many("INSERT INTO entry_words (rowid, text) VALUES (?, ?)", rows)
+
+    def remove(self, session: int, texts: Iterable[tuple[int, str]]) -> None:
+        """Remove texts from the index; they have to be exactly those that were added."""
+        rows = ((key(session, seq), text[:INDEXED_CHARS]) for seq, text in texts if text)
+        self._db.run_many("INSERT INTO entry_words (entry_words, rowid, text) VALUES ('delete', ?, ?)", rows)
+
+    def clear(self) -> None:
+        """Empty the index, so that it can be filled again from the log."""
+        self._db.run("INSERT INTO entry_words (entry_words) VALUES ('delete-all')")
+
+    def merge(self) -> bool:
+        """Merge some of the index's segments, a bounded amount of work; return whether more may be needed."""
+        before = self._db.changes()
+        self._db.run("INSERT INTO entry_words (entry_words, rank) VALUES ('merge', ?)", (MERGE_PAGES,))
+        return self._db.changes() - before > 1
+
+    def numbers(self, session: int) -> set[int]:
+        """Return the seqs of a session's entries that are in the index."""
+        sql = "SELECT id FROM entry_words_docsize WHERE id BETWEEN ? AND ?"
+        return {number(found) for (found,) in self._db.each(sql, bounds(session))}
+
+    def in_session(self, session: int, q: str) -> list[int]:
+        """Return the numbers of a session's messages that match, ascending."""
+        expression = match_expression(q)
+        if expression is None:
+            return []
+        sql = (
+            "SELECT DISTINCT e.message_no FROM entry_words w JOIN entries e ON e.key = w.rowid "
+            "WHERE entry_words MATCH ? AND w.rowid BETWEEN ? AND ? ORDER BY e.message_no"
+        )
+        return [no for (no,) in self._db.rows(sql, (expression, *bounds(session)))]
+
+    def everywhere(self, q: str, within: Within, limit: int, offset: int = 0) -> list[tuple[int, int, int]]:
+        """Return (session, seq, message number) of the best matching entries, best first, from the `offset`-th on."""
+        expression = match_expression(q)
+        if expression is None:
+            return []
+        where, values = condition(within)
+        sql = (
+            "SELECT w.rowid, e.message_no FROM entry_words w JOIN entries e ON e.key = w.rowid "
+            f"LEFT JOIN messages m ON m.key = (w.rowid >> {SHIFT} << {SHIFT}) + e.message_no "
+            f"WHERE entry_words MATCH ? {where} ORDER BY bm25(entry_words), w.rowid DESC LIMIT ? OFFSET ?"
+        )
+        rows = self._db.rows(sql, (expression, *values, limit, offset))
+        return [(k >> SHIFT, number(k), no) for k, no in rows]
+
+    def put_memory(self, number: int, text: str) -> None:
+        """Do nothing: triggers of the table have done it."""
+
+    def remove_memory(self, number: int) -> None:
+        """Do nothing: a trigger of the table has done it."""
+
+    def index_memories_again(self) -> None:
+        """Make the index of memories and learnings from their texts."""
+        self._db.run("INSERT INTO memory_words (memory_words) VALUES ('rebuild')")
+
+    def memories(self) -> set[int]:
+        """Return the numbers of the memories and learnings that are in the index."""
+        return {number for (number,) in self._db.each("SELECT id FROM memory_words_docsize")}
+
+    def memories_with(
+        self, kind: str, words: Iterable[str], columns: Sequence[str], limit: int
+    ) -> list[tuple[Any, ...]]:
+        """Return columns of the memories of a kind with any of the words, best match first, then the latest."""
+        expression = " OR ".join(f'"{word}"' for word in any_words(words))
+        if not expression:
+            return []
+        sql = (
+            f"SELECT {', '.join('m.' + name for name in columns)} FROM memory_words w "
+            "JOIN memories m ON m.id = w.rowid WHERE memory_words MATCH ? AND m.kind = ? "
+            "ORDER BY bm25(memory_words), m.updated_at DESC, m.id DESC LIMIT ?"
+        )
+        return self._db.rows(sql, (expression, kind, limit))
