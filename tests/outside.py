@@ -1,4 +1,4 @@
-"""What another program does to a store: SQL past Coppice, on whichever engine."""
+"""SQL that another program runs on a store, on either engine."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TABLES = {
     "sqlite": "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%'",
     "postgresql": "SELECT tablename::text FROM pg_tables WHERE schemaname = 'public'",
 }
-# What a statement for SQLite is in PostgreSQL.
+# Statements for SQLite, and the same in PostgreSQL.
 DIALECT = (
     (re.compile(r"\bx'([0-9a-f]*)'"), r"'\\x\1'::bytea"),
     (re.compile(r"entry_words_docsize WHERE id"), "entry_words WHERE key"),

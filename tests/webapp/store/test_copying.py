@@ -20,7 +20,7 @@ from webapp.wiring import build
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Database]:
-    """Where it is copied to."""
+    """A place for the copy."""
     if request.param == "sqlite":
         yield tmp_path / "target.db"
     else:
@@ -79,7 +79,7 @@ class TestCopy:
         assert made.key == 4
 
     def test_goes_on_after_an_interruption(self, used: App, target: Store, place: Database) -> None:
-        """What was copied is not copied again, unless it has changed since; until then nobody uses the copy."""
+        """A session is not copied again unless it has changed since; until the end nobody uses the copy."""
         steps = copy(used.store, target)
         next(steps)
         steps.close()

@@ -193,7 +193,9 @@ class Postgresql(Engine):
             if lost:
                 self._noted.pop(id(connection), None)
             self._pool.putconn(connection)
-            if lost and not self._closed.is_set():  # the others were lost with it, as when the server starts again
+            if (
+                lost and not self._closed.is_set()
+            ):  # the others were lost with it, as when the server starts again
                 self._pool.check()
 
     # -- transactions

@@ -9,14 +9,12 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from webapp.store.engine import Engine
 from webapp.store.indexed_text import INDEXED_CHARS
 from webapp.store.keys import SHIFT, bounds, key, number
 from webapp.store.search_index import Within, WordIndex, any_words, terms
-
-if TYPE_CHECKING:
-    from webapp.store.postgresql.engine import Postgresql
 
 _WORD = re.compile(r"[^\W_]+", re.UNICODE)
 # A tsvector's own limits: characters of a word, the last place that is told apart, places of a word, bytes in all.
@@ -79,7 +77,7 @@ def condition(within: Within) -> tuple[str, list[Any]]:
 class VectorWords(WordIndex):
     """The tables `entry_words` and `memory_words`."""
 
-    def __init__(self, db: Postgresql) -> None:
+    def __init__(self, db: Engine) -> None:
         self._db = db
 
     def add(self, session: int, texts: Iterable[tuple[int, str]]) -> None:

@@ -25,9 +25,9 @@ from webapp.config import BUSY_SECONDS, default_folder
 from webapp.errors import BusyStore, ClosedStore, DamagedStore, FullDisk, ReadOnlyStore, StoreError
 from webapp.store.engine import Engine
 from webapp.store.parts import Part, of_rows, rows_of
+from webapp.store.private import make_folder, make_private
 from webapp.store.sqlite.backup import back_up, read_only
 from webapp.store.sqlite.migrations import migrations
-from webapp.store.private import make_folder, make_private
 from webapp.store.sqlite.seals import Seals, seal_everything
 from webapp.store.sqlite.words import Words
 
@@ -347,10 +347,6 @@ class Connections(Engine):
             yield
         finally:
             holder.roll_back()
-
-    def changes(self) -> int:
-        """Return the number of rows that the calling thread's connection has changed so far."""
-        return self._connection().total_changes
 
     def checkpoint(self) -> None:
         """Move the contents of the log file into the database, as far as readers allow."""

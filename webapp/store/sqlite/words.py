@@ -6,14 +6,12 @@ That of entries holds no text of its own; that of memories and learnings follows
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from webapp.store.engine import Engine
 from webapp.store.indexed_text import INDEXED_CHARS
 from webapp.store.keys import SHIFT, bounds, key, number
 from webapp.store.search_index import Within, WordIndex, any_words, terms
-
-if TYPE_CHECKING:
-    from webapp.store.sqlite.connection import Connections
 
 # About a millisecond of work with the write lock held.
 MERGE_PAGES = 24
@@ -43,7 +41,7 @@ def condition(within: Within) -> tuple[str, list[Any]]:
 class Words(WordIndex):
     """The FTS5 tables `entry_words` and `memory_words`."""
 
-    def __init__(self, db: Connections) -> None:
+    def __init__(self, db: Engine) -> None:
         self._db = db
 
     def add(self, session: int, texts: Iterable[tuple[int, str]]) -> None:
@@ -62,9 +60,9 @@ class Words(WordIndex):
 
     def merge(self) -> bool:
         """Merge some of the index's segments, a bounded amount of work; return whether more may be needed."""
-        before = self._db.changes()
+        before = self._db.value("SELECT total_changes()")
         self._db.run("INSERT INTO entry_words (entry_words, rank) VALUES ('merge', ?)", (MERGE_PAGES,))
-        return self._db.changes() - before > 1
+        return int(self._db.value("SELECT total_changes()")) - int(before) > 1
 
     def numbers(self, session: int) -> set[int]:
         """Return the seqs of a session's entries that are in the index."""

@@ -39,7 +39,7 @@ def other(server: Server) -> Iterator[Store]:
 
 
 class TestLocks:
-    """What is read inside a write is still true at its end."""
+    """Reads inside a write are still true at its end."""
 
     def test_let_different_sessions_be_written_to_at_once(self, store: Store, other: Store) -> None:
         """An append to one waits for no append to another."""
