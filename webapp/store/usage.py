@@ -74,13 +74,13 @@ class Usage:
         cached, written to the cache, and the part of those that stays for an hour.
         """
         sql = (
-            "UPDATE calls SET input_tokens = ?1, output_tokens = ?2, cached_tokens = ?3, cache_write_tokens = ?4, "
-            "cache_write_hour_tokens = ?5, answer_tokens = 0 WHERE session = ?6 "
-            "AND (call_key = ?7 OR substr(call_key, 1, length(?7) + 1) = ?7 || ':') "
+            "UPDATE calls SET input_tokens = ?, output_tokens = ?, cached_tokens = ?, cache_write_tokens = ?, "
+            "cache_write_hour_tokens = ?, answer_tokens = 0 WHERE session = ? "
+            "AND (call_key = ? OR substr(call_key, 1, length(?) + 1) = ? || ':') "
             "AND (input_tokens, output_tokens, cached_tokens, cache_write_tokens, "
-            "coalesce(cache_write_hour_tokens, 0), coalesce(answer_tokens, 0)) IS NOT (?1, ?2, ?3, ?4, ?5, 0)"
+            "coalesce(cache_write_hour_tokens, 0), coalesce(answer_tokens, 0)) <> (?, ?, ?, ?, ?, 0)"
         )
-        return self._db.run(sql, (*tokens, session, call)) > 0
+        return self._db.run(sql, (*tokens, session, call, call, call, *tokens)) > 0
 
     def calls(self, session: int) -> list[CallRow]:
         """Return all calls in log order."""
