@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from tests.webapp.commands.running import Run
-from webapp.store import Store, backup
+from webapp.store import Store
+from webapp.store.sqlite import backup
 
 
 def no_links(*_: object, **__: object) -> None:
