@@ -56,7 +56,7 @@ class Server:
         """Check the address.
 
         Raises:
-            ValueError: it is none.
+            ValueError: it is not an address of PostgreSQL.
         """
         parts = urlsplit(self.url)
         if parts.scheme not in SCHEMES or parts.port == 0:
@@ -88,7 +88,7 @@ def database(name: str | Path | Server) -> Database:
     """Return a store's place by its path or address; a path is made absolute.
 
     Raises:
-        ValueError: the address is none.
+        ValueError: the address is not one of PostgreSQL.
     """
     if isinstance(name, str) and name.partition("://")[0] in SCHEMES:
         return Server(name)

@@ -28,7 +28,7 @@ class DatabaseType(click.ParamType[Database]):
     name = "database"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Database:
-        """Return where the store is; refuse a folder, and an address that is none."""
+        """Return where the store is; refuse a folder and an invalid address."""
         try:
             found = database(value)
         except ValueError:

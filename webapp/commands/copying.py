@@ -22,7 +22,9 @@ from webapp.store.copying import copy as copied
     "--to", "target", type=DatabaseType(), required=True, help="Where to: a database without sessions."
 )
 def copy(source: Database, target: Database) -> int:
-    """Copy a store into another database: a file, or postgresql://user:password@host/name.
+    """Copy a store into another database, a file or PostgreSQL.
+
+    A database is the path of a file or postgresql://user:password@host/name.
 
     Both are verified. A copy that was interrupted goes on where it ended when the same command is given again; until
     then the target is not served. Stop what writes to the store first: the copy is refused where the two differ.

@@ -23,7 +23,7 @@ BETWEEN = {
     "messages": "key", "operations": "key", "samples": "key", "summaries": "key", "operation_items": "operation",
 }  # fmt: skip
 NAMED = ("context_items", "totals", "calls", "idempotency")
-# Tables that belong to no session; whoever refers to another stands behind it.
+# Tables that belong to no session. A table that refers to another comes after it.
 EVERYWHERE = (
     "settings", "model_overrides", "revisions", "files", "memories", "copies", "access_tokens", "access_sessions",
     "webhooks", "webhook_deliveries",
@@ -45,8 +45,9 @@ def copy(source: Store, target: Store) -> Generator[str, None, None]:
     with source.read():
         _begin(source, target)
         wanted = source.sessions.everything()
+        keys = {one.key for one in wanted}
         for row in target.sessions.everything():
-            if row.key not in {one.key for one in wanted}:
+            if row.key not in keys:
                 with target.write():
                     target.sessions.remove(row, None)
         for row in wanted:

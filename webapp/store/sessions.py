@@ -195,11 +195,14 @@ class Sessions:
 
     def taught(self, source: str) -> list[Taught]:
         """Return the overheads that the newest sessions of an agent showed, newest first."""
+        columns = "state, key, parent_id, agent_type, cwd, model, last_activity_at, id"
+        # The text as our JSON has it, which sessions without a call lack: those are not read.
         sql = (
-            "SELECT state, key, parent_id, agent_type, cwd, model FROM sessions "
-            "WHERE source = ? AND deleted_at IS NULL ORDER BY last_activity_at DESC, id LIMIT ?"
+            f"SELECT {columns} FROM (SELECT {columns} FROM sessions WHERE source = ? AND deleted_at IS NULL "
+            "ORDER BY last_activity_at DESC, id LIMIT ?) newest WHERE state LIKE ? ORDER BY last_activity_at DESC, id"
         )
-        found = (_taught(*row) for row in self._db.rows(sql, (source, TAUGHT)))
+        rows = self._db.rows(sql, (source, TAUGHT, '%"known":true%'))
+        found = (_taught(*row[:6]) for row in rows)
         return [one for one in found if one is not None]
 
     def with_first(self, source_id: str) -> list[SessionRow]:

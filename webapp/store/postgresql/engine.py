@@ -95,8 +95,8 @@ class Postgresql(Engine):
             "client_min_messages": "warning",  # those of the triggers come all the same
             **({"synchronous_commit": "on"} if self._durable else {}),
         }
-        marks = ", ".join(f"set_config(${2 * n + 1}, ${2 * n + 2}, false)" for n in range(len(settings)))
-        connection.execute(f"SELECT {marks}", [one for pair in settings.items() for one in pair])
+        calls = ", ".join(f"set_config(${2 * n + 1}, ${2 * n + 2}, false)" for n in range(len(settings)))
+        connection.execute(f"SELECT {calls}", [one for pair in settings.items() for one in pair])
 
     def _migrate(self) -> None:
         with self.write():
