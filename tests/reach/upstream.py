@@ -34,6 +34,8 @@ class Upstream:
     refused: list[tuple[str, str]] = field(default_factory=list)
     refuses: Callable[[Any], str | None] | None = None  # a reason to refuse a request, besides the rules
     signatures: dict[str, str] = field(default_factory=dict)
+    # The id of an item -> the id of the reasoning that led to it.
+    reasoned: dict[str, str] = field(default_factory=dict)
     cache: set[str] = field(default_factory=set)
     usages: list[tuple[int, int, int]] = field(
         default_factory=list
@@ -250,7 +252,21 @@ def _anthropic_fault(state: Upstream, messages: list[Any]) -> str | None:
         for b in blocks:
             if b["type"] == "thinking" and state.signatures.get(b["signature"]) != _digest(messages[:n]):
                 return f"messages.{n}: thinking block is bound to a different conversation"
-    return "tool_use without tool_result at the end" if open_calls else None
+    return "tool_use without tool_result at the end" if open_calls else _server_tool_fault(messages)
+
+
+def _server_tool_fault(messages: list[Any]) -> str | None:
+    """Return what is wrong with calls of the provider's own tools; an answer can be paused before the result."""
+    running: set[str] = set()
+    for n, message in enumerate(messages):
+        for b in message["content"] if isinstance(message["content"], list) else ():
+            if b["type"] in ("server_tool_use", "mcp_tool_use"):
+                running.add(b["id"])
+            elif b["type"].endswith("_tool_result"):
+                if b["tool_use_id"] not in running:
+                    return f"messages.{n}: {b['type']} without a corresponding call: {b['tool_use_id']}"
+                running.remove(b["tool_use_id"])
+    return f"server_tool_use without a corresponding result: {sorted(running)}" if running else None
 
 
 def _anthropic_events(
@@ -311,18 +327,8 @@ def _responses(state: Upstream, body: dict[str, Any]) -> list[dict[str, Any]] | 
     if isinstance(items, str):
         items = [{"type": "message", "role": "user", "content": items}]
     items = [one if "type" in one else {"type": "message", **one} for one in items]
-    calls = [i["call_id"] for i in items if i["type"] == "function_call"]
-    outputs = [i["call_id"] for i in items if i["type"] == "function_call_output"]
-    if missing := set(calls) - set(outputs):
-        return f"No tool output found for function call {sorted(missing)}"
-    if extra := set(outputs) - set(calls):
-        return f"No tool call found for function call output {sorted(extra)}"
-    for n, one in enumerate(items):
-        following = items[n + 1 : n + 2]
-        if one["type"] == "reasoning" and (
-            not following or following[0].get("role") not in (None, "assistant")
-        ):
-            return f"item {n} of type reasoning was provided without its required following item"
+    if fault := _responses_fault(state, items):
+        return fault
     last = items[-1]
     text = json.dumps(last.get("content", "")) if last.get("role") == "user" else ""
     calls_made = _wanted(text, body.get("tools", []))
@@ -343,6 +349,8 @@ def _responses(state: Upstream, body: dict[str, Any]) -> list[dict[str, Any]] | 
     if not calls_made:
         said = [{"type": "output_text", "text": "The output was read.", "annotations": []}]
         made.append({"type": "message", "id": f"msg_{number}", "role": "assistant", "content": said})
+    else:
+        state.reasoned.update({one["id"]: made[0]["id"] for one in made[1:]})
     tokens, read, _ = state.bill([body.get("instructions"), body.get("tools"), body["model"]], items, None)
     usage = {"input_tokens": tokens, "input_tokens_details": {"cached_tokens": read}, "output_tokens": 20,
              "output_tokens_details": {"reasoning_tokens": 0}, "total_tokens": tokens + 20}  # fmt: skip
@@ -361,6 +369,26 @@ def _responses(state: Upstream, body: dict[str, Any]) -> list[dict[str, Any]] | 
         *done,
         {"type": "response.completed", "response": response},
     ]
+
+
+def _responses_fault(state: Upstream, items: list[Any]) -> str | None:
+    calls = [i["call_id"] for i in items if i["type"] == "function_call"]
+    outputs = [i["call_id"] for i in items if i["type"] == "function_call_output"]
+    if missing := set(calls) - set(outputs):
+        return f"No tool output found for function call {sorted(missing)}"
+    if extra := set(outputs) - set(calls):
+        return f"No tool call found for function call output {sorted(extra)}"
+    for n, one in enumerate(items):
+        following = items[n + 1 : n + 2]
+        if one["type"] == "reasoning" and (
+            not following or following[0].get("role") not in (None, "assistant")
+        ):
+            return f"item {n} of type reasoning was provided without its required following item"
+    ids = {one.get("id") for one in items}
+    for one in items:
+        if (reasoning := state.reasoned.get(one.get("id") or "", one.get("id"))) not in ids:
+            return f"{one['id']!r} was provided without its required 'reasoning' item: {reasoning!r}"
+    return None
 
 
 # OpenAI chat completions

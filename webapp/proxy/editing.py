@@ -1,19 +1,20 @@
 """Applies an edit script to the text of a request. Unedited parts keep their exact bytes.
 
-Regardless of the script, calls stay with their results, reasoning with the message it led to, and a list begins with
-the user. A cache marker moves to the previous message if its own is dropped. Thoughts from before the script took
+Regardless of the script, calls stay with their results, reasoning with all that it led to, and a list begins with the
+user. A cache marker moves to the previous message if its own is dropped. Thoughts from before the script took
 effect are removed, because models refuse thoughts about a history that has changed; later ones stay.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from webapp.proxy.groups import calls_of, groups_of, names_in, objects_in, results_of
 from webapp.proxy.text import Place, members, spliced, value_at, written
-from webapp.services.proxied.keys import Protocol, answer_kind, is_thought, keys_of
+from webapp.services.proxied.keys import Protocol, is_thought, keys_of
 
 Edits = Mapping[str, Mapping[str, Any]]
 
@@ -46,14 +47,9 @@ class Item:
         return results_of(self.value)
 
     @cached_property
-    def kind(self) -> str | None:
-        """Return the kind of a model's message; None for any other message."""
-        return answer_kind(self.value)
-
-    @cached_property
-    def is_unnamed_call(self) -> bool:
-        """Return whether it calls in the deprecated way of chat completions: the next message is the result."""
-        return isinstance(self.value, dict) and bool(self.value.get("function_call"))
+    def names(self) -> list[str]:
+        """Return the names of all calls that it makes, answers or depends on."""
+        return names_in(self.value)
 
     @cached_property
     def is_asking(self) -> bool:
@@ -63,7 +59,7 @@ class Item:
     @cached_property
     def has_thoughts(self) -> bool:
         """Return whether it holds thoughts."""
-        return isinstance(self.value, dict) and any(is_thought(b) for b in _blocks(self.value))
+        return isinstance(self.value, dict) and any(map(is_thought, objects_in(self.value, "content")))
 
     def sent(self, edit: Mapping[str, Any], *, gone: bool, thoughtless: bool) -> tuple[str, str]:
         """Return the text to send, "" if it is dropped, and a cache marker whose block was removed, otherwise ""."""
@@ -191,7 +187,7 @@ def _gone(body: Body, edits: Edits) -> set[int]:
     gone = {i for i, key in enumerate(body.keys) if edits.get(key, _NONE).get("drop")}
     if not gone:
         return gone
-    groups = list(_groups(body.items))
+    groups = list(groups_of([one.value for one in body.items], [one.names for one in body.items]))
     before = -1
     while before != len(gone):
         before = len(gone)
@@ -203,54 +199,12 @@ def _gone(body: Body, edits: Edits) -> set[int]:
     return gone
 
 
-def _groups(items: Sequence[Item]) -> Iterator[set[int]]:
-    """Yield messages that are dropped or kept together: calls with results, reasoning with the message it led to."""
-    calls: dict[str, set[int]] = {}
-    for i, item in enumerate(items):
-        if item.kind == "reasoning" and i + 1 < len(items) and items[i + 1].kind is not None:
-            yield {i, i + 1}
-        if item.is_unnamed_call and i + 1 < len(items) and items[i + 1].value.get("role") == "function":
-            yield {i, i + 1}
-        for call in (*item.calls, *item.results):
-            calls.setdefault(call, set()).add(i)
-    yield from calls.values()
-
-
 def _opening(items: Sequence[Item], gone: set[int]) -> set[int]:
     """Return the index of the user's first message if the list would otherwise begin with an answer or a result."""
     first = next((i for i in range(len(items)) if i not in gone), None)
     if first is not None and items[first].is_asking:
         return set()
     return {next((i for i, item in enumerate(items) if item.is_asking), 0)}
-
-
-def calls_of(item: Any) -> list[str]:
-    """Return the ids of the calls in a message of any format."""
-    if not isinstance(item, dict):
-        return []
-    kind = answer_kind(item)
-    if isinstance(item.get("call_id"), str) and kind is not None:
-        return [item["call_id"]]
-    called = item.get("tool_calls")
-    named = [one.get("id") for one in called if isinstance(one, dict)] if isinstance(called, list) else []
-    used = [b.get("id") for b in _blocks(item) if b.get("type") == "tool_use"]
-    return [str(name) for name in (*named, *used)]
-
-
-def results_of(item: Any) -> list[str]:
-    """Return the ids of the calls whose results are in a message of any format."""
-    if not isinstance(item, dict):
-        return []
-    if isinstance(item.get("call_id"), str) and answer_kind(item) is None:
-        return [item["call_id"]]
-    if item.get("role") == "tool":
-        return [str(item.get("tool_call_id"))]
-    return [str(b.get("tool_use_id")) for b in _blocks(item) if b.get("type") == "tool_result"]
-
-
-def _blocks(item: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    content = item.get("content")
-    return [b for b in content if isinstance(b, dict)] if isinstance(content, list) else []
 
 
 # -- edited messages
@@ -360,10 +314,12 @@ def _fault(items: Sequence[Item], wire_format: str) -> str | None:
         )
         if first is None or not first.is_asking:
             return "it would not begin with the user"
-    open_calls: set[str] = set()
+    seen: set[str] = set()
+    unanswered: set[str] = set()
     for item in items:
-        if any(call not in open_calls for call in item.results):
+        if not seen.issuperset(item.results):
             return "a result would have no call"
-        open_calls.difference_update(item.results)
-        open_calls.update(item.calls)
-    return "a call would have no result" if open_calls else None
+        seen.update(item.names)
+        unanswered.difference_update(item.results)
+        unanswered.update(item.calls)
+    return "a call would have no result" if unanswered else None

@@ -1,0 +1,244 @@
+"""Groups of messages: whatever a script names, a provider gets whole groups or nothing of them."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.webapp.proxy.conftest import Way
+from tests.webapp.proxy.test_editing import ANTHROPIC, CHAT, DROP, RESPONSES, sent, user
+from webapp.agents.beside import hints
+from webapp.services.proxied.keys import Protocol, keys_of
+from webapp.services.proxied.names import id_of
+
+
+def said(*blocks: Any) -> Any:
+    """Return a message of the model with these blocks."""
+    return {"role": "assistant", "content": [{"type": "text", "text": "So."}, *blocks]}
+
+
+def used(kind: str, name: str, **more: Any) -> Any:
+    """Return a block that calls a tool."""
+    return {"type": kind, "id": name, "name": "a_tool", "input": {}, **more}
+
+
+def got(kind: str, name: str) -> Any:
+    """Return a block with the result of a call."""
+    return {"type": kind, "tool_use_id": name, "content": [{"type": "text", "text": "found"}]}
+
+
+def item(kind: str, **more: Any) -> Any:
+    """Return an item of Responses."""
+    return {"type": kind, **more}
+
+
+def asked(text: str) -> Any:
+    """Return a message of the user in Responses."""
+    return item("message", role="user", content=text)
+
+
+def reasoning(name: str) -> Any:
+    """Return reasoning that only the provider can read."""
+    return item("reasoning", id=name, summary=[], encrypted_content="x")
+
+
+def called(name: str, **more: Any) -> Any:
+    """Return a call of a function."""
+    return item("function_call", id=f"fc_{name}", call_id=name, name="f", arguments="{}", **more)
+
+
+def output(name: str, **more: Any) -> Any:
+    """Return the output of a function."""
+    return item("function_call_output", call_id=name, output="out", **more)
+
+
+def answered(name: str) -> Any:
+    """Return a message of the model in Responses."""
+    content = [{"type": "output_text", "text": "Done.", "annotations": []}]
+    return item("message", id=name, role="assistant", content=content)
+
+
+def paused(call: str, result: str) -> list[Any]:
+    """Return an answer that was paused after its call; the result came with the next answer."""
+    return [said(used(call, "srv_1")), said(got(result, "srv_1"))]
+
+
+PROGRAM = {"type": "code_execution_20260120", "tool_id": "srv_1"}
+IN_PROGRAM = {"type": "program", "caller_id": "p1"}
+
+# Messages that stand between two questions of the user, and belong together.
+TOGETHER: dict[str, tuple[Protocol, list[Any]]] = {
+    "web search": (ANTHROPIC, paused("server_tool_use", "web_search_tool_result")),
+    "web fetch": (ANTHROPIC, paused("server_tool_use", "web_fetch_tool_result")),
+    "code execution": (ANTHROPIC, paused("server_tool_use", "code_execution_tool_result")),
+    "shell of code execution": (ANTHROPIC, paused("server_tool_use", "bash_code_execution_tool_result")),
+    "tool search": (ANTHROPIC, paused("server_tool_use", "tool_search_tool_result")),
+    "MCP": (ANTHROPIC, paused("mcp_tool_use", "mcp_tool_result")),
+    "a search beside a tool of the client": (
+        ANTHROPIC,
+        [
+            said(used("server_tool_use", "srv_1"), used("tool_use", "1")),
+            {"role": "user", "content": [got("tool_result", "1")]},
+            said(got("web_search_tool_result", "srv_1")),
+        ],
+    ),
+    "tools that a program calls": (
+        ANTHROPIC,
+        [
+            said(used("server_tool_use", "srv_1"), used("tool_use", "1", caller=PROGRAM)),
+            {"role": "user", "content": [got("tool_result", "1")]},
+            said(used("tool_use", "2", caller=PROGRAM)),
+            {"role": "user", "content": [got("tool_result", "2")]},
+            said(got("code_execution_tool_result", "srv_1")),
+        ],
+    ),
+    "reasoning before several calls": (
+        RESPONSES, [reasoning("r1"), called("1"), called("2"), output("1"), output("2")],
+    ),
+    "outputs between the calls": (
+        RESPONSES, [reasoning("r1"), called("1"), output("1"), called("2"), output("2")],
+    ),
+    "reasoning before words and a call": (
+        RESPONSES, [reasoning("r1"), answered("m1"), called("1"), output("1")],
+    ),
+    "a search of the provider": (
+        RESPONSES, [reasoning("r1"), item("web_search_call", id="ws_1", status="completed"), answered("m1")],
+    ),
+    "a search in files": (
+        RESPONSES, [reasoning("r1"), item("file_search_call", id="fs_1", queries=["x"]), answered("m1")],
+    ),
+    "an approval of MCP": (
+        RESPONSES,
+        [
+            item("mcp_approval_request", id="a1", name="f", arguments="{}", server_label="s"),
+            item("mcp_approval_response", approval_request_id="a1", approve=True),
+            item("mcp_call", id="c1", approval_request_id="a1", name="f", arguments="{}", output="x"),
+        ],
+    ),
+    "a computer": (
+        RESPONSES,
+        [
+            reasoning("r1"),
+            item("computer_call", id="cu_1", call_id="1", action={"type": "screenshot"}),
+            item("computer_call_output", call_id="1", output={"type": "computer_screenshot"}),
+        ],
+    ),
+    "a patch": (
+        RESPONSES,
+        [
+            item("apply_patch_call", id="p1", call_id="1", operation={"type": "delete_file", "path": "a"}),
+            item("apply_patch_call_output", call_id="1", status="completed"),
+        ],
+    ),
+    "a program of the provider": (
+        RESPONSES,
+        [
+            item("program", id="pr_1", call_id="p1", code="f()"),
+            called("1", caller=IN_PROGRAM),
+            output("1", caller=IN_PROGRAM),
+            item("program_output", id="po_1", call_id="p1", result="x"),
+        ],
+    ),
+    "references to stored items": (
+        RESPONSES, [item("item_reference", id="rs_1"), item("item_reference", id="msg_1")],
+    ),
+    "several calls of chat": (
+        CHAT,
+        [
+            {"role": "assistant", "tool_calls": [{"id": n, "type": "function", "function": {}} for n in "12"]},
+            {"role": "tool", "tool_call_id": "1", "content": "x"},
+            {"role": "tool", "tool_call_id": "2", "content": "y"},
+        ],
+    ),
+}  # fmt: skip
+
+
+class TestAGroup:
+    """Messages that belong together."""
+
+    @pytest.mark.parametrize("name", TOGETHER)
+    def test_goes_whole_or_stays_whole(self, name: str) -> None:  # X13, P4
+        """A script that names some of them drops none; one that names all of them drops all."""
+        protocol, group = TOGETHER[name]
+        begin, end = (asked("a"), asked("b")) if protocol is RESPONSES else (user("a"), user("b"))
+        messages = [begin, *group, end]
+        places = range(1, len(group) + 1)
+        parts = [chosen for size in range(1, len(group)) for chosen in combinations(places, size)]
+        assert [
+            part for part in parts if sent(messages, dict.fromkeys(part, DROP), protocol) != messages
+        ] == []
+        assert sent(messages, dict.fromkeys(places, DROP), protocol) == [begin, end]
+
+    def test_ends_at_the_next_reasoning(self) -> None:  # X13
+        """Two answers with reasoning of their own can be dropped one by one."""
+        first, second = (
+            [reasoning("r1"), called("1"), output("1")],
+            [reasoning("r2"), called("2"), output("2")],
+        )
+        messages = [asked("a"), *first, *second, answered("m1")]
+        assert sent(messages, dict.fromkeys((1, 2, 3), DROP), RESPONSES) == [
+            asked("a"),
+            *second,
+            answered("m1"),
+        ]
+        assert sent(messages, dict.fromkeys((4, 5, 6), DROP), RESPONSES) == [
+            asked("a"),
+            *first,
+            answered("m1"),
+        ]
+
+    def test_does_not_hold_words_that_came_after_the_outputs(self) -> None:  # X13
+        """They are from the next answer."""
+        group = [reasoning("r1"), called("1"), output("1")]
+        messages = [asked("a"), *group, answered("m1"), asked("b")]
+        assert sent(messages, {4: DROP}, RESPONSES) == [asked("a"), *group, asked("b")]
+
+    def test_may_wait_for_the_provider(self) -> None:  # X13
+        """A paused answer has a call without a result; the rest of the list can be edited."""
+        messages = [user("a"), user("b"), said(used("server_tool_use", "srv_1"))]
+        assert sent(messages, {1: DROP}) == [messages[0], messages[2]]
+
+
+class TestAStrictProvider:
+    """A provider that refuses what OpenAI and Anthropic refuse."""
+
+    def test_takes_parallel_calls_after_reasoning(self, way: Way) -> None:  # X13
+        """The script names the reasoning and the first of two calls: all of them are sent, and not refused."""
+        way.provider.clear()
+        ask = asked("RUN(cat a.txt) and RUN(cat b.txt)")
+        tools = [{"type": "function", "name": "bash", "parameters": {}}]
+        request = {"model": "gpt-5", "store": False, "tools": tools}
+        address = f"{way.openai}/responses"
+        made = httpx.post(address, json={**request, "input": [ask]}, timeout=60).json()["output"]
+        assert [one["type"] for one in made] == ["reasoning", "function_call", "function_call"]
+        outputs = [output(one["call_id"]) for one in made[1:]]
+        messages = [asked("An earlier question."), ask, *made, *outputs, asked("Go on.")]
+        headers = with_script(messages, (0, 2, 3, 5), "parallel")
+        second = httpx.post(address, json={**request, "input": messages}, headers=headers, timeout=60)
+        assert (second.status_code, way.provider.refused) == (200, [])
+        assert way.provider.requests[-1][2]["input"] == messages[1:]
+
+    def test_takes_a_paused_search(self, way: Way) -> None:  # X13
+        """The script names the result alone, or an earlier message besides: no result goes without its call."""
+        way.provider.clear()
+        search = paused("server_tool_use", "web_search_tool_result")
+        messages = [user("a"), user("b"), *search, user("c")]
+        headers = with_script(messages, (1, 3), "paused")
+        answer = httpx.post(
+            f"{way.anthropic}/v1/messages", json={"model": "claude-opus-4-7", "max_tokens": 9, "messages": messages},
+            headers=headers, timeout=60,
+        )  # fmt: skip
+        assert (answer.status_code, way.provider.refused) == (200, [])
+        assert way.provider.requests[-1][2]["messages"] == [messages[0], *messages[2:]]
+
+
+def with_script(messages: list[Any], dropped: tuple[int, ...], session: str) -> dict[str, str]:
+    """Write the edit script of a session, as the server does, and return the headers of its calls."""
+    edits = {keys_of(messages)[i]: DROP for i in dropped}
+    name = id_of(session)
+    script: dict[str, object] = {"version": "v1", "edits": edits, "prunes": True, "session": name, "tail": ""}
+    hints.write(name, hints.EDITS, script, hints.proxy_folder())
+    return {"x-coppice-session": session}
