@@ -8,6 +8,7 @@ usage says what a prompt cache would have read and written: Anthropic's up to th
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import json
 import re
@@ -17,6 +18,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+
+from webapp.proxy.unpacking import unpacked
 
 # In a prompt: a command that the agent is to run before it answers; several are run at once.
 RUN = re.compile(r"RUN\(([^)]*)\)")
@@ -36,6 +39,7 @@ class Upstream:
     signatures: dict[str, str] = field(default_factory=dict)
     # The id of an item -> the id of the reasoning that led to it.
     reasoned: dict[str, str] = field(default_factory=dict)
+    gzips: bool = False  # answers are compressed, though nobody asked for it
     cache: set[str] = field(default_factory=set)
     usages: list[tuple[int, int, int]] = field(
         default_factory=list
@@ -109,7 +113,8 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         """Check a call and answer it as a stream of events."""
         data = self.rfile.read(int(self.headers.get("content-length") or 0))
-        body = json.loads(data or b"{}")
+        coding = self.headers.get("content-encoding", "")
+        body = json.loads(unpacked(data, coding, 1 << 30) or b"{}")
         self.state.bytes.append(data)
         headers = {name.lower(): value for name, value in self.headers.items()}
         self.state.requests.append((self.path, headers, body))
@@ -142,6 +147,9 @@ class _Handler(BaseHTTPRequestHandler):
     def _send(self, status: int, kind: str, data: bytes) -> None:
         self.send_response(status)
         self.send_header("content-type", kind)
+        if self.state.gzips:
+            data = gzip.compress(data)
+            self.send_header("content-encoding", "gzip")
         self.send_header("content-length", str(len(data)))
         self.end_headers()
         self.wfile.write(data)

@@ -22,6 +22,7 @@ from webapp.proxy.callers import SUBSCRIPTION, caller_of, is_subscription
 from webapp.proxy.editing import Body, Refused
 from webapp.proxy.handover import Handover, now_ms
 from webapp.proxy.scripts import Outcome, Scripts
+from webapp.proxy.unpacking import unpacked
 from webapp.proxy.upstream import Answer, Call, Headers, Provider, ProviderGone
 from webapp.services.proxied.call_copy import CallCopy
 from webapp.services.proxied.keys import Protocol, protocol_of
@@ -43,6 +44,7 @@ LOOK_SECONDS = 1.0
 COPIED_BYTES = 32 * 1024 * 1024
 # A conversation is edited and copied up to this size, in bytes: Anthropic takes 32 MB, OpenAI 50 MB of files.
 KEPT_BYTES = 64 * 1024 * 1024
+CODING = "content-encoding"
 # The size of the pieces in which a request is forwarded.
 PIECE_BYTES = 128 * 1024
 
@@ -66,7 +68,7 @@ class ClientBody:
         # Bytes of the whole, and those that have not arrived; None if only its end will tell.
         self.length: int | None = None
         self._missing: int | None = None
-        if environ.get("HTTP_TRANSFER_ENCODING", "").lower() == "chunked":
+        if environ.get("HTTP_TRANSFER_ENCODING"):
             self._measure()
         else:
             self.length = self._missing = int(environ.get("CONTENT_LENGTH") or 0)
@@ -139,8 +141,13 @@ class Relayed:
     at: int = field(default_factory=now_ms)
     outcome: Outcome = field(default_factory=Outcome)
     status: int = 0
+    answer_coding: str = ""
     answer: list[bytes] = field(default_factory=list)
     size: int = 0
+
+    def request(self) -> bytes:
+        """Return the body, unpacked. Raises ValueError if that is impossible, and ClientGone."""
+        return unpacked(self.body.whole(), coding_of(self.headers), KEPT_BYTES)
 
     def keep(self, data: bytes) -> None:
         """Keep a part of the answer for the copy."""
@@ -181,6 +188,8 @@ class Relay:
             )
         if environ.get("HTTP_UPGRADE", "").lower() == "websocket":
             return _say(start_response, "426 Upgrade Required", "no websockets here; use HTTP")
+        if environ.get("HTTP_TRANSFER_ENCODING", "chunked").strip().lower() != "chunked":
+            return _say(start_response, "501 Not Implemented", "the only transfer encoding here is chunked")
         is_post, path = environ["REQUEST_METHOD"] == "POST", found["path"] or "/"
         protocol = protocol_of(found["provider"], path) if is_post else None
         try:
@@ -215,7 +224,7 @@ class Relay:
         self._watch.add(client, call)
         try:
             answer = self._send(one, call)
-            one.status = answer.code
+            one.status, one.answer_coding = answer.code, coding_of(answer.headers)
             self._begin(start_response, answer)
         except BaseException:
             self._watch.remove(client)
@@ -240,7 +249,8 @@ class Relay:
         if outcome.data is None:
             return provider.send(call, one.method, one.target, one.headers, one.body, one.body.length)
         data = outcome.data
-        answer = provider.send(call, one.method, one.target, one.headers, (data,), len(data))
+        headers = [(name, value) for name, value in one.headers if name.lower() != CODING]
+        answer = provider.send(call, one.method, one.target, headers, (data,), len(data))
         if answer.code != 400:
             return answer
         try:
@@ -293,11 +303,13 @@ class Relay:
             return Outcome(reason="pruning is stopped for everybody")
         if is_subscription(one.provider, headers):
             return Outcome(reason=SUBSCRIPTION)
-        if headers.get("content-encoding", "identity") != "identity":
-            raise Refused("its body is compressed")
         if not one.body.is_kept:
             raise Refused(f"its body is longer than {KEPT_BYTES // 1024**2} MiB")
-        body = Body.read(one.body.whole(), protocol, self._scripts.before(named))
+        try:
+            data = one.request()
+        except ValueError as error:
+            raise Refused(f"its body: {error}") from None
+        body = Body.read(data, protocol, self._scripts.before(named))
         said = {name: place.value for name, place in body.fields.items() if name == "metadata"}
         name = named or caller_of(headers, one.name, said).name
         outcome = self._scripts.apply(name, body)
@@ -309,11 +321,11 @@ class Relay:
     def _hand_over(self, one: Relayed, *, whole: bool) -> None:
         """Hand over a copy of a complete call of a conversation, if it is not too large."""
         headers = {name.lower(): value for name, value in one.headers}
-        packed = headers.get("content-encoding", "identity") != "identity"
-        if one.protocol is None or one.size > COPIED_BYTES or not one.body.is_whole or packed:
+        if one.protocol is None or one.size > COPIED_BYTES or not one.body.is_whole:
             return
         try:
-            request = one.body.whole().decode("utf-8")
+            request = one.request().decode("utf-8")
+            answer = unpacked(b"".join(one.answer), one.answer_coding, COPIED_BYTES, cut=True)
             caller = caller_of(headers, one.name, {})
             self._handover.put(
                 CallCopy(
@@ -323,7 +335,7 @@ class Relay:
                     parent=caller.parent,
                     status=one.status,
                     request=request,
-                    answer=b"".join(one.answer).decode("utf-8", "replace"),
+                    answer=answer.decode("utf-8", "replace"),
                     whole=whole,
                     at=one.at,
                     applied=one.outcome.version,
@@ -331,6 +343,8 @@ class Relay:
                     subscription=is_subscription(one.provider, headers),
                 )
             )
+        except ValueError as error:
+            log.warning("a call is not observed: %s", error)
         except Exception:
             log.exception("a call could not be handed over")
 
@@ -408,6 +422,11 @@ def sent_headers(environ: Environ) -> list[tuple[str, str]]:
     if environ.get("CONTENT_TYPE"):
         found.append(("content-type", environ["CONTENT_TYPE"]))
     return found
+
+
+def coding_of(headers: Headers) -> str:
+    """Return the compression of a body; "" for none."""
+    return next((value for name, value in headers if name.lower() == CODING), "")
 
 
 def _say(start_response: StartResponse, status: str, message: str) -> list[bytes]:

@@ -10,9 +10,8 @@ import pytest
 
 from tests.webapp.proxy.conftest import Way
 from tests.webapp.proxy.test_editing import ANTHROPIC, CHAT, DROP, RESPONSES, sent, user
-from webapp.agents.beside import hints
-from webapp.services.proxied.keys import Protocol, keys_of
-from webapp.services.proxied.names import id_of
+from tests.webapp.proxy.test_trust import script
+from webapp.services.proxied.keys import Protocol
 
 
 def said(*blocks: Any) -> Any:
@@ -216,7 +215,8 @@ class TestAStrictProvider:
         assert [one["type"] for one in made] == ["reasoning", "function_call", "function_call"]
         outputs = [output(one["call_id"]) for one in made[1:]]
         messages = [asked("An earlier question."), ask, *made, *outputs, asked("Go on.")]
-        headers = with_script(messages, (0, 2, 3, 5), "parallel")
+        script("parallel", messages, 0, 2, 3, 5)
+        headers = {"x-coppice-session": "parallel"}
         second = httpx.post(address, json={**request, "input": messages}, headers=headers, timeout=60)
         assert (second.status_code, way.provider.refused) == (200, [])
         assert way.provider.requests[-1][2]["input"] == messages[1:]
@@ -226,19 +226,10 @@ class TestAStrictProvider:
         way.provider.clear()
         search = paused("server_tool_use", "web_search_tool_result")
         messages = [user("a"), user("b"), *search, user("c")]
-        headers = with_script(messages, (1, 3), "paused")
+        script("paused", messages, 1, 3)
         answer = httpx.post(
             f"{way.anthropic}/v1/messages", json={"model": "claude-opus-4-7", "max_tokens": 9, "messages": messages},
-            headers=headers, timeout=60,
+            headers={"x-coppice-session": "paused"}, timeout=60,
         )  # fmt: skip
         assert (answer.status_code, way.provider.refused) == (200, [])
         assert way.provider.requests[-1][2]["messages"] == [messages[0], *messages[2:]]
-
-
-def with_script(messages: list[Any], dropped: tuple[int, ...], session: str) -> dict[str, str]:
-    """Write the edit script of a session, as the server does, and return the headers of its calls."""
-    edits = {keys_of(messages)[i]: DROP for i in dropped}
-    name = id_of(session)
-    script: dict[str, object] = {"version": "v1", "edits": edits, "prunes": True, "session": name, "tail": ""}
-    hints.write(name, hints.EDITS, script, hints.proxy_folder())
-    return {"x-coppice-session": session}

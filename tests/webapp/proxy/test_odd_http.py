@@ -84,6 +84,16 @@ def told(url: str, request: bytes) -> bytes:
         return client.recv(65_536)
 
 
+def told_all(url: str, request: bytes) -> bytes:
+    """Send the bytes of requests; return all that comes until the connection ends."""
+    with socket.create_connection(("127.0.0.1", urlsplit(url).port or 0), timeout=60) as client:
+        client.sendall(request)
+        got = b""
+        while data := client.recv(65_536):
+            got += data
+        return got
+
+
 def seen(url: str) -> tuple[object, ...]:
     """Return what a client sees of an answer."""
     try:
@@ -140,6 +150,47 @@ class TestAnOddRequest:
         assert told(through, request).startswith(b"HTTP/1.1 200")
         assert long in odd.arrived
         assert b"x-h119: v" in odd.arrived
+
+    def test_in_another_transfer_encoding_is_refused(self, odd: Odd, through: str) -> None:  # X13
+        """Its body would arrive without the encoding that it has."""
+        request = b"POST /proxy/openai/v1/responses HTTP/1.1\r\nhost: 127.0.0.1\r\n"
+        answer = told(through, request + b"transfer-encoding: gzip, chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n")
+        assert answer.startswith(b"HTTP/1.1 501 ")
+
+    def test_of_an_old_client_gets_a_stream_without_chunks(self, odd: Odd, through: str) -> None:  # X13
+        """HTTP/1.0 knows no chunks: the end of the connection is the end of the answer."""
+        odd.answer = (
+            b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhello\r\n5\r\nworld\r\n0\r\n\r\n"
+        )
+        answer = told_all(through, b"GET /proxy/openai/v1/models HTTP/1.0\r\nhost: 127.0.0.1\r\n\r\n")
+        assert answer.endswith(b"\r\n\r\nhelloworld")
+
+    def test_that_expects_a_go_on_is_told_so(self, odd: Odd, through: str) -> None:  # X13
+        """The body comes after an interim answer, and the provider gets it without the question."""
+        odd.answer = OK
+        parts = urlsplit(through)
+        head = b"POST /proxy/openai/v1/files HTTP/1.1\r\nhost: 127.0.0.1\r\nexpect: 100-continue\r\n"
+        with socket.create_connection(("127.0.0.1", parts.port or 0), timeout=60) as client:
+            client.sendall(head + b"content-length: 2\r\n\r\n")
+            assert client.recv(65_536) == b"HTTP/1.1 100 Continue\r\n\r\n"
+            client.sendall(b"{}")
+            assert client.recv(65_536).startswith(b"HTTP/1.1 200 ")
+        assert odd.arrived.endswith(b"\r\n\r\n{}")
+        assert b"expect" not in odd.arrived.lower()
+
+    @pytest.mark.parametrize("extra", [b"origin: http://x\r\n", b"upgrade: websocket\r\n", b""])
+    def test_that_is_refused_hides_no_other_in_its_body(
+        self, odd: Odd, through: str, extra: bytes
+    ) -> None:  # X13
+        """The connection goes on with the request behind the body of the refused one."""
+        odd.answer, odd.arrived = OK, b""
+        inner = b"GET /proxy/openai/v1/inner HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n"
+        path = b"/proxy/openai/v1/responses" if extra else b"/nothing"
+        first = b"POST %s HTTP/1.1\r\nhost: 127.0.0.1\r\n%scontent-length: %d\r\n\r\n%s"
+        last = b"GET /proxy/openai/v1/last HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: close\r\n\r\n"
+        answer = told_all(through, first % (path, extra, len(inner), inner) + last)
+        assert answer.count(b"HTTP/1.1 ") == 2
+        assert odd.arrived.startswith(b"GET /v1/last ")
 
     def test_has_its_cookies_apart(self, odd: Odd, through: str) -> None:  # X13
         """A header that comes twice is sent twice."""
