@@ -105,7 +105,7 @@ def build(config: Config) -> App:
         ingest=ingest,
         sessions=sessions,
         messages=messages,
-        heavy=Heavy(environment, histories),
+        heavy=Heavy(environment, planning),
         prunes=prunes,
         operations=Operations(environment, histories, messages),
         settings=SettingsService(environment),

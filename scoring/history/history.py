@@ -178,6 +178,15 @@ class History:
         out.frozen = True
         return out
 
+    def first(self, count: int) -> History:
+        """Return a snapshot of the first `count` messages as they were before the others came."""
+        out = History.of_features(self.features[:count])
+        out.pinned = {position for position in self.pinned if position < count}
+        out.drop_first = {position for position in self.drop_first if position < count}
+        out.summarised, out.summary_tokens = self.summarised, self.summary_tokens
+        out.numbers, out.frozen = self.numbers[:count], True
+        return out
+
     def append(self, features: Features, *, pinned: bool = False, drop_first: bool = False) -> int:
         """Add the next message; return its position."""
         position = len(self.roles)

@@ -123,16 +123,27 @@ class TestSnapshot:
         """Every column is that of a history which never grew, also where an append joins older units."""
         history, alone = history_of(before, FORESIGHT), history_of(before, FORESIGHT)
         history.pinned.update(range(0, len(before), 3))
-        snapshot = history.snapshot()
+        early = history.snapshot()
         history.extend(history_of(after, FORESIGHT).features)
+        late = history.first(len(before))
         history.pinned.clear()
-        assert len(snapshot) == len(before)
-        assert snapshot.pinned == set(range(0, len(before), 3))
-        assert (snapshot.units.head, snapshot.units.members) == (alone.units.head, alone.units.members)
-        for column in ("features", "roles", "tokens", "chars", "keywords", "unit_tokens", "systems", "facts"):
-            assert getattr(snapshot, column) == getattr(alone, column), column
-        for column in ("last", "count", "flags", "held"):
-            assert getattr(snapshot.mentions, column) == getattr(alone.mentions, column), column
+        for snapshot in (early, late):
+            assert len(snapshot) == len(before)
+            assert snapshot.pinned == set(range(0, len(before), 3))
+            assert (snapshot.units.head, snapshot.units.members) == (alone.units.head, alone.units.members)
+            for column in (
+                "features",
+                "roles",
+                "tokens",
+                "chars",
+                "keywords",
+                "unit_tokens",
+                "systems",
+                "facts",
+            ):
+                assert getattr(snapshot, column) == getattr(alone, column), column
+            for column in ("last", "count", "flags", "held"):
+                assert getattr(snapshot.mentions, column) == getattr(alone.mentions, column), column
 
     def test_does_not_grow(self) -> None:
         """A message is appended to the history, never to what was made of it."""

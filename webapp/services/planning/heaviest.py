@@ -13,9 +13,10 @@ from dataclasses import dataclass, field
 from scoring.history import Features, History
 from scoring.history.tool_traces import READ, Touch
 from webapp.services.planning.answers import GroupMember, Heaviest, HeavyGroup, HeavyKind
+from webapp.services.planning.planning import Planning
 from webapp.services.session.environment import Environment
-from webapp.services.session.histories import Histories, SessionHistory
-from webapp.services.session.session import Scale, Session
+from webapp.services.session.histories import SessionHistory
+from webapp.services.session.session import Scale
 
 SHOWN = 12
 MEMBERS = 500
@@ -95,8 +96,8 @@ class Grouping:
 class Heavy:
     """The heaviest groups of a session's pruned view."""
 
-    def __init__(self, environment: Environment, histories: Histories) -> None:
-        self._environment, self._store, self._histories = environment, environment.store, histories
+    def __init__(self, environment: Environment, planning: Planning) -> None:
+        self._store, self._planning = environment.store, planning
 
     def of(self, session_id: str) -> Heaviest:
         """Return the heaviest files, tools and roles of the context that our operations leave.
@@ -104,9 +105,8 @@ class Heavy:
         Raises:
             NotFound: there is no such session.
         """
-        with self._store.read():
-            session = Session.load(self._environment, session_id)
-            view = self._histories.of(session)
+        with self._planning.reading(session_id) as session:
+            view = self._planning.view(session)
             made = Grouping(view.history)
             found = [*_largest("file", made.files), *_largest("tool", made.tools)]
             if made.repeated.tokens:

@@ -100,8 +100,7 @@ class Messages:
             Invalid: an unknown order, fate or cursor.
         """
         asked = PageRequest(**by)
-        with self._store.read():
-            session = Session.load(self._environment, session_id)
+        with self._planning.reading(session_id) as session:
             shown = self._planning.holding(asked.plan_id, session) if asked.plan_id else None
             planned = shown or self._planning.make(session)
             wanted = self._matching(session, planned, asked)
@@ -176,8 +175,11 @@ class Messages:
         """
         with self._store.read():
             session = Session.load(self._environment, session_id)
-            if at_once and not self._planning.is_ready(session):
+            if at_once and self._planning.is_ready(session):
+                return self.rows(session.key, self._planning.make(session), nos)
+            if at_once:
                 return self._pending_rows(session, nos)
+        with self._planning.reading(session_id) as session:
             return self.rows(session.key, self._planning.make(session), nos)
 
     def one(self, session_id: str, mid: str) -> MessageFull:
@@ -186,8 +188,7 @@ class Messages:
         Raises:
             NotFound: there is no such session or message.
         """
-        with self._store.read():
-            session = Session.load(self._environment, session_id)
+        with self._planning.reading(session_id) as session:
             message = self.find(session, mid)
             planned = self._planning.make(session)
             [out] = self.rows(session.key, planned, [message.no])

@@ -9,7 +9,8 @@ from __future__ import annotations
 import secrets
 import threading
 from collections import OrderedDict
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from copy import copy
 from dataclasses import dataclass
 from typing import Any
@@ -123,9 +124,23 @@ class Planning:
             cached_for_hour=session.state.cached_for_hour, cold=session.cache_is_cold,
         )  # fmt: skip
 
-    def history(self, session: Session) -> History:
-        """Return the messages of the session's pruned view; call it in a transaction, as `make` needs."""
-        return self._histories.of(session).history
+    @contextmanager
+    def reading(self, session_id: str) -> Iterator[Session]:
+        """Open a read in which the session's history is in memory.
+
+        Contents that have to be computed for it are computed before, because they cannot be stored inside a read.
+
+        Raises:
+            NotFound: there is no such session.
+        """
+        with suppress(StalePlan):  # an append was faster; its few contents can be computed again
+            self._histories.of(Session.load(self._environment, session_id))
+        with self._store.read():
+            yield Session.load(self._environment, session_id)
+
+    def view(self, session: Session) -> SessionHistory:
+        """Return the session's pruned view; call it in a transaction, as `make` needs."""
+        return self._histories.of(session)
 
     def is_ready(self, session: Session) -> bool:
         """Return whether the plan that `make` would return now is in memory, so that it takes no time."""

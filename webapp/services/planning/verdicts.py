@@ -34,6 +34,10 @@ class Verdicts:
         with self._store.read():
             session = Session.load(self._environment, session_id)
             facts = verdict_facts(session)
+            if price_needed(facts) is None:
+                return judged(session, facts)
+        with self._planning.reading(session_id) as session:
+            facts = verdict_facts(session)
             listed = judged(session, facts)
             match price_needed(facts):
                 case "prune":
@@ -53,7 +57,7 @@ class Verdicts:
         settings = session.task_settings
         if not (settings.stage_duplicates or settings.stage_superseded):
             return None
-        history = self._planning.history(session)
+        history = self._planning.view(session).history
         found = redundant_outputs(history, settings)
         scale = session.pruned.scale
         if scale.part(found.tokens) < facts.least_gain:

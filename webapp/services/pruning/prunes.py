@@ -70,8 +70,7 @@ class Prunes:
             InvalidSettings: settings or strategy are not valid; one error for each field.
             Conflict: a pinned message is to be dropped.
         """
-        with self._store.read():
-            session = Session.load(self._environment, session_id)
+        with self._planning.reading(session_id) as session:
             planned = self._planning.make(
                 session,
                 tried=wanted.settings,

@@ -1,20 +1,23 @@
 """Histories: the messages of pruned views as columns, cached so that a plan does not read the same data again.
 
 One `SessionHistory` is the pruned view of one session at one version, and never changes: plans and everything
-derived from them read it while the session grows. `Histories` also keeps a history that appends extend. Any
-other change of the context drops it, and the next use reads it from the store again, feature columns only.
+derived from them read it while the session grows. `Histories` also keeps a history that appends extend, those made
+while it is read from the store included; a reader a few appends behind gets its first messages. Any other change of
+the context drops it, and the next use reads it from the store again, feature columns only.
 The least recently used are dropped when all together hold too many messages.
 """
 
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import islice
+from typing import NamedTuple
 
-from scoring.history import Features, History, needs_content, with_content
+from scoring.history import Facts, Features, History, needs_content, with_content
 from webapp.errors import StalePlan, StoreError
 from webapp.services.session.replacements import features_with
 from webapp.services.session.session import Session
@@ -30,12 +33,31 @@ RATED_KEPT = 8
 
 # The number of messages whose contents are computed in one batch: read from the log and stored together.
 FOUND_TOGETHER = 200
+# The number of appends by which a reader can be behind and still share the history in memory.
+VERSIONS_KEPT = 64
 
 # Lexicon -> (message number, its characters) -> rating. A message whose text has changed has another number
 # of characters.
 Ratings = dict[str, dict[tuple[int, int], float]]
 # Message numbers with their stored features, and with the features that will replace them.
 Found = list[tuple[int, str, Features]]
+
+
+class Version(NamedTuple):
+    """A version of a session with its number of messages and the facts that tell its task type."""
+
+    number: int
+    messages: int
+    facts: Facts
+
+
+class Arrived(NamedTuple):
+    """Messages that were appended to the version `base`, and the version that they made."""
+
+    base: int
+    version: int
+    facts: Facts
+    fresh: list[tuple[int, Features]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,22 +83,21 @@ class SessionHistory:
 
 
 class _Growing:
-    """The history of a session as appends extend it, and its current snapshot if one was made.
+    """The history of a session as appends extend it, and its last snapshot if one was made.
 
     Hold `lock` for everything except the session's number.
     """
 
     __slots__ = (
-        "_facts",
         "_index",
         "_nos",
         "_ratings",
         "_replacements",
         "_shown",
+        "_versions",
         "history",
         "lock",
         "session",
-        "version",
         "waiting",
     )
 
@@ -88,32 +109,61 @@ class _Growing:
         replacements: dict[int, str],
         ratings: Ratings,
     ) -> None:
-        self.session, self.version, self.history = session.key, session.version, history
+        self.session, self.history = session.key, history
         self.lock = threading.Lock()
         self._nos, self._replacements, self._ratings = nos, replacements, ratings
         self._index = {no: i for i, no in enumerate(nos)}
         self._shown: SessionHistory | None = None
-        self._facts = history.facts
+        self._versions = deque(
+            [Version(session.version, len(nos), history.facts.copy())], maxlen=VERSIONS_KEPT
+        )
         self.waiting: dict[int, Features] = {}  # appended since; contents not computed yet
 
     def __len__(self) -> int:
         return len(self._nos) + len(self.waiting)
 
-    def snapshot(self) -> SessionHistory:
-        """Return the current history; no message may be waiting for its contents."""
-        if self._shown is None:
-            self.history.facts = self._facts
-            history = self.history.snapshot()
-            self._shown = SessionHistory(
-                self.session, self.version, history, history.numbers, self._index.copy(), self._replacements,
-                self._ratings,
-            )  # fmt: skip
+    @property
+    def version(self) -> int:
+        """Return the newest version."""
+        return self._versions[-1].number
+
+    def snapshot(self, version: int) -> SessionHistory | None:
+        """Return the history at a version; None if that is not known, or contents of its messages are missing."""
+        if self._shown is not None and self._shown.version == version:
+            return self._shown
+        wanted = self._find(version)
+        return None if wanted is None or wanted.messages > len(self._nos) else self._first(wanted)
+
+    def newest(self) -> SessionHistory:
+        """Return the history at the newest version; no message may be waiting for its contents."""
+        return self._first(self._versions[-1])
+
+    def _first(self, wanted: Version) -> SessionHistory:
+        if wanted.messages == len(self._nos):
+            history, index = self.history.snapshot(), self._index.copy()
+        else:
+            history = self.history.first(wanted.messages)
+            index = {no: i for no, i in self._index.items() if i < wanted.messages}
+        history.facts = wanted.facts
+        self._shown = SessionHistory(
+            self.session, wanted.number, history, history.numbers, index, self._replacements, self._ratings
+        )
         return self._shown
 
-    def grow(self, session: Session, fresh: Iterable[tuple[int, Features]]) -> None:
-        """Add messages, which bring the history to the session's version."""
-        self.waiting.update(fresh)
-        self._facts, self.version, self._shown = session.state.facts.copy(), session.version, None
+    def _find(self, version: int) -> Version | None:
+        return next((one for one in reversed(self._versions) if one.number == version), None)
+
+    def missing(self, version: int) -> dict[int, Features] | None:
+        """Return the messages whose contents a version still needs; None if the version is not known."""
+        wanted = self._find(version)
+        if wanted is None:
+            return None
+        return dict(islice(self.waiting.items(), max(0, wanted.messages - len(self._nos))))
+
+    def grow(self, arrived: Arrived) -> None:
+        """Add messages that were appended to the newest version."""
+        self.waiting.update(arrived.fresh)
+        self._versions.append(Version(arrived.version, len(self), arrived.facts))
 
     def take_in(self, found: Iterable[tuple[int, Features]]) -> None:
         """Add the waiting messages with their contents; skip those that another thread has added."""
@@ -132,13 +182,15 @@ class Histories:
         self._ratings: OrderedDict[int, Ratings] = OrderedDict()
         self._lock = threading.Lock()
         self._gathering: dict[int, threading.Lock] = {}
+        # Sessions whose history is being read from the store -> what was appended meanwhile.
+        self._arrived: dict[int, list[Arrived]] = {}
 
     def of(self, session: Session) -> SessionHistory:
         """Return the history of a session at its version.
 
         Raises:
-            StalePlan: the session has changed since it was loaded. It cannot change inside the transaction that loaded
-                it.
+            StalePlan: the session has changed since it was loaded, and the history at its version is not in memory. It
+                cannot change inside the transaction that loaded it.
         """
         if (known := self.known(session)) is not None:
             return known
@@ -146,15 +198,12 @@ class Histories:
             gathering = self._gathering.setdefault(session.key, threading.Lock())
         stored: Found = []
         try:
-            with gathering:  # a thread that waits here usually waits for the same history
+            # A thread that waits here usually waits for the same history.
+            with gathering, self._store.read():
                 found = self._completed(session, stored)
-                if found is None:
-                    gathered = self._gather(session, stored)
-                    found = gathered.snapshot()
-                    self._put(gathered)
+                return found if found is not None else self._gathered(session, stored)
         finally:
             self._store_contents(session.key, stored)
-        return found
 
     def known(self, session: Session) -> SessionHistory | None:
         """Return the history of a session at its version if it is in memory with all contents."""
@@ -162,8 +211,7 @@ class Histories:
         if growing is None:
             return None
         with growing.lock:
-            ready = growing.version == session.version and not growing.waiting
-            return growing.snapshot() if ready else None
+            return growing.snapshot(session.version)
 
     def _growing(self, session: Session) -> _Growing | None:
         with self._lock:
@@ -178,13 +226,14 @@ class Histories:
         if growing is None:
             return None
         with growing.lock:
-            if growing.version != session.version:
-                return None
-            nos, features = list(growing.waiting), list(growing.waiting.values())
+            missing = growing.missing(session.version)
+        if missing is None:
+            return None
+        nos, features = list(missing), list(missing.values())
         self._complete(session, nos, list(map(features_text, features)), features, stored)
         with growing.lock:
             growing.take_in(zip(nos, features, strict=True))
-        return self.known(session)
+            return growing.snapshot(session.version)
 
     def advance(
         self, session: Session, base_version: int, fresh: Iterable[tuple[int, Features]], *, changed: bool
@@ -194,12 +243,17 @@ class Histories:
         Where older messages `changed` as well, the history is dropped.
         """
         with self._lock:
-            found = self._histories.get(session.key)
+            found, arrived = self._histories.get(session.key), self._arrived.get(session.key)
+            if found is None and arrived is None:
+                return
+            batch = Arrived(base_version, session.version, session.state.facts.copy(), list(fresh))
+            if arrived is not None and not changed:
+                arrived.append(batch)
         if found is None:
             return
         with found.lock:
             if found.version == base_version and not changed:
-                found.grow(session, fresh)
+                found.grow(batch)
                 return
         self.drop(session.key)
 
@@ -207,6 +261,8 @@ class Histories:
         """Forget a session's history."""
         with self._lock:
             self._histories.pop(session, None)
+            if session in self._arrived:
+                self._arrived[session].clear()
 
     def forget(self, session: int) -> None:
         """Forget everything kept of a session that is deleted."""
@@ -215,8 +271,24 @@ class Histories:
             self._ratings.pop(session, None)
             self._gathering.pop(session, None)
 
+    def _gathered(self, session: Session, stored: Found) -> SessionHistory:
+        """Return the history as read from the store, and keep it with what is appended meanwhile."""
+        with self._lock:
+            self._arrived[session.key] = []
+        try:
+            made = self._gather(session, stored)
+            found = made.newest()
+            self._put(made)
+            return found
+        finally:
+            with self._lock:
+                self._arrived.pop(session.key, None)
+
     def _put(self, made: _Growing) -> None:
         with self._lock:
+            for batch in self._arrived.get(made.session, ()):
+                if batch.base == made.version:
+                    made.grow(batch)
             known = self._histories.get(made.session)
             if (
                 known is None or known.version < made.version

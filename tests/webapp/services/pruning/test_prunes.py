@@ -35,6 +35,7 @@ class TestPlan:
     def test_stores_nothing(self, app: App) -> None:  # X1
         """A preview leaves the session unchanged."""
         followed(app, *conversation(8))
+        app.messages.page("s")  # stores the contents of its messages, as the first look at any session does
         before = list(app.store.dump.records(app.store.sessions.get("s")))
         app.prunes.plan("s", PlanRequest(max_tokens=300, settings={"fresh_tail": 2}, compare=True))
         assert list(app.store.dump.records(app.store.sessions.get("s"))) == before

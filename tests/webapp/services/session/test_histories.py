@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from itertools import count
@@ -94,6 +95,28 @@ class TestViews:
         app.histories.of(Session.load(app.environment, "s"))
         getattr(app.operations, what)("s", mid(app, "s", 2))
         assert same(app)
+
+    def test_follow_appends_made_while_they_were_read(
+        self, app: App, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Appends during the first reading are added to it, instead of a second reading."""
+        followed(app, *conversation(2))
+        gather = Histories._gather
+
+        def slowly(*of: Any) -> Any:
+            found = gather(*of)
+            appending = Thread(
+                target=app.ingest.append_records, args=("s", entries(*conversation(2), start=50))
+            )
+            appending.start()
+            appending.join()
+            return found
+
+        monkeypatch.setattr(Histories, "_gather", slowly)
+        assert len(app.histories.of(Session.load(app.environment, "s")).nos) == 8
+        monkeypatch.setattr(Histories, "_gather", lambda *_: pytest.fail("the view was read again"))
+        assert app.messages.page("s").total == 16
+        assert len(app.histories.of(Session.load(app.environment, "s")).nos) == 16
 
     def test_are_read_anew_when_a_message_grows(self, app: App) -> None:
         """A further block of a call changes the view."""
@@ -197,6 +220,22 @@ class TestContents:
         assert Histories(app.store).of(session).history.features == found
         assert not list(app.verify())
 
+    @pytest.mark.parametrize("look", ["page", "heaviest", "plan", "one"])
+    def test_are_stored_by_whatever_is_looked_at_first(
+        self, app: App, monkeypatch: pytest.MonkeyPatch, look: str
+    ) -> None:
+        """A page of messages stores what it computed, as a plan does."""
+        followed(app, *conversation(3))
+        looks: dict[str, Callable[[], object]] = {
+            "page": lambda: app.messages.page("s"),
+            "heaviest": lambda: app.heavy.of("s"),
+            "plan": lambda: app.prunes.plan("s", PlanRequest(max_tokens=100)),
+            "one": lambda: app.messages.one("s", mid(app, "s", 1)),
+        }
+        looks[look]()
+        monkeypatch.setattr(Log, "rows_of", lambda *_: pytest.fail("the log was read again"))
+        assert len(Histories(app.store).of(Session.load(app.environment, "s")).nos) == 12
+
     def test_need_no_store_that_takes_them(self, app: App, monkeypatch: pytest.MonkeyPatch) -> None:
         """Contents are found even if they cannot be stored."""
         followed(app, *conversation(3))
@@ -242,7 +281,9 @@ class TestSnapshots:
         with pytest.raises(StalePlan):
             app.histories.of(session)
 
-    def test_of_a_reader_that_is_behind_do_not_replace_newer_ones(self, app: App) -> None:
+    def test_of_a_reader_that_is_behind_do_not_replace_newer_ones(
+        self, app: App, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         """A transaction that began before an append reads its own version, and leaves the other in memory."""
         followed(app, *conversation(2))
         app.histories.of(Session.load(app.environment, "s"))
@@ -254,8 +295,38 @@ class TestSnapshots:
             appending.start()
             appending.join()
             assert len(app.histories.of(session).nos) == 8
-        assert app.histories.known(session) is None
+        monkeypatch.setattr(Histories, "_gather", lambda *_: pytest.fail("the view was read again"))
         assert len(app.histories.of(Session.load(app.environment, "s")).nos) == 12
+
+    @pytest.mark.parametrize("ahead", [False, True], ids=["waiting", "taken in"])
+    def test_of_a_reader_that_is_behind_are_the_first_messages_of_the_newer(
+        self, app: App, monkeypatch: pytest.MonkeyPatch, ahead: bool
+    ) -> None:
+        """A transaction that began a few appends ago reads nothing again, whether or not others read on."""
+        followed(app, *conversation(2), call("open"))
+        app.operations.pin("s", mid(app, "s", 2))
+        before = app.histories.of(Session.load(app.environment, "s"))
+        session = Session.load(app.environment, "s")
+
+        def append() -> None:
+            for n in (50, 90):
+                app.ingest.append_records("s", entries(result("open", "late"), *conversation(1), start=n))
+                if ahead:
+                    app.histories.of(Session.load(app.environment, "s"))
+
+        with app.store.read():
+            session = Session.load(app.environment, "s")
+            appending = Thread(target=append)
+            appending.start()
+            appending.join()
+            monkeypatch.setattr(Histories, "_gather", lambda *_: pytest.fail("the view was read again"))
+            found = app.histories.of(session)
+        assert (found.nos, found.index, found.version) == (before.nos, before.index, before.version)
+        assert found.history.features == before.history.features
+        assert found.history.units.head == before.history.units.head
+        assert found.history.pinned == before.history.pinned
+        assert found.history.facts == before.history.facts
+        assert found.history.unit_tokens == before.history.unit_tokens
 
     def test_answer_pages_plans_and_undos_beside_appends(self, app: App) -> None:  # X1, X2
         """Every answer, to its last lazily computed part, comes from one version; nothing fails but stale plans."""
