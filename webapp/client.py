@@ -150,7 +150,7 @@ class Coppice:
         return self._call("GET", f"/sessions/{self._quoted}")
 
     def change(self, **fields: Any) -> Json:
-        """Change the session: `title`, `model`, `automatic`, `window`, `settings`."""
+        """Change the session: `title`, `model`, `automatic`, `window`, `settings`, `proxy_prunes`."""
         return self._call("PATCH", f"/sessions/{self._quoted}", fields)
 
     def delete(self) -> Json:
@@ -179,16 +179,22 @@ class Coppice:
         """Return the largest parts of the context: files, tools, and repeated outputs."""
         return self._get("heaviest")
 
-    def timeline(self) -> Json:
-        """Return the size of the context over time, with the operations that changed it."""
-        return self._get("timeline")
+    def timeline(self, points: int | None = None) -> Json:
+        """Return the size of the context over time, with the operations that changed it.
+
+        `points` is the most points to return.
+        """
+        return self._get("timeline", given(points=points))
 
     def status(self) -> Json:
         """Return the triggers of the next summary and the distance to them."""
         return self._get("status")
 
     def plan(self, max_tokens: int | None = None, **wishes: Any) -> Json:
-        """Return what a prune would do, and why; stores nothing. `wishes`: strategy, settings, spare, drop."""
+        """Return what a prune would do, and why; stores nothing.
+
+        `wishes`: strategy, settings, spare, drop, shorten, compare, brief.
+        """
         return self._post("plan", given(max_tokens=max_tokens, **wishes))
 
     def prune(
@@ -246,9 +252,9 @@ class Coppice:
         """Return one message with its parts and its entries in the log."""
         return self._get(f"messages/{quote(message_id, safe='')}")
 
-    def operations(self) -> list[Json]:
-        """Return the operations on the context, newest first."""
-        found: list[Json] = self._get("operations")["operations"]
+    def operations(self, kind: str | None = None) -> list[Json]:
+        """Return the operations on the context, newest first: all, or those of one kind."""
+        found: list[Json] = self._get("operations", given(kind=kind))["operations"]
         return found
 
     def operation(self, n: int) -> Json:
@@ -265,7 +271,7 @@ class Coppice:
 
     def summarize(self) -> Json:
         """Replace all but the recent messages by a summary, and wait until it is written."""
-        return self._post("summarize", {}, seconds=WRITING_SECONDS)
+        return self._post("summarize", {"wait": True}, seconds=WRITING_SECONDS)
 
     def summaries(self) -> list[Json]:
         """Return all summaries of the session, newest first."""
@@ -323,7 +329,7 @@ class Coppice:
     def resume(self, **wishes: Any) -> Json:
         """Write a pruned copy where the agent finds it; return the command that resumes from it.
 
-        `wishes`: prune, max_tokens, cwd.
+        `wishes`: prune, max_tokens.
         """
         return self._post("resume", wishes)
 

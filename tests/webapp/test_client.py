@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 import re
 import subprocess
 import sys
@@ -286,6 +287,17 @@ class TestTries:
             assert coppice.undo(1) == {"undone": [1]}
         assert len(answers.asked) == 3
 
+    def test_wait_as_long_as_the_server_asks(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Its seconds count, up to ten; without them the pauses grow."""
+        pauses: list[float] = []
+        monkeypatch.setattr("webapp.client.time.sleep", pauses.append)
+        busy = [
+            httpx.Response(429, headers={"Retry-After": after} if after else {}) for after in ("2", "99", "")
+        ]
+        with client_of(Answers(*busy, httpx.Response(200, json={"undone": [1]}))) as coppice:
+            coppice.undo(1)
+        assert pauses == [2, 10, 1.8]
+
     def test_end_with_the_server_s_word(self) -> None:
         """There are at most four tries."""
         answers = Answers(BUSY, BUSY, BUSY, BUSY)
@@ -333,6 +345,13 @@ class TestEverything:
             coppice.expand(summary["id"])
             assert coppice.context() == TALK
             coppice.overflow()
+
+    def test_waits_for_a_summary_that_a_model_writes(self) -> None:
+        """Without a word about it the server answers before such a summary is written."""
+        answers = Answers(httpx.Response(200, json={}))
+        with client_of(answers) as coppice:
+            coppice.summarize()
+        assert json.loads(answers.asked[0].content) == {"wait": True}
 
     def test_remembers_and_finds(self, live_server: Server) -> None:
         """Memories are found across sessions."""

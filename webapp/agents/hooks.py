@@ -15,6 +15,8 @@ from webapp.agents.agent import Door
 from webapp.errors import Malformed
 
 TIMEOUT_SECONDS = 5
+# Some editors begin a file with it.
+BOM = "\ufeff"
 
 Settings = dict[str, Any]
 
@@ -88,8 +90,8 @@ def _parse(text: str | None) -> Settings:
     if text is None or not text.strip():
         return {}
     try:
-        settings = json.loads(text)
-    except ValueError as error:
+        settings = json.loads(text.removeprefix(BOM))
+    except (ValueError, RecursionError) as error:
         raise Malformed(f"the settings are not JSON ({error}); correct them first") from None
     hooks = settings.get("hooks", {}) if isinstance(settings, dict) else None
     if not isinstance(hooks, dict) or not all(isinstance(groups, list) for groups in hooks.values()):
@@ -100,10 +102,23 @@ def _parse(text: str | None) -> Settings:
 
 
 def _dump(settings: Settings, before: str | None) -> str:
-    """Return the settings as JSON, indented as they were."""
-    found = re.search(r"\n([ \t]+)\S", before or "")
+    """Return the settings as JSON, with the indentation, the ends of lines and the byte order mark that they had."""
+    before = before or ""
+    found = re.search(r"\n([ \t]+)\S", before)
     indent = found[1] if found else "  "
-    return json.dumps(settings, indent=indent, ensure_ascii=False) + "\n"
+    text = json.dumps(settings, indent=indent, ensure_ascii=False) + "\n"
+    if not _is_whole(text):
+        text = json.dumps(settings, indent=indent) + "\n"
+    text = text.replace("\n", "\r\n") if "\r\n" in before else text
+    return (BOM if before.startswith(BOM) else "") + text
+
+
+def _is_whole(text: str) -> bool:
+    """Return whether a text has no half of a surrogate pair, which no file can hold except as an escape."""
+    try:
+        return bool(text.encode())
+    except UnicodeEncodeError:
+        return False
 
 
 def _is_ours(group: Any, own: re.Pattern[str]) -> bool:

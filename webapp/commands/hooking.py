@@ -16,6 +16,7 @@ import click
 from webapp.agents import AGENTS
 from webapp.agents.beside import run
 from webapp.commands.terminal import echo
+from webapp.errors import Conflict, CoppiceError
 from webapp.services.reaching import doors
 from webapp.services.reaching.doors import Change
 
@@ -57,12 +58,19 @@ def uninstall(agent: str, dry_run: bool, yes: bool) -> None:
 
 
 @hooks.command()
-def status() -> None:
+def status() -> int:
     """Show which hooks of each agent are active."""
+    failed = False
     for source in doors.doors():
-        path, parts = doors.active(source, os.environ)
-        said = ", ".join(parts) if parts else "not installed"
-        echo(f"{source}: {said} ({path})")
+        try:
+            path, parts = doors.active(source, os.environ)
+        except CoppiceError as error:  # the other agents are shown all the same
+            failed = True
+            echo(f"{source}: unknown, {error}")
+        else:
+            said = ", ".join(parts) if parts else "not installed"
+            echo(f"{source}: {said} ({path})")
+    return int(failed)
 
 
 @click.command()
@@ -93,9 +101,15 @@ def mcp() -> int:
 
 
 def program() -> str:
-    """Return how this program is started, as a word of a shell's command."""
-    found = shutil.which(sys.argv[0]) or shutil.which("coppice") or sys.argv[0]
-    return shlex.quote(str(Path(found).absolute()))
+    """Return how this program is started, as a word of a shell's command.
+
+    Raises:
+        Conflict: it was not started as `coppice`, and is not installed under this name. Our hooks are known by it.
+    """
+    for one in (sys.argv[0], str(Path(sys.executable).with_name("coppice")), "coppice"):
+        if Path(one).stem == "coppice" and (found := shutil.which(one)):
+            return shlex.quote(str(Path(found).absolute()))
+    raise Conflict("there is no program `coppice`, which the agent could start; install the package")
 
 
 def _carried_out(change: Change, *, dry_run: bool, yes: bool, remember: bool) -> bool:

@@ -66,7 +66,18 @@ class TestSettings:
         """The indentation is that of the file."""
         assert put('{\n\t"model": "opus"\n}', "coppice").startswith('{\n\t"model"')
 
-    @pytest.mark.parametrize("text", ["{", "[]", '{"hooks": []}', '{"hooks": {"Stop": {}}}'])
+    def test_keep_their_ends_of_lines_and_their_byte_order_mark(self) -> None:  # X20
+        """They are those of an editor of Windows."""
+        made = put('\ufeff{\r\n  "model": "opus"\r\n}\r\n', "coppice")
+        assert made.startswith('\ufeff{\r\n  "model": "opus",\r\n')
+        assert made.count("\n") == made.count("\r\n")
+        assert take(made) == '\ufeff{\r\n  "model": "opus"\r\n}\r\n'
+
+    def test_keep_half_a_character(self) -> None:
+        """Only its escape can be written to a file."""
+        assert r"\ud83d" in put(r'{"model": "\ud83d"}', "coppice")
+
+    @pytest.mark.parametrize("text", ["{", "[" * 100_000, "[]", '{"hooks": []}', '{"hooks": {"Stop": {}}}'])
     def test_are_left_alone_where_they_are_not_understood(self, text: str) -> None:
         """The error has the reason."""
         with pytest.raises(Malformed):

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from webapp.agents import AGENTS
 from webapp.agents.agent import Door
 from webapp.agents.beside import hints
-from webapp.errors import Conflict, Invalid
+from webapp.errors import Conflict, Invalid, Malformed
 from webapp.store.private import replacing
 
 _BEFORE = "before"
@@ -57,9 +58,9 @@ def installing(source: str, env: Mapping[str, str], program: str) -> Change:
     door = _door(source)
     path = door.file(env)
     before = _text(path)
-    after = (
-        before if before is not None and door.has(before) == list(door.parts) else door.put(before, program)
-    )
+    with _named(path):
+        whole = before is not None and door.has(before) == list(door.parts)
+        after = before if whole else door.put(before, program)
     return Change(source, path, before, after)
 
 
@@ -73,13 +74,14 @@ def uninstalling(source: str, env: Mapping[str, str]) -> Change:
     door = _door(source)
     path = door.file(env)
     before = _text(path)
-    if before is None or not door.has(before):
-        return Change(source, path, before, before)
-    known = hints.read(source, _BEFORE)
-    if known.get("path") == str(path) and known.get("after") == before:
-        original = known.get("before")
-        return Change(source, path, before, original if isinstance(original, str) else None)
-    return Change(source, path, before, door.take(before))
+    with _named(path):
+        if before is None or not door.has(before):
+            return Change(source, path, before, before)
+        known = hints.read(source, _BEFORE)
+        if known.get("path") == str(path) and known.get("after") == before:
+            original = known.get("before")
+            return Change(source, path, before, original if isinstance(original, str) else None)
+        return Change(source, path, before, door.take(before))
 
 
 def active(source: str, env: Mapping[str, str]) -> tuple[Path, list[str]]:
@@ -92,7 +94,8 @@ def active(source: str, env: Mapping[str, str]) -> tuple[Path, list[str]]:
     door = _door(source)
     path = door.file(env)
     text = _text(path)
-    return path, door.has(text) if text is not None else []
+    with _named(path):
+        return path, door.has(text) if text is not None else []
 
 
 def apply(change: Change, *, remember: bool) -> None:
@@ -124,9 +127,18 @@ def _door(source: str) -> Door:
     return found[source]
 
 
+@contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """Name the file in an error about its content."""
+    try:
+        yield
+    except Malformed as error:
+        raise Malformed(f"{path}: {error}") from None
+
+
 def _text(path: Path) -> str | None:
     try:
-        return path.read_text("utf-8")
+        return path.read_bytes().decode("utf-8")  # with the ends of lines as they are
     except FileNotFoundError:
         return None
     except (OSError, UnicodeDecodeError) as error:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from webapp.errors import Conflict, Invalid
+from webapp.errors import Conflict, Invalid, Malformed
 from webapp.services.reaching import doors
 
 TEXT = '{"model":   "opus",\n   "hooks": {}}'
@@ -47,6 +47,23 @@ class TestInstalling:
         added = [line.removeprefix("+").strip() for line in change.diff.splitlines() if line.startswith("+")]
         assert added.count('"command": "coppice hook claude-code",') == 3
         assert settings.read_text() == TEXT
+
+    def test_names_the_file_that_cannot_be_read(self, settings: Path) -> None:  # X20
+        """The reason has its place, and the file stays as it is."""
+        settings.write_text("{ // mine\n}")
+        with pytest.raises(Malformed, match=f"{settings}: the settings are not JSON"):
+            install(settings)
+        assert settings.read_text() == "{ // mine\n}"
+
+    @pytest.mark.parametrize(
+        "text", ['{\r\n  "a": 1\r\n}\r\n', '\ufeff{"a": 1}', '{"a": [1, 2], "b": 1.0e3}']
+    )
+    def test_is_undone_to_the_byte(self, settings: Path, text: str) -> None:  # X20
+        """Whatever the file looked like."""
+        settings.write_bytes(text.encode())
+        install(settings)
+        uninstall(settings)
+        assert settings.read_bytes() == text.encode()
 
     def test_changes_nothing_a_second_time(self, settings: Path) -> None:
         """There is no diff."""

@@ -1,0 +1,29 @@
+"""`coppice hooks`: what an agent's own configuration has of ours."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.webapp.commands.running import Run
+
+
+class TestStatus:
+    """The hooks of all agents."""
+
+    def test_shows_the_others_where_a_file_cannot_be_read(
+        self, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:  # X20
+        """The reason is in the place of its state, and the exit code says that something is unknown."""
+        for name in ("HOME", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "COPPICE_HINTS"):
+            monkeypatch.setenv(name, str(tmp_path))
+        (tmp_path / "settings.json").write_text("{ // mine\n}")
+        assert run("hooks", "install", "--agent", "codex", "--yes").code == 0
+        done = run("hooks", "status")
+        lines = dict(line.split(": ", 1) for line in done.out.splitlines())
+        assert done.code == 1
+        assert lines["claude-code"].startswith(
+            f"unknown, {tmp_path}/settings.json: the settings are not JSON"
+        )
+        assert lines["codex"].startswith("PreCompact, SessionStart, UserPromptSubmit (")
