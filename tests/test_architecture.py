@@ -64,6 +64,8 @@ MAY_IMPORT: Mapping[str, tuple[str, ...]] = {
         "webapp.agents.beside",
         "webapp.access.requests",
     ),
+    # Another process of its own; it reads transcripts as the server does.
+    "webapp.sending": ("scoring.messages", "webapp.agents", "webapp.errors"),
     # The watcher's loop is an edge like these: files come in by it as requests do by the routes.
     "webapp.watcher": (*EDGE, "webapp.agents"),
     "webapp.client": (),
@@ -97,7 +99,7 @@ ONLY_IN: Mapping[str, tuple[str, ...]] = {
     ),
     "flask_socketio": ("webapp.live", "webapp.commands"),
     "watchfiles": ("webapp.agents",),
-    "urllib3": ("webapp.proxy",),
+    "urllib3": ("webapp.proxy", "webapp.sending"),
     "ahocorasick_rs": ("scoring.settings.lexicon",),
 }
 

@@ -18,6 +18,7 @@ from webapp.services.catalog.status import Status
 from webapp.services.context.assembling import Context
 from webapp.services.context.memory import MemoryService
 from webapp.services.ingest.ingest import Ingest
+from webapp.services.ingest.pushed import PushedSessions
 from webapp.services.planning.heaviest import Heavy
 from webapp.services.planning.judging import Judging
 from webapp.services.planning.message_pages import Messages
@@ -53,6 +54,7 @@ class App:
     environment: Environment
     histories: Histories
     ingest: Ingest
+    pushed: PushedSessions
     sessions: Sessions
     heavy: Heavy
     messages: Messages

@@ -114,6 +114,54 @@ class WebhookChange(Body):
     """False pauses it."""
 
 
+FileKey = Annotated[str, Field(min_length=1, max_length=5_000)]
+
+
+class PushedFile(Body):
+    """A transcript on the machine that pushes it."""
+
+    key: FileKey
+    """The file's path, and the session where it contains several."""
+    source: Name
+    """The agent that writes it."""
+    session_id: SessionId
+    parent_id: SessionId | None = None
+    """The session that started it."""
+    title: Annotated[str, Field(max_length=500)] | None = None
+    agent_type: Name | None = None
+
+
+class Pushing(Body):
+    """The machine and the user that push."""
+
+    host: Name
+    user: Name
+    """The user's login name there; the name of the token comes before it, where it has one."""
+
+
+class PushedPositions(Pushing):
+    """Positions that a sender has for its files."""
+
+    files: Annotated[dict[FileKey, Annotated[str, Field(max_length=64)]], Field(max_length=1_000)]
+    """Key of each file to the digest of its position, empty at the start."""
+
+
+class PushedLines(Pushing):
+    """A part of a transcript, decoded on the machine that follows it."""
+
+    file: PushedFile
+    before: Annotated[str, Field(max_length=64)]
+    """The digest of the position before it; empty at the start of the file."""
+    after: Json
+    """The position after it."""
+    restarted: bool = False
+    """The file was cut off or replaced, and is read from its start."""
+    unreadable: bool = False
+    """The file is not text."""
+    records: Annotated[list[Json], Field(max_length=1_000_000)]
+    """What was read, in order: `record`, the name of its type, and the fields of each."""
+
+
 class ProxiedCall(Body):
     """A copy of a call that went through the proxy."""
 

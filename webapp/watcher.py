@@ -10,9 +10,9 @@ import logging
 import threading
 from pathlib import Path
 
+from webapp.agents.following import FollowedFiles
 from webapp.agents.reading.changes import changes
 from webapp.agents.records import TranscriptFile
-from webapp.services.ingest.following import Following
 
 log = logging.getLogger(__name__)
 
@@ -23,7 +23,7 @@ RETRY_SECONDS = 2.0
 class Watcher:
     """Follows files between `start` and `stop`, which any thread may call, also twice."""
 
-    def __init__(self, following: Following) -> None:
+    def __init__(self, following: FollowedFiles) -> None:
         self.following = following
         self._stop = threading.Event()
         self._ready = threading.Condition()
@@ -61,6 +61,12 @@ class Watcher:
     def running(self) -> bool:
         """Return True while changes are followed."""
         return bool(self._threads) and not self._stop.is_set()
+
+    def look_again(self, path: Path) -> None:
+        """Read a file as if it had changed."""
+        with self._ready:
+            self._live[path] = None
+            self._ready.notify_all()
 
     def settle(self, timeout_seconds: float = 30.0) -> bool:
         """Wait until scan and backlog are done and no file is being read; for tests."""
@@ -153,5 +159,4 @@ class Watcher:
         except Exception:
             log.exception("a failure could not be reported")
         if getattr(error, "type", "") == "store_busy" and not self._stop.wait(RETRY_SECONDS):
-            with self._ready:
-                self._live[file.path] = None
+            self.look_again(file.path)

@@ -23,8 +23,9 @@ from webapp.services.catalog.sessions import Sessions
 from webapp.services.catalog.status import Status
 from webapp.services.context.assembling import Context
 from webapp.services.context.memory import MemoryService
-from webapp.services.ingest.following import Following
+from webapp.services.ingest.following import Following, Portions
 from webapp.services.ingest.ingest import Ingest
+from webapp.services.ingest.pushed import PushedSessions
 from webapp.services.planning.heaviest import Heavy
 from webapp.services.planning.judging import Judging
 from webapp.services.planning.message_pages import Messages
@@ -94,6 +95,7 @@ def build(config: Config) -> App:
     overflow = Overflow(environment, histories, summarising)
     automatic = Automatic(environment, histories, planning, prunes, covering, overflow)
     ingest = Ingest(environment, histories, automatic)
+    portions = Portions(environment, ingest)
     background = Background(environment, summarising, automatic)
     followed_calls = FollowedCalls(environment, sessions)
     return App(
@@ -103,6 +105,7 @@ def build(config: Config) -> App:
         environment=environment,
         histories=histories,
         ingest=ingest,
+        pushed=PushedSessions(environment, portions),
         sessions=sessions,
         messages=messages,
         heavy=Heavy(environment, planning),
@@ -133,7 +136,7 @@ def build(config: Config) -> App:
         webhooks=Webhooks(environment, webhook),
         calls=Calls(environment, ingest, followed_calls),
         proxy_scripts=ProxyScripts(environment, followed_calls),
-        following=Watcher(Following(environment, ingest, config.watch, config.environment)),
+        following=Watcher(Following(environment, portions, config.watch, config.environment)),
     )
 
 

@@ -190,6 +190,18 @@ declare namespace Api {
     saved_cost: number | null; rewrite_cost: number | null; currency: string; cold: boolean;
   }
   interface PruneWish { plan_id?: string | null; max_tokens?: number | null; strategy?: string | null; }
+  interface Pushed {
+    state: "taken" | "known" | "behind" | "deleted"; added: number; position: Record<string, unknown> | null;
+  }
+  interface PushedFile {
+    key: string; source: string; session_id: string; parent_id?: string | null; title?: string | null;
+    agent_type?: string | null;
+  }
+  interface PushedLines {
+    host: string; user: string; file: PushedFile; before: string; after: Record<string, unknown>;
+    restarted?: boolean; unreadable?: boolean; records: Record<string, unknown>[];
+  }
+  interface PushedPositions { host: string; user: string; files: Record<string, string>; }
   interface Range { min: number; max: number; step: number; }
   interface Region { name: string; tokens: number; certainty: "exact" | "calibrated" | "estimated"; }
   interface Relieved extends Applied { emergency: Emergency; }
@@ -206,7 +218,8 @@ declare namespace Api {
   interface Session {
     id: string; title: string | null; source: string; source_label: string; why_not_resumed: string | null;
     kind: "followed" | "managed"; model: string | null; model_known: boolean; parent_id: string | null;
-    agent_type: string | null; file: string | null; cwd: string | null; state: "idle" | "active" | "warning";
+    agent_type: string | null; file: string | null; cwd: string | null; user: string | null;
+    host: string | null; project: string | null; kept: boolean; state: "idle" | "active" | "warning";
     activity: "working" | "waiting" | "idle" | "stale" | "ended"; window: number; input_limit: number | null;
     limit: number; output_reserve: number; target_percent: number; target_tokens: number; aim_percent: number;
     aim_tokens: number; limit_source: string; limit_date: string | null; window_assumed: boolean;
@@ -256,6 +269,8 @@ declare namespace Api {
     last_summary: LastSummary | null; tool_tokens: number; tool_count: number | null; available: number;
     line: string; show_line: boolean;
   }
+  interface StoredPosition { key: string; position: Record<string, unknown>; }
+  interface StoredPositions { positions: StoredPosition[]; }
   interface SubAgentCost { sessions: number; calls: number; spent: number | null; spent_at_least: boolean; }
   interface Suggest { sessions?: string[]; }
   interface Suggestion {

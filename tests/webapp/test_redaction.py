@@ -13,6 +13,7 @@ from types import SimpleNamespace
 import pytest
 
 from tests.webapp.building import call, entry, followed, managed, result, user, wire
+from webapp.agents.records import Meta
 from webapp.app import App
 from webapp.config import Config
 from webapp.redaction import Redactor, redactor
@@ -142,6 +143,13 @@ class TestRedaction:
         text = " ".join(f"AKIA{n:016d}" for n in range(40_000))
         assert "AKIA" not in only("key", r"AKIA\d{16}").text(text, found)
         assert found == {"key": 40_000}
+
+    def test_keeps_a_credential_from_titles(self, app: App) -> None:
+        """Agents make them of the first message."""
+        app.ingest.ensure("s", "claude-code", title=f"use {GITHUB}")
+        assert app.sessions.get("s").title == "use [redacted: GitHub Token]"
+        app.ingest.append_records("s", [Meta(title=f"push with {GITHUB}"), entry(0, user("go"))])
+        assert app.sessions.get("s").title == "push with [redacted: GitHub Token]"
 
     def test_leaves_what_is_no_credential(self, app: App) -> None:
         """Hashes, ids, words like password, code."""

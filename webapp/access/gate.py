@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from webapp.access.failures import Failures
-from webapp.access.passes import GRANTS, OPERATOR, PROXY, VIEWER, Keyring, Pass, Unasked
+from webapp.access.passes import GRANTS, OPERATOR, SENDER, VIEWER, Keyring, Pass, Unasked
 from webapp.access.requests import (
     LOOPBACK_HOSTS,
     Environ,
@@ -177,7 +177,7 @@ class Gate:
             return Refusal("401 Unauthorized", "token_needed", message)
         environ[PASS] = found
         if needed not in GRANTS[found.role]:
-            may = "a proxy may hand over calls" if found.role == PROXY else "a viewer may look"
+            may = "a sender may send what happens" if found.role == SENDER else "a viewer may look"
             return Refusal("403 Forbidden", f"{needed}_needed", f"{may} and do nothing else")
         return None
 

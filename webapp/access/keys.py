@@ -12,7 +12,7 @@ import hmac
 import secrets
 from collections.abc import Callable
 
-from webapp.access.passes import OPERATOR, PROXY, VIEWER, Pass
+from webapp.access.passes import OPERATOR, SENDER, VIEWER, Pass
 from webapp.errors import Invalid, NotFound
 from webapp.services.session.times import now_ms
 from webapp.store import Store
@@ -53,7 +53,7 @@ class Keys:
         if self._configured is not None and same(token, self._configured):
             return Pass(OPERATOR, CONFIGURED)
         if self._beside is not None and same(token, self._beside):
-            return Pass(PROXY, BESIDE)
+            return Pass(SENDER, BESIDE)
         row = self._store.access.token(digest(token)) if token.startswith(PREFIX) else None
         return pass_of(row)
 
@@ -64,7 +64,7 @@ class Keys:
             StoreError: the session cannot be stored.
         """
         admitted = self.admit(token)
-        if admitted is None or admitted.role == PROXY:
+        if admitted is None or admitted.role == SENDER:
             return None
         secret, now = secrets.token_urlsafe(RANDOM_BYTES), self._clock()
         configured = admitted.key == CONFIGURED
@@ -145,7 +145,7 @@ class Keys:
 
 def pass_of(row: TokenRow | None) -> Pass | None:
     """Return the pass of a token, None if it is unknown or revoked."""
-    return None if row is None or row.revoked_at is not None else Pass(row.role, str(row.key))
+    return None if row is None or row.revoked_at is not None else Pass(row.role, str(row.key), row.name)
 
 
 def digest(secret: str) -> bytes:

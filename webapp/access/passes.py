@@ -5,18 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-# A viewer reads, an operator also changes things; a proxy hands over copies of calls and does nothing else.
-VIEWER, OPERATOR, PROXY = "viewer", "operator", "proxy"
+# A viewer reads, an operator also changes things; a sender hands over copies of calls and lines of transcripts, and
+# does nothing else.
+VIEWER, OPERATOR, SENDER = "viewer", "operator", "sender"
 # What each role may do, as the roles that requests need.
-GRANTS = {VIEWER: {VIEWER}, OPERATOR: {VIEWER, OPERATOR, PROXY}, PROXY: {PROXY}}
+GRANTS = {VIEWER: {VIEWER}, OPERATOR: {VIEWER, OPERATOR, SENDER}, SENDER: {SENDER}}
 
 
 @dataclass(frozen=True, slots=True)
 class Pass:
-    """The role of a request that was let in. `key` names its token and does not reveal it."""
+    """The role of a request that was let in. `key` names its token and does not reveal it; `name` says who has it."""
 
     role: str
     key: str
+    name: str = ""
 
 
 class Keyring(Protocol):

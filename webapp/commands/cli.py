@@ -24,6 +24,7 @@ COMMANDS = {
     "serve": "serve",
     "demo": "serve",
     "proxy": "proxying",
+    "follow": "following",
     "import": "importing",
     "sessions": "looking",
     "context": "looking",

@@ -9,7 +9,7 @@ from flask import Flask
 from werkzeug.exceptions import HTTPException
 
 from webapp.access.gate import Gate
-from webapp.access.passes import OPERATOR, PROXY, VIEWER
+from webapp.access.passes import OPERATOR, SENDER, VIEWER
 from webapp.app import App
 from webapp.routes import answers, api, assets, compression, health, pages, problems
 from webapp.routes.api.routing import EXTENSION
@@ -31,8 +31,8 @@ OPEN = frozenset({"overview", "session", "settings", "search", "memory", "widget
 LOOKING = frozenset({"api.plan_prune", "api.suggest_settings"})
 # Only an operator may read these: the address of a webhook can itself be a secret.
 OPERATORS = frozenset({"api.list_webhooks", "api.list_deliveries"})
-# The endpoint that receives the copies of a proxy, and the only one that a proxy's token opens.
-HANDING_OVER = "api.take_call"
+# The endpoints that take in what other machines send, and the only ones that a sender's token opens.
+SENDING = frozenset({"api.take_call", "api.take_lines", "api.compare_positions"})
 SAFE = frozenset({"GET", "HEAD"})
 
 
@@ -47,8 +47,8 @@ def needed_by(flask_app: Flask) -> Callable[[dict[str, Any]], str | None]:
             endpoint = ""
         if safe and endpoint in OPEN:
             return None
-        if endpoint == HANDING_OVER:
-            return PROXY
+        if endpoint in SENDING:
+            return SENDER
         return VIEWER if (safe and endpoint not in OPERATORS) or endpoint in LOOKING else OPERATOR
 
     return needs

@@ -20,7 +20,7 @@ from webapp.access.gate import PASS
 from webapp.access.passes import VIEWER
 from webapp.app import App
 from webapp.config import Config
-from webapp.routes import HANDING_OVER, LOOKING, OPEN, OPERATORS
+from webapp.routes import LOOKING, OPEN, OPERATORS, SENDING
 from webapp.wiring import build
 
 HOST = "127.0.0.1:5000"
@@ -190,10 +190,10 @@ class TestWithAViewersToken:
         page.disconnect()
 
 
-class TestWithTheTokenOfTheProxy:
-    """The same server, asked with what it gives its own proxy: a stolen one adds calls and reads nothing."""
+class TestWithTheTokenOfASender:
+    """The same server, asked with the token of a proxy or a follower: a stolen one adds and reads nothing."""
 
-    def test_only_calls_are_handed_over(self, guarded: Flask, app: App) -> None:  # X13
+    def test_only_calls_and_lines_are_handed_over(self, guarded: Flask, app: App) -> None:  # X13
         """Every other route is refused by every method, and a socket by its handshake."""
         token = app.keys.make_beside()
         headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
@@ -201,7 +201,7 @@ class TestWithTheTokenOfTheProxy:
             if rule.endpoint in OPEN and method in ("GET", "HEAD"):
                 continue
             status = status_of(guarded, method, address(rule), **headers)
-            assert (status != 403) == (rule.endpoint == HANDING_OVER), f"{method} {rule.rule}: {status}"
+            assert (status != 403) == (rule.endpoint in SENDING), f"{method} {rule.rule}: {status}"
         assert status_of(guarded, "GET", "/socket.io/?EIO=4&transport=polling", **headers) == 403
 
     def test_no_page_says_whether_a_session_exists(self, guarded: Flask, app: App) -> None:  # X13

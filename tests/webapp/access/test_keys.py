@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from webapp.access.keys import SESSION_MS, Keys
-from webapp.access.passes import OPERATOR, PROXY, VIEWER
+from webapp.access.passes import OPERATOR, SENDER, VIEWER
 from webapp.errors import Invalid, NotFound
 from webapp.store import Store
 
@@ -177,7 +177,7 @@ class TestTheTokenOfWhatRunsBeside:
         token = keys.make_beside()
         admitted = keys.admit(token)
         assert admitted is not None
-        assert admitted.role == PROXY
+        assert admitted.role == SENDER
         assert keys.still_holds(admitted)
         assert keys.begin(token, SERVER) is None
         assert Keys(store).admit(token) is None

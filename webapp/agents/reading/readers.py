@@ -7,6 +7,7 @@ their reader.
 
 from __future__ import annotations
 
+import hashlib
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -25,6 +26,12 @@ FRESH_SECONDS = 5.0
 
 Position = dict[str, Any]
 State = dict[str, Any]
+
+
+def digest_of(position: Position) -> str:
+    """Return the digest of a position, by which two machines compare theirs; "" at the start of a file."""
+    text = orjson.dumps(position, option=orjson.OPT_SORT_KEYS)
+    return hashlib.blake2b(text, digest_size=16).hexdigest() if position else ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from webapp.routes.api import (
     memory,
     messages,
     proxied,
+    pushed,
     sessions,
     settings,
     transfer,
@@ -26,6 +27,7 @@ TABLES = (
     transfer.table,
     webhooks.table,
     proxied.table,
+    pushed.table,
 )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, Literal
+
 from webapp.answers import answer
 from webapp.services.session.answers import Applied, Certainty, State
 
@@ -33,3 +35,33 @@ class Appended:
     """The automatic prune that the append caused."""
     line: str | None = None
     """The context in one line, if the settings ask for it (`status_line`)."""
+
+
+@answer
+class StoredPosition:
+    """The position in a followed file of another machine, as the server stored it."""
+
+    key: str
+    """The file, as its machine names it."""
+    position: dict[str, Any]
+    """Empty at the start of the file."""
+
+
+@answer
+class StoredPositions:
+    """The files whose stored position is not the sender's."""
+
+    positions: list[StoredPosition]
+
+
+@answer
+class Pushed:
+    """The outcome of a push."""
+
+    state: Literal["taken", "known", "behind", "deleted"]
+    """`known`: it was taken before; `behind`: nothing was taken, because lines before it are missing here;
+    `deleted`: nothing was taken, because the session was deleted."""
+    added: int
+    """Messages that are new."""
+    position: dict[str, Any] | None
+    """The stored position, to continue from, where the state is `behind`; null otherwise."""

@@ -8,8 +8,9 @@ or rewind splits a batch: what comes before it is written first. Events are publ
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -56,6 +57,7 @@ from webapp.services.session.limits import percent
 from webapp.services.session.operation_answers import applied
 from webapp.services.session.proxy import sends_pruned
 from webapp.services.session.session import Session
+from webapp.services.session.state import origin_of
 from webapp.services.session.times import from_ms, to_ms
 from webapp.store.sessions import SessionRow
 
@@ -127,7 +129,9 @@ class Ingest:
         found = self._store.sessions.find(session_id)
         if found is not None and not (asked and found.deleted_at):
             return same_source(found, source, kind)
-        now = self._environment.clock()
+        now, redactor = self._environment.clock(), self._environment.redactor
+        if redactor is not None and columns.get("title"):
+            columns["title"] = redactor.text(columns["title"], Counter())
         with self._store.write():
             found = self._store.sessions.find(session_id)
             if found is not None and asked and found.deleted_at:
@@ -177,7 +181,7 @@ class Ingest:
         child = f"{session_id}.{stream}"
         row = self.ensure(
             child, parent.source, parent.kind, parent_id=session_id, path=parent.path, cwd=parent.cwd,
-            model=parent.model,
+            model=parent.model, state=origin_of(parent),
         )  # fmt: skip
         return row.id if row else None
 
@@ -392,9 +396,15 @@ class Ingest:
                 )
 
     def _fitting(self, records: Iterable[Record]) -> Iterator[Record]:
-        """Yield records; an entry that exceeds the maximum size of a message is replaced by a problem."""
-        most = self._environment.sizes.message
+        """Yield records; an entry that exceeds the maximum size of a message is replaced by a problem.
+
+        Titles, which agents make of messages, are redacted as these are.
+        """
+        most, redactor = self._environment.sizes.message, self._environment.redactor
         for record in records:
+            if redactor is not None and isinstance(record, Meta) and record.title:
+                yield replace(record, title=redactor.text(record.title, Counter()))
+                continue
             if most and (size := weight(record)) > most:
                 allowed = f"at most {megabytes(most)} are taken (max_message)"
                 yield Problem(None, f"a message of {megabytes(size)} is left out; {allowed}")

@@ -153,6 +153,14 @@ class Session:
     file: str | None
     """The transcript that is followed."""
     cwd: str | None
+    user: str | None
+    """The user of a session that another machine pushes; null for one of the server's own machine."""
+    host: str | None
+    """The machine that pushes the session; null for the server's own."""
+    project: str | None
+    """The name of the folder that the agent works in."""
+    kept: bool
+    """True where no limit on age and size deletes the session."""
     state: State
     """`warning` above the target."""
     activity: Activity

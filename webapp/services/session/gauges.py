@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import PureWindowsPath
 
 from scoring.history import recognise, task_type_of
 from scoring.models import largest_call, window_to_offer
@@ -88,6 +89,10 @@ def session_answer(session: Session) -> SessionAnswer:
         agent_type=row.agent_type,
         file=row.path,
         cwd=row.cwd,
+        user=state.owner or None,
+        host=state.host or None,
+        project=project_of(row.cwd),
+        kept=state.kept,
         state=state_of(tokens, limits, activity),
         activity=activity,
         window=limits.window,
@@ -195,7 +200,9 @@ def shown_title(row: SessionRow) -> str:
 
 def why_not_resumed(row: SessionRow) -> str | None:
     """Return why no agent can resume from a copy of a session; None if one can."""
-    agent = AGENTS.get(row.source)
+    agent, host = AGENTS.get(row.source), row.state.get("host")
+    if host:
+        return f"its agent runs on another machine, {host}; export it and resume there"
     if agent is None:
         return "only the session of an agent can be resumed in one; a program asks for its context instead"
     if agent.transcripts is None:
@@ -203,6 +210,12 @@ def why_not_resumed(row: SessionRow) -> str | None:
     if row.parent_id is not None and row.agent_type != "fork":
         return "a sub-agent cannot be resumed by itself; resume its parent session"
     return None
+
+
+def project_of(cwd: str | None) -> str | None:
+    """Return the name of the folder that an agent works in, on whatever system it runs; None if it is unknown."""
+    path = (cwd or "").rstrip("/\\")
+    return PureWindowsPath(path).name or path or None
 
 
 def source_label(source: str) -> str:

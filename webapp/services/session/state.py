@@ -15,6 +15,7 @@ from webapp.agents.records import Entry
 from webapp.agents.unwritten import Unwritten
 from webapp.services.session.proxy import ProxyState
 from webapp.services.session.stored_messages import read_features
+from webapp.store.sessions import SessionRow
 
 TRAIL_POINTS = 24
 TURNS_KEPT = 6
@@ -40,7 +41,8 @@ class SessionState:
     lack. `sampled` is the last message on the chart, `opening` the beginning of the first message.
     `agent_version` is the version of the agent that began the session. `called_at` is the time of the last
     call in ms, `cached_for_hour`: what it wrote stays cached for an hour. `above`: the main context was above
-    its target after the last change. `proxy` is the state of its calls through the proxy.
+    its target after the last change. `proxy` is the state of its calls through the proxy. `owner` and `host` are
+    the user and the machine of a session that was pushed, "" for one of this machine. `kept`: no retention deletes it.
     """
 
     calibration: Calibration = field(default_factory=Calibration)
@@ -78,6 +80,9 @@ class SessionState:
     cached_for_hour: bool = False
     above: bool = False
     proxy: ProxyState = field(default_factory=ProxyState)
+    owner: str = ""
+    host: str = ""
+    kept: bool = False
 
     def put_aside(self, call: str, tokens: int) -> None:
         """Count a usage report that cannot be true; each call once."""
@@ -194,6 +199,11 @@ class SessionState:
         known["facts"] = Facts.from_dict(known.get("facts"))
         known["proxy"] = ProxyState.from_dict(known.get("proxy"))
         return cls(**known)
+
+
+def origin_of(row: SessionRow) -> dict[str, str]:
+    """Return the part of a session's state that says whose it is, for its sub-agents; empty on its own machine."""
+    return {name: str(row.state[name]) for name in ("owner", "host") if row.state.get(name)}
 
 
 def _is_like(value: Any, sound: Any) -> bool:

@@ -22,7 +22,7 @@ from webapp.app import App
 from webapp.config import Config
 from webapp.errors import BusyStore
 from webapp.events import ProblemReported
-from webapp.services.ingest.following import Following
+from webapp.services.ingest.following import Following, Portions
 from webapp.wiring import build
 
 NAME = "11111111-2222-4333-8444-555555555555"
@@ -200,9 +200,8 @@ class TestFollowing:
         extra = tmp_path / "elsewhere"
         extra.mkdir()
         (extra / f"{NAME}.jsonl").write_bytes(row(0))
-        following = Following(
-            place.app.environment, place.app.ingest, (extra,), {"HOME": str(tmp_path / "none")}
-        )
+        portions = Portions(place.app.environment, place.app.ingest)
+        following = Following(place.app.environment, portions, (extra,), {"HOME": str(tmp_path / "none")})
         assert [f.path.parent for f in following.discover()] == [extra]
         assert following.files_at(extra / f"{NAME}.jsonl")
         assert not following.files_at(tmp_path / "other.jsonl")

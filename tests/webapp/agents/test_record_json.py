@@ -1,0 +1,92 @@
+"""Records as JSON: what is sent is what arrives; what is none is refused with its field."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import orjson
+import pytest
+
+from scoring.messages import Media, Message, Reasoning, Text, ToolCall, ToolResult
+from webapp.agents.record_json import record_from_dict, records_to_json
+from webapp.agents.records import (
+    Cleared,
+    Compaction,
+    Entry,
+    Meta,
+    Problem,
+    Record,
+    Rewind,
+    Unknown,
+    Usage,
+    UsageReport,
+)
+from webapp.errors import Malformed
+
+NO_TEXT = {"role": "user", "parts": [{"type": "text", "text": 3}]}
+AT = datetime(2026, 1, 31, 12, tzinfo=UTC)
+ENTRY = Entry(
+    Message("tool", (ToolResult("c", "out", media=(Media("image"),)), ToolCall("d", "Bash", "{}"), Reasoning("r"))),
+    "e", "p", "g", AT, "m", Usage(10, 2, window=5), "k", "compaction_summary", "agent-1", b'{"a": 1}', "old",
+)  # fmt: skip
+RECORDS: list[Record] = [
+    ENTRY,
+    Entry(Message("user", (Text("x"),)), None),
+    Compaction(AT, "auto", 3, "x", (ENTRY,), kept=("a",), unreadable=True),
+    Compaction(None, "manual", None, None),
+    Rewind("a", "x", AT, live=("a", "b")),
+    Cleared(("a",), 0, None),
+    UsageReport(Usage(1, 2), None, "k", input_end="e"),
+    Meta(title="x", window=7),
+    Problem(None, "r", used=True),
+    Unknown(1, "t"),
+]
+
+
+class TestRecords:
+    """There and back."""
+
+    @pytest.mark.parametrize("record", RECORDS, ids=lambda record: type(record).__name__)
+    def test_arrive_as_they_were_sent(self, record: Record) -> None:
+        """With their rows, which take no part in the comparison."""
+        [data] = orjson.loads(records_to_json([record]))
+        found = record_from_dict(data)
+        assert found == record
+        assert getattr(found, "raw", None) == getattr(record, "raw", None)
+
+    def test_keep_rows_that_are_not_utf_8(self) -> None:
+        """An agent may have cut a character."""
+        [data] = orjson.loads(records_to_json([Entry(Message("user"), None, raw=b"\xff{")]))
+        found = record_from_dict(data)
+        assert isinstance(found, Entry)
+        assert found.raw == b"\xff{"
+
+    def test_write_half_of_a_surrogate_pair(self) -> None:
+        """The server reads it as U+FFFD, as it does of a followed file."""
+        assert b"\\ud83d" in records_to_json([Meta(title="cut \ud83d")])
+
+    @pytest.mark.parametrize(
+        ("data", "words"),
+        [
+            ({}, "unknown record"),
+            ({"record": ["entry"]}, "unknown record"),
+            ({"record": "entry"}, "message"),
+            ({"record": "entry", "message": 3}, "entry"),
+            ({"record": "entry", "source_id": "x", "message": {"role": "king", "parts": []}}, "bad value"),
+            ({"record": "entry", "source_id": "x", "message": NO_TEXT}, "bad value for text"),
+            ({"record": "entry", "source_id": "x", "message": {"role": "user", "parts": []}, "raw": 3}, "entry"),
+            ({"record": "meta", "title": 3}, "bad value for title"),
+            ({"record": "meta", "colour": "red"}, "unknown field of a record: colour"),
+            ({"record": "meta", "raw_base64": "!"}, "meta"),
+            (
+                {"record": "compaction", "at": None, "trigger": "", "tokens_before": 1, "source_id": None,
+                 "replacement": [{"record": "meta"}]},
+                "bad value for replacement",
+            ),
+        ],
+    )  # fmt: skip
+    def test_are_refused_with_the_field(self, data: dict[str, Any], words: str) -> None:
+        """A newer sender may have fields that this server does not know."""
+        with pytest.raises(Malformed, match=words):
+            record_from_dict(data)

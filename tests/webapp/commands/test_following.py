@@ -1,0 +1,123 @@
+"""`coppice follow --to`: a separate process that pushes transcripts, killed in the middle like its server."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.ports import free_port
+from tests.shared import ROOT
+from tests.waiting import PATIENCE, until
+from tests.webapp.commands.running import Run
+from tests.webapp.services.ingest.test_following import NAME, row
+from tests.webapp.serving.processes import started
+from webapp.commands.following import checked
+from webapp.errors import Invalid
+
+
+@contextmanager
+def follower(home: Path, url: str, **environment: str) -> Iterator[subprocess.Popen[str]]:
+    """Run the command over the transcripts of a home."""
+    command = [sys.executable, "-m", "webapp", "follow", "--to", url, "--backlog", str(home / "follow")]
+    env = {**os.environ, "HOME": str(home), "COPPICE_CONFIG": os.devnull, **environment}
+    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_DATA_HOME"):
+        env.pop(name, None)
+    with (home / "err").open("w") as err:
+        process = subprocess.Popen(command, cwd=ROOT, env=env, stderr=err, text=True)
+    try:
+        yield process
+    finally:
+        if process.poll() is None:
+            process.kill()
+        process.wait()
+
+
+@pytest.fixture
+def transcript(tmp_path: Path) -> Path:
+    """Return the path of a transcript in a new home."""
+    made = tmp_path / ".claude" / "projects" / "-src" / f"{NAME}.jsonl"
+    made.parent.mkdir(parents=True)
+    return made
+
+
+def append(file: Path, *numbers: int) -> None:
+    """Write rows as an agent does."""
+    with file.open("ab") as out:
+        out.write(b"".join(row(n) for n in numbers))
+
+
+def texts(url: str) -> list[str]:
+    """Return the texts of the session on a server; none if it has none."""
+    answer = httpx.get(f"{url}/api/sessions/{NAME}/messages", params={"sort": "oldest", "limit": 200})
+    return [one["text"] for one in answer.json().get("messages", [])]
+
+
+class TestFollow:
+    """The command, from outside."""
+
+    def test_loses_and_doubles_nothing_when_either_side_is_killed(
+        self, tmp_path: Path, transcript: Path
+    ) -> None:
+        """The backlog bridges the server's absence, the transcript the follower's."""
+        port = str(free_port())
+        append(transcript, 0)
+        with follower(tmp_path, f"http://127.0.0.1:{port}") as first:
+            until(lambda: list((tmp_path / "follow" / "waiting").glob("*.json")))
+            with started(tmp_path, "--port", port) as (server, url):
+                until(lambda: texts(url) == ["hello 0"])
+                append(transcript, 1)
+                until(lambda: texts(url) == ["hello 0", "hello 1"])
+                server.kill()
+            append(transcript, 2)
+            until(lambda: list((tmp_path / "follow" / "waiting").glob("*.json")))
+            first.kill()
+        append(transcript, 3)
+        with started(tmp_path, "--port", port) as (_, url), follower(tmp_path, url):
+            until(lambda: len(texts(url)) >= 4)
+            assert texts(url) == [f"hello {n}" for n in range(4)]
+
+    def test_ends_at_once_with_a_wrong_token(self, tmp_path: Path, run: Run) -> None:
+        """One line says how to get a right one."""
+        assert run("token", "--db", tmp_path / "c.db").code == 0
+        with (
+            started(tmp_path, "--port", "0") as (_, url),
+            follower(tmp_path, url, COPPICE_TOKEN="x") as process,
+        ):
+            assert process.wait(PATIENCE) == 1
+        assert "coppice token --role sender" in (tmp_path / "err").read_text()
+
+    def test_imports_neither_server_nor_store(self) -> None:
+        """It is for machines that only have agents."""
+        code = (
+            "import sys, webapp.commands.following\n"
+            "heavy = ('flask', 'gunicorn', 'sqlite_utils', 'tiktoken', 'webapp.store', 'webapp.services')\n"
+            "print([name for name in heavy if name in sys.modules])"
+        )
+        done = subprocess.run(
+            [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+        )
+        assert done.stdout.strip() == "[]"
+
+
+class TestAddress:
+    """The value of `--to`."""
+
+    @pytest.mark.parametrize("address", ["coppice.example", "ftp://x", "https://", "https://x?y", ""])
+    def test_is_refused_where_it_is_none(self, address: str) -> None:
+        """The message has an example."""
+        with pytest.raises(Invalid, match=r"https://coppice\.example"):
+            checked(address)
+
+    def test_in_clear_text_is_warned_of(self, capsys: pytest.CaptureFixture[str]) -> None:
+        """Only this machine is reached without TLS and without a warning."""
+        assert checked("http://127.0.0.1:5000/") == "http://127.0.0.1:5000"
+        assert capsys.readouterr().err == ""
+        assert checked("http://box.example/coppice") == "http://box.example/coppice"
+        assert "without TLS" in capsys.readouterr().err

@@ -1,0 +1,301 @@
+"""Transcripts that are pushed: the server has what it would have had if it had followed them itself."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.servers import Server, running_server
+from tests.shared import ROOT
+from tests.webapp.agents.opencode.test_decoder import as_database
+from tests.webapp.sending.machines import Machine
+from tests.webapp.services.ingest.test_following import NAME, row
+from webapp.agents.reading.readers import PORTION_RECORDS
+from webapp.app import App
+from webapp.config import Config
+from webapp.redaction import redactor
+from webapp.sending.server import Away
+from webapp.wiring import build
+
+SAMPLES = ROOT / "tests" / "transcripts"
+
+
+@pytest.fixture
+def team(tmp_path: Path) -> Iterator[Server]:
+    """Yield a server that follows nothing itself."""
+    with running_server(tmp_path / "server", tokenizer=False) as running:
+        yield running
+
+
+@pytest.fixture(autouse=True)
+def server_folder(tmp_path: Path) -> None:
+    """Make the folder of the server."""
+    (tmp_path / "server").mkdir()
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """Return a home with the folder of one agent's transcripts."""
+    made = tmp_path / "ada"
+    transcript(made).parent.mkdir(parents=True)
+    return made
+
+
+def transcript(home: Path, name: str = NAME) -> Path:
+    """Return the path of a transcript."""
+    return home / ".claude" / "projects" / "-src" / f"{name}.jsonl"
+
+
+def texts(app: App, session: str = NAME) -> list[str]:
+    """Return the texts of a session, oldest first."""
+    return [m.text for m in app.messages.page(session, sort="oldest").messages]
+
+
+def contents(app: App) -> dict[str, Any]:
+    """Return what the store has of each session: its chain of entries, its context, its totals and usage."""
+    found: dict[str, Any] = {}
+    for one in app.store.sessions.all():
+        entries = app.store.log.entries(one.key, 0, one.next_seq)
+        found[one.id] = {
+            "row": (one.title, one.source, one.model, one.parent_id, one.agent_type, one.cwd, one.turns,
+                    one.malformed, one.unknown, one.operations, one.notes, one.last_entry_id),
+            "entries": [(e.source_id, e.role, e.parts if hasattr(e, "parts") else None) for e in entries],
+            "views": [[(i.ref, i.kind) for i in app.store.contexts.items(one.key, view)] for view in (0, 1)],
+            "totals": app.store.contexts.totals(one.key),
+            "operations": [(o.kind, o.tokens_before, o.tokens_after) for o in app.store.operations.all(one.key)],
+        }  # fmt: skip
+    return found
+
+
+def every_agent(home: Path) -> Path:
+    """Return a folder with the samples of every agent, some of them as a database."""
+    watched = home / "samples"
+    shutil.copytree(SAMPLES, watched, ignore=shutil.ignore_patterns("opencode"))
+    (watched / "opencode").mkdir()
+    as_database(watched / "opencode")
+    return watched
+
+
+class TestWhatArrives:
+    """The sessions on the server."""
+
+    def test_is_what_the_server_would_have_read_itself(
+        self, team: Server, home: Path, tmp_path: Path
+    ) -> None:
+        """Sub-agents, compactions, rewinds, usage and notes of every agent are the same, down to the hash chain."""
+        watched = every_agent(home)
+        machine = Machine(team.url, home, watch=(watched,))
+        machine.push()
+        own = build(
+            Config(db=tmp_path / "own.db", tokenizer=False, watch=(watched,), env={"HOME": str(home)})
+        )
+        follows = own.following.following
+        for file in follows.discover():
+            follows.look(file)
+        pushed, read = contents(team.app), contents(own)
+        own.close()
+        assert len(read) > 10
+        assert pushed == read
+
+    def test_carries_user_and_host(self, team: Server, home: Path) -> None:
+        """Sub-agents have those of their session."""
+        machine = Machine(team.url, home, watch=(every_agent(home),))
+        machine.push()
+        sessions = team.app.sessions.list()
+        assert {(one.user, one.host) for one in sessions} == {("ada", "laptop")}
+        assert any(one.parent_id for one in sessions)
+
+    def test_names_no_file_of_the_server(self, team: Server, home: Path) -> None:
+        """A path on another machine is never opened here."""
+        transcript(home).write_bytes(row(0))
+        Machine(team.url, home).push()
+        assert team.app.sessions.get(NAME).file is None
+
+    def test_is_redacted_before_it_leaves_the_machine(self, team: Server, home: Path) -> None:
+        """Neither the message nor the row has the credential, and it is not in the backlog."""
+        pytest.importorskip("detect_secrets")
+        secret = "ghp_" + "a1B2" * 9
+        transcript(home).write_bytes(row(0, f"token {secret}"))
+        machine = Machine(team.url, home, redactor=redactor())
+        machine.read()
+        waiting = b"".join(file.read_bytes() for file in machine.spool.folder.rglob("*.json"))
+        assert secret.encode() not in waiting
+        machine.send()
+        [key] = [one.key for one in team.app.store.sessions.all()]
+        [entry] = team.app.store.log.entries(key, 0, 0)
+        assert "[redacted: GitHub Token]" in entry.message.text
+        assert secret.encode() not in (entry.raw or b"")
+
+
+class TestNothingIsLostOrDoubled:
+    """Kills of either side, and absences of the server."""
+
+    def test_while_the_server_is_away(self, tmp_path: Path, home: Path) -> None:
+        """Lines wait on disk, also for the next process, and after the transcript is gone."""
+        machine = Machine("http://127.0.0.1:9", home)
+        transcript(home).write_bytes(row(0) + row(1))
+        machine.read()
+        with pytest.raises(Away):
+            machine.send()
+        machine.end()
+        transcript(home).unlink()
+        with running_server(tmp_path / "server") as team:
+            later = Machine(team.url, home)
+            later.send()
+            assert texts(team.app) == ["hello 0", "hello 1"]
+            assert len(later.spool) == 0
+
+    def test_by_a_kill_before_the_server_heard_of_a_portion(self, team: Server, home: Path) -> None:
+        """The next process sends what the disk has, and reads on behind it."""
+        transcript(home).write_bytes(row(0))
+        machine = Machine(team.url, home)
+        machine.read()
+        machine.end()
+        with transcript(home).open("ab") as file:
+            file.write(row(1))
+        later = Machine(team.url, home)
+        later.push()
+        assert texts(team.app) == ["hello 0", "hello 1"]
+
+    def test_by_a_kill_before_the_answer_came(self, team: Server, home: Path) -> None:
+        """The server acknowledges a portion again that it has."""
+        transcript(home).write_bytes(row(0))
+        machine = Machine(team.url, home)
+        machine.read()
+        one = machine.spool.first()
+        assert one is not None
+        assert machine.server.push(machine.spool.body(one))["state"] == "taken"
+        machine.end()
+        later = Machine(team.url, home)
+        assert later.server.push(later.spool.body(one))["state"] == "known"
+        later.push()
+        assert texts(team.app) == ["hello 0"]
+
+    def test_by_a_server_that_forgot(self, tmp_path: Path, home: Path) -> None:
+        """After a backup was restored the transcript is read again from where the server is."""
+        lines = [row(n) for n in range(3)]
+        transcript(home).write_bytes(lines[0])
+        (tmp_path / "old").mkdir()
+        with running_server(tmp_path / "server") as team, running_server(tmp_path / "old") as old:
+            for url in (old.url, team.url):
+                first = Machine(url, home, folder=tmp_path / "spool")
+                first.push()
+                first.end()
+                shutil.rmtree(tmp_path / "spool")
+            transcript(home).write_bytes(b"".join(lines[:2]))
+            machine = Machine(team.url, home, folder=tmp_path / "spool")
+            machine.push()
+            machine.end()
+            again = Machine(old.url, home, folder=tmp_path / "spool")
+            again.read()
+            again.send()
+            assert texts(old.app) == ["hello 0", "hello 1"]
+            transcript(home).write_bytes(b"".join(lines))
+            again.push()
+            assert texts(old.app) == ["hello 0", "hello 1", "hello 2"]
+
+    def test_by_a_machine_that_forgot(self, team: Server, home: Path, tmp_path: Path) -> None:
+        """A machine without its backlog begins where the server is."""
+        transcript(home).write_bytes(row(0))
+        Machine(team.url, home).push()
+        with transcript(home).open("ab") as file:
+            file.write(row(1))
+        Machine(team.url, home, folder=tmp_path / "other").push()
+        assert texts(team.app) == ["hello 0", "hello 1"]
+
+    def test_by_lines_before_a_gap(self, team: Server, home: Path) -> None:
+        """A portion behind lines that the server does not have is not taken; they are read again before it."""
+        transcript(home).write_bytes(row(0))
+        machine = Machine(team.url, home)
+        machine.read()
+        first = machine.spool.first()
+        assert first is not None
+        with transcript(home).open("ab") as file:
+            file.write(row(1))
+        machine.read()
+        machine.spool.acknowledge(first)
+        machine.send()
+        assert texts(team.app) == ["hello 0", "hello 1"]
+
+    def test_by_a_file_that_was_replaced(self, team: Server, home: Path) -> None:
+        """As for a followed file: what is new in it is appended."""
+        machine = Machine(team.url, home)
+        transcript(home).write_bytes(row(0) + row(1))
+        machine.push()
+        transcript(home).write_bytes(row(7, "other"))
+        machine.push()
+        assert texts(team.app) == ["hello 0", "hello 1", "other 7"]
+
+
+class TestTheBacklog:
+    """The lines that wait."""
+
+    def test_is_held_by_one_process(self, home: Path) -> None:
+        """A second one would send lines twice and out of order."""
+        machine = Machine("http://127.0.0.1:9", home)
+        with pytest.raises(Exception, match="another `coppice follow`"):
+            Machine("http://127.0.0.1:9", home)
+        machine.end()
+        Machine("http://127.0.0.1:9", home).end()
+
+    def test_stops_reading_at_its_limit(self, home: Path) -> None:
+        """What is not read stays in the transcript, and is read after the next start."""
+        transcript(home).write_bytes(b"".join(row(n) for n in range(2 * PORTION_RECORDS)))
+        machine = Machine("http://127.0.0.1:9", home, limit=1)
+        machine.files.closed.set()
+        machine.read()
+        assert len(machine.spool) <= 1
+
+    def test_loses_a_damaged_file_and_reads_its_part_again(self, team: Server, home: Path) -> None:
+        """Only what waited in it, which is still in the transcript."""
+        transcript(home).write_bytes(row(0))
+        machine = Machine(team.url, home)
+        machine.read()
+        machine.end()
+        [waiting] = (home / "follow" / "waiting").glob("*.json")
+        waiting.write_bytes(b"{")
+        Machine(team.url, home).push()
+        assert texts(team.app) == ["hello 0"]
+
+
+class TestWhoseItIs:
+    """Sessions of other users, and deleted ones."""
+
+    def test_another_users_session_is_left_alone(
+        self, team: Server, home: Path, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        """The other files go on; the log names the file."""
+        transcript(home).write_bytes(row(0))
+        Machine(team.url, home).push()
+        with transcript(home).open("ab") as file:
+            file.write(row(1, "forged"))
+        other = NAME.replace("1", "9")
+        transcript(home, other).write_bytes(row(0).replace(NAME.encode(), other.encode()))
+        eve = Machine(team.url, home, folder=home / "eve", user="eve")
+        eve.push()
+        assert texts(team.app) == ["hello 0"]
+        assert texts(team.app, other) == ["hello 0"]
+        assert "came from elsewhere" in caplog.text
+
+    def test_a_deleted_session_stays_deleted(self, team: Server, home: Path) -> None:
+        """As for a followed file."""
+        transcript(home).write_bytes(row(0))
+        machine = Machine(team.url, home)
+        machine.push()
+        team.app.sessions.delete(NAME)
+        with transcript(home).open("ab") as file:
+            file.write(row(1))
+        machine.push()
+        assert team.app.sessions.list() == []
+        assert len(machine.spool) == 0
+
+    def test_the_name_of_the_token_comes_before_the_login_name(self, team: Server, home: Path) -> None:
+        """A user cannot push in another's name."""
+        _, token = team.app.keys.make("grace")
+        transcript(home).write_bytes(row(0))
+        Machine(team.url, home, token=token, user="ada").push()
+        assert team.app.sessions.get(NAME).user == "grace"

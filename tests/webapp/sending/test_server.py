@@ -1,0 +1,131 @@
+"""The server that lines are pushed to: its failures, and what to do about them."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import ssl
+import subprocess
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.servers import running_server
+from webapp.errors import CoppiceError
+from webapp.sending.server import Away, Denied, TeamServer, Unusable
+
+
+class Answering:
+    """A server that gives one answer to everything."""
+
+    def __init__(self) -> None:
+        self.status, self.body, self.headers = 200, b"{}", dict[str, str]()
+        outer = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                self.rfile.read(int(self.headers["Content-Length"]))
+                self.send_response(outer.status)
+                for name, value in {**outer.headers, "Content-Length": str(len(outer.body))}.items():
+                    self.send_header(name, value)
+                self.end_headers()
+                self.wfile.write(outer.body)
+
+            def log_message(self, format: str, *args: Any) -> None:
+                """Say nothing."""
+
+        self.http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.http.server_address[1]}"
+
+
+@pytest.fixture
+def other() -> Iterator[Answering]:
+    """Yield such a server."""
+    made = Answering()
+    thread = threading.Thread(target=made.http.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
+    thread.start()
+    yield made
+    made.http.shutdown()
+    made.http.server_close()
+
+
+def ours(message: str) -> bytes:
+    """Return an error as our server writes one."""
+    return json.dumps({"error": {"type": "x", "message": message, "details": []}}).encode()
+
+
+class TestAnswers:
+    """Each failure is one of three kinds, and says what to do."""
+
+    @pytest.mark.parametrize(
+        ("status", "body", "kind", "words"),
+        [
+            (401, ours("this server asks for its token"), Denied, "coppice token --role sender"),
+            (403, ours("a viewer may look and do nothing else"), Denied, "a viewer may look"),
+            (404, ours("no such path"), Denied, "older than this one; update it"),
+            (404, b"<html>not found</html>", Denied, "is the address right"),
+            (405, b"", Denied, "is the address right"),
+            (413, b"<html>nginx</html>", Denied, "client_max_body_size"),
+            (301, b"", Denied, "leads elsewhere (301), to https://new.example/"),
+            (413, ours("the body is too large"), Unusable, "too large"),
+            (400, ours("unknown field of a record: x; the sender may be newer"), Unusable, "may be newer"),
+            (409, ours("session x came from elsewhere"), Unusable, "elsewhere"),
+            (429, ours("try again in 9 s"), Away, "try again in 9 s"),
+            (502, b"<html>bad gateway</html>", Away, "answers 502"),
+            (503, ours("the database is busy"), Away, "busy"),
+            (500, b"", Away, "no JSON of ours"),
+            (200, b"<html>a captive portal</html>", Away, "no JSON of ours"),
+        ],
+    )
+    def test_say_what_to_do(
+        self, other: Answering, status: int, body: bytes, kind: type[CoppiceError], words: str
+    ) -> None:
+        """Words of our own server are passed on."""
+        other.status, other.body = status, body
+        other.headers = {"Location": "https://new.example/"} if status == 301 else {}
+        with pytest.raises(kind) as raised:
+            TeamServer(other.url, "coppice_x").push(b"{}")
+        assert words in str(raised.value)
+
+    def test_of_nobody_is_an_absence(self) -> None:
+        """The message names the address."""
+        with pytest.raises(Away, match=r"http://127\.0\.0\.1:9 does not answer"):
+            TeamServer("http://127.0.0.1:9", None).push(b"{}")
+
+    def test_of_an_untrusted_certificate_say_how_to_trust_it(self, tmp_path: Path) -> None:
+        """Nothing is sent to a server whose certificate is not valid."""
+        if (openssl := shutil.which("openssl")) is None:
+            pytest.skip("openssl, which makes the certificate, is not installed")
+        cert, key = tmp_path / "cert.pem", tmp_path / "key.pem"
+        subprocess.run(
+            [openssl, "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=127.0.0.1",
+             "-out", cert, "-keyout", key],
+            check=True, capture_output=True,
+        )  # fmt: skip
+        made = Answering()
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(cert, key)
+        made.http.socket = context.wrap_socket(made.http.socket, server_side=True)
+        thread = threading.Thread(target=made.http.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
+        thread.start()
+        try:
+            with pytest.raises(Denied, match="SSL_CERT_FILE"):
+                TeamServer(made.url.replace("http:", "https:"), "coppice_x").push(b"{}")
+        finally:
+            made.http.shutdown()
+            made.http.server_close()
+
+
+class TestPositions:
+    """The comparison at the start."""
+
+    def test_are_asked_in_parts(self, tmp_path: Path) -> None:
+        """A machine has thousands of transcripts."""
+        with running_server(tmp_path) as team:
+            files = {f"/home/ada/{n}.jsonl": "a digest" for n in range(1_201)}
+            found = TeamServer(team.url, None).differing({"host": "laptop", "user": "ada"}, files)
+        assert found == {key: {} for key in files}

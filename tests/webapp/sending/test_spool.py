@@ -1,0 +1,99 @@
+"""The backlog on disk."""
+
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from webapp.agents.reading.readers import digest_of
+from webapp.errors import Conflict
+from webapp.sending.spool import Spool
+
+
+def header(key: str, n: int) -> dict[str, Any]:
+    """Return the fields of the n-th portion of a transcript."""
+    before = digest_of({"n": n - 1}) if n > 1 else ""
+    return {"file": {"key": key}, "before": before, "after": {"n": n}}
+
+
+def put(spool: Spool, key: str, n: int) -> None:
+    """Add the n-th portion of a transcript."""
+    spool.put(key, header(key, n), b'[{"record":"meta"}]')
+
+
+class TestSpool:
+    """Portions that wait, and what was acknowledged."""
+
+    def test_gives_portions_in_order_and_skips_those_of_refused_files(self, tmp_path: Path) -> None:
+        """A refused file holds up no other."""
+        spool = Spool(tmp_path)
+        for key, n in (("a", 1), ("b", 1), ("a", 2)):
+            put(spool, key, n)
+        first = spool.first()
+        assert first is not None
+        assert (first.key, first.after) == ("a", {"n": 1})
+        other = spool.first({"a"})
+        assert other is not None
+        assert other.key == "b"
+
+    def test_writes_the_request_whole(self, tmp_path: Path) -> None:
+        """`before` can be replaced, where a transcript is gone."""
+        spool = Spool(tmp_path)
+        put(spool, "a", 2)
+        one = spool.first()
+        assert one is not None
+        assert orjson.loads(spool.body(one)) == {**header("a", 2), "records": [{"record": "meta"}]}
+        assert orjson.loads(spool.body(one, "x"))["before"] == "x"
+
+    def test_survives_its_process(self, tmp_path: Path) -> None:
+        """The next process finds positions and portions."""
+        spool = Spool(tmp_path)
+        put(spool, "a", 1)
+        put(spool, "a", 2)
+        one = spool.first()
+        assert one is not None
+        spool.acknowledge(one)
+        spool.close()
+        later = Spool(tmp_path)
+        assert later.acknowledged() == {"a": digest_of({"n": 1})}
+        assert later.position("a") == {"n": 2}
+        assert (len(later), later.size > 0) == (1, True)
+
+    def test_forgets_what_waits_of_a_file_that_is_read_again(self, tmp_path: Path) -> None:
+        """The others stay."""
+        spool = Spool(tmp_path)
+        put(spool, "a", 1)
+        put(spool, "b", 1)
+        spool.reset("a", {"n": 0})
+        assert spool.position("a") == {"n": 0}
+        assert (len(spool), spool.position("b")) == (1, {"n": 1})
+
+    def test_is_for_the_user_alone(self, tmp_path: Path) -> None:
+        """Transcripts hold source code and sometimes credentials."""
+        spool = Spool(tmp_path / "follow")
+        put(spool, "a", 1)
+        modes = {stat.S_IMODE(path.stat().st_mode) & 0o077 for path in (tmp_path / "follow").rglob("*.json")}
+        assert modes == {0}
+
+    def test_is_one_processes(self, tmp_path: Path) -> None:
+        """The message names the file that it holds."""
+        spool = Spool(tmp_path)
+        with pytest.raises(Conflict, match="lock"):
+            Spool(tmp_path)
+        spool.close()
+        Spool(tmp_path).close()
+
+    def test_drops_a_half_written_file(self, tmp_path: Path) -> None:
+        """Its part is read from the transcript again."""
+        spool = Spool(tmp_path)
+        put(spool, "a", 1)
+        spool.close()
+        [file] = (tmp_path / "waiting").glob("*.json")
+        file.write_bytes(b'{"file"')
+        later = Spool(tmp_path)
+        assert later.position("a") == {}
+        assert not list((tmp_path / "waiting").glob("*.json"))

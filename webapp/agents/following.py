@@ -1,0 +1,151 @@
+"""Following transcripts: which files there are, and what is new in one of them.
+
+One file is one session; sub-agents inside it get their own. A file is read in portions, each with the position after
+it. Whoever takes the portions stores the position, so that after a crash at most one portion is read again. Nothing
+here waits or starts threads: the watcher decides when a file is read.
+"""
+
+from __future__ import annotations
+
+import threading
+from abc import ABC, abstractmethod
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from webapp.agents import AGENTS
+from webapp.agents.reading.finding import leads_out
+from webapp.agents.reading.readers import Portion, Position, Reader
+from webapp.agents.records import Meta, Record, TranscriptFile, Unknown
+
+# Readers are kept because they remember what they decoded; another one decodes an older file again when it grows.
+READERS_KEPT = 48
+
+
+@dataclass(slots=True)
+class _Open:
+    """A session that is being followed, taken up to `position`. `held` are facts that wait for its first message."""
+
+    reader: Reader
+    position: Position
+    held: list[Record] = field(default_factory=list)
+    restarted: bool = False
+
+
+class FollowedFiles(ABC):
+    """The transcripts of all agents, in their usual folders and in `extra` ones."""
+
+    def __init__(self, extra: tuple[Path, ...] = (), env: Mapping[str, str] | None = None) -> None:
+        self._extra, self._env = extra, env or {}
+        self._files: dict[Path, TranscriptFile] = {}
+        self._open: OrderedDict[str, _Open] = OrderedDict()
+        self._stale: set[str] = set()  # files whose reader is not to be kept
+        self._lock = threading.Lock()
+
+    # -- which files
+
+    def roots(self) -> list[Path]:
+        """Return the folders that are followed, existing or not."""
+        found = [root for agent in AGENTS.values() for root in agent.roots(self._env)]
+        return list(dict.fromkeys([*found, *self._extra]))
+
+    def discover(self) -> list[TranscriptFile]:
+        """Return all transcripts below the roots, newest first."""
+        found: dict[str, TranscriptFile] = {}
+        for agent in AGENTS.values():
+            for root in dict.fromkeys([*agent.roots(self._env), *self._extra]):
+                for file in agent.discover(root):
+                    found.setdefault(file.key, file)
+        self._remember(found.values())
+        return sorted(found.values(), key=lambda file: -file.modified)
+
+    def files_at(self, path: Path) -> list[TranscriptFile]:
+        """Return the transcripts that a changed file is or belongs to."""
+        known = self._files.get(path)
+        if known is not None and not known.shared:
+            return [known]
+        for agent in AGENTS.values():
+            for root in [*agent.roots(self._env), *self._extra]:
+                if not path.is_relative_to(root):
+                    continue
+                if found := agent.files_at(path):
+                    self._remember(found)
+                    return found
+        return []
+
+    def _remember(self, files: Iterable[TranscriptFile]) -> None:
+        with self._lock:
+            self._files.update({file.path: file for file in files})
+
+    # -- reading one
+
+    def look(self, file: TranscriptFile, stop: threading.Event | None = None) -> int:
+        """Take the records that are new in a file, and return the number of new messages.
+
+        An unwanted file adds nothing; neither does one that a link leads out of the followed folders. Once `stop` is
+        set it ends with the portion it is at; the rest comes with the next look.
+        """
+        position = self.position(file)
+        if position is None or self._leads_out(file.path):
+            return 0
+        with self._lock:
+            self._stale.discard(file.key)
+            opened = self._open.pop(file.key, None)
+        keep = opened is not None
+        opened = opened or _Open(AGENTS[file.source].reader(file, position), position)
+        added = 0
+        for portion in opened.reader.read():
+            keep = True
+            added += self._pass_on(file, opened, portion)
+            if stop is not None and stop.is_set():
+                break
+        if keep:  # a reader that failed is not kept: the next look continues from the stored position
+            with self._lock:
+                if file.key not in self._stale:
+                    self._open[file.key] = opened
+                while len(self._open) > READERS_KEPT:
+                    self._open.popitem(last=False)
+        return added
+
+    def _pass_on(self, file: TranscriptFile, opened: _Open, portion: Portion) -> int:
+        """Pass on a portion with the facts held before it, or hold it until there is something to show."""
+        if portion.restarted:
+            opened.held, opened.restarted = [], True
+        opened.held += portion.records
+        empty = all(isinstance(record, Meta | Unknown) for record in opened.held)
+        if opened.held and empty and not self.is_known(file):
+            return 0
+        whole = Portion(opened.held, portion.position, opened.restarted, portion.unreadable)
+        before, opened.position = opened.position, portion.position
+        opened.held, opened.restarted = [], False
+        return self.take(file, whole, before)
+
+    def forget(self, key: str) -> None:
+        """Drop the reader of a file, so that the next look continues from its stored position."""
+        with self._lock:
+            self._stale.add(key)
+            self._open.pop(key, None)
+
+    def _leads_out(self, path: Path) -> bool:
+        """Return whether a path leads out of every followed folder it lies in; looked at each time, as files change."""
+        own = [root for root in self.roots() if path.is_relative_to(root)]
+        return bool(own) and all(leads_out(path, root) for root in own)
+
+    # -- what follows
+
+    @abstractmethod
+    def position(self, file: TranscriptFile) -> Position | None:
+        """Return the stored position of a file, {} at its start; None if the file is not wanted."""
+
+    @abstractmethod
+    def is_known(self, file: TranscriptFile) -> bool:
+        """Return whether there is a session for a file; one begins with its first message."""
+
+    @abstractmethod
+    def take(self, file: TranscriptFile, portion: Portion, before: Position) -> int:
+        """Take the portion behind `before` and store the position after it; return the number of new messages."""
+
+    @abstractmethod
+    def failed(self, file: TranscriptFile, error: Exception) -> None:
+        """Report that a file could not be followed; the others go on."""

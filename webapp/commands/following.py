@@ -1,0 +1,122 @@
+"""`coppice follow --to`: pushes the transcripts of this machine to a server on another one."""
+
+from __future__ import annotations
+
+import getpass
+import hashlib
+import logging
+import platform
+import signal
+import threading
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import click
+
+from webapp.commands.terminal import echo
+from webapp.config import Config, default_folder, is_loopback
+from webapp.errors import Invalid
+from webapp.sending.sender import Sender, SentFiles
+from webapp.sending.server import Away, TeamServer
+from webapp.sending.spool import Spool
+from webapp.watcher import Watcher
+
+BACKLOG_MIB = 1024
+IN_CLEAR = (
+    "{address} is reached without TLS: whoever is on the network between reads the token and the sessions"
+)
+
+
+@click.command()
+@click.option(
+    "--to", "address", required=True, metavar="URL", help="The server, like https://coppice.example."
+)
+@click.option(
+    "--watch",
+    multiple=True,
+    metavar="DIR",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Follow the transcripts in this folder too; can be repeated.",
+)
+@click.option(
+    "--host",
+    default=platform.node,
+    metavar="NAME",
+    help="This machine's name on the server, by default its own.",
+)
+@click.option(
+    "--backlog",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="DIR",
+    help="Where lines wait while the server is away, by default beside the database.",
+)
+@click.option(
+    "--backlog-limit",
+    "limit",
+    type=click.IntRange(1),
+    default=BACKLOG_MIB,
+    show_default=True,
+    metavar="MIB",
+    help="Reading pauses while more than that waits.",
+)
+def follow(address: str, watch: tuple[Path, ...], host: str, backlog: Path | None, limit: int) -> None:
+    """Follow the sessions of this machine's agents, and push them to a server on another machine.
+
+    It needs a token of that server in COPPICE_TOKEN, from `coppice token --role sender` there. While the server is
+    away, lines wait on disk, and nothing is lost or doubled. Transcripts are only ever read.
+    """
+    address = checked(address)
+    logging.getLogger("coppice").setLevel(logging.INFO)
+    config = Config.load(watch=watch or None)
+    folder = backlog or default_folder() / "follow" / hashlib.sha256(address.encode()).hexdigest()[:16]
+    who = {"host": host or "unknown", "user": getpass.getuser()}
+    redactor = None
+    if config.redact:
+        from webapp.redaction import redactor as made
+
+        redactor = made()
+    spool = Spool(folder)
+    try:
+        files = SentFiles(spool, who, config.watch, config.environment, redactor, limit << 20)
+        watcher = Watcher(files)
+        sender = Sender(TeamServer(address, config.token), spool, files, who, watcher.look_again)
+        try:
+            sender.compare()
+            echo(f"Pushing the sessions of {who['host']} to {address} (Ctrl-C ends it)")
+        except Away as error:
+            echo(f"{error}; until it does, lines wait in {folder} (Ctrl-C ends it)", err=True)
+        wait_for_the_end(watcher, sender)
+    finally:
+        spool.close()
+
+
+def checked(address: str) -> str:
+    """Return the address without a slash at its end; warn of one without TLS.
+
+    Raises:
+        Invalid: it is not the address of a server.
+    """
+    parts = urlsplit(address)
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
+        raise Invalid(
+            f"bad value for --to; expected an address like https://coppice.example, got {address}", "to"
+        )
+    if parts.scheme == "http" and not is_loopback(parts.hostname):
+        echo(IN_CLEAR.format(address=address), err=True)
+    return address.rstrip("/")
+
+
+def wait_for_the_end(watcher: Watcher, sender: Sender) -> None:
+    """Follow and send until Ctrl-C or SIGTERM."""
+    ended = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: ended.set())
+    watcher.start()
+    sender.start()
+    while not ended.wait(1.0):
+        pass
+    sender.stop()
+    watcher.stop()
+
+
+COMMANDS = {"follow": follow}

@@ -1,0 +1,44 @@
+"""The routes by which `coppice follow --to` pushes the transcripts of another machine."""
+
+from __future__ import annotations
+
+from flask import request
+
+from webapp.access.gate import PASS
+from webapp.access.passes import Pass
+from webapp.app import App
+from webapp.bodies import PushedLines, PushedPositions, Pushing
+from webapp.routes.api.routing import Table
+from webapp.routes.reading import MEBIBYTE
+from webapp.services.ingest.answers import Pushed, StoredPositions
+from webapp.services.ingest.pushed import Sender
+
+table = Table("follow")
+
+# A portion ends with the line that makes it 4 MiB; a line has at most 32 MiB, and its content comes twice.
+PUSH_LIMIT_BYTES = 160 * MEBIBYTE
+
+
+@table.post("/follow/positions")
+def compare_positions(app: App, body: PushedPositions) -> StoredPositions:
+    """Return the files of a sender whose stored position is not the one it has.
+
+    `coppice follow --to` asks before it pushes, so that nothing is left out after a backup was restored.
+    """
+    return app.pushed.differing(sender_of(body), body.files)
+
+
+@table.post("/follow/lines", errors=(409,), limit_bytes=PUSH_LIMIT_BYTES)
+def take_lines(app: App, body: PushedLines) -> Pushed:
+    """Append a part of a transcript that another machine follows, and store its position; the same again adds nothing.
+
+    The session is created with its first message. 409 if it belongs to another user, or to the server's own machine.
+    """
+    portion = body.model_dump(include={"after", "restarted", "unreadable", "records"})
+    return app.pushed.take(sender_of(body), body.file.model_dump(), body.before, portion)
+
+
+def sender_of(body: Pushing) -> Sender:
+    """Return the machine that pushes, and its user: the name of the token, or without one the login name it sends."""
+    held: Pass | None = request.environ.get(PASS)
+    return Sender(held.name if held is not None and held.name else body.user, body.host)

@@ -1,0 +1,222 @@
+"""Follows the transcripts of this machine into a backlog, and sends it: two threads besides those of the watcher."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Protocol
+
+from scoring.messages import Message
+from webapp.agents.following import FollowedFiles
+from webapp.agents.reading.readers import Portion, Position, digest_of
+from webapp.agents.record_json import records_to_json
+from webapp.agents.records import Compaction, Entry, Meta, Record, TranscriptFile
+from webapp.sending.server import Away, Denied, TeamServer, Unusable
+from webapp.sending.spool import Spool, Waiting
+
+log = logging.getLogger("coppice.follow")
+
+FIRST_PAUSE, LONGEST_PAUSE = 0.5, 30.0
+# Between two tries while the server takes nothing until somebody changes something.
+DENIED_PAUSE = 60.0
+
+
+class Redacts(Protocol):
+    """Replaces credentials; `webapp.redaction` has the real one."""
+
+    def text(self, text: str, found: Counter[str]) -> str:
+        """Return a text without credentials."""
+
+    def message(self, message: Message) -> tuple[Message, object]:
+        """Return a message without credentials."""
+
+    def raw(self, raw: bytes) -> bytes:
+        """Return the bytes of a row without credentials."""
+
+
+class SentFiles(FollowedFiles):
+    """The transcripts of this machine, read into the backlog up to `limit` bytes of it."""
+
+    def __init__(
+        self,
+        spool: Spool,
+        who: Mapping[str, str],
+        extra: tuple[Path, ...],
+        env: Mapping[str, str],
+        redactor: Redacts | None = None,
+        limit: int = 1 << 30,
+    ) -> None:
+        super().__init__(extra, env)
+        self._spool, self._who, self._redactor, self._limit = spool, who, redactor, limit
+        self.closed = threading.Event()
+        self.unwanted: set[str] = set()  # files that the server does not take
+        self.paths: dict[str, Path] = {}
+
+    def position(self, file: TranscriptFile) -> Position | None:
+        """Return the position behind what was read of a file; None if the server does not take it."""
+        self.paths[file.key] = file.path
+        return None if file.key in self.unwanted else self._spool.position(file.key)
+
+    def is_known(self, file: TranscriptFile) -> bool:
+        """Return whether something of a file was sent, or waits."""
+        return bool(self._spool.position(file.key))
+
+    def take(self, file: TranscriptFile, portion: Portion, before: Position) -> int:
+        """Add a portion to the backlog, once there is room."""
+        with self._spool.changed:
+            while self._spool.size >= self._limit and not self.closed.is_set():
+                self._spool.changed.wait(1.0)
+        if self.closed.is_set():  # read again after the next start
+            self.forget(file.key)
+            return 0
+        about = {
+            "key": file.key, "source": file.source, "session_id": file.session_id, "parent_id": file.parent_id,
+            "title": self._without_credentials(file.title), "agent_type": file.agent_type,
+        }  # fmt: skip
+        header = {
+            **self._who, "file": about, "before": digest_of(before), "after": portion.position,
+            "restarted": portion.restarted, "unreadable": portion.unreadable,
+        }  # fmt: skip
+        records = [self._redacted(record) for record in portion.records]
+        self._spool.put(file.key, header, records_to_json(records))
+        return sum(isinstance(record, Entry) for record in records)
+
+    def failed(self, file: TranscriptFile, error: Exception) -> None:
+        """Log that a file could not be read; the others go on."""
+        log.warning("%s could not be read: %s", file.path, error)
+
+    def _redacted(self, record: Record) -> Record:
+        if self._redactor is None:
+            return record
+        if isinstance(record, Entry):
+            message, _ = self._redactor.message(record.message)
+            return replace(
+                record, message=message, raw=self._redactor.raw(record.raw) if record.raw else None
+            )
+        if isinstance(record, Meta):
+            return replace(record, title=self._without_credentials(record.title))
+        if isinstance(record, Compaction) and record.replacement:
+            entries = (self._redacted(entry) for entry in record.replacement)
+            return replace(record, replacement=tuple(one for one in entries if isinstance(one, Entry)))
+        return record
+
+    def _without_credentials(self, title: str | None) -> str | None:
+        return self._redactor.text(title, Counter()) if self._redactor is not None and title else title
+
+
+class Sender:
+    """A thread that sends the backlog, one portion after another. `look_again` has a file read once more."""
+
+    def __init__(
+        self,
+        server: TeamServer,
+        spool: Spool,
+        files: SentFiles,
+        who: Mapping[str, str],
+        look_again: Callable[[Path], None],
+    ) -> None:
+        self._server, self._spool, self._files, self._who = server, spool, files, who
+        self._look_again = look_again
+        self._compared = False
+        self._said = ""
+        self._thread = threading.Thread(target=self._run, name="sender", daemon=True)
+
+    def compare(self) -> None:
+        """Learn from the server what it has; read again what it has not. Raises Away or Denied."""
+        for key, position in self._server.differing(self._who, self._spool.acknowledged()).items():
+            self._continue_at(key, position)
+        self._compared = True
+
+    def start(self) -> None:
+        """Send from now on."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Stop sending; what was not acknowledged stays in the backlog."""
+        self._files.closed.set()
+        with self._spool.changed:
+            self._spool.changed.notify_all()
+        if self._thread.is_alive():
+            self._thread.join(timeout=10)
+
+    def _run(self) -> None:
+        pause = FIRST_PAUSE
+        while not self._files.closed.is_set():
+            try:
+                self._send_all()
+                pause = FIRST_PAUSE
+            except Away as error:
+                self._say(f"{error}; what comes meanwhile waits in {self._spool.folder}")
+                self._files.closed.wait(pause)
+                pause = min(2 * pause, LONGEST_PAUSE)
+            except Denied as error:
+                self._say(f"{error}; what comes meanwhile waits in {self._spool.folder}")
+                self._files.closed.wait(DENIED_PAUSE)
+            except Exception:
+                log.exception("a part of a transcript could not be sent")
+                self._files.closed.wait(LONGEST_PAUSE)
+
+    def _send_all(self) -> None:
+        """Send what waits and what comes, until closed. Raises Away or Denied."""
+        while not self._files.closed.is_set():
+            if self.send_next():
+                self._say("")
+                continue
+            with self._spool.changed:
+                if self._spool.first(self._files.unwanted) is None and not self._files.closed.is_set():
+                    self._spool.changed.wait(1.0)
+
+    def send_next(self) -> bool:
+        """Send the portion that has waited longest; return False if none waits. Raises Away or Denied."""
+        if not self._compared:
+            self.compare()
+        one = self._spool.first(self._files.unwanted)
+        if one is not None:
+            self._send(one)
+        return one is not None
+
+    def _send(self, one: Waiting) -> None:
+        try:
+            answer = self._server.push(self._spool.body(one))
+            if answer["state"] == "behind":
+                if self._exists(one.key):
+                    self._continue_at(one.key, answer["position"])
+                    return
+                # The transcript is gone, so that what waits is all there is of it.
+                answer = self._server.push(self._spool.body(one, digest_of(answer["position"])))
+        except Unusable as error:
+            self._set_aside(one, error)
+            return
+        if answer["state"] == "deleted":
+            self._files.unwanted.add(one.key)
+            self._spool.discard(one.key)
+        else:
+            self._spool.acknowledge(one)
+
+    def _exists(self, key: str) -> bool:
+        path = self._files.paths.get(key)
+        return path is not None and path.exists()
+
+    def _continue_at(self, key: str, position: Position) -> None:
+        """Read a transcript again from the position that the server has."""
+        self._spool.reset(key, position)
+        self._files.forget(key)
+        if (path := self._files.paths.get(key)) is not None:
+            self._look_again(path)
+
+    def _set_aside(self, one: Waiting, error: Unusable) -> None:
+        """Send nothing more of a transcript until the next start, so that the others go on."""
+        self._files.unwanted.add(one.key)
+        if error.foreign:
+            self._spool.discard(one.key)
+        log.warning("%s is not sent until the next start: %s", one.key, error)
+
+    def _say(self, message: str) -> None:
+        """Log a state of the server once; an empty message says that it takes lines again."""
+        if message != self._said and (message or self._said):
+            log.warning("%s", message or f"{self._server.address} takes lines again")
+        self._said = message

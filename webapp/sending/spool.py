@@ -1,0 +1,188 @@
+"""The backlog of what the server has not acknowledged, on disk.
+
+A portion is a file of its own in `waiting`, sent in the order of their numbers, and deleted once the server has it.
+`acknowledged` has a file for each transcript, with the position up to which the server has it. Both are written beside
+their place, synced and renamed, so that a kill leaves the old file or the new one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+import sys
+import threading
+from collections.abc import Container
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple
+
+import orjson
+
+from webapp.agents.reading.readers import Position, digest_of
+from webapp.errors import Conflict
+
+log = logging.getLogger("coppice.follow")
+
+
+class Waiting(NamedTuple):
+    """A portion that waits: the key of its transcript, the position after it, and its size in bytes."""
+
+    number: int
+    key: str
+    after: Position
+    size: int
+
+
+class Spool:
+    """The backlog for one server. One process at a time holds it.
+
+    Raises:
+        Conflict: another process does.
+        OSError: the folder cannot be used.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._waiting_folder, self._acknowledged_folder = folder / "waiting", folder / "acknowledged"
+        for one in (folder, self._waiting_folder, self._acknowledged_folder):
+            one.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._held = _hold(folder / "lock")
+        self.changed = threading.Condition()
+        self._waiting: dict[int, Waiting] = {}
+        self._acknowledged: dict[str, Position] = {}
+        self._last: dict[str, Waiting] = {}
+        self.size = 0  # bytes that wait
+        self._load()
+
+    def close(self) -> None:
+        """Let other processes have the backlog."""
+        self._held.close()
+
+    # -- what there is
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    def position(self, key: str) -> Position:
+        """Return the position behind everything that waits or was acknowledged of a transcript."""
+        with self.changed:
+            last = self._last.get(key)
+            return last.after if last is not None else self._acknowledged.get(key, {})
+
+    def acknowledged(self) -> dict[str, str]:
+        """Return the digest of the acknowledged position of each transcript."""
+        with self.changed:
+            return {key: digest_of(position) for key, position in self._acknowledged.items()}
+
+    def first(self, skipped: Container[str] = ()) -> Waiting | None:
+        """Return the portion to send next, of a transcript that is not skipped."""
+        with self.changed:
+            return next((one for one in self._waiting.values() if one.key not in skipped), None)
+
+    def body(self, one: Waiting, before: str | None = None) -> bytes:
+        """Return the request that pushes a portion; `before` replaces the digest of the position before it."""
+        header, _, records = self._path(one.number).read_bytes().partition(b"\n")
+        if before is not None:
+            header = orjson.dumps({**orjson.loads(header), "before": before})
+        return header[:-1] + b',"records":' + records + b"}"
+
+    # -- what happens
+
+    def put(self, key: str, header: dict[str, Any], records: bytes) -> None:
+        """Store a portion: the fields of its request without `records`, and these as a JSON list.
+
+        Raises:
+            OSError: the disk is full or cannot be written; nothing is stored.
+        """
+        with self.changed:
+            number = max(self._waiting, default=0) + 1
+            data = orjson.dumps(header) + b"\n" + records
+            _write(self._path(number), data)
+            self._add(Waiting(number, key, header["after"], len(data)))
+            self.changed.notify_all()
+
+    def acknowledge(self, one: Waiting) -> None:
+        """Note that the server has a portion, and delete it."""
+        with self.changed:
+            self._note(one.key, one.after)
+            self._drop(one.number)
+
+    def reset(self, key: str, position: Position) -> None:
+        """Note what the server has of a transcript, and delete what waits of it, to be read again."""
+        with self.changed:
+            self._note(key, position)
+            self.discard(key)
+
+    def discard(self, key: str) -> None:
+        """Delete what waits of a transcript."""
+        with self.changed:
+            for number in [one.number for one in self._waiting.values() if one.key == key]:
+                self._drop(number)
+
+    def _note(self, key: str, position: Position) -> None:
+        self._acknowledged[key] = position
+        name = hashlib.blake2b(key.encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
+        _write(self._acknowledged_folder / f"{name}.json", orjson.dumps({"key": key, "position": position}))
+
+    def _add(self, one: Waiting) -> None:
+        self._waiting[one.number] = self._last[one.key] = one
+        self.size += one.size
+
+    def _drop(self, number: int) -> None:
+        self._path(number).unlink(missing_ok=True)
+        if (one := self._waiting.pop(number, None)) is not None:
+            self.size -= one.size
+            if self._last.get(one.key) == one:
+                del self._last[one.key]
+        self.changed.notify_all()
+
+    def _path(self, number: int) -> Path:
+        return self._waiting_folder / f"{number:012}.json"
+
+    def _load(self) -> None:
+        for file in self._acknowledged_folder.glob("*.json"):
+            if (found := _read(file)) is not None:
+                self._acknowledged[found["key"]] = found["position"]
+        for file in sorted(self._waiting_folder.glob("*.json")):
+            if (found := _read(file)) is not None:
+                self._add(Waiting(int(file.stem), found["file"]["key"], found["after"], file.stat().st_size))
+
+
+def _read(file: Path) -> dict[str, Any] | None:
+    """Return the first line of a file; a damaged file is deleted, and its part is read from the transcript again."""
+    try:
+        with file.open("rb") as opened:
+            found: dict[str, Any] = orjson.loads(opened.readline())
+    except (OSError, ValueError) as error:
+        log.warning("%s is damaged and left out: %s", file, error)
+        file.unlink(missing_ok=True)
+        return None
+    return found
+
+
+def _write(path: Path, data: bytes) -> None:
+    beside = path.with_suffix(".new")
+    descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    beside.replace(path)
+
+
+def _hold(path: Path) -> BinaryIO:
+    """Return a file that this process has locked; the system unlocks it when the process ends, however it does."""
+    file = path.open("ab")
+    try:
+        if sys.platform == "win32":
+            import msvcrt
+
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        file.close()
+        raise Conflict(f"another `coppice follow` pushes to this server already; it holds {path}") from error
+    return file

@@ -1,0 +1,108 @@
+"""Takes in what `coppice follow --to` pushes: portions of transcripts that another machine follows.
+
+That machine decodes its files, with the same decoders as this one, and pushes the records. A portion names the position
+before it by a digest. If that is not the stored one, nothing is appended and the sender learns the stored position, so
+that nothing is left out; a portion that was taken before is acknowledged again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from webapp.agents import AGENTS
+from webapp.agents.reading.readers import Portion, digest_of
+from webapp.agents.record_json import record_from_dict
+from webapp.agents.records import TranscriptFile
+from webapp.errors import Conflict, Invalid
+from webapp.services.ingest.answers import Pushed, StoredPosition, StoredPositions
+from webapp.services.ingest.following import Portions
+from webapp.services.session.environment import Environment
+from webapp.services.session.state import origin_of
+
+
+@dataclass(frozen=True, slots=True)
+class Sender:
+    """The user and the machine that push."""
+
+    user: str
+    host: str
+
+    def key(self, file: str) -> str:
+        """Return the key under which the position in a file of the sender is stored."""
+        return f"{self.user}@{self.host}:{file}"
+
+
+class PushedSessions:
+    """The use case of sessions that arrive from other machines."""
+
+    def __init__(self, environment: Environment, portions: Portions) -> None:
+        self._environment, self._portions = environment, portions
+
+    def differing(self, sender: Sender, files: Mapping[str, str]) -> StoredPositions:
+        """Return the files whose stored position has another digest than the sender's."""
+        stored = {key: self._portions.position(sender.key(key)) for key in files}
+        return StoredPositions(
+            positions=[
+                StoredPosition(key=key, position=position)
+                for key, position in stored.items()
+                if digest_of(position) != files[key]
+            ]
+        )
+
+    def take(
+        self, sender: Sender, file: Mapping[str, Any], before: str, portion: Mapping[str, Any]
+    ) -> Pushed:
+        """Append a portion: `after` (a position), `records`, `restarted` and `unreadable`.
+
+        Raises:
+            Invalid: the source is no agent.
+            Malformed: a record cannot be read; nothing is appended.
+            Conflict: the session belongs to another user, to this machine, or to another source.
+        """
+        if file["source"] not in AGENTS:
+            raise Invalid(
+                f"this server reads no transcripts of {file['source']}; expected one of {', '.join(AGENTS)}",
+                "source",
+            )
+        session_id, key = file["session_id"], sender.key(file["key"])
+        with self._environment.lock(session_id):
+            if self._portions.is_deleted(session_id):
+                return Pushed(state="deleted", added=0, position=None)
+            stored = self._portions.position(key)
+            if digest_of(stored) == digest_of(portion["after"]):
+                return Pushed(state="known", added=0, position=None)
+            if digest_of(stored) != before:
+                return Pushed(state="behind", added=0, position=stored)
+            self._refuse_foreign(sender, session_id)
+            parent = file.get("parent_id")
+            transcript = TranscriptFile(
+                path=Path(file["key"]),  # for its name; nothing opens a path that another machine names
+                session_id=session_id,
+                parent_id=parent if parent is None or self._is_own(sender, parent) else None,
+                source=file["source"],
+                title=file.get("title"),
+                agent_type=file.get("agent_type"),
+            )
+            records = [record_from_dict(record) for record in portion["records"]]
+            whole = Portion(records, portion["after"], portion["restarted"], portion["unreadable"])
+            added = self._portions.take(
+                transcript, key, whole, state={"owner": sender.user, "host": sender.host}
+            )
+            return Pushed(state="taken", added=added, position=None)
+
+    def _is_own(self, sender: Sender, session_id: str) -> bool:
+        """Return whether a session is the sender's, or not there yet."""
+        row = self._environment.store.sessions.find(session_id)
+        return row is None or origin_of(row).get("owner") == sender.user
+
+    def _refuse_foreign(self, sender: Sender, session_id: str) -> None:
+        """Raise Conflict if a session is there and is not the sender's; each user appends only to their own."""
+        if self._is_own(sender, session_id):
+            return
+        message = (
+            f"session {session_id} came from elsewhere: from another user, or from the server's own machine"
+        )
+        raise Conflict(message)
