@@ -18,7 +18,7 @@ from webapp.services.session.times import now_ms
 from webapp.store import Store
 from webapp.store.access import TokenRow
 
-ROLES = (OPERATOR, VIEWER)
+ROLES = (OPERATOR, VIEWER, SENDER)
 # Makes a token recognisable, to people and to programs that look for leaked secrets.
 PREFIX = "coppice_"
 RANDOM_BYTES = 32

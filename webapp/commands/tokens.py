@@ -10,7 +10,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from webapp.access.keys import ROLES, Keys
-from webapp.access.passes import OPERATOR
+from webapp.access.passes import OPERATOR, SENDER
 from webapp.commands.common import counted, db_option, json_option, write_json
 from webapp.commands.terminal import echo, out
 from webapp.config import Config, Database
@@ -21,6 +21,10 @@ from webapp.store.access import TokenRow
 ONCE = (
     "This is the only time it is shown. Programs send it as `Authorization: Bearer …`; "
     "a browser opens a page with ?token=…"
+)
+ONCE_TO_SEND = (
+    "This is the only time it is shown. Put it into COPPICE_TOKEN for `coppice follow` and `coppice proxy`; "
+    "it opens no page. Sessions that it sends are shown with its name."
 )
 OPENED = "No token is asked for any more, except where other machines can reach the server."
 NOBODY = (
@@ -42,7 +46,7 @@ def shown(row: TokenRow, token: str) -> None:
     """Print a new token, alone on stdout, and what to do with it."""
     echo(f"Token {row.key} for {article(row.role)} {row.role}:", err=True)
     echo(token)
-    echo(ONCE, err=True)
+    echo(ONCE_TO_SEND if row.role == SENDER else ONCE, err=True)
 
 
 def article(word: str) -> str:
@@ -56,7 +60,7 @@ def article(word: str) -> str:
     type=click.Choice(ROLES),
     default=OPERATOR,
     show_default=True,
-    help="A viewer can only look, an operator can also change things.",
+    help="A viewer can only look, an operator can also change things; a sender can only hand over sessions.",
 )
 @click.option("--name", default="", metavar="TEXT", help="A note on who has it, shown in the list.")
 @db_option

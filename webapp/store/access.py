@@ -10,7 +10,7 @@ from webapp.store.engine import Engine
 
 @dataclass(frozen=True, slots=True)
 class TokenRow:
-    """One token. `role` is viewer or operator; times are in milliseconds, `revoked_at` None while it is valid."""
+    """One token. `role` is viewer, operator or sender; times are in ms, `revoked_at` None while it is valid."""
 
     key: int
     name: str

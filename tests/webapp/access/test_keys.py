@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from webapp.access.keys import SESSION_MS, Keys
-from webapp.access.passes import OPERATOR, SENDER, VIEWER
+from webapp.access.passes import OPERATOR, SENDER, VIEWER, Pass
 from webapp.errors import Invalid, NotFound
 from webapp.store import Store
 
@@ -113,9 +113,15 @@ class TestTokens:
         assert keys.resume(secret, SERVER) is None
 
     def test_of_another_role_are_refused(self, keys: Keys) -> None:
-        """There are two."""
-        with pytest.raises(Invalid, match="viewer"):
+        """There are three."""
+        with pytest.raises(Invalid, match="operator, viewer, sender"):
             keys.make("", "owner")
+
+    def test_of_senders_begin_no_session(self, keys: Keys) -> None:
+        """They are for machines; the pass has the name of the user."""
+        _, token = keys.make("ada", SENDER)
+        assert keys.admit(token) == Pass(SENDER, "1", "ada")
+        assert keys.begin(token, SERVER) is None
 
 
 class TestSessions:

@@ -11,6 +11,7 @@ import pytest
 from tests.ports import free_port, listens
 from tests.reach.upstream import strict_upstream
 from tests.waiting import until
+from tests.webapp.commands.running import Run
 from tests.webapp.serving.processes import started
 from webapp.agents.beside import hints
 from webapp.commands.cli import main
@@ -81,3 +82,35 @@ class TestBesideAServer:
                 assert httpx.get(f"{url}/api/sessions").status_code == 401
                 process.terminate()
                 until(lambda: not listens(port))
+
+
+class TestAlone:
+    """`coppice proxy` with the token of a sender."""
+
+    def test_hands_over_and_can_do_nothing_else(
+        self, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """A token that is stolen from its machine reads no session."""
+        monkeypatch.setenv("COPPICE_HINTS", str(tmp_path / "hints"))
+        sender = run("token", "--role", "sender").out.strip()
+        viewer = run("token", "--role", "viewer").out.strip()
+        with strict_upstream() as provider, started(tmp_path, "--port", "0") as (_, url):
+            monkeypatch.setenv("COPPICE_PROXY_ANTHROPIC", provider.url)
+            port = free_port()
+            with proxy_beside(port, url, sender):
+                until(lambda: listens(port))
+                client = anthropic.Anthropic(
+                    base_url=f"http://127.0.0.1:{port}/proxy/anthropic", api_key="sk-ant-api-x"
+                )
+                client.messages.create(
+                    model="claude-sonnet-4-6", max_tokens=9, messages=[{"role": "user", "content": "Hi"}]
+                )
+                sessions = f"{url}/api/sessions"
+                until(lambda: httpx.get(sessions, headers=bearer(viewer)).json()["sessions"])
+                refused = httpx.get(sessions, headers=bearer(sender))
+                assert (refused.status_code, refused.json()["error"]["type"]) == (403, "viewer_needed")
+
+
+def bearer(token: str) -> dict[str, str]:
+    """Return the header of a token."""
+    return {"Authorization": f"Bearer {token}"}

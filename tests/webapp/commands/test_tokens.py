@@ -27,6 +27,11 @@ class TestTheCommand:
         [row] = json.loads(run("token", "list", "--json").out)
         assert (row["number"], row["role"], row["revoked_at"]) == ("1", "viewer", None)
 
+    def test_makes_one_that_can_only_send(self, run: Run) -> None:
+        """The instructions are for a machine, not for a browser."""
+        made = run("token", "--role", "sender", "--name", "ada")
+        assert (made.code, "COPPICE_TOKEN" in made.err, "?token=" in made.err) == (0, True, False)
+
     def test_rotates_and_revokes(self, run: Run) -> None:
         """Tokens are named by number; revoking the last one lets nobody in, and the command says so."""
         first = run("token").out

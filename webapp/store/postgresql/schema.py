@@ -11,7 +11,12 @@ from webapp.store.postgresql.seals import statements
 # The newest of SQLite's migrations that the schema below has in it.
 SINCE = "m012_seal_of_the_list"
 # Later ones, by the same names: the statements of each.
-STEPS: dict[str, tuple[str, ...]] = {}
+STEPS: dict[str, tuple[str, ...]] = {
+    "m013_senders": (
+        "ALTER TABLE access_tokens DROP CONSTRAINT access_tokens_role_check",
+        "ALTER TABLE access_tokens ADD CHECK (role IN ('viewer', 'operator', 'sender'))",
+    ),
+}
 
 _TABLES = """
 CREATE TABLE schema_steps (name TEXT PRIMARY KEY);

@@ -457,3 +457,19 @@ def m011_webhooks(db: Database) -> None:
 @migrations()
 def m012_seal_of_the_list(db: Database) -> None:
     """Do nothing but have everything sealed: one seal is of the list of sessions, no longer of all their rows."""
+
+
+@migrations()
+def m013_senders(db: Database) -> None:
+    """Allow tokens of senders, which only hand over calls and lines of transcripts."""
+    [(table,)] = db.execute("SELECT sql FROM sqlite_master WHERE name = 'access_tokens'").fetchall()
+    sessions = db.execute("SELECT * FROM access_sessions").fetchall()  # they go with the old table
+    roles = "('viewer', 'operator', 'sender')"
+    db.execute(
+        table.replace("('viewer', 'operator')", roles).replace("access_tokens", "access_tokens_anew", 1)
+    )
+    db.execute("INSERT INTO access_tokens_anew SELECT * FROM access_tokens")
+    db.execute("DROP TABLE access_tokens")
+    db.execute("ALTER TABLE access_tokens_anew RENAME TO access_tokens")
+    for session in sessions:
+        db.execute("INSERT OR IGNORE INTO access_sessions VALUES (?, ?, ?, ?, ?)", session)

@@ -205,3 +205,29 @@ class TestWordsOfCalls:
         }
         assert found == {"plums": [1], "nplums": [2], "text": [], "Write": [1]}
         store.close()
+
+
+class TestTokens:
+    """Tokens of a database that knew two roles."""
+
+    def test_and_the_sessions_of_browsers_stay_when_a_role_is_added(self, tmp_path: Path) -> None:
+        """Nobody has to log in again."""
+        path = tmp_path / "a.db"
+        Store(path).close()
+        with closing(sqlite3.connect(path)) as old, old:
+            roles = "('viewer', 'operator', 'sender')"
+            [(table,)] = old.execute("SELECT sql FROM sqlite_master WHERE name = 'access_tokens'").fetchall()
+            old.execute("DROP TABLE access_tokens")
+            old.execute(table.replace(roles, "('viewer', 'operator')"))
+            old.execute("INSERT INTO access_tokens VALUES (7, x'01', 'team', 'viewer', 1, NULL)")
+            old.execute("INSERT INTO access_sessions VALUES (x'02', 7, NULL, 'host', 9)")
+            old.execute("DELETE FROM _sqlite_migrations WHERE name = 'm013_senders'")
+        store = Store(path)
+        session = store.access.session(b"\x02")
+        assert session is not None
+        assert session.token is not None
+        assert (session.token.name, session.token.role) == ("team", "viewer")
+        with store.write():
+            assert store.access.add_token(b"\x03", "", "sender", 1).key == 8
+        store.check()
+        store.close()
