@@ -159,7 +159,7 @@ class PushedLines(Pushing):
     unreadable: bool = False
     """The file is not text."""
     records: Annotated[list[Json], Field(max_length=1_000_000)]
-    """What was read, in order: `record`, the name of its type, and the fields of each."""
+    """The records, in order: `record`, the name of its type, and the fields of each."""
 
 
 class ProxiedCall(Body):

@@ -243,7 +243,7 @@ class TestTheBacklog:
         Machine("http://127.0.0.1:9", home).end()
 
     def test_stops_reading_at_its_limit(self, home: Path) -> None:
-        """What is not read stays in the transcript, and is read after the next start."""
+        """The rest stays in the transcript, and is read after the next start."""
         transcript(home).write_bytes(b"".join(row(n) for n in range(2 * PORTION_RECORDS)))
         machine = Machine("http://127.0.0.1:9", home, limit=1)
         machine.files.closed.set()
