@@ -39,6 +39,10 @@ SMALL_ANSWER = 10  # in smaller answers the frame around the text is larger than
 # those below UNSEEN_FROM only by their text: most of such a context is not in the log, and a compaction or another set
 # of tools changes it. No report in the real sessions is below a share of 0.92.
 FALSE_SHARE, FALSE_FROM, UNSEEN_FROM = 0.4, 200, 2_000
+# In a context that nobody but us removes anything from, tokenizers alone make a report smaller than the estimate: of
+# the whole text by less than STEADY_SHARE, of what was added since the last report by less than GROWN_SHARE. A part of
+# the last report that is in no message counts only if the program may have left out its cached tokens.
+STEADY_SHARE, TEXT_SHARE, GROWN_SHARE = 0.6, 0.85, 0.5
 # If real input falls by more than LOST_FALL tokens, or is below the expected size by more than LOST_LEAST tokens and
 # more than a share of the growth, the agent has removed something from its context.
 LOST_FALL, LOST_LEAST, LOST_SHARE = 500, 3_000, 0.4
@@ -148,14 +152,26 @@ def is_believed(known: Calibration, output: int, estimate_own: int) -> bool:
 
 
 def judged(
-    known: Calibration, real_input: int, estimate_before: int, surely_sent: int
+    known: Calibration,
+    real_input: int,
+    estimate_before: int,
+    surely_sent: int,
+    *,
+    steady: bool = False,
+    whole: bool = True,
+    model: str = "",
 ) -> tuple[Verdict, int]:
     """Return the judgement on a report of `real_input` tokens, and by how many tokens it is below the expected size.
 
-    `surely_sent` is the part of `estimate_before` that no agent removes by itself. "false": the report cannot belong to
-    this conversation and changes nothing (X11). "fell" and "behind": the agent has removed something from its context
-    (X24). Real input that fell is certain; real input behind the expectation may be due to a wrong estimate.
+    `surely_sent` is the part of `estimate_before` that no agent removes by itself. `steady`: nothing leaves the
+    context unless we take it out (a managed session). `whole`: the report includes cached tokens for certain. `model`
+    answered the call. "false": the report cannot belong to this conversation and changes nothing (X11). "fell" and
+    "behind": the agent has removed something from its context (X24). Real input that fell is certain; real input
+    behind the expectation may be due to a wrong estimate.
     """
+    same_model = not (model and known.model) or model == known.model
+    if steady and same_model and real_input < _least_steady(known, estimate_before, surely_sent, whole=whole):
+        return "false", 0
     said, _ = total(known, estimate_before)
     kept = known.factor * (estimate_before - surely_sent)
     # The reported size of an answer includes reasoning that may not be sent again; only its text is certain.
@@ -165,7 +181,7 @@ def judged(
         least = min(least, known.factor * surely_sent)
     if least >= FALSE_FROM and real_input < FALSE_SHARE * least:
         return "false", 0
-    if known.anchor_real is None or known.input_real is None or known.broken:
+    if known.anchor_real is None or known.input_real is None or known.broken or not same_model:
         return "true", 0
     behind = said - real_input
     if estimate_before >= known.input_estimate and known.input_real - real_input > LOST_FALL:
@@ -175,6 +191,20 @@ def judged(
         if behind > max(LOST_LEAST, LOST_SHARE * (said - known.input_real))
         else ("true", 0)
     )
+
+
+def _least_steady(known: Calibration, estimate_before: int, surely_sent: int, *, whole: bool) -> float:
+    """Return the least input of a call whose context nobody but us removes anything from; 0 if it is too small."""
+    if surely_sent < FALSE_FROM:
+        return 0.0
+    text = STEADY_SHARE * known.factor * surely_sent
+    last, before, unsure = known.input_real, known.input_estimate, estimate_before - surely_sent
+    if last is None or known.broken or estimate_before < before:
+        return text
+    base = min(last, TEXT_SHARE * known.factor * max(0, before - unsure))
+    if not whole and not unsure:
+        base = last
+    return max(text, base + GROWN_SHARE * known.factor * max(0, surely_sent - before))
 
 
 def _learned(known: Calibration, real_input: int, estimate_before: int, model: str) -> Calibration:

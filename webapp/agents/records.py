@@ -29,7 +29,8 @@ class Usage:
     `input_tokens` is the call's real total input, including cached tokens; `cached_tokens` (read) and
     `cache_write_tokens` are parts of it. `reasoning_tokens` is part of `output_tokens`. `window` is the context window
     that the agent reports. `cache_write_hour_tokens`, part of `cache_write_tokens`, stay cached for an hour.
-    `unsent_tokens`, part of `output_tokens`, are thoughts that the agent does not send again.
+    `unsent_tokens`, part of `output_tokens`, are thoughts that the agent does not send again. `whole`: the input
+    includes cached tokens for certain.
     """
 
     input_tokens: int
@@ -40,6 +41,7 @@ class Usage:
     window: int | None = None
     cache_write_hour_tokens: int = 0
     unsent_tokens: int = 0
+    whole: bool = True
 
     @property
     def answer_tokens(self) -> int:

@@ -9,15 +9,14 @@ the session.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 import orjson
 
 from scoring.history import Features
-from scoring.messages import Message, Reasoning, Text
+from scoring.messages import Media, Message, Reasoning, Text
 from scoring.models import largest_call
-from scoring.tokens import calibration, estimate_message_tokens
+from scoring.tokens import calibration, part_tokens
 from webapp.agents import AGENTS
 from webapp.agents.records import Entry, Usage
 from webapp.services.ingest.open_messages import Open, OpenMessages
@@ -210,7 +209,7 @@ class AppendBatch:
         self._place(opened, features)
         if opened.role == "assistant":
             self.state.answered += features.tokens - (old.tokens if old else 0)
-            self.state.thoughts += self._thoughts(message)
+        self.state.unsure += self._unsure(message)
         self._learn(opened, features.tokens)
         self.state.expect(self.state.unwritten.waiting(self._factor))
         self.state.last_role, self.state.tools_open = opened.role, bool(message.calls)
@@ -285,8 +284,9 @@ class AppendBatch:
             self._observe(usage, call_key, model, before, own)
             return
         verdict, lost = calibration.judged(
-            self.state.calibration, usage.input_tokens, before, self._surely_sent(before)
-        )
+            self.state.calibration, usage.input_tokens, before, self._surely_sent(before),
+            steady=not self.row.followed, whole=usage.whole, model=model or self.row.model or "",
+        )  # fmt: skip
         if verdict == "false":
             self.state.put_aside(call_key, usage.input_tokens)
             return
@@ -311,7 +311,7 @@ class AppendBatch:
         if usage.input_tokens > 0:
             self.state.calibration = calibration.observe(
                 self.state.calibration, usage.input_tokens, usage.answer_tokens, before, own, call=call_key,
-                model=model or "", learns=learns,
+                model=model or self.row.model or "", learns=learns,
             )  # fmt: skip
         if not known.known and self.state.calibration.known:
             self.state.first_call(self.state.calibration.unseen - known.unseen, self.row.next_sample)
@@ -319,17 +319,22 @@ class AppendBatch:
     def _surely_sent(self, before: int) -> int:
         """Return the part of an estimated context that is sent for certain.
 
-        Agents take tool outputs out by themselves, providers the thoughts of earlier turns.
+        Agents take tool outputs out by themselves, providers the thoughts of earlier turns; an image may take less than
+        its estimate.
         """
-        outputs = self.session.main.region("tool") if self.row.followed else self.state.thoughts
-        return max(0, before - outputs)
+        unsure = self.session.main.region("tool") if self.row.followed else self.state.unsure
+        return max(0, before - unsure)
 
-    def _thoughts(self, message: Message) -> int:
-        """Return the estimated tokens of reasoning in an answer of a managed session."""
-        thoughts = tuple(part for part in message.parts if isinstance(part, Reasoning))
-        if not thoughts or self.row.followed:
+    def _unsure(self, message: Message) -> int:
+        """Return the estimated tokens of reasoning and media in a message of a managed session."""
+        results = (result for result in message.results if result.media)
+        unsure = [
+            *(part for part in message.parts if isinstance(part, Reasoning | Media)),
+            *(medium for result in results for medium in result.media),
+        ]
+        if not unsure or self.row.followed:
             return 0
-        return estimate_message_tokens(replace(message, parts=thoughts), self.session.counter)
+        return sum(part_tokens(part, self.session.counter) for part in unsure)
 
     def _sample(self, opened: Open) -> None:
         grown = opened.old is not None

@@ -18,6 +18,12 @@ DETAILS, APART = (
     ("completion_tokens_details", "output_tokens_details"),
     ("thoughtsTokenCount", "thoughts_token_count"),
 )
+# A report with one of these names, and without any figure of the cache, may lack what the cache held.
+PERHAPS_UNCACHED = ("input_tokens", "input")
+CACHE_FIGURES = frozenset({
+    "cache_read_input_tokens", "cache_creation_input_tokens", "cache_creation", "input_tokens_details",
+    "prompt_tokens_details", "input_token_details", "cached_tokens", "cache",
+})  # fmt: skip
 READ, WRITTEN, HOUR = "cache_read_input_tokens", "cache_creation_input_tokens", "ephemeral_1h_input_tokens"
 # The largest window that the model table allows: the size of a call says something about its window, permanently.
 MOST = 100_000_000
@@ -58,6 +64,7 @@ def read_usage(data: Mapping[str, Any] | None, answer: Iterable[Message] = ()) -
         thoughts,
         cache_write_hour_tokens=min(written, _count(hours, HOUR) if isinstance(hours, Mapping) else 0),
         unsent_tokens=0 if kept else thoughts,
+        whole=name not in PERHAPS_UNCACHED or not CACHE_FIGURES.isdisjoint(data),
     )
 
 

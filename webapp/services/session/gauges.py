@@ -265,7 +265,7 @@ def notes_of(session: Session, limits: Limits) -> list[str]:
     notes = list(row.notes)
     if state.set_aside:
         reports = "1 usage report" if state.set_aside == 1 else f"{state.set_aside:,} usage reports"
-        why = "and more was certainly sent; were cached tokens left out?"
+        why = "and the context holds more; were cached tokens left out, or does the program send other messages?"
         if state.aside_input > largest_call(session.model_row):
             why = "more than any model takes in a call"
         notes.append(f"{reports} set aside: the last says {state.aside_input:,} tokens, {why}")

@@ -31,7 +31,7 @@ class SessionState:
     context, every `stride`-th message's, thinned out as it fills; `turn_tokens` are those at the last starts
     of a turn. `ends` maps the source ids of the last messages to the estimate after them and the part of it
     that the assistant wrote (`answered`, of all messages so far), `groups` the last API calls to the estimate
-    before them. `thoughts` is the estimate of the assistant's reasoning, of a managed session only.
+    before them. `unsure` is the estimate of reasoning and media, of a managed session only.
     `absorbing`: assistant messages still belong to the call reported last. `fired`: automatic
     pruning has acted on this crossing of the target. It does not try again below `backed_off` tokens, nor the
     emergency path below `relieved`. `own_window` is set by the user (0: not), `told_window` by a compaction
@@ -52,7 +52,7 @@ class SessionState:
     turn_tokens: list[int] = field(default_factory=list)
     ends: dict[str, list[int]] = field(default_factory=dict)
     answered: int = 0
-    thoughts: int = 0
+    unsure: int = 0
     groups: dict[str, int] = field(default_factory=dict)
     absorbing: bool = False
     fired: bool = False

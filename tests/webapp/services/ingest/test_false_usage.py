@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.webapp.building import entry, followed, managed, said, usage, user, wire
+from tests.webapp.building import entry, followed, managed, mid, said, usage, user, wire
 from webapp.app import App
 
 WORDS = "value " * 20_000
@@ -119,3 +119,74 @@ class TestAFalseReport:
             app.ingest.append_messages(session_id, [answer], usage=report)
             assert app.sessions.get(session_id).notes == []
             app.ingest.append_messages(session_id, [wire("user", "and then?")])
+
+
+def called(app: App, session_id: str, question: str, **usage: int) -> None:
+    """One more turn: a question, a short answer and what the program says the call took."""
+    turn = [wire("user", question), wire("assistant", "ok")]
+    app.ingest.append_messages(session_id, turn, usage=usage)
+
+
+class TestAPartialReport:
+    """A report that lacks a part of what was sent, such as the tokens read from the cache."""
+
+    @pytest.mark.parametrize("name", ["input_tokens", "prompt_tokens"])
+    @pytest.mark.parametrize("share", [0.45, 0.65])
+    def test_after_a_true_one_moves_nothing(self, app: App, name: str, share: float) -> None:  # X11
+        """The context has only grown since, so a fall cannot be true, by whatever name it comes."""
+        session_id = managed(app, model="gpt-5")
+        called(app, session_id, "value " * 850, **{name: 860})
+        called(app, session_id, "value " * 850, **{name: round(share * 1_720)})
+        session = app.sessions.get(session_id)
+        assert session.pruned.certainty == "calibrated"
+        assert 1_600 < session.pruned.tokens < 1_850
+        assert any("1 usage report set aside" in note for note in session.notes)
+
+    def test_of_less_than_was_reported_before_is_noticed_beside_a_large_prompt(self, app: App) -> None:  # X11
+        """The system prompt is not in the log; a report without cache figures may leave it out."""
+        session_id = managed(app, model="claude-sonnet-4-5")
+        called(app, session_id, "value " * 300, input_tokens=5_300)
+        called(app, session_id, "value " * 300, input_tokens=3_000)
+        assert app.sessions.get(session_id).pruned.tokens > 5_300
+
+    def test_is_told_from_a_smaller_system_prompt(self, app: App) -> None:  # X11
+        """A report with the provider's cache figures is whole: the program sent other instructions or tools."""
+        session_id = managed(app, model="claude-sonnet-4-5")
+        called(app, session_id, "value " * 300, input_tokens=300, cache_read_input_tokens=5_000)
+        called(app, session_id, "value " * 300, input_tokens=3_000, cache_read_input_tokens=0)
+        session = app.sessions.get(session_id)
+        assert session.notes == []
+        assert session.pruned.tokens < 3_100
+
+    def test_at_the_first_call_is_held_against_its_text(self, app: App) -> None:  # X11
+        """No tokenizer makes half of the tokens of another."""
+        session_id = managed(app, model="gpt-5")
+        called(app, session_id, "value " * 850, input_tokens=430)
+        assert app.sessions.get(session_id).pruned.certainty == "estimated"
+
+    def test_is_told_from_a_prune(self, app: App) -> None:  # X11
+        """What left the context is not sent."""
+        session_id = managed(app, model="gpt-5")
+        for n in (1, 2):
+            called(app, session_id, "value " * 850, input_tokens=860 * n)
+        for no in (1, 2):
+            app.operations.drop(session_id, mid(app, session_id, no))
+        called(app, session_id, "value " * 850, input_tokens=1_720)
+        assert app.sessions.get(session_id).notes == []
+
+    def test_is_told_from_images_that_take_less_than_their_estimate(self, app: App) -> None:  # X11
+        """The estimate of an image is no lower bound."""
+        image = {"type": "image_url", "image_url": {"url": "https://example.org/a.png"}}
+        session_id = managed(app, {"role": "user", "content": [image] * 3}, model="gpt-5")
+        called(app, session_id, "value " * 300, input_tokens=550)
+        session = app.sessions.get(session_id)
+        assert session.notes == []
+        assert session.pruned.tokens < 560
+
+    def test_is_told_from_a_change_of_model(self, app: App) -> None:  # X11
+        """Another tokenizer makes fewer tokens of the same text."""
+        session_id = managed(app, model="claude-opus-4-7")
+        called(app, session_id, "value " * 850, input_tokens=1_400)
+        app.sessions.patch(session_id, model="claude-sonnet-4-5")
+        called(app, session_id, "go on", input_tokens=950)
+        assert app.sessions.get(session_id).notes == []
