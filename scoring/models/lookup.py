@@ -2,8 +2,9 @@
 
 A name is compared in lower case, without the provider's prefix and the date, with dots as dashes. It gets the longest
 row whose words and version numbers both begin the name's: `anthropic/claude-4.5-sonnet-20250929` gets
-`claude-sonnet-4-5`. The user's own rows come first. A marker `[1m]` widens the window to a million. A name without a
-matching row gets the default row, whose `known` is False.
+`claude-sonnet-4-5`. If more of the name is left than a date, a snapshot or a word such as `latest`, it is another
+generation or variant: it has the row's limits, but its prices are unknown. The user's own rows come first. A marker
+`[1m]` widens the window to a million. A name without a matching row gets the default row, whose `known` is False.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from scoring.errors import Fault, InvalidSettings
 from scoring.models.table import BLUEPRINT_DEFAULT, BLUEPRINT_ROWS, DEFAULT, ROWS, Row
 from scoring.settings import FORESIGHT, Limit, Settings, number, shown
 
+_PRICES = ("input_price", "cached_price", "cache_write_price", "output_price")
 WIDE_MARKER, WIDE_WINDOW = "[1m]", 1_000_000
 # Usual windows of providers, to choose from for an unknown model.
 WINDOWS = (128_000, 200_000, 400_000, WIDE_WINDOW, 2_000_000, 10_000_000)
@@ -30,7 +32,13 @@ ALIASES: Mapping[str, str] = {
     "haiku": "claude-haiku-5-5",
 }
 # Families whose version is sometimes written without a dash: llama3.1 is llama-3.1.
-_JOINED = re.compile(r"\b(llama|gemma|glm|mistral|deepseek)-?(v?\d)")
+_JOINED = re.compile(r"\b(llama|gemma|glm|mistral|deepseek|phi)-?(v?\d)")
+# Words behind a row's name that do not change the price: the state of a model, how long it thinks, how it is packed.
+_SAME_PRICE = re.compile(
+    r"latest|preview|beta|chat|api|instruct|it|reasoning|non|thinking|multi|agent|minimal|low|medium|high|xhigh|free|v\d"
+)
+# Numbers that are a date, a snapshot of a month and day (0709, 001), or a version .0.
+_DATES = re.compile(r"\b(20\d\d \d\d \d\d|[01]\d( 20\d\d| \d\d)|(0\d|1[0-2])\d\d|0\d*)\b")
 WINDOW_FOR_OUTPUT = 4  # the window of a model with only a known output limit, as a multiple of that limit
 
 
@@ -102,12 +110,22 @@ def _tabled(spelled: str, windows: str) -> ModelLimits:
 def _run_with(spelled: str, found: ModelLimits) -> ModelLimits:
     """Return a model's row with what its name adds: that it costs nothing, or that its window is the wide one."""
     if not found.own and costs_nothing(spelled):
-        found = replace(
-            found, input_price=0, cached_price=0, cache_write_price=0, output_price=0, dearer_above=None
-        )
+        found = replace(found, dearer_above=None, **dict.fromkeys(_PRICES, 0))
+    elif found.known and not found.own and found.input_price is not None and _is_variant(spelled, found):
+        unknown = f"{found.source}; limits as {found.name}, prices unknown"
+        found = replace(found, dearer_above=None, source=unknown, **dict.fromkeys(_PRICES))
     if is_wide(spelled) and found.window < WIDE_WINDOW:
         found = replace(found, window=WIDE_WINDOW, input_limit=None)
     return found
+
+
+def _is_variant(spelled: str, found: ModelLimits) -> bool:
+    """Return whether a name has more than its row's: another version, size or kind, whose price may be another."""
+    (words, numbers), (row_words, row_numbers) = _key(spelled), _key(found.name)
+    more = words[len(row_words) :]
+    version = _DATES.sub("", " ".join(numbers[len(row_numbers) :])).strip()
+    tuned = spelled.lower().rpartition("/")[2].startswith("ft:")
+    return tuned or bool(version) or not all(map(_SAME_PRICE.fullmatch, more))
 
 
 def costs_nothing(name: str) -> bool:

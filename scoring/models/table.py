@@ -5,7 +5,8 @@ provider charges more for longer ones. `input` is None where input and output sh
 writing to the cache means that the provider publishes none and a write costs as much as input.
 
 Change a row together with its source and date. Names are matched by `scoring.models.lookup`, longest first, so a row
-for a family also holds for its later minor versions until they get a row of their own.
+for a family also holds the limits of its later versions and variants until they get a row of their own; their prices
+are unknown until then.
 """
 
 from __future__ import annotations
@@ -69,6 +70,7 @@ MINIMAX = f"{GENAI}, of minimax; output limit not confirmed"
 AMAZON = f"{GENAI}, of aws; output limit not confirmed"
 HOSTS = f"{GENAI}, window as hosts offer it; not confirmed"
 OLDER_LLAMA = "assumed: 128,000 as Meta announced; not confirmed"
+CARD = "assumed: as the maker's model card says; not confirmed"
 
 # Claude up to 4.6 counts some 15 % more tokens than o200k on agent traffic, 4.7 and later some 50 %, Gemini 8 %.
 OLD_CLAUDE, NEW_CLAUDE, GEMINI, OPEN = 1.15, 1.5, 1.08, 1.1
@@ -154,6 +156,9 @@ ROWS: tuple[Row, ...] = (
     Row("gpt-4-1106", 128_000, None, 4_096, 10, None, None, 30, LITELLM, "2026-11-20", encoding="cl100k_base"),
     Row("gpt-4", 8_192, None, 8_192, 30, None, None, 60, OPENAI, "2026-11-20", encoding="cl100k_base"),
     Row("gpt-3.5-turbo", 16_385, None, 4_096, 0.5, None, None, 1.5, OPENAI, "2026-11-20", encoding="cl100k_base"),
+    Row("gpt-3.5-turbo-1106", 16_385, None, 4_096, 1, None, None, 2, NO_OUTPUT, "2026-11-20", encoding="cl100k_base"),
+    Row("gpt-3.5-turbo-0613", 16_385, None, 4_096, 1.5, None, None, 2, UNSURE, "2026-11-20", encoding="cl100k_base"),
+    Row("gpt-3.5-turbo-instruct", 4_096, None, 4_096, 1.5, None, None, 2, UNSURE, "2026-11-20", encoding="cl100k_base"),
     Row("o4-mini", 200_000, None, 100_000, 1.1, 0.275, None, 4.4, OPENAI, "2026-11-20"),
     Row("codex-mini", 200_000, None, 100_000, 1.5, 0.375, None, 6, NO_OUTPUT, "2026-11-20"),
     Row("chatgpt-4o", 128_000, None, 16_384, 5, None, None, 15, NO_OUTPUT, "2026-11-20"),
@@ -190,14 +195,18 @@ ROWS: tuple[Row, ...] = (
     # Mistral
     Row("mistral-large-4", MIB, None, None, 0.7, 0.07, None, 2.1, MISTRAL, "2026-11-20", factor=OPEN),
     Row("mistral-large", 262_144, None, 262_144, 0.5, 0.05, None, 1.5, LISTS, "2026-11-20", factor=OPEN),
+    Row("mistral-large-2512", 262_144, None, 262_144, 0.5, 0.05, None, 1.5, LISTS, "2026-11-20", factor=OPEN),
     Row("mistral-medium-3-5", 262_144, None, 262_144, 1.5, 0.15, None, 7.5, LISTS, "2026-11-20", factor=OPEN),
     Row("mistral-medium-2604", 262_144, None, 262_144, 1.5, 0.15, None, 7.5, LISTS, "2026-11-20", factor=OPEN),
     Row("mistral-medium-latest", 262_144, None, 262_144, 1.5, 0.15, None, 7.5, LISTS, "2026-11-20", factor=OPEN),
     Row("mistral-small-2603", 262_144, None, 262_144, 0.15, 0.015, None, 0.6, LISTS, "2026-11-20", factor=OPEN),
     Row("mistral-small-latest", 262_144, None, 262_144, 0.15, 0.015, None, 0.6, LISTS, "2026-11-20", factor=OPEN),
     Row("ministral-14b", 262_144, None, 262_144, 0.2, 0.02, None, 0.2, LISTS, "2026-11-20", factor=OPEN),
+    Row("ministral-14b-2512", 262_144, None, 262_144, 0.2, 0.02, None, 0.2, LISTS, "2026-11-20", factor=OPEN),
     Row("ministral-8b", 262_144, None, 262_144, 0.15, 0.015, None, 0.15, LISTS, "2026-11-20", factor=OPEN),
+    Row("ministral-8b-2512", 262_144, None, 262_144, 0.15, 0.015, None, 0.15, LISTS, "2026-11-20", factor=OPEN),
     Row("ministral-3b", 131_072, None, 131_072, 0.1, 0.01, None, 0.1, LISTS, "2026-11-20", factor=OPEN),
+    Row("ministral-3b-2512", 131_072, None, 131_072, 0.1, 0.01, None, 0.1, LISTS, "2026-11-20", factor=OPEN),
     Row("mistral-medium-3", 262_144, None, 262_144, 1.5, 0.15, None, 7.5, CARDS, "2026-11-20", factor=OPEN),
     Row("mistral-medium", 262_144, None, 262_144, 1.5, 0.15, None, 7.5, CARDS, "2026-11-20", factor=OPEN),
     Row("mistral-medium-3-1", 131_072, None, None, 0.4, 0.04, None, 2, NO_WINDOW, "2026-11-20", factor=OPEN),
@@ -209,8 +218,10 @@ ROWS: tuple[Row, ...] = (
     Row("magistral-small", 128_000, None, None, 0.5, None, None, 1.5, NO_WINDOW, "2026-11-20", factor=OPEN),
     Row("magistral", 128_000, None, None, 2, None, None, 5, NO_WINDOW, "2026-11-20", factor=OPEN),
     Row("devstral", 262_144, None, 262_144, 0.4, 0.04, None, 2, LISTS, "2026-11-20", factor=OPEN),
+    Row("devstral-2512", 262_144, None, 262_144, 0.4, 0.04, None, 2, LISTS, "2026-11-20", factor=OPEN),
     Row("devstral-small", 262_144, None, 262_144, 0.1, 0.01, None, 0.3, LISTS, "2026-11-20", factor=OPEN),
     Row("codestral", 128_000, None, 128_000, 0.3, 0.03, None, 0.9, CARDS, "2026-11-20", factor=OPEN),
+    Row("codestral-2508", 128_000, None, 128_000, 0.3, 0.03, None, 0.9, CARDS, "2026-11-20", factor=OPEN),
     # DeepSeek: the prices of the peak hours; off-peak they are half.
     Row("deepseek-v4-pro", MIB, None, 384_000, 1.32, 0.044, None, 3.96, DEEPSEEK, "2026-11-20", factor=OPEN),
     Row("deepseek-v4-flash", M, None, 384_000, 0.3, 0.006, None, 1.2, DEEPSEEK, "2026-11-20", factor=OPEN),
@@ -253,9 +264,13 @@ ROWS: tuple[Row, ...] = (
     Row("qwen-turbo", 131_072, 129_024, 16_384, 0.05, None, None, 0.2, QWEN, "2026-11-20", factor=OPEN),
     # Meta
     Row("muse-spark", MIB, None, 131_072, 1.25, 0.15, None, 4.25, META, "2026-11-20", factor=OPEN),
+    Row("muse-spark-1.1", MIB, None, 131_072, 1.25, 0.15, None, 4.25, META, "2026-11-20", factor=OPEN),
+    Row("muse-spark-1.2", MIB, None, 131_072, 1.25, 0.15, None, 4.25, META, "2026-11-20", factor=OPEN),
+    Row("muse-spark-1.3", MIB, None, 131_072, 1.25, 0.15, None, 4.25, META, "2026-11-20", factor=OPEN),
     Row("muse-spark-1.2-contributor", MIB, None, 131_072, 0.1, 0.002, None, 0.2, LISTS, "2026-11-20", factor=OPEN),
     Row("muse-spark-1.3-contributor", MIB, None, 131_072, 0.1, 0.002, None, 0.2, LISTS, "2026-11-20", factor=OPEN),
     Row("muse-wonder", MIB, None, 131_072, 4, 0.2, None, 20, LISTS, "2026-11-20", factor=OPEN),
+    Row("muse-wonder-1.0", MIB, None, 131_072, 4, 0.2, None, 20, LISTS, "2026-11-20", factor=OPEN),
     Row("llama-4-maverick", M, None, None, source=LLAMA, date="2026-11-20", factor=OPEN),
     Row("llama-4-scout", 10 * M, None, None, source=LLAMA, date="2026-11-20", factor=OPEN),
     Row("llama-3.3", 128_000, None, None, source=OLDER_LLAMA, date="2026-11-20", factor=OPEN),
@@ -290,6 +305,25 @@ ROWS: tuple[Row, ...] = (
     Row("qwen3-235b-a22b-2507", 262_144, None, None, source=HOSTS, date="2026-11-22", factor=OPEN),
     Row("qwen3-30b-a3b-2507", 262_144, None, None, source=HOSTS, date="2026-11-22", factor=OPEN),
     Row("qwen3", 40_960, None, None, source=HOSTS, date="2026-11-22", factor=OPEN),
+    Row("qwen3-vl", 262_144, None, None, source=HOSTS, date="2026-11-23", factor=OPEN),
+    Row("qwen3-next", 262_144, None, None, source=HOSTS, date="2026-11-23", factor=OPEN),
+    Row("qwen2.5", 32_768, None, None, source=HOSTS, date="2026-11-23", factor=OPEN),
+    Row("qwen-2.5", 32_768, None, None, source=HOSTS, date="2026-11-23", factor=OPEN),
+    Row("qwq", 131_072, None, None, source=HOSTS, date="2026-11-23", factor=OPEN),
+    Row("mistral-nemo", 131_072, None, None, source=CARD, date="2026-11-23", factor=OPEN),
+    Row("mistral-7b", 32_768, None, None, source=HOSTS, date="2026-11-23", factor=OPEN),
+    Row("mixtral-8x7b", 32_768, None, None, source=HOSTS, date="2026-11-23", factor=OPEN),
+    Row("mixtral-8x22b", 65_536, None, None, source=HOSTS, date="2026-11-23", factor=OPEN),
+    Row("phi-4", 16_384, None, None, source=HOSTS, date="2026-11-23", factor=OPEN),
+    Row("phi-4-mini", 131_072, None, None, source=HOSTS, date="2026-11-23", factor=OPEN),
+    Row("phi-4-reasoning", 32_768, None, None, source=HOSTS, date="2026-11-23", factor=OPEN),
+    Row("command-r", 128_000, None, None, source=HOSTS, date="2026-11-23", factor=OPEN),
+    Row("command-r7b", 128_000, None, None, source=HOSTS, date="2026-11-23", factor=OPEN),
+    Row("command-a", 256_000, None, None, source=HOSTS, date="2026-11-23", factor=OPEN),
+    Row("deepseek-coder", 16_384, None, None, source=CARD, date="2026-11-23", factor=OPEN),
+    Row("deepseek-coder-v2", 131_072, None, None, source=CARD, date="2026-11-23", factor=OPEN),
+    Row("glm-4-9b", 131_072, None, None, source=CARD, date="2026-11-23", factor=OPEN),
+    Row("gemma-3n", 32_768, None, None, source=HOSTS, date="2026-11-23", factor=OPEN),
     Row("gemma-4", 262_144, None, None, source=HOSTS, date="2026-11-22", factor=OPEN),
     Row("gemma-3", 131_072, None, None, source=HOSTS, date="2026-11-22", factor=OPEN),
     Row("gemma-2", 8_192, None, None, source=HOSTS, date="2026-11-22", factor=OPEN),

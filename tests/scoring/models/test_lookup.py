@@ -32,7 +32,7 @@ class TestNames:
             ("gpt-4.1-mini-2025-04-14", "gpt-4.1-mini"),
             ("models/gemini-2.5-flash-preview-05-20", "gemini-2.5-flash"),
             ("gemini-2.5-flash-lite", "gemini-2.5-flash-lite"),
-            ("mistralai/mistral-large-2512", "mistral-large"),
+            ("mistralai/mistral-large-2512", "mistral-large-2512"),
             ("meta-llama/Llama-3.1-8B-Instruct", "llama-3.1"),
             ("x-ai/grok-4.20", "grok-4.20"),
             ("qwen/qwen3-max", "qwen3-max"),
