@@ -21,7 +21,8 @@ from scoring.models import find_model
         ("ollama/llama3.3:70b", "llama-3.3"), ("gemma3:27b", "gemma-3"), ("google/gemma-4-31b-it", "gemma-4"),
         ("gpt-oss:20b", "gpt-oss"), ("openai/gpt-oss-120b", "gpt-oss"), ("amazon.nova-pro-v1:0", "nova-pro"),
         ("global.amazon.nova-2-lite-v1:0", "nova-2-lite"), ("deepseek-v3.2", "deepseek-v3.2"),
-        ("qwen2.5-coder:32b", "qwen2.5"), ("Qwen/Qwen2.5-72B-Instruct", "qwen2.5"), ("qwen/qwen-2.5-7b-instruct", "qwen-2.5"),
+        ("qwen2.5-coder:32b", "qwen2.5"), ("Qwen/Qwen2.5-72B-Instruct", "qwen2.5"),
+        ("qwen/qwen-2.5-7b-instruct", "qwen-2.5"),
         ("qwq:32b", "qwq"), ("Qwen/Qwen3-VL-8B-Instruct", "qwen3-vl"), ("qwen3-next:80b", "qwen3-next"),
         ("mistral-nemo", "mistral-nemo"), ("mistralai/Mistral-Nemo-Instruct-2407", "mistral-nemo"),
         ("open-mistral-nemo", "mistral-nemo"), ("mixtral:8x7b", "mixtral-8x7b"), ("phi4:14b", "phi-4"),
@@ -63,8 +64,9 @@ def test_another_generation_or_variant_has_no_price(name: str) -> None:  # B13
         ("anthropic.claude-haiku-4-5-20251001-v1:0", 1), ("claude-sonnet-4@20250514", 3), ("gpt-4o-2024-08-06", 2.5),
         ("gpt-4-0613", 30), ("gpt-3.5-turbo-0125", 0.5), ("gpt-3.5-turbo-1106", 1), ("o3-2025-04-16", 2),
         ("gemini-2.5-flash-preview-05-20", 0.3), ("gemini-2.5-flash-lite-preview-09-2025", 0.1),
-        ("gemini-2.0-flash-001", 0.1), ("grok-4-0709", 3), ("grok-4-fast-non-reasoning", 0.2), ("deepseek-r1-0528", 0.55),
-        ("mistral-large-2512", 0.5), ("muse-spark-1.2", 1.25), ("claude-sonnet-4-5[1m]", 3), ("kimi-k2-0711-preview", 0.6),
+        ("gemini-2.0-flash-001", 0.1), ("grok-4-0709", 3), ("grok-4-fast-non-reasoning", 0.2),
+        ("deepseek-r1-0528", 0.55), ("kimi-k2-0711-preview", 0.6),
+        ("mistral-large-2512", 0.5), ("muse-spark-1.2", 1.25), ("claude-sonnet-4-5[1m]", 3),
     ],
 )  # fmt: skip
 def test_a_date_or_a_state_behind_the_name_leaves_the_price(name: str, price: float) -> None:  # B13
