@@ -79,7 +79,10 @@ SETTLED: tuple[tuple[str, str], ...] = (
         "retired, tuned or hosted variants",
     ),
     (r"gpt-4(-0613)? .*output_limit", "output shares the window of 8,192; the maker names no smaller limit"),
-    (r"(gpt-oss-\d+b|mistral-(7b|nemo)|mixtral-8x7b) .*price", "open weights: each host has prices of its own"),
+    (
+        r"(gpt-oss-\d+b|mistral-(7b|nemo)|mixtral-8x7b) .*price",
+        "open weights: each host has prices of its own",
+    ),
     (r"grok-3-(mini-)?fast ", "a faster service of the same model"),
     (
         r"xai/\S+ .*output_limit is unknown here",

@@ -336,10 +336,13 @@ class Session:
 
     @property
     def informed(self) -> Calibration:
-        """Return the calibration that also uses other sessions, even for a session that is loaded `alone`."""
+        """Return the calibration that also uses other sessions, even for a session that is loaded `alone`.
+
+        A session without messages sends nothing.
+        """
         known, row = self.state.calibration, self.row
         needed = not known.known or known.calls == 1 or (known.compacted and not known.compactions)
-        if not needed or row.source not in AGENTS:
+        if not needed or row.source not in AGENTS or row.next_no == 1:
             return known
         learned = self._learned
         if not known.known:

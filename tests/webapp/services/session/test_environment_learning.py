@@ -63,6 +63,12 @@ class TestANewSession:
         calls = app.store.usage.calls(row(app, "b").key)
         assert abs((calls[0].estimated or 0) - 20_010) < 60
 
+    def test_without_messages_is_empty(self, app: App) -> None:  # X11
+        """A file that could not be read, or has no messages yet, takes nothing of the window."""
+        reported(app, "a", 20_000)
+        app.ingest.ensure("b", "claude-code", model=OPUS)
+        assert gauge(app, "b").tokens == 0
+
     def test_learns_nothing_from_itself(self, app: App) -> None:  # X11
         """Otherwise reading row by row would give other numbers than reading the whole file."""
         app.ingest.ensure("parent", "claude-code", model=OPUS)
