@@ -19,7 +19,6 @@ from scoring.errors import Fault, InvalidSettings
 from scoring.models.table import BLUEPRINT_DEFAULT, BLUEPRINT_ROWS, DEFAULT, ROWS, Row
 from scoring.settings import FORESIGHT, Limit, Settings, number, shown
 
-_PRICES = ("input_price", "cached_price", "cache_write_price", "output_price")
 WIDE_MARKER, WIDE_WINDOW = "[1m]", 1_000_000
 # Usual windows of providers, to choose from for an unknown model.
 WINDOWS = (128_000, 200_000, 400_000, WIDE_WINDOW, 2_000_000, 10_000_000)
@@ -110,13 +109,26 @@ def _tabled(spelled: str, windows: str) -> ModelLimits:
 def _run_with(spelled: str, found: ModelLimits) -> ModelLimits:
     """Return a model's row with what its name adds: that it costs nothing, or that its window is the wide one."""
     if not found.own and costs_nothing(spelled):
-        found = replace(found, dearer_above=None, **dict.fromkeys(_PRICES, 0))
+        found = _priced(found, 0)
     elif found.known and not found.own and found.input_price is not None and _is_variant(spelled, found):
-        unknown = f"{found.source}; limits as {found.name}, prices unknown"
-        found = replace(found, dearer_above=None, source=unknown, **dict.fromkeys(_PRICES))
+        found = replace(
+            _priced(found, None), source=f"{found.source}; limits as {found.name}, prices unknown"
+        )
     if is_wide(spelled) and found.window < WIDE_WINDOW:
         found = replace(found, window=WIDE_WINDOW, input_limit=None)
     return found
+
+
+def _priced(row: ModelLimits, price: float | None) -> ModelLimits:
+    """Return a row with one price for everything: 0, or None for unknown."""
+    return replace(
+        row,
+        input_price=price,
+        cached_price=price,
+        cache_write_price=price,
+        output_price=price,
+        dearer_above=None,
+    )
 
 
 def _is_variant(spelled: str, found: ModelLimits) -> bool:
