@@ -165,7 +165,7 @@ class TestAPartialReport:
         assert app.sessions.get(session_id).pruned.certainty == "estimated"
 
     def test_is_told_from_a_prune(self, app: App) -> None:  # X11
-        """What left the context is not sent."""
+        """Messages that left the context are not sent."""
         session_id = managed(app, model="gpt-5")
         for n in (1, 2):
             called(app, session_id, "value " * 850, input_tokens=860 * n)
