@@ -9,6 +9,7 @@ import ipaddress
 import os
 import socket
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from scripts import browser
-from tests import postgresql
+from tests import postgresql, servers
 from tests.postgresql import Cluster
 from tests.shared import shared_data
 from webapp.config import Database
@@ -93,6 +94,22 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
 def engine(request: pytest.FixtureRequest) -> str:
     """The engine below the application: sqlite or postgresql."""
     return str(request.config.getoption("--engine"))
+
+
+@pytest.fixture(autouse=True)
+def databases_of_servers(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """In a run over PostgreSQL, give the servers that a test starts a database for each folder."""
+    with ExitStack() as stack:
+        lent: dict[Path, Database] = {}
+
+        def database_in(folder: Path) -> Database:
+            if folder not in lent:
+                lent[folder] = stack.enter_context(request.getfixturevalue("cluster").database())
+            return lent[folder]
+
+        if request.config.getoption("--engine") == "postgresql":
+            monkeypatch.setattr(servers, "database_in", database_in)
+        yield
 
 
 @pytest.fixture

@@ -32,6 +32,11 @@ OPTIONS = (
 TEMPLATE = "coppice_template"
 PASSWORD = "a/secret:word"  # in addresses it is quoted
 _NUMBERS = count(1)
+# Stops a server whose run was killed.
+GUARD = """
+while kill -0 {run} && kill -0 {server}; do sleep 1; done
+kill -QUIT {server} && sleep 1 && rm -rf {folder}
+"""
 
 
 @cache
@@ -156,10 +161,12 @@ def started() -> tuple[str, str]:
         port = free.getsockname()[1]
     options = [part for option in (*OPTIONS, f"port={port}") for part in ("-c", option)]
     with (folder / "log").open("wb") as log:
-        subprocess.Popen(
+        server = subprocess.Popen(
             [found / "postgres", "-D", data, *options], stdout=log, stderr=log, cwd=folder,
             start_new_session=True, **who,
         )  # fmt: skip
+        guard = GUARD.format(run=run_process(), server=server.pid, folder=folder)
+        subprocess.Popen(["sh", "-c", guard], stdout=log, stderr=log, start_new_session=True)
     made = Cluster(port)
     until(lambda: is_up(made))
     made.execute(f"CREATE DATABASE {TEMPLATE}")
@@ -167,6 +174,11 @@ def started() -> tuple[str, str]:
 
     Store(made.server(TEMPLATE)).close()
     return str(folder), str(port)
+
+
+def run_process() -> int:
+    """Return the process of the run: the parent of a worker."""
+    return os.getppid() if "PYTEST_XDIST_WORKER" in os.environ else os.getpid()
 
 
 def is_up(made: Cluster) -> bool:

@@ -16,10 +16,15 @@ from flask import Flask
 
 from tests.waiting import PATIENCE
 from webapp.app import App
-from webapp.config import Config
+from webapp.config import Config, Database
 from webapp.serving.server import Running, WerkzeugServer, listen, url_of
 
 LOOPBACK = "127.0.0.1"
+
+
+def database_in(folder: Path) -> Database:
+    """Return the place of the store of a test's folder; a run over PostgreSQL replaces this by a lent database."""
+    return folder / "coppice.db"
 
 
 @dataclass(frozen=True)
@@ -43,7 +48,7 @@ def running_server(
     home = tmp_path / "home"
     home.mkdir(exist_ok=True)
     fields: dict[str, Any] = {
-        "db": tmp_path / "coppice.db",
+        "db": database_in(tmp_path),
         "env": {"HOME": str(home), **(env or {})},
         "watch": tuple(watch),
         "follow": bool(env or watch),

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import httpx
 
+from tests import servers
 from tests.shared import ROOT
 from tests.waiting import PATIENCE, until
 
@@ -20,7 +21,9 @@ def started(
     folder: Path, *options: str, verify: ssl.SSLContext | bool = True
 ) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """Run `coppice serve` as a separate process; yield it and the printed address once it answers."""
-    command = [sys.executable, "-m", "webapp", "serve", "--no-watch", "--db", str(folder / "c.db"), *options]
+    database = servers.database_in(folder)
+    place = str(database) if isinstance(database, Path) else database.url
+    command = [sys.executable, "-m", "webapp", "serve", "--no-watch", "--db", place, *options]
     process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
         assert process.stdout is not None
