@@ -58,8 +58,8 @@ pytest fuzz fuzz-decoders: export PYTHONDONTWRITEBYTECODE =
 pytest: setup  ## the Python and browser tests (ARGS="-k prune" …; WORKERS=0 runs them one after the other)
 	$(PYTHON_IN) -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
 
-test-postgresql: setup  ## the tests of services, routes, live and server over PostgreSQL (`make test` has those of the store)
-	$(PYTHON_IN) -m pytest -n $(WORKERS) --dist worksteal --engine postgresql $(or $(ARGS),tests/webapp)
+test-postgresql: setup  ## the tests over PostgreSQL (`make test` has those of the store and one of the pages)
+	$(PYTHON_IN) -m pytest -n $(WORKERS) --dist worksteal --engine postgresql $(or $(ARGS),tests/webapp tests/browser)
 
 fuzz: setup  ## other examples than `make test` tries, and broken files to import (DURATION=600 seconds)
 	$(PYTHON_IN) -m pytest -n $(WORKERS) --dist worksteal -m hypothesis --hypothesis-profile=other $(ARGS)

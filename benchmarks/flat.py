@@ -50,7 +50,7 @@ def run(many: int = MANY) -> Iterator[Row]:
 
 
 class _Asked:
-    """What is asked of a store: a function for each name, each time about another session."""
+    """The calls to a store, by name; each call is about another session."""
 
     def __init__(self, app: App, size: int) -> None:
         keys = random.Random(1).sample(range(1, size // LENGTH + 1), ASKED)
