@@ -8,16 +8,20 @@ import { api } from "../shared/api.js";
 import { counted, fileName, number, percent, tokens as tokenText } from "../shared/format.js";
 import { html } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
+import { Reader } from "../shared/reader.js";
 import { ReadingElement } from "../shared/reading-element.js";
 import { tokenCount } from "../shared/session-parts.js";
 import { panelText } from "./message-row.js";
-import { canDrop, canShorten } from "./rows.js";
+import { canDrop, canShorten, withFates } from "./rows.js";
 
 /** @typedef {"drop" | "shorten"} Kind */
 
 const SHOWN_GROUPS = 6;
-const SHOWN_MESSAGES = 10;
-const CALM_MS = 1000;
+const HEAVIEST = { sort: "tokens", fate: "in", limit: 10, brief: true };
+const CALM_MS = 2000;
+/** Fates and reasons need a plan, which takes long in a long session: while messages arrive, the rows keep
+ * theirs, and reading them takes at most this share of the time. */
+const FATES = { calm: 5000, share: 0.1 };
 /** @type {[Api.HeavyGroup["kind"], string][]} */
 const KINDS = [
   ["file", "By file"],
@@ -30,9 +34,19 @@ export class HeavyPanel extends ReadingElement {
   #messages = null;
   /** @type {Api.Heaviest | null} */
   #heaviest = null;
+  #fates = new Reader((signal) => this.#readFates(signal), FATES);
 
   constructor() {
     super(CALM_MS);
+  }
+
+  stop() {
+    super.stop();
+    this.#fates.stop();
+  }
+
+  get #session() {
+    return this.getAttribute("session-id") ?? "";
   }
 
   start() {
@@ -59,14 +73,21 @@ export class HeavyPanel extends ReadingElement {
 
   /** @param {AbortSignal} signal */
   async read(signal) {
-    const session = this.getAttribute("session-id") ?? "";
-    const query = { sort: "tokens", fate: "in", limit: SHOWN_MESSAGES, brief: true };
     const [heaviest, page] = await Promise.all([
-      api.heaviest(session, signal),
-      api.messages(session, query, signal),
+      api.heaviest(this.#session, signal),
+      api.messages(this.#session, { ...HEAVIEST, at_once: true }, signal),
     ]);
     this.#heaviest = heaviest;
-    this.#messages = page.messages;
+    this.#messages = withFates(this.#messages ?? [], page.messages);
+    if (page.pending) this.#fates.ask();
+  }
+
+  /** @param {AbortSignal} signal */
+  async #readFates(signal) {
+    const { messages } = await api.messages(this.#session, HEAVIEST, signal);
+    if (signal.aborted) return;
+    this.#messages = messages;
+    this.requestUpdate();
   }
 
   view() {

@@ -30,7 +30,7 @@ const OF_A_PLAN = new Set(["kept", "protected", "changes", "goes", "shortened"])
 const KEPT = 300;
 const CALM_MS = 1000;
 /** Reading fates takes at most this share of the time: they take long in a long session. */
-const SHARE = 0.2;
+const SHARE = 0.1;
 /** Elements that must not move under the pointer. */
 const HELD = ":is(.rows, .pill, .selection)";
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections import Counter
 
 from playwright.sync_api import Page, expect
@@ -45,3 +46,40 @@ class TestAPageAfterAPrune:
         page.evaluate(OLDER, session)
         drawn(page)
         expect(page.locator("h1")).to_contain_text("A managed session")
+
+
+WATCH_DRAWING = """() => {
+  window.drawn = { rows: 0, others: 0 };
+  new MutationObserver(list => list.forEach(({ addedNodes }) => addedNodes.forEach(node => {
+    if (!(node instanceof Element)) return;
+    const count = 1 + node.querySelectorAll("*").length;
+    window.drawn[node.parentElement?.closest("message-list") ? "rows" : "others"] += count;
+  }))).observe(document.querySelector("coppice-session"), { childList: true, subtree: true });
+}"""
+
+
+class TestAPageThatMessagesArriveOn:
+    """A hundred messages, appended one by one while *Heaviest* is open."""
+
+    def test_asks_and_draws_little(self, page: Page, server: Server) -> None:
+        """Each message is drawn once; lists, chart and verdict are asked for by time, not for each message."""
+        session = managed(server, 30)
+        open_session(page, server, session)
+        expect(page.locator("token-chart canvas")).to_be_visible()
+        expect(page.locator("heavy-panel .heavy-rows small").first).to_be_visible()
+        page.wait_for_load_state("networkidle")
+        page.evaluate(WATCH_DRAWING)
+        asked: Counter[str] = Counter()
+        page.on("request", lambda r: asked.update([r.url.rsplit("/", 1)[1].split("?")[0]]))
+        started = time.monotonic()
+        for n in range(100):
+            server.app.ingest.append_messages(session, [{"role": "user", "content": f"line-{n}-end"}])
+        expect(page.locator("message-list .what").first).to_contain_text("line-99-end")
+        seconds = time.monotonic() - started
+        drawn_nodes = page.evaluate("window.drawn")
+        assert asked["stats"] == 0
+        assert asked["timeline"] <= 2 + seconds / 5
+        assert asked["heaviest"] <= 2 + seconds / 2
+        assert asked["messages"] <= 6 + 2 * seconds
+        assert drawn_nodes["rows"] <= 100 * 40
+        assert drawn_nodes["others"] <= 200 + 100 * seconds

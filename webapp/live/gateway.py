@@ -135,7 +135,7 @@ class Gateway:
                     log.exception("cannot disconnect pages that lag or have no access any more")
 
     def _next_due(self) -> float:
-        due = (pending.pace.due_at(n) for pending in self._pending.values() if (n := pending.count()))
+        due = (pending.due_at() for pending in self._pending.values())
         return max(min(due, default=float("inf")), self._not_before)
 
     def flush(self) -> None:
@@ -145,9 +145,7 @@ class Gateway:
             if now < self._not_before:
                 return
             due = [
-                (key, pending.take())
-                for key, pending in self._pending.items()
-                if (n := pending.count()) and pending.pace.due_at(n) <= now
+                (key, pending.take(now)) for key, pending in self._pending.items() if pending.due_at() <= now
             ]
             self._forget_idle(now)
         rows = [subject for (name, subject), taken in due if name == OVERVIEW and taken.is_row()]

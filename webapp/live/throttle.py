@@ -1,6 +1,7 @@
 """Collects the messages of one session in one room and limits them to ten a second.
 
-Later messages join or replace earlier ones, so that a flood of appends is sent as a few messages.
+Later messages join or replace earlier ones, so that a flood of appends is sent as a few messages. While messages
+arrive, their rows go first, and the statistics follow twice a second.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ WINDOW_SECONDS = 1.0
 SPACING_SECONDS = WINDOW_SECONDS / RATE
 # Making messages takes at most this share of the time, so a very long session is updated less often.
 SHARE_OF_TIME = 0.2
+# Statistics of a session to which nothing but messages is added are sent at most once in this time.
+STATS_SECONDS = 0.5
 # Rows in one `messages:appended`; a page requests the others over HTTP.
 ROWS_LIMIT = 200
 
@@ -50,6 +53,7 @@ class Pending:
     appended: int = 0
     events: list[tuple[str, Payload]] = field(default_factory=list)
     pace: Pace = field(default_factory=Pace)
+    stats_from: float = 0.0
 
     def add(self, note: Note) -> None:
         """Add a note. An event without a payload is queued once: its payload is read when it is sent."""
@@ -67,10 +71,31 @@ class Pending:
         """Return whether only the session's row is waiting."""
         return self.row and self.count() == 1
 
-    def take(self) -> Pending:
-        """Remove and return everything that waits; keep the pace."""
-        taken = Pending(self.row, self.stats, self.numbers, self.appended, self.events)
-        self.row, self.stats, self.numbers, self.appended, self.events = False, False, [], 0, []
+    def due_at(self) -> float:
+        """Return the earliest time at which something may be sent; infinite if nothing waits."""
+        count = self.count()
+        if count == 0:
+            return float("inf")
+        due = self.pace.due_at(count)
+        if not self._may_wait():
+            return due
+        return (
+            max(due, self.stats_from)
+            if count == 1
+            else min(max(due, self.stats_from), self.pace.due_at(count - 1))
+        )
+
+    def _may_wait(self) -> bool:
+        """Return whether statistics wait, and tell of nothing but new messages."""
+        return self.stats and not self.row and not self.events
+
+    def take(self, now: float) -> Pending:
+        """Remove and return what is due; keep the pace."""
+        kept = self._may_wait() and max(self.stats_from, self.pace.due_at(self.count())) > now
+        taken = Pending(self.row, self.stats and not kept, self.numbers, self.appended, self.events)
+        if taken.stats:
+            self.stats_from = now + STATS_SECONDS
+        self.row, self.stats, self.numbers, self.appended, self.events = False, kept, [], 0, []
         return taken
 
     def put_back(self, taken: Pending) -> None:

@@ -46,6 +46,48 @@ class TestPace:
         assert pace.due_at(1) == 102.5
 
 
+class TestStatistics:
+    """Numbers of a session that grows."""
+
+    @staticmethod
+    def sent(seconds: float) -> list[tuple[float, bool, int]]:
+        """Return (time, with statistics, rows) of each sending while a message is appended every 20 ms."""
+        pending, sent, appended = Pending(), [], 0
+        for tick in range(round(seconds * 100)):
+            now = 1000 + tick / 100
+            if tick % 2 == 0 and tick < seconds * 100 - 100:
+                appended += 1
+                pending.add(Note("session:a", "a", stats=True, numbers=(appended,), appended=1))
+            if pending.due_at() <= now:
+                taken = pending.take(now)
+                pending.pace.took(taken.count(), now)
+                sent.append((now, taken.stats, taken.appended))
+        assert sum(rows for _, _, rows in sent) == appended
+        return sent
+
+    def test_go_with_the_first_rows_and_after_the_last(self) -> None:
+        """A message that comes alone waits for nothing, and the end of a flood is not left out."""
+        sent = self.sent(4)
+        assert sent[0] == (1000, True, 1)
+        assert sent[-1][1]
+
+    def test_leave_room_for_rows(self) -> None:
+        """In four seconds of flood the rows go about nine times a second, and the statistics twice."""
+        sent = self.sent(5)
+        flood = [(stats, rows) for at, stats, rows in sent if at < 1004]
+        assert sum(stats for stats, _ in flood) in (7, 8, 9)
+        assert sum(rows > 0 for _, rows in flood) >= 30
+
+    def test_do_not_wait_after_an_operation(self) -> None:
+        """The tokens that a prune freed are sent with it."""
+        pending = Pending()
+        pending.add(Note("session:a", "a", stats=True, numbers=(1,), appended=1))
+        pending.pace.took(pending.take(1000.0).count(), 1000.0)
+        pending.add(Note("session:a", "a", stats=True, events=(("context:pruned", {"prune_id": 1}),)))
+        assert pending.due_at() < 1000.5
+        assert pending.take(pending.due_at()).stats
+
+
 class TestPending:
     """Later news join the earlier."""
 
@@ -76,7 +118,7 @@ class TestPending:
         """After a take nothing is left; a take that failed is put back before what came since."""
         pending = Pending()
         pending.add(Note("session:a", "a", row=True, numbers=(1,), appended=1))
-        taken = pending.take()
+        taken = pending.take(0.0)
         assert pending.count() == 0
         pending.add(Note("session:a", "a", numbers=(2,), appended=1))
         pending.put_back(taken)

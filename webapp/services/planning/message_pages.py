@@ -23,6 +23,8 @@ from webapp.store.log import MessageRow, parse_message_id
 from webapp.store.operations import Left
 
 FATES = ("kept", "protected", "changes", "goes", "shortened", "out", "errors", "in", "pinned")
+# Those that the log knows without a plan.
+OF_THE_LOG = ("out", "errors", "in")
 SORTS = ("newest", "oldest", "score", "tokens")
 LONGEST_PAGE = 1_000
 
@@ -80,7 +82,8 @@ class PageRequest:
     @property
     def needs_plan(self) -> bool:
         """Return whether filter or order depends on a plan."""
-        return bool(self.fate or self.plan_id) or self.sort not in ("newest", "oldest")
+        by_plan = self.fate is not None and self.fate not in OF_THE_LOG
+        return by_plan or bool(self.plan_id) or self.sort == "score"
 
 
 class Messages:
@@ -134,7 +137,7 @@ class Messages:
     def _pending(self, session: Session, asked: PageRequest) -> Page:
         """Return a page of the fields that the log alone gives."""
         wanted = self._matching(session, None, asked)
-        nos, cursor = self._in_log_order(session, wanted, asked)
+        nos, cursor = self._ordered(session, None, wanted, asked)
         errors = self._store.log.count(session.key, error=True)
         return Page(
             messages=self._pending_rows(session, nos),
@@ -230,8 +233,8 @@ class Messages:
             sets.append(fated)
         if asked.tool is not None:
             sets.append(set(log.of_tool(session.key, asked.tool)))
-        if asked.role is not None or fate in ("out", "errors"):
-            out = True if fate == "out" else None
+        if asked.role is not None or fate in OF_THE_LOG:
+            out = {"out": True, "in": False}.get(fate or "")
             found = log.numbers(
                 session.key, newest_first=False, role=asked.role, out=out, error=fate == "errors"
             )
@@ -246,7 +249,7 @@ class Messages:
         return session.row.next_no - 1 if wanted is None else len(wanted)
 
     def _ordered(
-        self, session: Session, planned: SessionPlan, wanted: list[int] | None, asked: PageRequest
+        self, session: Session, planned: SessionPlan | None, wanted: list[int] | None, asked: PageRequest
     ) -> tuple[list[int], str | None]:
         """Return the numbers of this page, and the cursor of the next."""
         if asked.sort in ("newest", "oldest"):
@@ -275,10 +278,10 @@ class Messages:
         return nos[: asked.rows], str(nos[asked.rows - 1]) if len(nos) > asked.rows else None
 
     def _ranked(
-        self, session: Session, planned: SessionPlan, wanted: list[int] | None, sort: str
+        self, session: Session, planned: SessionPlan | None, wanted: list[int] | None, sort: str
     ) -> list[int]:
         """Return all numbers, highest first; messages out of the context have no score and come last."""
-        if sort == "tokens":
+        if planned is None or sort == "tokens":
             tokens = {no: t for no, t, _, _ in self._store.log.all_tokens(session.key)}
             nos = list(tokens) if wanted is None else wanted
             return sorted(nos, key=lambda no: (-tokens.get(no, 0), no))
@@ -330,6 +333,4 @@ def _fated(planned: SessionPlan, fate: str) -> set[int] | None:
     if fate in ("kept", "protected", "goes", "shortened"):
         chosen = plan.removed if fate == "goes" else plan.shortened if fate == "shortened" else plan.kept
         return {nos[i] for i in chosen if plan.fate(i) == fate}
-    if fate == "in":
-        return set(nos)
     return {nos[i] for i in planned.view.history.pinned} if fate == "pinned" else None

@@ -9,6 +9,7 @@ import pytest
 from tests.webapp.building import conversation, entry, followed, mid, result, user
 from webapp.app import App
 from webapp.errors import Invalid, NotFound
+from webapp.services.planning.planning import Planning
 from webapp.services.planning.requests import PlanRequest, PruneRequest
 
 
@@ -107,6 +108,21 @@ class TestPage:
             assert early.fate == ("pending" if early.in_context else "out")
             assert early.in_context or early == late
         assert app.messages.at_once("s", limit=7, role="user") == whole
+
+    @pytest.mark.parametrize("fate", ["in", "out", "errors", None])
+    def test_in_order_of_tokens_need_no_plan(
+        self, app: App, monkeypatch: pytest.MonkeyPatch, fate: str | None
+    ) -> None:
+        """The heaviest messages of the context are known from the log; the same ones as with a plan."""
+        followed(app, *conversation(8))
+        app.prunes.apply("s", PruneRequest(max_tokens=400))
+        whole = app.messages.page("s", sort="tokens", fate=fate, limit=7)
+        app.histories.drop(app.store.sessions.get("s").key)
+        monkeypatch.setattr(Planning, "make", lambda *_: pytest.fail("planned for a list that needs no plan"))
+        early = app.messages.at_once("s", sort="tokens", fate=fate, limit=7)
+        assert early.pending
+        assert [m.id for m in early.messages] == [m.id for m in whole.messages]
+        assert early.total == whole.total
 
     @pytest.mark.parametrize("by", [{"fate": "goes"}, {"sort": "score"}])
     def test_wait_for_what_takes_a_plan(self, app: App, by: dict[str, str]) -> None:
