@@ -71,7 +71,9 @@ class Resuming:
             )
         if prune:
             # what is refused is refused before anything is pruned
-            agent.write(self._view(session, agent, folder))
+            view = self._view(session, agent, folder)
+            agent.write(view)
+            require_writable(self._place(view, agent, session.row))
         operation = self._prune(session_id, max_tokens) if prune else None
         return self._write(session_id, agent, folder, operation)
 
@@ -119,9 +121,7 @@ class Resuming:
             content = b"".join(made.lines)
             promised = self._promised(session, view.drops_thinking)
         self.tidy()
-        roots = AGENTS[session.row.source].roots(self._variables)
-        folder = agent.folder(view, roots) if agent.folder is not None else self._copies
-        path = folder / made.name
+        path = self._place(view, agent, session.row) / made.name
         before = session.main.tokens
         with self._store.write():
             copy = CopyRow(
@@ -147,6 +147,12 @@ class Resuming:
             operation=operation,
         )
 
+    def _place(self, view: View, agent: Transcripts, row: SessionRow) -> Path:
+        """Return the folder of a copy, existing or not: the agent's own, or ours where the agent imports it."""
+        if agent.folder is None:
+            return self._copies
+        return agent.folder(view, AGENTS[row.source].roots(self._variables))
+
     def _file_of(self, row: SessionRow) -> Path | None:
         """Return the transcript of an imported session, if the agent has it too."""
         agent = AGENTS[row.source]
@@ -165,6 +171,16 @@ class Resuming:
             parts = (part for item in view_items(self._store, session.key) for part in item.message.parts)
             thought = sum(part_tokens(part, session.counter) for part in parts if isinstance(part, Reasoning))
         return session.pruned.scale.shown(session.pruned.estimate - thought)
+
+
+def require_writable(folder: Path) -> None:
+    """Make a folder if it is missing. Raises Conflict if no file can be written there."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise Conflict(f"the copy cannot be written to {folder}: {error.strerror}") from error
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise Conflict(f"the copy cannot be written to {folder}: it is read-only for you")
 
 
 def write_new(path: Path, content: bytes) -> None:

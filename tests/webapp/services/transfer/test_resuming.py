@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import stat
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -116,15 +117,51 @@ class TestTheCopy:
             write_new(taken, b"ours")
         assert taken.read_text() == "mine"
 
-    def test_is_not_linked_where_it_cannot_be_written(self, app: App, transcript: Transcript) -> None:
-        """If a file is in the folder's place, the error says so and no copy is recorded."""
+    @pytest.mark.parametrize("prune", [False, True])
+    def test_is_not_linked_where_it_cannot_be_written(
+        self, app: App, transcript: Transcript, *, prune: bool
+    ) -> None:  # X22
+        """If a file is in the folder's place, the error says so, no copy is recorded and nothing is pruned."""
         session = read(app, transcript.path)
         projects = transcript.path.parent.parent
         shutil.rmtree(projects)
         projects.write_text("a file")
         with pytest.raises(Conflict, match="cannot be written"):
-            app.resuming.resume(session)
+            app.resuming.resume(session, prune=prune, max_tokens=35_000 if prune else None)
         assert app.store.copies.of(session) == []
+        assert app.operations.list(session) == []
+
+    def test_is_not_made_in_a_folder_that_is_read_only(
+        self, app: App, transcript: Transcript, monkeypatch: pytest.MonkeyPatch
+    ) -> None:  # X22
+        """The error says so before anything is pruned."""
+        session = read(app, transcript.path)
+        monkeypatch.setattr("webapp.services.transfer.resuming.os.access", lambda *_: False)  # root may write
+        with pytest.raises(Conflict, match="read-only"):
+            app.resuming.resume(session, prune=True, max_tokens=35_000)
+        assert app.operations.list(session) == []
+
+    @pytest.mark.parametrize("name", ['it\'s "odd" $(touch x) `y`;&', "two\nlines", "-rf", "é 日本"])
+    def test_is_resumed_in_a_folder_of_any_name(
+        self, app: App, folder: ClaudeFolder, tmp_path: Path, name: str
+    ) -> None:  # X22
+        """A shell that runs the line finds the folder, and nothing else is run."""
+        place = tmp_path / name
+        place.mkdir()
+        made = folder.transcript(cwd=str(place))
+        made.user("Hello")
+        made.assistant("Hi.", tokens=1_000)
+        line = app.resuming.resume(read(app, made.path)).line
+        done = subprocess.run(
+            ["sh", "-c", f"claude() {{ pwd; }}; {line}"],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert done.stdout == f"{place}\n"
+        assert not (place / "x").exists()
+        assert not (tmp_path / "x").exists()
 
     def test_says_in_its_title_that_it_is_pruned(self, app: App, made: Resumed) -> None:  # X22
         """The agent lists it under this title, and so do we."""
