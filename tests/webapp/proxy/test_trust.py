@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import socket
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +14,8 @@ import httpx
 import pytest
 
 from tests.reach.upstream import Upstream, _digest, strict_upstream
+from tests.waiting import until
+from tests.webapp.proxy.bare_provider import BareProvider
 from tests.webapp.proxy.conftest import running_proxy
 from webapp.agents.beside import hints
 from webapp.commands.proxying import switch_pruning
@@ -80,6 +85,37 @@ def call(url: str, name: str, messages: list[Any], key: str = "sk-x", **fields: 
 def sent(provider: Upstream) -> Any:
     """Return the messages of the last request."""
     return provider.requests[-1][2]["messages"]
+
+
+class Stuck(BareProvider):
+    """A server that takes a copy and never says so; `taken` counts the connections."""
+
+    def __init__(self) -> None:
+        self.taken = 0
+        super().__init__()
+
+    def converse(self, client: socket.socket) -> None:
+        """Read all that comes."""
+        self.taken += 1
+        while client.recv(65_536):
+            pass
+
+
+class TestAStuckServer:
+    """A server that is too busy to answer for as long as a call lasts."""
+
+    def test_holds_up_no_call(self, provider: Upstream, folder: Path) -> None:  # X13
+        """One copy waits for the server; calls are answered, and pruned, all the same."""
+        with closing(Stuck()) as stuck, running_proxy(provider.url, stuck.url, folder) as one:
+            assert call(one, "first", LONG).status_code == 200
+            until(lambda: stuck.taken == 1)
+            script("stuck", LONG, 1, 2)
+            with ThreadPoolExecutor(10) as several:
+                answers = list(several.map(lambda n: call(one, f"stuck-{n}", LONG), range(20)))
+            assert {answer.status_code for answer in answers} == {200}
+            assert call(one, "stuck", [*LONG, user("e")]).status_code == 200
+            assert sent(provider) == [LONG[0], LONG[3], user("e")]
+            assert stuck.taken == 1
 
 
 class TestADeadServer:
