@@ -40,9 +40,9 @@ LINEAR = {
 }
 # No other thread runs while a pattern searches, so a long text is searched in pieces. A piece ends at a blank if one
 # comes soon, and a match may reach into the next one by this much: no credential is longer.
-PIECE_CHARS = 64 * 1024
-BEYOND_CHARS = 4 * 1024
-RUN_CHARS = 32 * 1024
+PIECE_CHARS = 16 * 1024
+BEYOND_CHARS = 2 * 1024
+RUN_CHARS = 16 * 1024
 _BLANK = re.compile(r"\s")
 LEAST_CHARS = 8  # a shorter group of a pattern is a prefix, not a credential
 # Modules of detect_secrets.plugins, with one detector each.

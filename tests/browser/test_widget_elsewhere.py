@@ -15,6 +15,7 @@ from playwright.sync_api import Page, Request, expect
 
 from tests.browser.writing import feed, managed
 from tests.servers import Server, running_server
+from webapp.access.passes import VIEWER
 
 TOKEN = "a-token-of-the-test"
 SCRIPT = "/static/context-manager-widget.js"
@@ -200,3 +201,28 @@ class TestItsPage:
             assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
             found = Axe().run(page)
             assert found.violations_count == 0, found.generate_report()
+
+
+class TestALinkElsewhere:
+    """A link with a token on a page of another site."""
+
+    def test_takes_no_session_of_a_wider_role(self, page: Page, server: Server, site: Site) -> None:  # X1
+        """The browser sends no cookie with such a request, so the page asks first; the operator stays one."""
+        _, viewers = server.app.keys.make("a guest", VIEWER)
+        page.goto(f"{server.url}/?token={TOKEN}")
+        cookies = page.context.cookies()
+        site.policy = "default-src 'none'"
+        site.text = (
+            f'<!doctype html><title>Wiki</title><a href="{server.url}/settings?token={viewers}">here</a>'
+        )
+        page.goto(site.origin.replace("127.0.0.1", "localhost"))
+        page.get_by_role("link", name="here").click()
+        expect(page.get_by_text("A link on another site opens Coppice with a token.")).to_be_visible()
+        assert page.context.cookies() == cookies
+        page.get_by_role("link", name="Open Coppice").click()
+        expect(page.get_by_role("heading", name="Settings", exact=True)).to_be_visible()
+        assert page.url == f"{server.url}/settings"
+        assert page.context.cookies() == cookies
+        page.context.clear_cookies()
+        page.goto(f"{server.url}/?token={viewers}")
+        assert [one["name"] for one in page.context.cookies()] == [one["name"] for one in cookies]

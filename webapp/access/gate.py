@@ -57,6 +57,18 @@ class Refusal:
 
 
 @dataclass(frozen=True, slots=True)
+class Opening:
+    """How a page that was opened with a valid token goes on.
+
+    `secret` is that of a new session, "" if the browser keeps the one it has. With `asks` the user decides: with a
+    link on another site a browser does not send its session, which the new one might replace.
+    """
+
+    secret: str = ""
+    asks: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Gate:
     """Decides which requests are allowed. `hosts` are names without port besides loopback, `origins` whole origins.
 
@@ -117,20 +129,37 @@ class Gate:
         """
         bearer = sent_bearer(environ)
         if bearer is None:
-            server = server_of(environ)
-            passes = (self.keys.resume(secret, server) for secret in sent_sessions(environ))
-            return next((one for one in passes if one is not None), None)
+            return self._session(environ)
         return self._blocked(environ) or self._counted(environ, self.keys.admit(bearer))
 
-    def begin(self, environ: Environ) -> str | Refusal | None:
-        """Return the secret of a session for the token in a page's address.
+    def begin(self, environ: Environ) -> Opening | Refusal | None:
+        """Return the beginning of a session for the token in a page's address.
 
-        None if there is none or it is wrong; a refusal if too many were wrong. Raises StoreError.
+        None if there is none or it is wrong; a refusal if too many were wrong. A browser's session of a wider role is
+        kept. Raises StoreError.
         """
         token = brought_token(environ)
         if token is None or self.needs(environ) is not None or not self.is_asked():
             return None
-        return self._blocked(environ) or self._counted(environ, self.keys.begin(token, server_of(environ)))
+        stopped = self._blocked(environ)
+        if stopped is not None:
+            return stopped
+        brought, server = self._counted(environ, self.keys.admit(token)), server_of(environ)
+        if brought is None or VIEWER not in GRANTS[brought.role]:
+            return None
+        if environ.get("HTTP_SEC_FETCH_SITE") == "cross-site":
+            return Opening(asks=True)
+        held = self._session(environ)
+        if held is not None and GRANTS[brought.role] < GRANTS[held.role]:
+            return Opening()
+        secret = self.keys.begin(token, server)
+        return None if secret is None else Opening(secret)
+
+    def _session(self, environ: Environ) -> Pass | None:
+        """Return the pass of the browser's session. Raises StoreError."""
+        server = server_of(environ)
+        passes = (self.keys.resume(secret, server) for secret in sent_sessions(environ))
+        return next((one for one in passes if one is not None), None)
 
     def _blocked(self, environ: Environ) -> Refusal | None:
         seconds = self.failures.blocked_seconds(environ.get("REMOTE_ADDR", ""))

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from html import escape
 from typing import Any
 from urllib.parse import quote
 
-from webapp.access.gate import Gate, Refusal
+from webapp.access.gate import Gate, Opening, Refusal
 from webapp.access.requests import SOCKET_PREFIX, Environ, StartResponse, WsgiApp, cookie_name
 from webapp.errors import StoreError
+
+ASKING = (
+    '<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
+    '<meta name="color-scheme" content="light dark"><title>Coppice</title>'
+    '<p>A link on another site opens Coppice with a token. <a href="{address}">Open Coppice</a></p></html>'
+)
 
 
 class Guarded:
@@ -32,7 +39,8 @@ class Guarded:
         if isinstance(stopped, Refusal):
             return answer(stopped, environ, start_response)
         if stopped is not None:
-            return keep_session(stopped, environ, start_response)
+            go_on = ask if stopped.asks else lead
+            return go_on(stopped, environ, start_response)
         return self.application(environ, start_response)
 
 
@@ -68,15 +76,34 @@ def shared(origin: str, start_response: StartResponse) -> StartResponse:
     return start
 
 
-def keep_session(secret: str, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
+def lead(opening: Opening, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
     """Lead to the page without the token, with a cookie that no script and no other site can use."""
     root = environ.get("SCRIPT_NAME", "")
-    secure = "; Secure" if environ.get("wsgi.url_scheme") == "https" else ""
-    cookie = f"{cookie_name(environ)}={secret}; HttpOnly; Path={root or '/'}; SameSite=Strict{secure}"
     path = f"{root}/" + environ.get("PATH_INFO", "").lstrip("/")
-    headers = [("Location", quote(path.encode("latin-1"))), ("Set-Cookie", cookie)]
+    headers = [("Location", quote(path.encode("latin-1")))]
+    if opening.secret:
+        secure = "; Secure" if environ.get("wsgi.url_scheme") == "https" else ""
+        cookie = (
+            f"{cookie_name(environ)}={opening.secret}; HttpOnly; Path={root or '/'}; SameSite=Strict{secure}"
+        )
+        headers.append(("Set-Cookie", cookie))
     start_response("303 See Other", [*headers, ("Cache-Control", "no-store"), ("Content-Length", "0")])
     return [b""]
+
+
+def ask(_: Opening, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
+    """Answer with a page that links to the same address: that request brings the session the browser has."""
+    body = ASKING.format(address=escape("?" + environ.get("QUERY_STRING", ""))).encode()
+    headers = [
+        ("Content-Type", "text/html; charset=utf-8"),
+        ("Content-Length", str(len(body))),
+        ("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'; base-uri 'none'"),
+        ("Referrer-Policy", "no-referrer"),
+        ("X-Content-Type-Options", "nosniff"),
+        ("Cache-Control", "no-store"),
+    ]
+    start_response("200 OK", headers)
+    return [body]
 
 
 def answer(refusal: Refusal, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:

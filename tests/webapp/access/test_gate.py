@@ -84,7 +84,7 @@ def behind(gate: Gate) -> Client:
         start_response("200 OK", [("Content-Type", "text/plain")])
         return [b"yes"]
 
-    return Client(Guarded(yes, gate))
+    return Client(Guarded(yes, gate), use_cookies=False)
 
 
 class TestHosts:
@@ -263,6 +263,27 @@ class TestSessions:
         cookie = answer.headers["Set-Cookie"]
         assert {"HttpOnly", "SameSite=Strict"} <= set(cookie.split("; "))
         assert gate.refusal(environ(Cookie=cookie.partition(";")[0])) is None
+
+    @pytest.mark.parametrize(
+        ("held", "brought", "replaced"),
+        [("secret", "look", False), ("secret", "secret", True), ("look", "secret", True), ("look", "look", True)],
+    )  # fmt: skip
+    def test_keep_the_wider_role(self, held: str, brought: str, *, replaced: bool) -> None:  # X1
+        """A link with a viewer's token takes no operator's session away; the address is clean either way."""
+        own = self.opened(asking(), f"/?token={held}").headers["Set-Cookie"].partition(";")[0]
+        answer = self.opened(asking(), f"/a?token={brought}", Cookie=own)
+        assert (answer.status_code, answer.headers["Location"]) == (303, "/a")
+        assert ("Set-Cookie" in answer.headers) == replaced
+
+    def test_are_not_begun_by_a_link_of_another_site_alone(self) -> None:  # X1
+        """With such a request a browser sends no cookie, so it is asked for another one, from our own page."""
+        foreign = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Dest": "document"}
+        answer = self.opened(asking(), "/a?token=look&x=<b>", **foreign)
+        assert (answer.status_code, "Set-Cookie" in answer.headers) == (200, False)
+        assert '<a href="?token=look&amp;x=' in answer.text
+        assert "<b>" not in answer.text
+        assert "script" not in answer.headers["Content-Security-Policy"]
+        assert self.opened(asking(), "/a?token=guess", **foreign).text == "yes"
 
     def test_are_named_for_their_port_and_bound_to_it(self) -> None:
         """Browsers send a cookie to every port of a host; another server's cookie is not accepted."""

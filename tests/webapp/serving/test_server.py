@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import os
+import sys
 import threading
 from pathlib import Path
 
@@ -14,8 +16,23 @@ from tests.servers import Server, running_server
 from tests.waiting import PATIENCE
 from webapp.config import is_loopback
 from webapp.errors import Invalid
-from webapp.serving.server import has_gunicorn, listen, url_of
+from webapp.serving.server import has_gunicorn, listen, tune_interpreter, url_of
 from webapp.tokenizers import Tokenizers
+
+
+class TestTheInterpreter:
+    """Settings of Python, made once when the server starts."""
+
+    def test_lets_threads_take_turns_often(self) -> None:
+        """A broadcast waits for several turns while another thread computes."""
+        before = sys.getswitchinterval(), gc.get_threshold()
+        try:
+            tune_interpreter()
+            assert sys.getswitchinterval() == pytest.approx(0.001)
+        finally:
+            gc.unfreeze()
+            sys.setswitchinterval(before[0])
+            gc.set_threshold(*before[1])
 
 
 class TestPorts:
