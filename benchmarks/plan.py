@@ -18,7 +18,7 @@ from scoring.history.content import Stems
 from scoring.lists import prune_context
 from scoring.planning import plan_prune
 from scoring.settings import BLUEPRINT, FORESIGHT, Settings
-from webapp.serving.server import spare_collector
+from webapp.serving.server import tune_interpreter
 
 GOALS_MS = {1_000: (2.0, 40.0), 10_000: (20.0, 400.0), 100_000: (300.0, 4_000.0)}
 TENFOLD = 13.0  # how many times as long ten times the messages may take
@@ -55,7 +55,7 @@ def run() -> list[Row]:
     """Return the figures, best of several runs each; plans with the server's collector, lists with Python's."""
     rows: list[Row] = []
     before = gc.get_threshold()
-    spare_collector()
+    tune_interpreter()
     took: dict[int, float] = {}
     for count, (goal, goal_foresight) in GOALS_MS.items():
         history = made_up(count)

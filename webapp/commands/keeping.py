@@ -54,19 +54,17 @@ def backup(file: Path | None, db: Database | None) -> None:
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @db_option
 def restore(file: Path, db: Database | None) -> int:
-    """Replace the store by the copy FILE; the current content is copied first.
+    """Replace the store by the copy FILE; the current content is kept beside it, damaged or not.
 
     Nothing is replaced while `coppice serve` has the store open, or if FILE is damaged.
     """
     database = _file(Config.load(db=db))
-    if database.exists():
-        kept = _stamped(database, "replaced")
-        with translated("copying", database):
-            back_up(database, kept)
-        echo(f"What was there is kept in {kept}.")
+    kept = _stamped(database, "replaced")
     database.parent.mkdir(parents=True, exist_ok=True)
     with translated("restoring", database):
-        put_back(file, database)
+        replaced = put_back(file, database, kept)
+    if replaced:
+        echo(f"What was there is kept in {kept}.")
     store = Store(database)
     faults = list(store.verify())
     store.close()

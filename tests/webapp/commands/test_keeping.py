@@ -5,7 +5,8 @@ from __future__ import annotations
 import errno
 import json
 import os
-from contextlib import closing
+import sqlite3
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
@@ -126,3 +127,54 @@ class TestRestore:
         (tmp_path / "copy.db").write_bytes(b"no database" * 900)
         assert run("restore", tmp_path / "copy.db").code == 1
         assert run("verify").code == 0
+
+    def test_keeps_what_is_written_until_the_last_moment(  # S1
+        self, run: Run, tmp_path: Path, db: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """A process that writes meanwhile is shut out, or its words are in the copy of what was there."""
+        said(run, tmp_path, "one")
+        run("backup", tmp_path / "copy.db")
+        written: list[str] = []
+        sound = backup.check
+
+        def write_and_check(connection: sqlite3.Connection, path: Path) -> None:
+            name = f"late{len(written)}"
+            late = closing(sqlite3.connect(db, timeout=0, isolation_level=None))
+            with suppress(sqlite3.OperationalError), late as other:
+                other.execute("INSERT INTO settings (name, value) VALUES (?, '1')", (name,))
+                written.append(name)
+            sound(connection, path)
+
+        monkeypatch.setattr(backup, "check", write_and_check)
+        assert run("restore", tmp_path / "copy.db").code == 0
+        [kept] = db.parent.glob(f"{db.name}.replaced-*")
+        with closing(Store(kept)) as store:
+            assert [store.small.setting(name) for name in written] == [1] * len(written)
+
+    @pytest.mark.parametrize("begin", [0, 8192])
+    def test_replaces_a_damaged_store(self, run: Run, tmp_path: Path, db: Path, begin: int) -> None:  # S1
+        """Its files are kept under another name as they are; pages inside are damaged, or the whole file."""
+        said(run, tmp_path, "one")
+        run("backup", tmp_path / "copy.db")
+        with db.open("r+b") as file:
+            file.seek(begin)
+            file.write(b"\xff" * 8192)
+        damaged = db.read_bytes()
+        done = run("restore", tmp_path / "copy.db")
+        assert (done.code, done.err) == (0, "")
+        with closing(Store(db)) as store:
+            assert len(store.sessions.all()) == 1
+        kept = min(db.parent.glob(f"{db.name}.replaced-*"))  # and its log beside it
+        assert kept.read_bytes() == damaged
+        assert str(kept) in done.out
+
+    def test_makes_a_store_where_none_is(self, run: Run, tmp_path: Path, db: Path) -> None:
+        """As on a new machine; nothing is kept."""
+        said(run, tmp_path, "one")
+        run("backup", tmp_path / "copy.db")
+        for file in db.parent.glob(f"{db.name}*"):
+            file.unlink()
+        done = run("restore", tmp_path / "copy.db")
+        assert (done.code, "kept" in done.out) == (0, False)
+        assert run("verify").code == 0
+        assert db.stat().st_mode & 0o777 == 0o600

@@ -22,13 +22,19 @@ def back_up(source: Path, target: Path) -> None:
         DamagedStore: the copy is not sound, because the original is not.
         sqlite3.Error, OSError: it cannot be read or written.
     """
+    with closing(read_only(source)) as there:
+        _copy(there, target)
+
+
+def _copy(there: sqlite3.Connection, target: Path) -> None:
+    """Copy the database of a connection to a new file, as `back_up` does."""
     taken = Conflict(f"{target} exists already; name another file")
     if os.path.lexists(target):
         raise taken
     part = target.with_name(f"{target.name}.part-{os.getpid()}")
     try:
         os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, OWNER_ONLY))
-        with closing(read_only(source)) as there, closing(sqlite3.connect(part)) as here:
+        with closing(sqlite3.connect(part)) as here:
             there.backup(here, pages=PAGES)
             here.execute("PRAGMA journal_mode=DELETE")  # one file, which can be moved as it is
             check(here, part)
@@ -54,25 +60,65 @@ def _name(part: Path, target: Path) -> None:
         part.replace(target)
 
 
-def put_back(source: Path, target: Path) -> None:
-    """Replace the contents of a database by those of a copy, in one transaction.
+def put_back(source: Path, target: Path, kept: Path) -> bool:
+    """Replace a database by a copy of another, and keep what was there as the new file `kept`.
+
+    No other process can write in between: the lock is held from before the first copy. A damaged database cannot be
+    copied; its files are renamed to `kept` as they are. Return False if there was no database.
 
     Raises:
-        Conflict: another process has the database open.
+        Conflict: another process has the database open, or `kept` exists.
         DamagedStore: the copy is not a sound database.
         sqlite3.Error, OSError: it cannot be read or written.
     """
-    with closing(read_only(source)) as there, closing(sqlite3.connect(target, timeout=0)) as here:
+    with closing(read_only(source)) as there:
         check(there, source)
-        try:
-            here.execute("PRAGMA locking_mode=EXCLUSIVE")
-            here.execute("BEGIN EXCLUSIVE")
-            here.execute("COMMIT")
-        except sqlite3.OperationalError as error:
-            raise Conflict(f"{target} is in use: stop `coppice serve` first ({error})") from error
-        there.backup(here)
-        here.execute("PRAGMA locking_mode=NORMAL")
-        here.execute("PRAGMA journal_mode=WAL")
+        if not target.exists():
+            _copy(there, target)
+            return False
+        with closing(sqlite3.connect(target, timeout=0)) as here:
+            if damaged := not (_locked(here, target) and _is_kept(here, kept)):
+                _move(target, kept)
+            else:
+                there.backup(here)
+                here.execute("PRAGMA locking_mode=NORMAL")
+                here.execute("PRAGMA journal_mode=WAL")
+        if damaged:
+            _copy(there, target)
+    return True
+
+
+def _locked(connection: sqlite3.Connection, path: Path) -> bool:
+    """Lock a database until the connection is closed; return False if it is too damaged for that. Raises Conflict."""
+    try:
+        connection.execute("PRAGMA locking_mode=EXCLUSIVE")
+        connection.execute("BEGIN EXCLUSIVE")
+        connection.execute("COMMIT")
+    except sqlite3.OperationalError as error:
+        raise Conflict(f"{path} is in use: stop `coppice serve` first ({error})") from error
+    except sqlite3.DatabaseError:
+        return False
+    return True
+
+
+def _is_kept(connection: sqlite3.Connection, kept: Path) -> bool:
+    """Copy a database to `kept`; return False if it is damaged. Raises Conflict, sqlite3.Error, OSError."""
+    try:
+        _copy(connection, kept)
+    except (DamagedStore, sqlite3.DatabaseError) as error:
+        if isinstance(error, sqlite3.OperationalError):
+            raise
+        return False
+    return True
+
+
+def _move(target: Path, kept: Path) -> None:
+    """Rename a database and its log. Raises Conflict, OSError."""
+    if os.path.lexists(kept):
+        raise Conflict(f"{kept} exists already; try again")
+    for end in ("-shm", "-wal", ""):
+        with suppress(FileNotFoundError):
+            target.with_name(target.name + end).rename(kept.with_name(kept.name + end))
 
 
 def check(connection: sqlite3.Connection, path: Path) -> None:
