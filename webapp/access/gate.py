@@ -58,7 +58,7 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """How a page that was opened with a valid token goes on.
+    """The answer to a page that was opened with a valid token.
 
     `secret` is that of a new session, "" if the browser keeps the one it has. With `asks` the user decides: with a
     link on another site a browser does not send its session, which the new one might replace.
