@@ -80,7 +80,7 @@ export class CoppiceStatus extends CoppiceElement {
     const { state } = live;
     const theme = `Theme: ${this.#theme}`;
     return html`<span class="live" role="status" data-state=${state} title=${REASONS[state]}
-        ><i></i>${state}${since(live.asOf)}</span>
+        ><i></i><span>${state}${since(live.asOf)}</span></span>
       <span class="wide"><kbd>/</kbd> search</span>
       <button class="bare muted wide" data-act="keys" aria-label="Keyboard shortcuts"
         ><kbd>?</kbd> keys</button>

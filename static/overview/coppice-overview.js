@@ -1,7 +1,7 @@
 // <coppice-overview></coppice-overview>
 //
 // All sessions in one table: state, gauge, growth, prunes. They are read by pages, latest activity first, and
-// followed in the room "overview". Filter, chip, order and grouping are part of the address.
+// followed in the room "overview". Filter, chip, order, grouping and folds are part of the address.
 import "./file-drop.js";
 import "./saved-totals.js";
 import "./sessions-table.js";
@@ -20,7 +20,9 @@ import { regionLegend } from "./session-row.js";
 import { arrange, grouped, isWorthGrouping, nextSort, tally } from "./sessions.js";
 import { tellingNames } from "./titles.js";
 
-const BEGINNING = { find: "", show: "all", sort: "", by: "" };
+/** `open` names the sessions and projects whose quiet sub-agents are shown, `closed` the projects whose
+ * sessions are not. */
+const BEGINNING = { find: "", show: "all", sort: "", by: "", open: "", closed: "" };
 /** The sessions of the first page, which is drawn at once, and of the others. */
 const [FIRST, REST] = [100, 500];
 
@@ -30,10 +32,6 @@ export class CoppiceOverview extends ReadingElement {
   /** How many there are, while pages are still to be read. @type {number | null} */
   #awaited = null;
   #choice = address.read(location.search, BEGINNING);
-  /** Ids of sessions whose quiet sub-agents are shown. @type {Set<string>} */
-  #unfolded = new Set();
-  /** The projects whose sessions are folded away. @type {Set<string>} */
-  #closed = new Set();
   #startingDemo = false;
   /** The names of the sessions, until a title changes. @type {ReturnType<typeof tellingNames> | null} */
   #names = null;
@@ -63,9 +61,9 @@ export class CoppiceOverview extends ReadingElement {
       chip: (target) => this.#choose({ show: target.dataset.chip ?? "all" }),
       sort: (target) => this.#choose({ sort: nextSort(target.dataset.column ?? "", this.#choice.sort) }),
       group: (target) => this.#choose({ by: target.dataset.by ?? "" }),
-      fold: (target) => this.#toggle(this.#unfolded, target.dataset.id),
-      orphans: (target) => this.#toggle(this.#unfolded, target.dataset.key),
-      project: (target) => this.#toggle(this.#closed, target.dataset.key),
+      fold: (target) => this.#toggle("open", target.dataset.id),
+      orphans: (target) => this.#toggle("open", target.dataset.key),
+      project: (target) => this.#toggle("closed", target.dataset.key),
       notify: () => toggleNotifying().then(() => this.requestUpdate()),
       demo: () => this.#startDemo(),
       import: () => this.querySelector("file-drop")?.pick(),
@@ -110,10 +108,11 @@ export class CoppiceOverview extends ReadingElement {
     this.requestUpdate();
   }
 
-  /** @param {Set<string>} keys @param {string} [key] */
-  #toggle(keys, key = "") {
+  /** @param {"open" | "closed"} fold @param {string} [key] */
+  #toggle(fold, key = "") {
+    const keys = address.namesIn(this.#choice[fold]);
     if (!keys.delete(key)) keys.add(key);
-    this.requestUpdate();
+    this.#choose({ [fold]: address.namesText(keys) });
   }
 
   async #startDemo() {
@@ -138,7 +137,8 @@ export class CoppiceOverview extends ReadingElement {
   #page() {
     const sessions = [...(this.#sessions?.values() ?? [])];
     const { find, show, sort } = this.#choice;
-    const filter = { text: find, chip: show, sort, unfolded: this.#unfolded, closed: this.#closed };
+    const [unfolded, closed] = [this.#choice.open, this.#choice.closed].map(address.namesIn);
+    const filter = { text: find, chip: show, sort, unfolded, closed };
     const rows = arrange(sessions, filter);
     const byProject = this.#choice.by === "project" || (this.#choice.by === "" && isWorthGrouping(sessions));
     this.#names ??= tellingNames(sessions, Date.now());

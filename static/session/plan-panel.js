@@ -16,7 +16,7 @@ import { toast, toastError } from "../shared/toast.js";
 import { Choices, NO_CHOICES } from "./choices.js";
 import {
   doesSomething,
-  groupsOf,
+  foldsOf,
   NO_TRIAL,
   planRequest,
   planVerb,
@@ -53,10 +53,7 @@ export class PlanPanel extends CoppiceElement {
   #note = null;
   /** @type {string | null} */
   #error = null;
-  /** @type {Set<string>} */
-  #openGroups = new Set();
-  /** @type {Set<string>} */
-  #allOf = new Set();
+  #folds = foldsOf(NO_TRIAL);
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #timer;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -108,11 +105,8 @@ export class PlanPanel extends CoppiceElement {
       "apply-plan": () => this.apply(),
       relieve: () => this.#relieve(),
       "plan-again": () => this.plan(),
-      group: (target) => {
-        this.#flip(this.#openGroups, target.dataset.cause ?? "");
-        this.#keep(address.step);
-      },
-      "all-of": (target) => this.#flip(this.#allOf, target.dataset.cause ?? ""),
+      group: (target) => this.#flip(this.#folds.open, target.dataset.cause ?? ""),
+      "all-of": (target) => this.#flip(this.#folds.all, target.dataset.cause ?? ""),
       spare: ({ dataset }) =>
         this.#choose(() => this.#choices.spare({ id: dataset.id ?? "", number: Number(dataset.number) })),
       forget: ({ dataset }) => this.#choose(() => this.#choices.forget(dataset.id ?? "")),
@@ -129,6 +123,12 @@ export class PlanPanel extends CoppiceElement {
     this.listen(this, "input", (/** @type {Event} */ event) =>
       this.#wishes(/** @type {HTMLInputElement} */ (event.target)),
     );
+    const toggled = (/** @type {Event} */ { target }) => {
+      if (!(target instanceof HTMLDetailsElement) || target.open === this.#folds.weighing) return;
+      this.#folds.weighing = target.open;
+      this.#keep(address.step);
+    };
+    this.addEventListener("toggle", toggled, { capture: true, signal: this.life }); // it does not bubble
     // A plan that failed for want of a server is made once there is one.
     this.hear(live, ["state"], (state) => state === "live" && this.#error && this.plan(this.#note));
     for (const name of ["pointerleave", "focusout"]) this.listen(this, name, () => this.#followChanges());
@@ -144,6 +144,7 @@ export class PlanPanel extends CoppiceElement {
   /** @param {Set<string>} set @param {string} key */
   #flip(set, key) {
     if (!set.delete(key)) set.add(key);
+    this.#keep(address.step);
     this.requestUpdate();
   }
 
@@ -154,15 +155,15 @@ export class PlanPanel extends CoppiceElement {
     this.plan();
   }
 
-  /** Writes what is tried and the open groups into the address. @param {typeof address.write} keep */
+  /** Writes what is tried and the open folds into the address. @param {typeof address.write} keep */
   #keep(keep) {
-    keep(trialOf(this.#wish, this.#openGroups), NO_TRIAL);
+    keep(trialOf(this.#wish, this.#folds), NO_TRIAL);
   }
 
   #recall() {
     const trial = address.read(location.search, NO_TRIAL);
     this.#wish = wishOf(trial);
-    this.#openGroups = groupsOf(trial);
+    this.#folds = foldsOf(trial);
   }
 
   /** Shows what the address tries, with a new plan where the plan shown tries something else. */
@@ -227,7 +228,7 @@ export class PlanPanel extends CoppiceElement {
    * changes do not put it off, or a busy session would never get its plan. */
   #followChanges() {
     if (!this.#stale || this.#busy || this.#follow) return;
-    const reading = this.#openGroups.size > 0 && this.matches(":hover");
+    const reading = this.#folds.open.size > 0 && this.matches(":hover");
     this.#held = reading || this.querySelector(":is(input, select):focus") !== null;
     if (this.#held) return this.requestUpdate();
     this.#follow = setTimeout(() => {
@@ -317,9 +318,7 @@ export class PlanPanel extends CoppiceElement {
 
   /** @param {Api.Plan} plan @param {Api.Session} session */
   #body(plan, session) {
-    const [open, all] = [this.#openGroups, this.#allOf];
-    const [choices, wish] = [this.#choices, this.#wish];
-    return planBody({ plan, session, choices, wish, open, all });
+    return planBody({ plan, session, choices: this.#choices, wish: this.#wish, ...this.#folds });
   }
 
   /** @param {Api.Session} session */

@@ -11,9 +11,8 @@ import { aimOf, paysBack, rowsByCause } from "./plan.js";
 import { toSave, tuning } from "./tuning.js";
 
 /** @typedef {import("./choices.js").Choices} Choices */
-/** The panel's content: `open` causes, and the causes in `all`, whose rows are all shown. @typedef {{ plan:
- * Api.Plan, session: Api.Session, choices: Choices, wish: import("./plan.js").Wish, open: Set<string>, all:
- * Set<string> }} PlanView */
+/** @typedef {{ plan: Api.Plan, session: Api.Session, choices: Choices, wish: import("./plan.js").Wish } &
+ * import("./plan.js").Folds} PlanView */
 
 const SHOWN_ROWS = 40;
 const SHOWN_CHIPS = 6;

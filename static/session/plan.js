@@ -1,5 +1,6 @@
 // The request for a plan, what is tried in it as part of the page's address, and a plan in words and numbers.
 // Pure.
+import { namesIn, namesText } from "../shared/address.js";
 import { counted, number } from "../shared/format.js";
 import { choicesOf } from "../shared/words.js";
 import { tried } from "./tuning.js";
@@ -69,12 +70,24 @@ export function sinceSentence(then, now, outdated) {
     : "The session has changed since this plan was made.";
 }
 
-/** The parameters of a plan in which nothing is tried and every group is closed; `cut` is in tokens, `tail`
- * in messages, and the weights are in the form "recency:40,role:10". */
-export const NO_TRIAL = { cut: "", strategy: "", tail: "", weights: "", weights_of: "", groups: "" };
+/** The open folds of a plan: groups by cause, groups of which all rows are shown, and the weights.
+ * @typedef {{ open: Set<string>, all: Set<string>, weighing: boolean }} Folds */
 
-/** @param {Wish} wish @param {Iterable<string>} groups @returns {typeof NO_TRIAL} */
-export function trialOf({ max_tokens, strategy, fresh_tail, weights, weights_of }, groups) {
+/** The parameters of a plan in which nothing is tried and every fold is closed; `cut` is in tokens, `tail`
+ * in messages, and the weights are in the form "recency:40,role:10". */
+export const NO_TRIAL = {
+  cut: "",
+  strategy: "",
+  tail: "",
+  weights: "",
+  weights_of: "",
+  groups: "",
+  all_of: "",
+  weighing: "",
+};
+
+/** @param {Wish} wish @param {Folds} folds @returns {typeof NO_TRIAL} */
+export function trialOf({ max_tokens, strategy, fresh_tail, weights, weights_of }, folds) {
   return {
     cut: String(max_tokens ?? ""),
     strategy: strategy ?? "",
@@ -83,7 +96,9 @@ export function trialOf({ max_tokens, strategy, fresh_tail, weights, weights_of 
       .map(([name, weight]) => `${name}:${weight}`)
       .join(","),
     weights_of: (weights && weights_of) || "",
-    groups: [...groups].join(","),
+    groups: namesText(folds.open),
+    all_of: namesText(folds.all),
+    weighing: folds.weighing ? "yes" : "",
   };
 }
 
@@ -105,5 +120,9 @@ export function wishOf({ cut, strategy, tail, weights, weights_of }) {
   };
 }
 
-/** The open groups of an address, by cause. @param {typeof NO_TRIAL} trial */
-export const groupsOf = ({ groups }) => new Set(groups.split(",").filter(Boolean));
+/** The open folds of an address. @param {typeof NO_TRIAL} trial @returns {Folds} */
+export const foldsOf = ({ groups, all_of, weighing }) => ({
+  open: namesIn(groups),
+  all: namesIn(all_of),
+  weighing: weighing === "yes",
+});

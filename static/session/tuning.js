@@ -44,12 +44,12 @@ export function enter(wish, plan, { name, value }) {
 }
 
 /** The fold with the weights and the tail, and the buttons that save what is tried.
- * @param {{ plan: Api.Plan, wish: Wish }} view */
-export function tuning({ plan, wish }) {
+ * @param {{ plan: Api.Plan, wish: Wish, weighing: boolean }} view */
+export function tuning({ plan, wish, weighing: open }) {
   const changes = Object.keys(toSave(wish)).length > 0;
   const own = Object.keys(withoutOwn(plan)).length > 0;
   return html`<section class="tuning" aria-label="Weights and tail">
-    <details>
+    <details ?open=${open}>
       <summary>Weights and tail</summary>
       <div class="tuning-fields">
         ${weighing(plan, wish)}

@@ -24,6 +24,22 @@ export function written(search, values, beginning) {
   return text ? `?${text}` : "";
 }
 
+/** Names in the form "a,b": commas within them are encoded. @param {Iterable<string>} names */
+export const namesText = (names) => [...names].map(encodeURIComponent).join(",");
+
+/** The names in such a text; those that cannot be decoded are left out. @param {string} text */
+export function namesIn(text) {
+  /** @type {Set<string>} */
+  const names = new Set();
+  for (const name of text.split(",").filter(Boolean))
+    try {
+      names.add(decodeURIComponent(name));
+    } catch {
+      // An address that somebody wrote by hand.
+    }
+  return names;
+}
+
 /** Numbers in the form "5-9,12". @param {number[]} numbers */
 export function numbersText(numbers) {
   return runs(numbers)

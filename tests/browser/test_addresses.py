@@ -89,6 +89,36 @@ class TestSteps:
         expect(page.get_by_label("Search memories")).to_have_value("")
 
 
+class TestFolds:
+    """Folded projects and the weights of a plan."""
+
+    def test_of_the_overview_are_kept_and_undone(self, page: Page, server: Server) -> None:
+        """A project folded away stays so after a reload, and Back opens it again."""
+        managed(server, 2, tokens=20, title="One")
+        managed(server, 2, tokens=20, title="Two")
+        page.goto(f"{server.url}/?by=project")
+        rows, project = page.locator("tr.session-row"), page.locator("tr.project button")
+        expect(rows).to_have_count(2)
+        project.click()
+        expect(rows).to_have_count(0)
+        page.reload()
+        expect(project).to_have_attribute("aria-expanded", "false")
+        expect(rows).to_have_count(0)
+        page.go_back()
+        expect(rows).to_have_count(2)
+
+    def test_of_the_weights_is_kept_and_undone(self, page: Page, server: Server) -> None:
+        """The weights and the tail of a plan are in sight after a reload, until Back closes them."""
+        open_tuning(page, server)
+        expect(page.get_by_label("Fresh tail")).to_be_visible()
+        expect(page).to_have_url(re.compile("weighing="))
+        page.reload()
+        expect(page.get_by_label("Fresh tail")).to_be_visible()
+        page.go_back()
+        expect(page.get_by_text("Weights and tail")).to_be_visible()
+        expect(page.get_by_label("Fresh tail")).to_be_hidden()
+
+
 class TestPlan:
     """The values tried in a plan, in the address."""
 

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import "../page.js";
-import { groupsOf, NO_TRIAL, trialOf, wishOf } from "../../../static/session/plan.js";
+import { foldsOf, NO_TRIAL, trialOf, wishOf } from "../../../static/session/plan.js";
 import { read, written } from "../../../static/shared/address.js";
 
 describe("what is tried in a plan", () => {
@@ -13,15 +13,16 @@ describe("what is tried in a plan", () => {
       weights: { recency: 35.5, role: 0 },
       weights_of: "chat",
     };
-    const search = written("?panel=plan", trialOf(wish, ["old", "errors"]), NO_TRIAL);
+    const folds = { open: new Set(["old", "errors"]), all: new Set(["old"]), weighing: true };
+    const search = written("?panel=plan", trialOf(wish, folds), NO_TRIAL);
     const trial = read(search, NO_TRIAL);
     assert.deepEqual(wishOf(trial), wish);
-    assert.deepEqual([...groupsOf(trial)], ["old", "errors"]);
+    assert.deepEqual(foldsOf(trial), folds);
   });
   it("is nothing in an address without it, or with values that cannot be planned with", () => {
     assert.deepEqual(wishOf(NO_TRIAL), {});
     const wrong = { ...NO_TRIAL, cut: "-1", strategy: "magic", tail: "many", weights: "recency:-4,:1" };
     assert.deepEqual(wishOf(wrong), {});
-    assert.deepEqual(written("", trialOf({}, []), NO_TRIAL), "");
+    assert.deepEqual(written("", trialOf({}, foldsOf(NO_TRIAL)), NO_TRIAL), "");
   });
 });

@@ -17,6 +17,7 @@ const body = (given) =>
       wish: {},
       open: new Set(),
       all: new Set(),
+      weighing: false,
       ...given,
     }),
   );

@@ -1,7 +1,15 @@
 // static/shared/address.js: what is chosen on a page, in its address.
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { numbersIn, numbersText, read, runs, written } from "../../../static/shared/address.js";
+import {
+  namesIn,
+  namesText,
+  numbersIn,
+  numbersText,
+  read,
+  runs,
+  written,
+} from "../../../static/shared/address.js";
 
 const beginning = { show: "all", find: "" };
 
@@ -34,5 +42,15 @@ describe("numbers in an address", () => {
   });
   it("are a thousand at most", () => {
     assert.equal(numbersIn("1-999999999").length, 1000);
+  });
+});
+
+describe("names in an address", () => {
+  it("are read back whatever they hold", () => {
+    const names = ["project:/home/me/a, b", "s%1", "ü"];
+    assert.deepEqual([...namesIn(namesText(names))], names);
+  });
+  it("are left out where they cannot be decoded", () => {
+    assert.deepEqual([...namesIn("a,%E0%A4,,b")], ["a", "b"]);
   });
 });
