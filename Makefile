@@ -78,8 +78,8 @@ agents: setup  ## the real agents from npm, resumed from pruned copies against a
 turns: setup  ## long loops through the real SDKs, pruned and not, against a strict provider: refusals and cached share (TURNS=300)
 	$(PYTHON_IN) -W ignore -m tests.reach.turns $(or $(TURNS),300)
 
-kills: setup  ## kill a writing process so often (KILLS=1000), cut the power a third as often, and check the store
-	$(PYTHON_IN) -m tests.kills $(or $(KILLS),1000)
+kills: setup  ## kill a writing process so often (KILLS=1000, ENGINE=postgresql), cut the power of a file a third as often, and check the store
+	$(PYTHON_IN) -m tests.kills $(or $(KILLS),1000) $(ENGINE)
 
 reliability: setup  ## write the figures of docs/reliability.md: kills, power cuts, odd values, fuzzing, load, attacks
 	.venv/bin/uv pip install --quiet --group fuzz

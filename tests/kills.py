@@ -1,4 +1,4 @@
-"""Processes killed in the middle of a write, and power that goes: `python -m tests.kills COUNT` (`make kills`).
+"""Processes killed in the middle of a write, and power that goes: `python -m tests.kills COUNT [ENGINE]`.
 
 A child appends, prunes, undoes, pins and summarises, and reports every append that was acknowledged; it is killed at a
 moment that a seed decides. Afterwards the store has to be sound and hold everything that was acknowledged.
@@ -16,15 +16,17 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
+from itertools import count as counting
 from pathlib import Path
 
+from tests import postgresql
 from tests.disks import AVAILABLE, Image, disk, laid_out
 from tests.webapp.building import conversation, entries, followed, managed, mid, wire
 from webapp.app import App
-from webapp.config import Config
+from webapp.config import Config, Database
 from webapp.errors import CoppiceError
 from webapp.services.planning.requests import PruneRequest
 from webapp.wiring import build
@@ -36,22 +38,22 @@ STEPS_IN_ONE_RUN = 24
 CUTS_PER_ACCESS = 0.1
 
 
-def config_of(path: Path) -> Config:
+def config_of(place: Database) -> Config:
     """Return a configuration that follows nothing."""
-    return Config(db=path, follow=False, tokenizer=False, env={})
+    return Config(db=place, follow=False, tokenizer=False, env={})
 
 
-def prepared(path: Path) -> None:
+def prepared(place: Database) -> None:
     """Make a store with two sessions."""
-    app = build(config_of(path))
+    app = build(config_of(place))
     managed(app, wire("user", "begin"), id="m")
     followed(app, *conversation(6))
     app.close()
 
 
-def work(path: Path, name: str, seed: int, told: int, steps: int) -> None:
+def work(place: Database, name: str, seed: int, told: int, steps: int) -> None:
     """Write to the store forever or for a number of steps; report each acknowledged append."""
-    app, rng = build(config_of(path)), random.Random(seed)
+    app, rng = build(config_of(place)), random.Random(seed)
     os.write(told, b"ready\n")
     for n in range(steps):
         text = f"{name}-{seed}-{n} " + "word " * rng.randrange(200)
@@ -81,30 +83,30 @@ def _other(app: App, rng: random.Random, n: int) -> None:
             app.memory.add("memory", f"note {n}")
 
 
-def forked(path: Path, name: str, seed: int, steps: int = sys.maxsize) -> tuple[int, int]:
+def forked(place: Database, name: str, seed: int, steps: int = sys.maxsize) -> tuple[int, int]:
     """Start a working child; return its number and our end of its pipe."""
     heard, told = os.pipe()
     child = os.fork()
     if child == 0:
         try:
             os.close(heard)
-            work(path, name, seed, told, steps)
+            work(place, name, seed, told, steps)
         finally:
             os._exit(0)
     os.close(told)
     return child, heard
 
 
-def kill(path: Path, seed: int) -> str | None:
+def kill(place: Database, seed: int) -> str | None:
     """Kill a working child; return the fault found afterwards, None without one."""
-    child, heard = forked(path, "k", seed)
+    child, heard = forked(place, "k", seed)
     with os.fdopen(heard) as pipe:
         pipe.readline()  # ready
         time.sleep(random.Random(seed).random() * LONGEST_SECONDS)
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
         acknowledged = pipe.read().split()
-    return fault_of(path, acknowledged)
+    return fault_of(place, acknowledged)
 
 
 def power_cuts(folder: Path, seed: int, *, durable: bool) -> Iterator[tuple[str | None, int]]:
@@ -145,9 +147,9 @@ def power_cuts(folder: Path, seed: int, *, durable: bool) -> Iterator[tuple[str 
             yield None, sum(missing)
 
 
-def missing_from(path: Path, acknowledged: list[str]) -> str | list[bool]:
+def missing_from(place: Database, acknowledged: list[str]) -> str | list[bool]:
     """Return the first fault of the store, or for each acknowledged append whether the store lost it."""
-    app = build(config_of(path))
+    app = build(config_of(place))
     try:
         fault = next(app.verify(), None)
         if fault is not None:
@@ -161,46 +163,59 @@ def missing_from(path: Path, acknowledged: list[str]) -> str | list[bool]:
     return [one not in stored for one in acknowledged]
 
 
-def fault_of(path: Path, acknowledged: list[str]) -> str | None:
+def fault_of(place: Database, acknowledged: list[str]) -> str | None:
     """Return the first fault of the store, or how much it lost of the acknowledged; None if nothing."""
-    missing = missing_from(path, acknowledged)
+    missing = missing_from(place, acknowledged)
     if isinstance(missing, str):
         return missing
     return f"{sum(missing)} of {len(missing)} acknowledged appends are gone" if any(missing) else None
 
 
-def beside(path: Path, processes: int, steps: int) -> str | None:
+def beside(place: Database, processes: int, steps: int) -> str | None:
     """Let processes write to one store at once; return the fault found afterwards, None without one."""
-    children = [forked(path, f"p{n}", n, steps) for n in range(processes)]
+    children = [forked(place, f"p{n}", n, steps) for n in range(processes)]
     acknowledged: list[str] = []
     for child, heard in children:
         with os.fdopen(heard) as pipe:
             acknowledged += pipe.read().split()[1:]
         os.waitpid(child, 0)
-    return fault_of(path, acknowledged)
+    return fault_of(place, acknowledged)
 
 
-def rounds(folder: Path, count: int) -> Iterator[tuple[str, str | None, int]]:
+def rounds(folder: Path, count: int, lend: Callable[[], Database]) -> Iterator[tuple[str, str | None, int]]:
     """Kill so many children, and cut the power a third as often; yield the kind, what went wrong, what was lost."""
+    prepared(place := lend())
     for seed in range(count):
-        path = folder / f"{seed // KILLS_ON_ONE_STORE}.db"
-        if not path.exists():
-            prepared(path)
-        yield "kill", kill(path, seed), 0
-    for seed in range(count // (3 * CUTS_IN_ONE_RUN) + 1 if AVAILABLE else 0):
+        if seed % KILLS_ON_ONE_STORE == KILLS_ON_ONE_STORE - 1:
+            prepared(place := lend())
+        yield "kill", kill(place, seed), 0
+    cuts = isinstance(place, Path) and AVAILABLE
+    for seed in range(count // (3 * CUTS_IN_ONE_RUN) + 1 if cuts else 0):
         for fault, lost in power_cuts(folder, seed, durable=seed % 2 == 1):
             yield "power cut", fault, lost
 
 
-def main(count: int) -> int:
+@contextmanager
+def lending(engine: str) -> Iterator[tuple[Path, Callable[[], Database]]]:
+    """Yield a folder, and a function that gives an empty place for a store."""
+    with tempfile.TemporaryDirectory() as name, ExitStack() as stack:
+        folder, numbers = Path(name), counting()
+        if engine == "sqlite":
+            yield folder, lambda: folder / f"{next(numbers)}.db"
+        else:
+            cluster = stack.enter_context(postgresql.cluster(folder))
+            yield folder, lambda: stack.enter_context(cluster.database())
+
+
+def main(count: int, engine: str = "sqlite") -> int:
     """Kill so often; print what went wrong; 1 if anything did."""
     counts: Counter[str] = Counter()
-    with tempfile.TemporaryDirectory() as folder:
-        prepared(shared := Path(folder, "shared.db"))
+    with lending(engine) as (folder, lend):
+        prepared(shared := lend())
         if (fault := beside(shared, 2, 25)) is not None:
             counts["faults"] += 1
             sys.stdout.write(f"two processes on one store: {fault}\n")
-        for kind, fault, lost in rounds(Path(folder), count):
+        for kind, fault, lost in rounds(folder, count, lend):
             counts[kind] += 1
             counts["lost"] += lost
             if fault is not None:
@@ -214,4 +229,4 @@ def main(count: int) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(int(sys.argv[1])))
+    sys.exit(main(int(sys.argv[1]), *sys.argv[2:]))
