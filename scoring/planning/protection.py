@@ -39,7 +39,7 @@ ALWAYS = frozenset({"system", "last_unit", "pinned", "spared", "fresh_tail"})
 FIRST_USER_SHARE = 0.25
 # However much of the share users' words take, so much of it is there once more for what may be shortened: an error
 # that nothing resolved is not to depend on how much users said.
-LEAST_FOR_ERRORS, LEAST_GUARDED = 1.5, 0.5
+LEAST_FOR_ERRORS, LEAST_GUARDED = 2.0, 0.5
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from scoring.settings.choices import CHOICES, STRATEGY_NAMES, TASK_TYPE_CHOICES, Choice
 from scoring.settings.frozen_table import Table
-from scoring.settings.lexicon import Lexicon, lexicon_of
+from scoring.settings.lexicon import Finder, Lexicon, lexicon_of
 from scoring.settings.ranges import LIMITS, Limit
 from scoring.settings.settings import (
     BLUEPRINT,
@@ -27,6 +27,7 @@ __all__ = [
     "STRATEGY_NAMES",
     "TASK_TYPE_CHOICES",
     "Choice",
+    "Finder",
     "Lexicon",
     "Limit",
     "Settings",

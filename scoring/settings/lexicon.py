@@ -1,4 +1,4 @@
-"""Keyword groups and the lexicon compiled from them.
+"""Keyword groups, the lexicon compiled from them, and the search for words in lines.
 
 A word matches in upper or lower case, and only as a whole word: no letter, digit or underscore touches it. A word that
 ends in a sign, such as `CREATE:`, may be followed by anything. A group counts once, however often it is found.
@@ -7,10 +7,12 @@ The digest identifies the lexicon, so that a stored rating of another lexicon is
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
+from itertools import accumulate
 from typing import Any
 
 from ahocorasick_rs import BytesAhoCorasick, MatchKind
@@ -84,6 +86,24 @@ class Lexicon:
             if found.issuperset(groups) or _goes_on(said, start + begin) or _goes_on(said, start + end):
                 continue
             found.update(groups)
+
+
+class Finder:
+    """Finds the lines of a text that contain any of some words, in upper or lower case, also within other words."""
+
+    __slots__ = ("_finder",)
+
+    def __init__(self, words: Sequence[str]) -> None:
+        self._finder = BytesAhoCorasick([_spelled(word) for word in words])
+
+    def lines_of(self, text: str) -> list[int]:
+        """Return the numbers of these lines, in rising order."""
+        said = _spelled(text)
+        found = self._finder.find_matches_as_indexes(said)
+        if not found:
+            return []
+        ends = list(accumulate([len(line) + 1 for line in said.split(b"\n")]))
+        return list(dict.fromkeys([bisect_right(ends, begin) for _, begin, _ in found]))
 
 
 def _may_hide(words: Sequence[str]) -> bool:

@@ -22,11 +22,16 @@ _PIECES = re.compile(
     r"|(?:[A-Za-z]{1,64}+\d|\d{1,64}+[A-Za-z])[A-Za-z\d]*+"  # hashes, ids, sizes
     r"|[A-Z]?[a-z]++|[A-Z]+(?![a-z])| ?\d{1,3}+|_++|\n\s*+|[^\S\n]{2,}+"
 )
+# A single blank that no piece crosses: texts repeat what stands between two of them.
+_BETWEEN = re.compile(r" (?<=\S )(?=[^\s\d])")
+_LONGEST_CHUNK = 64  # characters; the cost of a longer chunk is not cached
 _LATIN_WORD = re.compile("[A-Za-z\u00c0-\u024f\u1e00-\u1eff]+")
 _ACCENT, _RARE_ACCENT = re.compile("[\u00c0-\u024f\u1e00-\u1eff]"), re.compile("[\u0100-\u024f]")
 _COMBINING = re.compile("[A-Za-z][\u0300-\u036f]")
 _FOREIGN = re.compile(r"[^\x00-\x7f\u00c0-\u024f\u1e00-\u1eff]+")
 
+# Sums of whole parts of a token do not depend on their order.
+_PARTS = 3_000
 # Costs in tokens, fitted.
 _SHORT_WORD, _LONG_WORD, _LETTER_BEYOND_SIX, _CAPITAL = 1.0, 0.62, 0.205, 0.273
 _DIGITS, _BLANK_AND_DIGITS, _MIXED, _MIXED_CHARACTER = 1.4, 2.5, 0.5, 0.427
@@ -117,14 +122,31 @@ def estimate(text: str) -> int:
                 words = _LATIN_WORD.sub("", words)
             lines[number] = words
         text = "\n".join(lines)
-    counts = Counter(_PIECES.findall(text))
-    total += sum([count * _cost(piece) for piece, count in counts.items()])
-    return max(1, ceil(total - 0.5))
+    chunks = Counter(_BETWEEN.split(text))
+    parts = sum(
+        [
+            count * (_known_chunk(chunk) if len(chunk) <= _LONGEST_CHUNK else _chunk(chunk))
+            for chunk, count in chunks.items()
+        ]
+    )
+    return max(1, ceil(total + parts / _PARTS - 0.5))
+
+
+def _chunk(chunk: str) -> int:
+    """Return the parts of tokens of a text between two blanks."""
+    return sum(map(_cost, _PIECES.findall(chunk)))
+
+
+_known_chunk = lru_cache(maxsize=1 << 16)(_chunk)
 
 
 @lru_cache(maxsize=50_000)
-def _cost(piece: str) -> float:
-    """Return the tokens of one piece of plain text."""
+def _cost(piece: str) -> int:
+    """Return the parts of tokens of one piece of plain text."""
+    return round(_PARTS * _tokens(piece))
+
+
+def _tokens(piece: str) -> float:
     first, length = piece[0], len(piece)
     if first.isalnum():
         return _word_cost(piece)

@@ -221,7 +221,8 @@ def _rows(
                 found = {places[name] for name in identifiers(said) if name in places}
             else:
                 found = {places[name] for name in by_line[number]}
-                found.update(places[codes[part]] for part in said.splitlines() if part in codes)
+                parts = (said,) if said in codes else said.splitlines()
+                found.update([places[codes[part]] for part in parts if part in codes])
             if number in telling_numbers and piece <= TAIL:
                 telling.append(len(ends))
             held.extend(sorted(found))

@@ -7,6 +7,7 @@ agree. No name crosses a line break: the names of a text are those of its lines.
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from functools import lru_cache
 
 from scoring.history.content.pieces import pieces
@@ -25,6 +26,8 @@ _LINE_NUMBER = re.compile(r"(?m)^[ ]*\d{1,9}(?:→|[\t:|-](?![\d:])|[ ]*$)")
 _UNSPACED = re.compile(f"[{UNSPACED}\u3001-\u303f\uff01-\uff0f\uff1a-\uff20]+")
 _LETTER, _DIGIT = re.compile(r"[A-Za-z]"), re.compile(r"\d")
 _TELLING = re.compile(r"[_\d.]")
+_SIGNS = "()[]{}<>,;:\"'`|"  # around words, and never at the end of a name
+_LONGEST_CACHED = 100  # characters of a word whose names are cached
 _LONGEST = 300  # a longer name (such as an address with its query) is cut to this length
 _YEAR = re.compile(r"(?:19|20)\d\d")
 # Spelled like code, but common words.
@@ -39,20 +42,26 @@ _PRODUCTS = frozenset(
 def identifiers(text: str) -> set[str]:
     """Return the names in a text; the number before a line of a file is not a name."""
     found: set[str] = set()
-    # No name contains a blank, so each word is examined once, and ordinary words are skipped.
-    words = [
-        word
-        for word in set(_LINE_NUMBER.sub("", text).split())
-        if not (word.isalpha() and (word.islower() or word.istitle()))
-    ]
-    if not words:
-        return found
-    text = " ".join(words)
-    _take(text, found)
-    if is_unspaced(text):  # no blank separates a name from the words around it
-        found = {name for name in found if not _UNSPACED.search(name) or not identifiers(_parted(name))}
-        _take(_parted(text), found)
+    # No name contains a blank, so each word is examined once.
+    for word in {word.strip(_SIGNS) for word in _LINE_NUMBER.sub("", text).split()}:
+        if not (word.isalpha() and (word.islower() or word.istitle())):  # an ordinary word
+            found.update(_known_word(word) if len(word) <= _LONGEST_CACHED else _in_word(word))
     return found
+
+
+def _in_word(word: str) -> Collection[str]:
+    """Return the names in a text without blanks."""
+    if word.isascii() and "/" not in word and "." not in word:
+        return [name for part in _WORD.findall(word) if len(part) <= _LONGEST for name in _names_in(part)]
+    found: set[str] = set()
+    _take(word, found)
+    if is_unspaced(word):  # no blank separates a name from the words around it
+        found = {name for name in found if not _UNSPACED.search(name) or not identifiers(_parted(name))}
+        _take(_parted(word), found)
+    return found
+
+
+_known_word = lru_cache(maxsize=1 << 16)(_in_word)
 
 
 def _parted(text: str) -> str:

@@ -11,6 +11,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
+from scoring.settings import Finder
+
 MOST_ERRORS, MOST_VERDICTS = 3, 2  # lines of one output, beside the last that counts tests
 READ_CHARS = 400  # of a line: a longer one is data
 VERDICT_WITHIN = 12  # lines from the end in which the result of a run is searched
@@ -18,13 +20,13 @@ STATUS_WITHIN = 3  # lines from the beginning or the end
 READ_LINES = 20_000
 
 _ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
-_STEMS = (
+_STEMS = Finder((
     "error", "err!", "fail", "exception", "traceback", "panic", "fatal", "denied", "refused", "assert", "abort",
     "not found", "no such", "cannot", "could not", "couldn't", "unable", "undefined", "unresolved", "invalid",
     "segmentation", "core dumped", "timed out", "killed", "exit", "returncode", "returned", "status", "not ok", "***",
     "critical", "caused by", "unexpected", "not recognized", "does not exist", "fehler", "erreur",
     "✗", "✘", "✖", "❌", "✕", "エラー", "错误", "失败",
-)  # fmt: skip
+))  # fmt: skip
 _PLACE = r"(?:[^\s:]+[:(]\d+(?:[:,]\d+)?\)?:?\s+)?"  # a file and a line in it
 _ERROR = re.compile(
     rf"""^(?:E\s+|>\s*|\|\s*|\*+\s*|\[[^\]]*\]\s*)?{_PLACE}(?:
@@ -88,7 +90,7 @@ _VERDICT_WORDS = (
 _COUNTS = re.compile(
     r"\b\d+\s+(?:passed|failed|passing|failing|failures?|succeeded)\b|\btest result:", re.IGNORECASE
 )
-_COUNTS_WORDS = ("pass", "fail", "succeeded", "test result:")
+_COUNTS_WORDS = Finder(("pass", "fail", "succeeded", "test result:"))
 
 
 def is_failure(text: str) -> bool:
@@ -115,8 +117,8 @@ def telling_lines(text: str) -> list[int]:
     ends = [number for number, line in _last(lines) if _is_verdict(line)]
     counts = [
         number
-        for number, line in enumerate(lines)
-        if may_hold(line, _COUNTS_WORDS) and _COUNTS.search(line) and not _CODE.search(line)
+        for number in _COUNTS_WORDS.lines_of("\n".join(lines))
+        if _COUNTS.search(lines[number]) and not _CODE.search(lines[number])
     ]
     kept.update(ends[-MOST_VERDICTS:] + counts[-1:])
     if _status(lines):
@@ -135,8 +137,8 @@ def _read(text: str) -> tuple[list[str], list[int]]:
 
 
 def _is_verdict(line: str) -> bool:
-    found = may_hold(line, _VERDICT_WORDS) and _VERDICT.search(line) is not None
-    return found and _CODE.search(line) is None
+    may_be = may_hold(line, _VERDICT_WORDS) and _CODE.search(line) is None
+    return may_be and _VERDICT.search(line) is not None
 
 
 def may_hold(line: str, words: Iterable[str]) -> bool:
@@ -153,15 +155,11 @@ def _clean(text: str) -> list[str]:
 
 def _errors(lines: Sequence[str]) -> Iterator[int]:
     """Yield the numbers of the lines that report an error."""
-    lowered = "\n".join(lines).lower()
-    stems = [stem for stem in _STEMS if stem in lowered]
-    if not stems:
-        return
-    for number, (line, low) in enumerate(zip(lines, lowered.split("\n"), strict=True)):
-        if len(line) < 4 or not any(map(low.__contains__, stems)):
+    for number in _STEMS.lines_of("\n".join(lines)):
+        line = lines[number]
+        if len(line) < 4 or _CODE.search(line):
             continue
-        reports = _ERROR.search(line) or _LOGGED.search(line)
-        if reports and not _CODE.search(line) and not _NONE.search(line):
+        if (_ERROR.search(line) or _LOGGED.search(line)) and not _NONE.search(line):
             yield number
 
 

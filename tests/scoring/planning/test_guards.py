@@ -114,7 +114,7 @@ class TestKeeping:
 
     def test_shows_the_error_in_an_output_that_is_cut(self) -> None:  # X7
         """And how the run ended; the reason says what was kept."""
-        plan = planned(list(self.SESSION), 0.1)
+        plan = planned(list(self.SESSION), 0.07)
         error = next(p for p in plan.shortened if plan.cause(p) == "error")
         text = plan.shortenings[error].apply(self.SESSION[error]).text
         assert "E   ValueError: no limit" in text
@@ -138,6 +138,17 @@ class TestKeeping:
         protection = protect(history, FORESIGHT, budget)
         assert "error" in protection.guarded.values()
         assert protection.guarded_room > 0.2 * (budget - protection.always_tokens)
+
+    def test_keeps_a_failed_call_larger_than_the_share(self) -> None:
+        """In a small context the newest failure has up to twice the share: alone, a call and its error exceed it."""
+        failed = act("1", "book", "Error: not enough balance on the card", order="order " * 90)
+        said = [system(), user("go"), *failed, *work(8), user("on with it")]
+        history = History.of(said, settings=FORESIGHT)
+        last = history.tokens[0] + history.tokens[-1]
+        share = history.unit_tokens[2] / 1.8
+        budget = last + round(share * 100 / FORESIGHT.guarded_percent)
+        plan = plan_prune(history, FORESIGHT, budget)
+        assert (plan.fate(3), plan.cause(3)) == ("protected", "error")
 
     def test_is_off_in_blueprint(self) -> None:
         """That preset keeps nothing but what it kept."""

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoring.settings.lexicon import SLICE_BYTES, KeywordGroup, Lexicon, lexicon_of
+from scoring.settings.lexicon import SLICE_BYTES, Finder, KeywordGroup, Lexicon, lexicon_of
 from scoring.settings.settings import KEYWORDS
 
 
@@ -131,3 +131,16 @@ class TestLongTexts:
     def test_may_be_empty(self) -> None:
         """Nothing said is nothing found."""
         assert lexicon_of(KEYWORDS).rate("") == 0
+
+
+class TestFinder:
+    """The lines that contain any of some words."""
+
+    @given(
+        lines=st.lists(said(12), max_size=6),
+        words=st.lists(said(3).filter(str.strip), min_size=1, max_size=4),
+    )
+    def test_finds_each_line_with_a_word(self, lines: list[str], words: list[str]) -> None:
+        """In upper or lower case, also within other words, each line once and in order."""
+        expected = [n for n, line in enumerate(lines) if any(w.lower() in line.lower() for w in words)]
+        assert Finder(words).lines_of("\n".join(lines)) == expected

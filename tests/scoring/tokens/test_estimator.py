@@ -8,6 +8,7 @@ import os
 import unicodedata
 from collections.abc import Callable
 from importlib import resources
+from math import ceil
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ import tiktoken
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoring.tokens.estimator import estimate
+from scoring.tokens.estimator import _PARTS, _PIECES, _cost, estimate
 from tests.shared import shared_data
 
 Count = Callable[[str], int]
@@ -144,6 +145,12 @@ class TestBounds:
         assert tokens == estimate(text)
         assert (tokens == 0) == (text == "")
         assert tokens <= 4 * len(text) + 1
+
+    @given(st.text(st.sampled_from("aBcd 19_.,(\n\t-"), max_size=120))
+    def test_of_a_text_is_that_of_all_its_pieces(self, text: str) -> None:
+        """Text that is repeated between blanks is counted from a cache, and counts as it does in place."""
+        whole = sum(_cost(piece) for piece in _PIECES.findall(text)) / _PARTS
+        assert estimate(text) == (max(1, ceil(whole - 0.5)) if text else 0)
 
     def test_reads_a_million_marks(self) -> None:  # P8
         """In an order that would take the square of their number to sort."""

@@ -56,6 +56,18 @@ class TestNames:
         """An address with a whole document in its query is still one short name."""
         assert [len(name) for name in identifiers("https://example.org/?q=" + "x" * 5_000)] == [300]
 
+    @pytest.mark.parametrize("sign", list("()[]{}<>,;:\"'`|"))
+    def test_do_not_depend_on_the_signs_around_them(self, sign: str) -> None:
+        """A name in a call, a list or quotes is the same name."""
+        for text in (
+            "parse_rows",
+            "src/app/main.py",
+            "https://example.org/a?b=c*",
+            "x9f3a-77",
+            "读parse_rows",
+        ):
+            assert identifiers(f"{sign}{text}{sign}") == identifiers(text)
+
     @given(st.text(max_size=200))
     def test_of_a_text_are_those_of_its_lines(self, text: str) -> None:
         """No name reaches across a line break, so that rows can be looked at one by one."""
