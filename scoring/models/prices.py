@@ -19,6 +19,10 @@ CURRENCY = "USD"
 PER = 1_000_000  # prices are per so many tokens
 DIGITS = 6
 HOUR_TIMES = 2
+# Prices of a provider's slower services as a share of the standard ones, and the names of the standard service. Faster
+# services cost more; how much depends on the model or on a contract.
+SLOWER = {"batch": 0.5, "flex": 0.5}
+STANDARD = frozenset({"", "standard", "default", "auto"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +60,8 @@ class CallTokens:
     """The tokens of one call as reported.
 
     `cached` (read) and `written` are parts of `input`, `hour` is the part of `written` that is cached for an hour.
-    `answer` is the least that the text of the answer takes, where that is more than reported.
+    `answer` is the least that the text of the answer takes, where that is more than reported. `tier` is the
+    service that the provider says it gave ("batch", "priority"), empty if it says none.
     """
 
     input: int
@@ -65,6 +70,7 @@ class CallTokens:
     written: int = 0
     hour: int = 0
     answer: int = 0
+    tier: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,13 +109,17 @@ def prune_cost(
 
 
 def spent(calls: Iterable[tuple[CallTokens, ModelLimits]]) -> Spent | None:
-    """Return the cost of calls at the list prices of their models, answers included; None if no price is known."""
+    """Return the cost of calls at the list prices of their models, answers included; None if no price is known.
+
+    A call of a slower service (batch, flex) costs half; one of a faster service at least the standard price.
+    """
     amounts: list[float] = []
     at_least = False
     for call, model in calls:
         price = _price(call, model)
         dearer = model.dearer_above is not None and call.input > model.dearer_above
-        at_least = at_least or price is None or dearer or call.answer > call.output
+        faster = call.tier not in STANDARD and call.tier not in SLOWER
+        at_least = at_least or price is None or dearer or faster or call.answer > call.output
         amounts += [] if price is None else [price]
     if not amounts and at_least:
         return None
@@ -124,7 +134,8 @@ def _price(call: CallTokens, model: ModelLimits) -> float | None:
     fresh, cached, write = prices
     new = max(0, call.input - call.cached - call.written)
     written = (call.written - call.hour) * write + call.hour * _hour_price(model)
-    return new * fresh + call.cached * cached + written + max(call.output, call.answer) * model.output_price
+    answer = max(call.output, call.answer) * model.output_price
+    return (new * fresh + call.cached * cached + written + answer) * SLOWER.get(call.tier, 1)
 
 
 def _hour_price(model: ModelLimits) -> float:

@@ -10,7 +10,7 @@ export function costSentence(cost, certainty) {
   const [fresh, cached] = [cost.per_call, cost.per_call_cached].map(
     (one) => least + money(one, cost.currency, certainty),
   );
-  const call = `Input of the next call at list price: ${fresh} new, ${cached} from the cache.`;
+  const call = `Input of the next call at standard list price: ${fresh} new, ${cached} from the cache.`;
   const own = cost.calls > 0 && paid(cost.spent, cost.spent_at_least, cost.currency);
   const said = own ? ` ${counted(cost.calls, "call")} so far, output included: ${own}.` : "";
   const below = cost.sub_agents;

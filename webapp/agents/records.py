@@ -10,14 +10,16 @@ a newer version of the same entry.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from scoring.messages import Message
 
 REMINDER = "reminder"
+TIER_CHARS = 40
 
 EntryKind = Literal["message", "compaction_summary"]
 
@@ -30,7 +32,7 @@ class Usage:
     `cache_write_tokens` are parts of it. `reasoning_tokens` is part of `output_tokens`. `window` is the context window
     that the agent reports. `cache_write_hour_tokens`, part of `cache_write_tokens`, stay cached for an hour.
     `unsent_tokens`, part of `output_tokens`, are thoughts that the agent does not send again. `whole`: the input
-    includes cached tokens for certain.
+    includes cached tokens for certain. `tier` is the provider's service, such as "batch"; empty if none is named.
     """
 
     input_tokens: int
@@ -42,11 +44,21 @@ class Usage:
     cache_write_hour_tokens: int = 0
     unsent_tokens: int = 0
     whole: bool = True
+    tier: str = ""
 
     @property
     def answer_tokens(self) -> int:
         """Return the tokens of the answer that are part of the next call's input."""
         return self.output_tokens - self.unsent_tokens
+
+
+def tier_of(usage: Mapping[str, Any]) -> str:
+    """Return the provider's service that a usage report names; empty if it names none.
+
+    Anthropic's fast mode is a `speed` beside the service tier.
+    """
+    tier = "fast" if usage.get("speed") == "fast" else usage.get("service_tier")
+    return tier[:TIER_CHARS].lower() if isinstance(tier, str) else ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,7 +65,7 @@ PARTS = (
     _part(
         "calls", "calls", _NAMED,
         "session call_key seq at model input_tokens output_tokens cached_tokens cache_write_tokens reasoning_tokens "
-        "estimated cache_write_hour_tokens answer_tokens",
+        "estimated cache_write_hour_tokens answer_tokens service_tier",
         "its reported usage was",
     ),
     _part(

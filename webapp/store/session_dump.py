@@ -40,7 +40,7 @@ OWNED: dict[str, tuple[str, ...]] = {
     "totals": ("view", "region", "tokens", "messages"),
     "calls": (
         "call_key", "seq", "at", "model", "input_tokens", "output_tokens", "cached_tokens", "cache_write_tokens",
-        "reasoning_tokens", "estimated", "cache_write_hour_tokens", "answer_tokens",
+        "reasoning_tokens", "estimated", "cache_write_hour_tokens", "answer_tokens", "service_tier",
     ),
 }  # fmt: skip
 # Rows that are read or written at a time.

@@ -14,7 +14,8 @@ class CallRow(NamedTuple):
     """Reported usage of one call. `estimated` is our estimate just before it, in tokens.
 
     `cache_write_hour_tokens` is a part of `cache_write_tokens`. `answer_tokens` is the least that the text of the
-    answer takes, if that is more than the reported output; else 0.
+    answer takes, if that is more than the reported output; else 0. `service_tier` is the service that the provider
+    says it gave, empty if it says none.
     """
 
     call_key: str
@@ -29,6 +30,7 @@ class CallRow(NamedTuple):
     estimated: int | None
     cache_write_hour_tokens: int = 0
     answer_tokens: int = 0
+    service_tier: str = ""
 
 
 class Sample(NamedTuple):
@@ -86,8 +88,8 @@ class Usage:
         """Return all calls in log order."""
         sql = (
             "SELECT call_key, seq, at, model, input_tokens, output_tokens, cached_tokens, cache_write_tokens, "
-            "reasoning_tokens, estimated, coalesce(cache_write_hour_tokens, 0), coalesce(answer_tokens, 0) "
-            "FROM calls WHERE session = ? ORDER BY seq, call_key"
+            "reasoning_tokens, estimated, coalesce(cache_write_hour_tokens, 0), coalesce(answer_tokens, 0), "
+            "coalesce(service_tier, '') FROM calls WHERE session = ? ORDER BY seq, call_key"
         )
         return [CallRow(*row) for row in self._db.rows(sql, (session,))]
 

@@ -20,7 +20,7 @@ describe("the cost of a session", () => {
     // X9
     assert.equal(
       costSentence(cost),
-      "Input of the next call at list price: $0.673 new, $0.067 from the cache. " +
+      "Input of the next call at standard list price: $0.673 new, $0.067 from the cache. " +
         "103 calls so far, output included: $6.14.",
     );
   });

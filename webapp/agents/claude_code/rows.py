@@ -6,7 +6,7 @@ from collections.abc import Container
 from typing import Any
 
 from webapp.agents.reading.rows import count_of, list_of, object_of, optional, text_of
-from webapp.agents.records import Usage
+from webapp.agents.records import Usage, tier_of
 
 # Rows for the agent's own use: known, never sent, not part of the tree.
 OWN_ROWS = frozenset({
@@ -78,4 +78,6 @@ def usage_of(usage: dict[str, Any]) -> Usage | None:
     hour = count_of(object_of(usage.get("cache_creation")).get("ephemeral_1h_input_tokens"))
     if not total and not output:
         return None
-    return Usage(total, output, read, written, thought, cache_write_hour_tokens=min(hour, written))
+    return Usage(
+        total, output, read, written, thought, cache_write_hour_tokens=min(hour, written), tier=tier_of(usage)
+    )

@@ -348,7 +348,7 @@ class Sessions:
             (
                 CallTokens(
                     c.input_tokens, c.output_tokens, c.cached_tokens, c.cache_write_tokens, c.cache_write_hour_tokens,
-                    c.answer_tokens,
+                    c.answer_tokens, c.service_tier,
                 ),
                 self._environment.model(c.model or row.model),
             )

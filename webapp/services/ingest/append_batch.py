@@ -277,6 +277,7 @@ class AppendBatch:
             self.calls[call_key] = CallRow(
                 call_key, self.row.next_seq, at, model, usage.input_tokens, usage.output_tokens, usage.cached_tokens,
                 usage.cache_write_tokens, usage.reasoning_tokens, said, usage.cache_write_hour_tokens,
+                service_tier=usage.tier,
             )  # fmt: skip
         self._bill(usage, call_key, at, own)
         self.row.window = usage.window or self.row.window

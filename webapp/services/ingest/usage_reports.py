@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from scoring.messages import Message, Reasoning
-from webapp.agents.records import Usage
+from webapp.agents.records import Usage, tier_of
 from webapp.errors import Invalid
 
 # (ours, the names providers use); the first that is there counts.
@@ -64,6 +64,7 @@ def read_usage(data: Mapping[str, Any] | None, answer: Iterable[Message] = ()) -
         thoughts,
         cache_write_hour_tokens=min(written, _count(hours, HOUR) if isinstance(hours, Mapping) else 0),
         unsent_tokens=0 if kept else thoughts,
+        tier=tier_of(data),
         whole=name not in PERHAPS_UNCACHED or not CACHE_FIGURES.isdisjoint(data),
     )
 

@@ -22,10 +22,10 @@ def bill(session: Session, usage: Usage, *, changed: bool) -> None:
     written = full - read if usage.cache_write_tokens else 0
     real = CallTokens(
         usage.input_tokens, usage.output_tokens, usage.cached_tokens, usage.cache_write_tokens,
-        usage.cache_write_hour_tokens,
+        usage.cache_write_hour_tokens, tier=usage.tier,
     )  # fmt: skip
     hour = written if usage.cache_write_hour_tokens else 0
-    other = CallTokens(full, usage.output_tokens, read, written, hour)
+    other = CallTokens(full, usage.output_tokens, read, written, hour, tier=usage.tier)
     model = session.environment.model(session.row.model)
     paid, unpruned = spent([(real, model)]), spent([(other, model)])
     if paid is not None and unpruned is not None:

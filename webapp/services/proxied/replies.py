@@ -118,7 +118,13 @@ def _chat(answer: Mapping[str, Any]) -> Reply | None:
         return None
     message = choices[0].get("message")
     said = [message] if isinstance(message, Mapping) else []
-    return Reply(said, answer.get("usage"), answer.get("model"), str(answer.get("id", "")))
+    return Reply(said, _usage(answer), answer.get("model"), str(answer.get("id", "")))
+
+
+def _usage(answer: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the usage with the service tier, which OpenAI names beside it."""
+    usage = answer.get("usage")
+    return {"service_tier": answer.get("service_tier"), **usage} if isinstance(usage, Mapping) else None
 
 
 def _chat_events(events: list[Mapping[str, Any]]) -> Reply | None:
@@ -126,7 +132,7 @@ def _chat_events(events: list[Mapping[str, Any]]) -> Reply | None:
     reply = Reply()
     for event in events:
         reply.model, reply.call = event.get("model") or reply.model, str(event.get("id") or reply.call)
-        reply.usage = event.get("usage") or reply.usage
+        reply.usage = _usage(event) or reply.usage
         for choice in event.get("choices") or ():
             if choice.get("index", 0) != 0:
                 continue
@@ -161,7 +167,7 @@ def _responses(answer: Mapping[str, Any]) -> Reply | None:
     if answer.get("status") not in ("completed", "incomplete"):
         return None
     return Reply(
-        list(answer.get("output") or ()), answer.get("usage"), answer.get("model"), str(answer.get("id", ""))
+        list(answer.get("output") or ()), _usage(answer), answer.get("model"), str(answer.get("id", ""))
     )
 
 

@@ -2,11 +2,14 @@
 
 A new database is made as the step `SINCE` left it. A step after that is one of SQLite's migrations of the same name, in
 this dialect, and an entry of `STEPS`. Meanings of columns stand in SQLite's migrations. Texts compare byte by byte.
+
+A step that adds a column to a sealed part also adds it to the schema below, whose triggers name it, and seals that part
+again.
 """
 
 from __future__ import annotations
 
-from webapp.store.postgresql.seals import statements
+from webapp.store.postgresql.seals import sealed_again, statements
 
 # The newest of SQLite's migrations that the schema below has in it.
 SINCE = "m012_seal_of_the_list"
@@ -15,6 +18,10 @@ STEPS: dict[str, tuple[str, ...]] = {
     "m013_senders": (
         "ALTER TABLE access_tokens DROP CONSTRAINT access_tokens_role_check",
         "ALTER TABLE access_tokens ADD CHECK (role IN ('viewer', 'operator', 'sender'))",
+    ),
+    "m014_service_tiers": (
+        "ALTER TABLE calls ADD COLUMN IF NOT EXISTS service_tier TEXT DEFAULT ''",
+        *sealed_again("calls"),
     ),
 }
 
@@ -126,6 +133,7 @@ CREATE TABLE calls (
     estimated BIGINT,
     cache_write_hour_tokens BIGINT DEFAULT 0,
     answer_tokens BIGINT DEFAULT 0,
+    service_tier TEXT DEFAULT '',
     PRIMARY KEY (session, call_key)
 );
 CREATE TABLE operations (

@@ -57,6 +57,20 @@ def statements(parts: tuple[Part, ...] = PARTS) -> list[str]:
     return [_HASH, *(statement for part in parts for statement in _triggers(part))]
 
 
+def sealed_again(name: str) -> list[str]:
+    """Return the statements that make the trigger of a part for its present columns, and its seals."""
+    part = next(part for part in PARTS if part.name == name)
+    return [
+        f"DROP FUNCTION seal_{name}() CASCADE",
+        *_triggers(part),
+        f"DELETE FROM seals WHERE part = '{name}'",
+        (
+            "INSERT INTO seals (session, part, value) "
+            f"SELECT owner, '{name}', value FROM ({query(part)}) AS rows (owner, value)"
+        ),
+    ]
+
+
 def query(part: Part, session: int | None = None) -> str:
     """Return the query for the seals of a part by session: all, or that of one session."""
     of = part.session.format("")

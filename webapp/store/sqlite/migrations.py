@@ -473,3 +473,9 @@ def m013_senders(db: Database) -> None:
     db.execute("ALTER TABLE access_tokens_anew RENAME TO access_tokens")
     for session in sessions:
         db.execute("INSERT OR IGNORE INTO access_sessions VALUES (?, ?, ?, ?, ?)", session)
+
+
+@migrations()
+def m014_service_tiers(db: Database) -> None:
+    """Store the provider's service of each call, which decides its price."""
+    db.execute("ALTER TABLE calls ADD COLUMN service_tier TEXT DEFAULT ''")

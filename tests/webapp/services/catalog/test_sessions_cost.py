@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.webapp.building import conversation, entry, followed, said, user
+from tests.webapp.building import conversation, entry, followed, managed, said, user, wire
 from webapp.agents.records import Meta, Usage
 from webapp.app import App
 from webapp.services.planning.requests import PlanRequest
@@ -49,6 +49,20 @@ class TestTheCost:
         assert cost.sub_agents is not None
         assert (cost.sub_agents.sessions, cost.sub_agents.calls) == (1, 1)
         assert cost.sub_agents.spent == pytest.approx(0.1)
+
+    @pytest.mark.parametrize(
+        ("tier", "dollars", "at_least"),
+        [("standard", 0.5, False), ("batch", 0.25, False), ("flex", 0.25, False), ("priority", 0.5, True)],
+    )
+    def test_is_that_of_the_providers_service(
+        self, app: App, tier: str, dollars: float, at_least: bool
+    ) -> None:  # X9
+        """A batch costs half; the price of a faster service is not published for every model."""
+        session_id = managed(app, wire("user", "value " * 99_990), model="claude-opus-4-5")
+        report = {"input_tokens": 100_000, "cache_read_input_tokens": 0, "service_tier": tier}
+        app.ingest.append_messages(session_id, [wire("assistant", "ok")], usage=report)
+        cost = app.sessions.stats(session_id).cost
+        assert (cost.spent, cost.spent_at_least) == (pytest.approx(dollars), at_least)
 
     def test_is_at_least_what_a_partly_reported_answer_must_be(self, app: App) -> None:  # X9
         """Rows of one call repeat a first, partial figure; the text says more."""

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import logging
+from contextlib import closing
 from pathlib import Path
 from threading import Barrier, Thread
 
+import psycopg
 import pytest
 
 from tests.outside import TABLES
@@ -15,6 +17,7 @@ from webapp.errors import StoreError
 from webapp.store import Store
 from webapp.store.postgresql.schema import SINCE, STEPS
 from webapp.store.sqlite.migrations import migrations
+from webapp.store.usage import CallRow
 
 
 @pytest.fixture
@@ -49,6 +52,23 @@ class TestSchema:
         ours.close()
         theirs.close()
         assert found[0] == found[1]
+
+    def test_seals_a_part_again_that_gets_a_column(self, server: Server) -> None:
+        """A store from before the column finds nothing changed, and seals what comes."""
+        call = CallRow("c", 1, 1, "m", 1_000, 5, 0, 0, 0, 900)
+        with closing(Store(server)) as made, made.write():
+            row = made.sessions.create(id="s", source="api", kind="managed", created_at=1, last_activity_at=1)
+            made.usage.put_calls(row.key, [call])
+        with psycopg.connect(server.url) as old:
+            old.execute("DROP TRIGGER seal_calls ON calls")
+            old.execute("ALTER TABLE calls DROP COLUMN service_tier")
+            old.execute("DELETE FROM schema_steps WHERE name = 'm014_service_tiers'")
+        with closing(Store(server)) as again:
+            assert list(again.verify()) == []
+            with again.write():
+                again.usage.put_calls(row.key, [call._replace(call_key="d", service_tier="batch")])
+            assert list(again.verify()) == []
+            assert [one.service_tier for one in again.usage.calls(row.key)] == ["", "batch"]
 
     def test_is_made_once_by_several_that_open_it_together(self, server: Server) -> None:
         """All find it whole."""
