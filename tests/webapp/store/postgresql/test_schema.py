@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 from contextlib import closing
 from pathlib import Path
 from threading import Barrier, Thread
@@ -22,10 +23,11 @@ from webapp.store.usage import CallRow
 
 @pytest.fixture
 def server(cluster: Cluster) -> object:
-    """A database without anything in it."""
-    cluster.execute("DROP DATABASE IF EXISTS bare", "CREATE DATABASE bare")
-    yield cluster.server("bare")
-    cluster.execute("DROP DATABASE bare WITH (FORCE)")
+    """A database without anything in it, of this process alone: workers share the cluster."""
+    name = f"bare_{os.getpid()}"
+    cluster.execute(f"CREATE DATABASE {name}")
+    yield cluster.server(name)
+    cluster.execute(f"DROP DATABASE {name} WITH (FORCE)")
 
 
 class TestSchema:
