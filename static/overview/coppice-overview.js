@@ -29,7 +29,7 @@ const [FIRST, REST] = [100, 500];
 export class CoppiceOverview extends ReadingElement {
   /** Sessions by id; null until the first page is read. @type {Map<string, Api.Session> | null} */
   #sessions = null;
-  /** How many there are, while pages are still to be read. @type {number | null} */
+  /** The number of all sessions, while pages are still to be read. @type {number | null} */
   #awaited = null;
   #choice = address.read(location.search, BEGINNING);
   #startingDemo = false;
@@ -242,7 +242,7 @@ const noneFits = (all) =>
     <button class="small" data-act="clear-filter">Show all ${number(all)}</button>
   </p>`;
 
-/** What an answer says of a session, unless an event has told a later state meanwhile.
+/** A session as read, unless an event has brought a later state meanwhile.
  * @param {Api.Session | undefined} known @param {Api.Session} read */
 const newer = (known, read) => (known && known.version > read.version ? known : read);
 

@@ -133,7 +133,7 @@ export class CoppiceSearch extends ReadingElement {
       ${this.#next !== null && html`<p><button data-act="more">Show more</button></p>`}`;
   }
 
-  /** What is shown where there are no hits. */
+  /** The text in place of hits. */
   #instead() {
     if (this.#hits) return NONE;
     return this.#asked.q.trim() ? READING : HELP;

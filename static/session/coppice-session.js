@@ -379,8 +379,12 @@ export class CoppiceSession extends CoppiceElement {
     if (!this.#isSheet && (this.querySelector(".side")?.getBoundingClientRect().top ?? 0) > innerHeight * 0.4)
       this.querySelector(".columns")?.scrollIntoView({ block: "start" });
     if (this.#tab === "plan") this.#planPanel?.focusHeading();
-    else if (this.#isSheet)
-      /** @type {HTMLElement | null} */ (this.querySelector(".side [role=tab][aria-selected=true]"))?.focus();
+    else this.#focusTab();
+  }
+
+  #focusTab() {
+    const tab = this.querySelector(".side [role=tab][aria-selected=true]");
+    if (tab instanceof HTMLElement) tab.focus({ preventScroll: true });
   }
 
   /** Closes the sheet and returns the focus to its opener. Returns whether it was open. */
@@ -408,7 +412,7 @@ export class CoppiceSession extends CoppiceElement {
     const next = this.#tab && neighbour(this.#tab, event.key);
     if (!next) return;
     this.#openTab(next);
-    /** @type {HTMLElement | null} */ (this.querySelector("[role=tab][aria-selected=true]"))?.focus();
+    this.#focusTab();
   }
 
   #applyByKey() {

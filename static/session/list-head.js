@@ -6,9 +6,9 @@ import { icon } from "../shared/icons.js";
 import { options } from "../shared/session-parts.js";
 import { title } from "../shared/words.js";
 
-/** What a list shows; `from` and `to` are the numbers of its first and last message, empty where it has no
- * such end. @typedef {{ fate: string, role: string, tool: string, q: string, from: string, to: string, sort:
- * string }} Query */
+/** The messages that a list shows; `from` and `to` are the numbers of its first and last message, empty
+ * where it has no such end. @typedef {{ fate: string, role: string, tool: string, q: string, from: string,
+ * to: string, sort: string }} Query */
 
 /** @type {[string, string][]} */
 const FILTERS = [
@@ -40,7 +40,7 @@ const BEGINNING = { show: "all", role: "", tool: "", find: "", from: "", to: "",
 
 /** Everything, newest first. @type {Readonly<Query>} */
 export const EVERYTHING = { fate: "all", role: "", tool: "", q: "", from: "", to: "", sort: "newest" };
-/** What an open plan changes, largest first. @type {Readonly<Query>} */
+/** The changes of an open plan, largest first. @type {Readonly<Query>} */
 export const CHANGES = { ...EVERYTHING, fate: "changes", sort: "tokens" };
 
 /** @param {Query} one @param {Query} other */

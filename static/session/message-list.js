@@ -22,7 +22,7 @@ import { numbered } from "./numbered.js";
 import { bracketOf, canDrop, canShorten, newer, withFates } from "./rows.js";
 import { RowHeights } from "./window.js";
 
-/** What is drawn of a list at its top: a page of 1,100 pixels and the rows below it. */
+/** The rows drawn at the top of a list: those of a page of 1,100 pixels, and some below. */
 const PAGE = 60;
 /** Filters whose rows depend on a plan. */
 const OF_A_PLAN = new Set(["kept", "protected", "changes", "goes", "shortened"]);

@@ -3,7 +3,7 @@ import { html } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
 import { verdictText } from "../shared/session-facts.js";
 
-/** What the button of each action does on this page. */
+/** The button of each action on this page. */
 const ACTS = { prune: "see-plan", clear: "see-plan", resume: "resume", export: "open-export" };
 /** The urgency of each kind: act now, may act, nothing to do. */
 const NEEDS = {

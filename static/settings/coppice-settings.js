@@ -26,7 +26,7 @@ import { placeOf, typesSection } from "./type-choice.js";
 import { changedFields, typed, valueAt, withValue, wordsOf } from "./values.js";
 
 const BEGINNING = { find: "", type: ALL };
-/** What is found or hidden as one: a setting, or one of the rows of a list. */
+/** The rows that are found or hidden: a setting, or one row of a list. */
 const ROWS = ".setting, .weight, .keyword-group, .step";
 const FILE = "coppice-settings.json";
 /** Panels below the settings: each is loaded when the reader comes near it.
@@ -41,7 +41,7 @@ export class CoppiceSettings extends ReadingElement {
   /** @type {Api.SettingsDoc | null} */
   #doc = null;
   /** @type {Api.Settings | null} */
-  #draft = null;
+  #edited = null;
   /** @type {Api.Detail[]} */
   #faults = [];
   /** Settings that were saved elsewhere while these were being edited. @type {Api.SettingsDoc | null} */
@@ -96,7 +96,7 @@ export class CoppiceSettings extends ReadingElement {
       elsewhere: () => this.#elsewhere && this.#adopt(this.#elsewhere),
       type: (target) => this.#show(target.dataset.type ?? ALL, address.step),
       own: (target) =>
-        this.#edit(ofType(target), () => structuredClone(valueAt(this.#draft, target.dataset.field ?? ""))),
+        this.#edit(ofType(target), () => structuredClone(valueAt(this.#edited, target.dataset.field ?? ""))),
       follow: (target) => this.#edit(ofType(target), () => null),
       "add-group": () =>
         this.#edit(this.#keywords, (list) => [...list, { name: "new group", share: 0.4, words: [] }]),
@@ -136,13 +136,13 @@ export class CoppiceSettings extends ReadingElement {
   }
 
   get #changes() {
-    return this.#doc && this.#draft ? changedFields(this.#draft, this.#doc.settings) : [];
+    return this.#doc && this.#edited ? changedFields(this.#edited, this.#doc.settings) : [];
   }
 
   /** @param {Api.SettingsDoc} doc */
   #adopt(doc) {
     this.#doc = doc;
-    this.#draft = structuredClone(doc.settings);
+    this.#edited = structuredClone(doc.settings);
     this.#elsewhere = null;
     this.#faults = [];
     this.update();
@@ -171,15 +171,15 @@ export class CoppiceSettings extends ReadingElement {
   /** @param {Api.Settings | undefined} settings */
   #take(settings) {
     if (!settings) return;
-    this.#draft = structuredClone(settings);
+    this.#edited = structuredClone(settings);
     this.#faults = [];
     this.update();
-    this.#tryDraft();
+    this.#tryEdited();
   }
 
   /** The path of the keywords that are shown. */
   get #keywords() {
-    return this.#draft ? placeOf(this.#draft, this.#type, "keywords").path : "keywords";
+    return this.#edited ? placeOf(this.#edited, this.#type, "keywords").path : "keywords";
   }
 
   /** Shows the weights and keywords of a task type. @param {string} type
@@ -198,10 +198,10 @@ export class CoppiceSettings extends ReadingElement {
 
   /** @param {string} path @param {(value: any) => unknown} change */
   #edit(path, change) {
-    if (!this.#draft) return;
-    this.#draft = withValue(this.#draft, path, change(valueAt(this.#draft, path)));
+    if (!this.#edited) return;
+    this.#edited = withValue(this.#edited, path, change(valueAt(this.#edited, path)));
     this.update();
-    this.#tryDraft();
+    this.#tryEdited();
   }
 
   /** @param {HTMLInputElement} field */
@@ -211,17 +211,17 @@ export class CoppiceSettings extends ReadingElement {
       address.write({ find: field.value }, BEGINNING);
       return this.update();
     }
-    if (!this.#draft || !field.name || field.closest("models-table, what-if, webhooks-panel")) return;
+    if (!this.#edited || !field.name || field.closest("models-table, what-if, webhooks-panel")) return;
     /** @type {unknown} */
     let value = field.value;
     if (field.type === "checkbox") value = field.checked;
     else if (field.type === "number" || field.type === "range")
       value = typed(field.value, field.name === "cap_tokens");
-    else if (field.name.endsWith(".words") || Array.isArray(valueAt(this.#draft, field.name)))
+    else if (field.name.endsWith(".words") || Array.isArray(valueAt(this.#edited, field.name)))
       value = wordsOf(field.value);
-    this.#draft = withValue(this.#draft, field.name, value);
+    this.#edited = withValue(this.#edited, field.name, value);
     this.requestUpdate();
-    this.#tryDraft();
+    this.#tryEdited();
   }
 
   update() {
@@ -233,7 +233,7 @@ export class CoppiceSettings extends ReadingElement {
   }
 
   #export() {
-    const text = JSON.stringify(this.#draft, null, 2);
+    const text = JSON.stringify(this.#edited, null, 2);
     const address = URL.createObjectURL(new Blob([text], { type: "application/json" }));
     Object.assign(document.createElement("a"), { href: address, download: FILE }).click();
     URL.revokeObjectURL(address);
@@ -243,30 +243,30 @@ export class CoppiceSettings extends ReadingElement {
   async #import(field) {
     const file = field.files?.[0];
     field.value = "";
-    if (!file || !this.#draft) return;
+    if (!file || !this.#edited) return;
     try {
       const read = JSON.parse(await file.text());
-      const known = Object.keys(this.#draft).filter((name) => name in Object(read));
+      const known = Object.keys(this.#edited).filter((name) => name in Object(read));
       if (known.length === 0) throw new Error("it holds no setting; expected a file that Export made");
-      this.#take({ ...this.#draft, ...Object.fromEntries(known.map((name) => [name, read[name]])) });
+      this.#take({ ...this.#edited, ...Object.fromEntries(known.map((name) => [name, read[name]])) });
       toast(`${counted(known.length, "setting")} read from ${file.name}. Save to use them.`);
     } catch (error) {
       toastError(error, `Could not read ${file.name}`);
     }
   }
 
-  #tryDraft() {
+  #tryEdited() {
     const tried = this.#whatIf;
-    if (tried) tried.settings = this.#changes.length > 0 ? this.#draft : null;
+    if (tried) tried.settings = this.#changes.length > 0 ? this.#edited : null;
   }
 
   async #save() {
-    if (!this.#draft || this.#saving) return;
+    if (!this.#edited || this.#saving) return;
     this.#saving = true;
-    const sent = this.#draft;
+    const sent = this.#edited;
     try {
       const doc = await api.saveSettings(sent);
-      if (this.#draft === sent) this.#adopt(doc);
+      if (this.#edited === sent) this.#adopt(doc);
       else this.#doc = doc; // what was typed meanwhile stays, unsaved
       toast("Settings saved. Open pages use them now.");
     } catch (error) {
@@ -282,11 +282,11 @@ export class CoppiceSettings extends ReadingElement {
   }
 
   view() {
-    const [doc, draft] = [this.#doc, this.#draft];
-    if (!doc || !draft)
+    const [doc, edited] = [this.#doc, this.#edited];
+    if (!doc || !edited)
       return this.problem("Could not read the settings") || html`<p class="muted">Reading…</p>`;
     const { limits, signals } = doc;
-    const form = { settings: draft, faults: this.#faults, limits, signals, type: this.#type };
+    const form = { settings: edited, faults: this.#faults, limits, signals, type: this.#type };
     return html`<div class="page-head">
         <h1>Settings</h1>
         <span class="muted">for all sessions; a session's own settings come first</span>
@@ -296,7 +296,7 @@ export class CoppiceSettings extends ReadingElement {
           <button class="small" data-act="export">Export</button>
           <button class="small" data-act="defaults">Reset to defaults</button></span>
       </div>
-      ${presets(doc, draft, this.#find)}
+      ${presets(doc, edited, this.#find)}
       ${
         this.#elsewhere &&
         html`<p class="note-box" role="status">

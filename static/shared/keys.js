@@ -3,7 +3,8 @@
 
 /** @typedef {{ key: string, label: string, run: (event: KeyboardEvent) => void }} Shortcut */
 
-const CONTROLS = "a, button, summary, input, select, [role=tab]";
+/** The controls that use Enter themselves. */
+const CONTROLS = "a, button, summary, input:not([type=range]), select, [role=tab]";
 /** @type {Set<Shortcut>} */
 const shortcuts = new Set();
 

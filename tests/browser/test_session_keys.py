@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from playwright.sync_api import Page, expect
 
 from tests.browser.test_session import open_session, row
@@ -58,6 +60,39 @@ class TestFocus:
         page.keyboard.press("Enter")
         expect(row(page, 5)).to_have_attribute("data-fate", "out")
         expect(page.locator(".msg-detail").get_by_role("button", name="Restore")).to_be_focused()
+
+    def test_goes_to_the_panel_that_a_key_opens(self, page: Page, server: Server) -> None:
+        """After `e`, the next Tab is in what is heaviest, not at the top of the page."""
+        open_session(page, server, managed(server, 12, tokens=50))
+        expect(page.locator("heavy-panel button").first).to_be_visible()
+        page.keyboard.press("e")
+        expect(page.get_by_role("tab", name="Heaviest")).to_be_focused()
+        page.keyboard.press("Tab")
+        expect(page.locator("heavy-panel :focus")).to_have_count(1)
+
+    def test_returns_to_the_button_of_a_menu(self, page: Page, server: Server) -> None:
+        """Escape closes the menu, and Tab goes on from there."""
+        open_session(page, server, managed(server, 12, tokens=50))
+        more = page.locator(".menu.more summary")
+        more.focus()
+        page.keyboard.press("Enter")
+        page.keyboard.press("Tab")
+        expect(page.get_by_role("switch", name="Automatic pruning")).to_be_focused()
+        page.keyboard.press("Escape")
+        expect(more).to_be_focused()
+
+    def test_may_be_on_the_slider_of_a_plan_that_is_applied(self, page: Page, server: Server) -> None:
+        """Enter applies what was slid to, as the button says; the focus stays in the panels."""
+        open_session(page, server, managed(server, 60))
+        button = page.get_by_role("button", name=re.compile("^Prune .* messages"))
+        expect(button).to_be_visible()
+        page.get_by_label("Cut to").focus()
+        page.keyboard.press("ArrowLeft")
+        expect(page.get_by_role("heading", name="Prune to 59 %")).to_be_visible()
+        expect(button).to_be_enabled()
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("status").filter(has_text="messages pruned")).to_be_visible()
+        expect(page.locator(".side :focus")).to_have_count(1)
 
 
 class TestNotices:
