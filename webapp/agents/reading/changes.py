@@ -19,6 +19,8 @@ from webapp.agents.reading.finding import walk
 log = logging.getLogger(__name__)
 
 FALLBACK_SECONDS = 2.0
+# A change is reported after one or two of these without another one.
+STEP_MS = 20
 ENDINGS = (".jsonl", ".json", ".db", ".db-wal")
 
 
@@ -85,7 +87,7 @@ def _told(
         return
     looked = time.monotonic()
     for batch in watch(
-        *there, watch_filter=None, stop_event=stop, debounce=200, step=50, rust_timeout=1000,
+        *there, watch_filter=None, stop_event=stop, debounce=200, step=STEP_MS, rust_timeout=1000,
         yield_on_timeout=True, raise_interrupt=False, ignore_permission_denied=True,
     ):  # fmt: skip
         if found := _files(batch):
