@@ -63,6 +63,12 @@ export class CoppiceSettings extends ReadingElement {
     this.hear(live, ["resync"], ({ known }) => known && this.refresh());
     this.hear(live, ["settings:changed"], (doc) => this.#changedElsewhere(doc));
     this.hear(live, ["models:changed"], () => this.#whatIf?.refresh());
+    this.#listenToFields();
+    this.#listenToButtons();
+    super.start();
+  }
+
+  #listenToFields() {
     /** @param {string} type @param {(detail: any, event: Event) => void} act */
     const on = (type, act) =>
       this.listen(this, type, (/** @type {CustomEvent} */ event) => act(event.detail, event));
@@ -82,6 +88,9 @@ export class CoppiceSettings extends ReadingElement {
     this.listen(window, "beforeunload", (/** @type {BeforeUnloadEvent} */ event) => {
       if (this.#changes.length > 0) event.preventDefault();
     });
+  }
+
+  #listenToButtons() {
     /** @param {HTMLElement} target @returns {(list: unknown[]) => unknown[]} */
     const without = (target) => (list) => list.filter((_, i) => i !== Number(target.dataset.i));
     /** @param {HTMLElement} target */
@@ -104,7 +113,6 @@ export class CoppiceSettings extends ReadingElement {
       "add-step": () => this.#edit("length_steps", (list) => [...list, [(list.at(-1)?.[0] ?? 0) + 5000, 1]]),
       "drop-step": (target) => this.#edit("length_steps", without(target)),
     });
-    super.start();
   }
 
   /** Takes the choices in the address; an unknown type is ignored. */
