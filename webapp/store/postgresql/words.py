@@ -129,24 +129,28 @@ class VectorWords(WordIndex):
         if not sought:
             return []
         where, values = condition(within)
-        matching = f"WHERE w.words @@ ?::tsquery {where}AND w.n > ? "
-        first = 0 if within.session is not None else self._first(matching, (sought, *values))
+        matching = f"WHERE w.words @@ ?::tsquery {where}"
+        if within.session is None:
+            matching = self._newest(matching, (sought, *values))
         sql = (
             f"SELECT w.key, e.message_no FROM entry_words w {_ENTRIES}{_MESSAGES}{matching}"
             "ORDER BY ts_rank(w.words, ?::tsquery, 1) DESC, w.key DESC LIMIT ? OFFSET ?"
         )
-        rows = self._db.rows(sql, (sought, *values, first, sought, limit, offset))
+        rows = self._db.rows(sql, (sought, *values, sought, limit, offset))
         return [(k >> SHIFT, number(k), no) for k, no in rows]
 
-    def _first(self, matching: str, values: tuple[Any, ...]) -> int:
-        """Return the number behind which enough of the newest entries match, 0 where all have to be looked at."""
+    def _newest(self, matching: str, values: tuple[Any, ...]) -> str:
+        """Return the condition of a search, limited to as many of the newest entries as have enough matches."""
         last = self._db.value("SELECT max(n) FROM entry_words") or 0
         joined = f"{_ENTRIES}{_MESSAGES}" if "m." in matching else ""
-        sql = f"SELECT count(*) FROM entry_words w {joined}{matching}"
         for newest in NEWEST:
-            if last > newest and self._db.value(sql, (*values, last - newest)) >= ENOUGH:
-                return int(last - newest)
-        return 0
+            limited = f"{matching}AND w.n > {last - newest} "
+            if newest == NEWEST[0]:  # read one by one: the index would look up every match of the whole store
+                limited = limited.replace("w.words @@ ?::tsquery", "(w.words @@ ?::tsquery) IS TRUE")
+            sql = f"SELECT count(*) FROM entry_words w {joined}{limited}"
+            if last > newest and self._db.value(sql, values) >= ENOUGH:
+                return limited
+        return matching
 
     def put_memory(self, number: int, text: str) -> None:
         """Index a memory or learning that is new or has changed."""
