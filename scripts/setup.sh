@@ -101,8 +101,23 @@ set_up_postgresql() {
     >/dev/null 2>&1 || say "PostgreSQL could not be installed: its tests are skipped"
 }
 
+set_up_redis() {
+  if command -v redis-server >/dev/null; then return; fi
+  if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then
+    say "Redis is not installed: its tests are skipped (Debian: apt-get install redis-server)"
+    return
+  fi
+  say "installing Redis"
+  # policy-rc.d keeps Debian from starting a server of its own.
+  local policy=/usr/sbin/policy-rc.d made=
+  [ -e "$policy" ] || { printf '#!/bin/sh\nexit 101\n' > "$policy" && chmod +x "$policy" && made=yes; }
+  { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq --no-install-recommends redis-server; } \
+    >/dev/null 2>&1 || say "Redis could not be installed: its tests are skipped"
+  [ -z "$made" ] || rm -f "$policy"
+}
+
 case "$level" in
   run) set_up_python; set_up_node ;;
-  dev) set_up_python; set_up_node; set_up_postgresql; "$venv_python" scripts/browser.py >/dev/null ;;
+  dev) set_up_python; set_up_node; set_up_postgresql; set_up_redis; "$venv_python" scripts/browser.py >/dev/null ;;
   *) fail "expected run or dev, got $level" ;;
 esac

@@ -100,7 +100,16 @@ class Cluster:
     def _emptying(self) -> str:
         """Return the statements that delete every row and begin every count again."""
         names = sorted({part.table for part in PARTS} - {"access_tokens", "webhooks"})
-        tables = [*names, "access_tokens", "webhooks", "revisions", "seals", "entry_words", "memory_words"]
+        tables = [
+            *names,
+            "access_tokens",
+            "webhooks",
+            "revisions",
+            "leases",
+            "seals",
+            "entry_words",
+            "memory_words",
+        ]
         counted = [f"{name}_id_seq" for name in ("memories", "webhooks", "webhook_deliveries")]
         counted += ["sessions_key_seq", "access_tokens_key_seq"]
         return "; ".join(

@@ -15,7 +15,10 @@ import pytest
 from tests.sources import Arrow, Module, arrows, is_within, read_modules
 
 FACTS = ("webapp.events", "webapp.errors", "webapp.config")
-MATTER = ("webapp.store", "webapp.agents", "webapp.tokenizers", "webapp.redaction", "webapp.providers")
+MATTER = (
+    *("webapp.store", "webapp.agents", "webapp.tokenizers", "webapp.redaction"),
+    *("webapp.providers", "webapp.queue"),
+)
 EDGE = (
     *("webapp.services", "webapp.events", "webapp.bus", "webapp.errors", "scoring.formats"),
     "webapp.bodies",  # the request bodies that HTTP and Socket.IO share
@@ -91,6 +94,7 @@ ONLY_IN: Mapping[str, tuple[str, ...]] = {
     "sqlite_utils": ("webapp.store",),
     "psycopg": ("webapp.store",),
     "psycopg_pool": ("webapp.store",),
+    "redis": ("webapp.queue",),
     "flask": (
         "webapp.routes",
         "webapp.live",

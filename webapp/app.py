@@ -9,6 +9,7 @@ from webapp.access.keys import Keys
 from webapp.bus import Bus
 from webapp.config import Config
 from webapp.providers.client import ModelClient
+from webapp.queue import Queue
 from webapp.services.catalog.demo import Demo
 from webapp.services.catalog.repairing import Repairing
 from webapp.services.catalog.savings import Savings
@@ -86,6 +87,7 @@ class App:
     following: Watcher
     keys: Keys
     model: ModelClient | None = None
+    queue: Queue | None = None
 
     def verify(self) -> Iterator[str]:
         """Yield every fault in the store, one line each."""
@@ -99,7 +101,10 @@ class App:
         self.proxy_scripts.close()
         self.judging.close()
         self.background.close()
+        self.environment.turns.close()
         self.webhooks.close()
         if self.model is not None:
             self.model.close()
+        if self.queue is not None:
+            self.queue.close()
         self.store.close()

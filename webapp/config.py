@@ -24,6 +24,9 @@ DEFAULT_PORT = 5000
 # Long enough for the transactions of another Coppice, short enough for a waiting user.
 BUSY_SECONDS = 1.0
 SCHEMES = ("postgresql", "postgres")
+MOST_WORKERS = 64
+# The smallest and the largest value of settings that are whole numbers.
+NUMBERS = {"port": (0, 65535), "proxies": (0, 9), "workers": (1, MOST_WORKERS)}
 SIZES = ("max_message", "max_session", "max_store")
 FROM_ENVIRONMENT = (
     "db",
@@ -35,9 +38,12 @@ FROM_ENVIRONMENT = (
     "tls_key",
     "prefix",
     "proxies",
+    "queue",
+    "workers",
     *SIZES,
 )
 ORIGIN = re.compile(r"https?://(\[[0-9a-f:.]+\]|[^:/?#@\s\[\]*]+)(:\d+)?")
+QUEUE = re.compile(r"rediss?://[^\s/]|unix://")
 PREFIX = re.compile(r"(/[\w.~-]+)*")
 
 
@@ -111,6 +117,7 @@ class Config:
     the agents' usual ones; `follow` False follows nothing. `env` is the environment with the locations of the agents'
     folders. `redact` replaces credentials in new messages. A message, a session's log and the store may take
     `max_message`, `max_session` and `max_store` MiB; 0 sets no limit.
+    `workers` processes serve one store and tell each other of changes by the `queue`, the address of a Redis.
     `busy_seconds` is the time that a write waits for another process. `durable` writes more slowly, so that even the
     last append survives a power cut (SQLite `synchronous=FULL`). If `token` is set, programs and pages need it or one
     that `coppice token` made. `tls_cert` and `tls_key` are PEM files. Pages of `allowed_origins`, such as
@@ -134,6 +141,8 @@ class Config:
     tls_key: Path | None = None
     prefix: str = ""
     proxies: int = 0
+    queue: str | None = None
+    workers: int = 1
     env: Mapping[str, str] | None = None
     redact: bool = False
     max_message: float = 16.0
@@ -222,6 +231,8 @@ _EXPECTED = {
     "tls_key": "a path",
     "prefix": "a path like /coppice",
     "proxies": "a whole number from 0 to 9",
+    "queue": "an address like redis://127.0.0.1:6379/0",
+    "workers": f"a whole number from 1 to {MOST_WORKERS}",
 }
 
 
@@ -255,11 +266,12 @@ def _read(name: str, value: Any) -> Any:
         if isinstance(value, str) or not all(isinstance(one, str | Path) for one in value):
             raise TypeError
         return tuple(LISTS[name](one) for one in value)
-    if name in ("host", "token"):
-        return _if(value, isinstance(value, str))
-    if name in ("port", "proxies"):  # text in the environment
+    if name in ("host", "token", "queue"):
+        return _if(value, isinstance(value, str) and (name != "queue" or QUEUE.match(value) is not None))
+    if name in NUMBERS:  # text in the environment
         number = int(_if(value, isinstance(value, int | str) and not isinstance(value, bool)))
-        return _if(number, 0 <= number <= (65535 if name == "port" else 9))
+        least, most = NUMBERS[name]
+        return _if(number, least <= number <= most)
     if name == "prefix":
         path = _if(value, isinstance(value, str)).rstrip("/")
         return _if(path, PREFIX.fullmatch(path) is not None)

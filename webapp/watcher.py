@@ -56,6 +56,7 @@ class Watcher:
         for thread in self._threads:
             thread.join(timeout=10)
         self._threads.clear()
+        self.following.forget_all()
 
     @property
     def running(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import threading
 
 from scoring.models import find_model
@@ -14,6 +15,7 @@ from webapp.providers import webhook
 from webapp.providers.client import ModelClient
 from webapp.providers.endpoint import Endpoint
 from webapp.providers.wire import Question
+from webapp.queue import Queue
 from webapp.redaction import redactor
 from webapp.services.catalog.demo import Demo
 from webapp.services.catalog.repairing import Repairing
@@ -43,6 +45,7 @@ from webapp.services.reaching.hints import Hints
 from webapp.services.reaching.webhooks import Webhooks
 from webapp.services.session.environment import Environment, Sizes
 from webapp.services.session.histories import Histories
+from webapp.services.session.turns import Turns
 from webapp.services.settings.library import ModelTable, SettingsService
 from webapp.services.settings.suggesting import Suggesting
 from webapp.services.summaries.plan_summary import Covering
@@ -58,18 +61,25 @@ from webapp.watcher import Watcher
 
 __all__ = ["App", "build"]
 
+# The name of a store, in its settings.
+IDENTITY = "identity"
 
-def build(config: Config) -> App:
+
+def build(config: Config, *, serves: bool = False) -> App:
     """Return the application for this configuration, creating a missing database. No background work runs yet.
+
+    With `serves` it is one of the workers that share the configured queue, if there is one.
 
     Raises:
         StoreError: the database cannot be opened.
+        Invalid: the queue cannot be used.
     """
     store = Store(config.database, busy_seconds=config.busy_seconds, durable=config.durable)
     if store.small.setting(UNFINISHED) is not None:
         store.close()
         raise Conflict(f"{store.db.name} is a copy that was interrupted; end it with the same `coppice copy`")
     bus = Bus()
+    queue = Queue(config.queue, identity_of(store)) if serves and config.queue is not None else None
     environment = Environment(
         store,
         bus,
@@ -78,6 +88,8 @@ def build(config: Config) -> App:
         sizes=Sizes(
             *(int(mb * (1 << 20)) for mb in (config.max_message, config.max_session, config.max_store))
         ),
+        shelf=queue,
+        turns=Turns(store, shared=queue is not None),
     )
     histories = Histories(store)
     planning = Planning(environment, histories)
@@ -126,6 +138,7 @@ def build(config: Config) -> App:
         verdicts=verdicts,
         judging=Judging(verdicts),
         model=model,
+        queue=queue,
         importing=Importing(environment, ingest, sessions, own),
         exporting=Exporting(environment, context, own),
         resuming=Resuming(environment, prunes, config.environment, config.folder / "copies"),
@@ -138,6 +151,16 @@ def build(config: Config) -> App:
         proxy_scripts=ProxyScripts(environment, followed_calls),
         following=Watcher(Following(environment, portions, config.watch, config.environment)),
     )
+
+
+def identity_of(store: Store) -> str:
+    """Return the random name of a store, by which its workers find each other at the queue."""
+    with store.write():
+        name = store.small.setting(IDENTITY)
+        if not isinstance(name, str):
+            name = secrets.token_hex(8)
+            store.small.put_setting(IDENTITY, name)
+    return name
 
 
 def asking(model: ModelClient, environment: Environment) -> Writes:

@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 from flask import Flask
 
+from tests.queues import missing, redis_server
 from tests.servers import Server, running_server
 from tests.webapp.promises import Client
+from tests.webapp.workers import Worker, worker
 from webapp import create_app
 from webapp.app import App
 from webapp.config import Config, Database
@@ -43,6 +45,24 @@ def flask_app(config: Config, app: App) -> Iterator[Flask]:
 def client(flask_app: Flask) -> Client:
     """A client of every route, on this machine."""
     return Client(flask_app, flask_app.response_class)
+
+
+@pytest.fixture(scope="session")
+def queue_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a Redis; each store has its own names in it."""
+    if reason := missing():
+        pytest.skip(reason)
+    with redis_server(tmp_path_factory.mktemp("redis")) as redis:
+        yield redis.url
+
+
+@pytest.fixture
+def workers(config: Config, queue_url: str) -> Iterator[tuple[Worker, Worker]]:
+    """Two workers that serve one store."""
+    made = worker(config, queue_url), worker(config, queue_url)
+    yield made
+    for one in made:
+        one.close()
 
 
 @pytest.fixture

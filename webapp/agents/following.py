@@ -78,6 +78,11 @@ class FollowedFiles(ABC):
         with self._lock:
             self._files.update({file.path: file for file in files})
 
+    def forget_all(self) -> None:
+        """Forget the open readers, because another process reads on from the stored positions."""
+        with self._lock:
+            self._open.clear()
+
     # -- reading one
 
     def look(self, file: TranscriptFile, stop: threading.Event | None = None) -> int:

@@ -15,9 +15,10 @@ from webapp.agents import AGENTS
 from webapp.commands.common import db_option
 from webapp.commands.proxying import proxy_beside
 from webapp.commands.terminal import echo
-from webapp.config import DEFAULT_PORT, Config, is_loopback
+from webapp.config import DEFAULT_PORT, MOST_WORKERS, Config, is_loopback
 from webapp.errors import Invalid
 from webapp.proxy.process import DEFAULT_PORT as DEFAULT_PROXY_PORT
+from webapp.queue import connected
 from webapp.store import Store
 
 Command = Callable[..., Any]
@@ -34,6 +35,11 @@ IN_CLEAR = (
     "{host} is served without TLS: whoever is on the network between reads tokens and sessions; "
     "use --tls-cert and --tls-key, or a proxy that has them"
 )
+QUEUELESS = (
+    "{workers} workers would not hear of each other's changes; name a Redis with --queue redis://127.0.0.1:6379/0, "
+    "or leave out --workers"
+)
+ONE_ONLY = "{what} belongs to one worker; leave out --workers, or start `coppice proxy` by itself"
 GONE = "{folder} does not exist yet; it is followed once it does"
 
 
@@ -93,6 +99,16 @@ def serving_options(command: Command) -> Command:
             "--proxies",
             type=click.IntRange(0, 9),
             help="How many reverse proxies in front set X-Forwarded-For and -Proto; by default none is trusted.",
+        ),
+        click.option(
+            "--queue",
+            metavar="URL",
+            help="The Redis by which several workers tell each other of changes, like redis://127.0.0.1:6379/0.",
+        ),
+        click.option(
+            "--workers",
+            type=click.IntRange(1, MOST_WORKERS),
+            help="How many processes serve, by default one; more need --queue.",
         ),
         click.option(
             "--proxy",
@@ -165,6 +181,7 @@ def run_server(
     for folder in config.watch:
         if not folder.is_dir():
             echo(GONE.format(folder=folder), err=True)
+    refuse_alone(config, beside=proxy_port is not None)
     refuse_open(config)
     serving.check_certificate(config.tls_cert, config.tls_key)
     listener = serving.listen(config.host, config.port, others=config.port == DEFAULT_PORT)
@@ -181,7 +198,36 @@ def run_server(
             if proxy_port is not None:
                 beside.enter_context(proxy_beside(proxy_port, url, token))
 
-        serving.run(lambda: serving.Running(config, start), listener, config.tls_cert, config.tls_key)
+        serving.run(
+            lambda: serving.Running(config, start),
+            listener,
+            config.tls_cert,
+            config.tls_key,
+            workers=config.workers,
+        )
+
+
+def refuse_alone(config: Config, *, beside: bool) -> None:
+    """Refuse several workers where they cannot work, and a queue that cannot be reached.
+
+    Raises:
+        Invalid: what is missing, and what to do.
+    """
+    from webapp.serving.server import has_gunicorn
+
+    if config.queue is not None:
+        connected(config.queue).close()
+    if config.workers == 1:
+        return
+    if config.queue is None:
+        raise Invalid(QUEUELESS.format(workers=config.workers), "queue")
+    if config.demo or beside:
+        what = "the generated session" if config.demo else "the proxy"
+        raise Invalid(ONE_ONLY.format(what=what), "workers")
+    if not has_gunicorn():
+        raise Invalid(
+            "several workers need gunicorn, which does not run here; leave out --workers", "workers"
+        )
 
 
 def refuse_open(config: Config) -> None:

@@ -11,8 +11,8 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple
 
 import orjson
 from flask import Flask, request
@@ -23,10 +23,11 @@ from webapp.access.gate import PASS, Gate, may_change
 from webapp.app import App
 from webapp.bodies import Body, SocketPlan, SocketPrune, SocketUndo, Subscribe, refusal
 from webapp.errors import Forbidden, Malformed, NotFound, StoreError, status_of, to_json
-from webapp.events import Event
+from webapp.events import Event, ModelsChanged, SettingsChanged
 from webapp.live.admission import Admission
 from webapp.live.notices import Payload, notes_of
 from webapp.live.rooms import OVERVIEW, SESSION_PREFIX, Room, Sent
+from webapp.live.shared import Heard, Recent, SharedRoom
 from webapp.live.throttle import Pending
 from webapp.live.websockets import Outbox, Websockets
 from webapp.services.planning.requests import PlanRequest, PruneRequest
@@ -63,8 +64,16 @@ class Json:
         return orjson.loads(text)
 
 
+class Key(NamedTuple):
+    """The place where messages wait: a room and a session, "" for none; with `page` for that page of the room alone."""
+
+    room: str
+    subject: str
+    page: str = ""
+
+
 class Gateway:
-    """Connects the bus with the browsers."""
+    """Connects the bus with the browsers. With a queue, the events of all workers come by that, also our own."""
 
     def __init__(
         self, app: App, flask_app: Flask, gate: Gate, clock: Callable[[], float] = time.monotonic
@@ -73,7 +82,9 @@ class Gateway:
         self.clock = clock
         self._wake = threading.Condition()
         self._rooms: dict[str, Room] = {}
-        self._pending: dict[tuple[str, str], Pending] = {}
+        self._pending: dict[Key, Pending] = {}
+        self._sending: list[tuple[Key, Pending]] = []
+        self._recent = Recent() if app.queue is not None else None
         self._closed = False
         self._not_before = 0.0
         # The last reading of the overview: the revision and time before it, and its content.
@@ -86,6 +97,8 @@ class Gateway:
             manage_session=False,
             json=Json,
             engineio_logger=quiet_logger(),
+            # A page that polls would reach another worker each time.
+            transports=["websocket"] if app.queue is not None else None,
         )
         self.websockets = Websockets()
         engine = self.socketio.server.eio
@@ -97,7 +110,9 @@ class Gateway:
         self._answer("context:prune", SocketPrune, self.prune, changes=True)
         self._answer("context:undo", SocketUndo, self.undo, changes=True)
         self.socketio.on_event("disconnect", self.left)
-        self._cancel = app.bus.subscribe(self.note)
+        self._cancel = app.bus.subscribe(self.note if app.queue is None else app.queue.publish)
+        if app.queue is not None:
+            app.queue.start(self.heard, self.lost)
         self._thread = threading.Thread(target=self._run, name="live", daemon=True)
         self._thread.start()
 
@@ -105,11 +120,29 @@ class Gateway:
 
     def note(self, event: Event) -> None:
         """Queue the notes of an event; takes the same short time for any number of pages."""
-        for note in notes_of(event):
-            with self._wake:
+        self.heard(0, event)
+
+    def heard(self, revision: int, event: Event) -> None:
+        """Queue the notes of an event that has a revision in the queue."""
+        if revision and isinstance(event, SettingsChanged | ModelsChanged):
+            self.app.environment.forget()
+        notes = notes_of(event)
+        with self._wake:
+            if self._recent is not None:
+                self._recent.add(revision, notes)
+            for note in notes:
                 for room in [note.room] if note.room else self._inhabited():
-                    self._pending.setdefault((room, note.subject), Pending()).add(note)
+                    self._pending.setdefault(Key(room, note.subject), Pending()).add(note, revision)
+            if notes:
                 self._wake.notify()
+
+    def lost(self) -> None:
+        """Disconnect every page, so that it comes back for a snapshot: events are missing."""
+        self.app.environment.forget()
+        with self._wake:
+            if self._recent is not None:
+                self._recent.forget()
+        self._disconnect(lambda _: True)
 
     def _inhabited(self) -> list[str]:
         return [name for name, room in self._rooms.items() if room.members]
@@ -148,19 +181,47 @@ class Gateway:
                 (key, pending.take(now)) for key, pending in self._pending.items() if pending.due_at() <= now
             ]
             self._forget_idle(now)
-        rows = [subject for (name, subject), taken in due if name == OVERVIEW and taken.is_row()]
-        together = set(rows) if len(rows) > 1 else set()
-        for (room_name, subject), taken in due:
+            self._sending = due
+            self._set_out()
+        rows = {key.subject: taken for key, taken in due if key[::2] == (OVERVIEW, "") and taken.is_row()}
+        alone = [(key, taken) for key, taken in due if not (len(rows) > 1 and rows.get(key.subject) is taken)]
+        ends = {key.room: key for key, _ in alone}
+        if len(rows) > 1:
+            ends.pop(OVERVIEW, None)
+        for key, taken in alone:
             try:
-                if room_name == OVERVIEW and subject in together:
-                    if subject == rows[0]:
-                        self._tell_rows(rows, now)
-                else:
-                    self._tell(room_name, subject, taken, now)
+                self._tell(key, taken, now, last=ends.get(key.room) == key)
             except Exception:
-                log.exception("cannot send messages to %s", room_name)
+                log.exception("cannot send messages to %s", key.room)
+        if len(rows) > 1:
+            try:
+                self._tell_rows(rows, now)
+            except Exception:
+                log.exception("cannot send rows to the overview")
+        with self._wake:
+            self._sending = []
 
-    def _tell_rows(self, subjects: list[str], now: float) -> None:
+    def _set_out(self) -> None:
+        """Note how far the rooms are told before and after what is being sent."""
+        if self._recent is None:
+            return
+        waiting = self._told((key, one) for key, one in self._pending.items() if one.count())
+        sending = self._told(self._sending)
+        for name in sending:
+            room = self._rooms.get(name)
+            if isinstance(room, SharedRoom):
+                room.ahead = waiting.get(name, self._recent.latest)
+                room.revision = min(room.ahead, sending[name])
+
+    @staticmethod
+    def _told(waiting: Iterable[tuple[Key, Pending]]) -> dict[str, int]:
+        """Return for each room the revision before the first of the messages that wait."""
+        found: dict[str, int] = {}
+        for key, one in waiting:
+            found[key.room] = min(found.get(key.room, one.first - 1), one.first - 1)
+        return found
+
+    def _tell_rows(self, subjects: Mapping[str, Pending], now: float) -> None:
         """Send the rows of several sessions in one message: each message costs time in every open overview."""
         room = self._rooms.get(OVERVIEW)
         if room is None:
@@ -175,11 +236,11 @@ class Gateway:
             found = [row for subject in subjects if (row := self._row(subject)) is not None]
             cost = self.clock() - started + len(room.members) * len(found) * PAGE_ROW_SECONDS
         except StoreError as error:
-            self._later(OVERVIEW, {subject: Pending(row=True) for subject in subjects}, now, error)
+            self._later({Key(OVERVIEW, subject): one for subject, one in subjects.items()}, now, error)
             return
         with self._wake:
             for subject in subjects:
-                self._pending.setdefault((OVERVIEW, subject), Pending()).pace.took(1, now, cost)
+                self._pending.setdefault(Key(OVERVIEW, subject), Pending()).pace.took(1, now, cost)
             sent = room.stamp("sessions:updated", {"sessions": found})
             self.socketio.emit(sent.event, sent.payload, to=room.name)
 
@@ -196,12 +257,15 @@ class Gateway:
         self.app.judging.want([session])
         return vars(session)
 
-    def _later(self, room_name: str, taken: dict[str, Pending], now: float, error: StoreError) -> None:
+    def _later(self, taken: Mapping[Key, Pending], now: float, error: StoreError) -> None:
         """Keep what could not be read, and retry after RETRY_SECONDS."""
         log.warning("cannot read what pages are sent, trying again: %s", error)
         with self._wake:
-            for subject, one in taken.items():
-                self._pending.setdefault((room_name, subject), Pending()).put_back(one)
+            for key, one in taken.items():
+                self._pending.setdefault(key, Pending()).put_back(one)
+                room = self._rooms.get(key.room)
+                if isinstance(room, SharedRoom):
+                    room.hold()
             self._not_before = now + RETRY_SECONDS
 
     def _forget_idle(self, now: float) -> None:
@@ -209,8 +273,9 @@ class Gateway:
         for key in idle:
             del self._pending[key]
 
-    def _tell(self, room_name: str, subject: str, taken: Pending, now: float) -> None:
-        room = self._rooms.get(room_name)
+    def _tell(self, key: Key, taken: Pending, now: float, *, last: bool = True) -> None:
+        """Send what waits for a session in a room; `last` where the room is sent nothing after it for now."""
+        room = self._rooms.get(key.room)
         if room is None:  # no page has joined since the start, so nothing has to be kept
             return
         try:
@@ -220,19 +285,22 @@ class Gateway:
                     room.pass_over()
                 return
             started = self.clock()
-            messages = self._messages(subject, taken)
+            messages = self._messages(key.subject, taken)
             cost = self.clock() - started
         except NotFound:  # deleted meanwhile: only events with a payload, such as the deletion, are sent
             messages, cost = [one for one in taken.events if one[1]], 0.0
         except StoreError as error:
-            self._later(room_name, {subject: taken}, now, error)
+            self._later({key: taken}, now, error)
             return
         with self._wake:
-            sent = [room.stamp(event, payload) for event, payload in messages]
-            self._pending.setdefault((room_name, subject), Pending()).pace.took(len(sent), now, cost)
+            sent = [
+                room.stamp(event, payload, last=last and n == len(messages))
+                for n, (event, payload) in enumerate(messages, 1)
+            ]
+            self._pending.setdefault(key, Pending()).pace.took(len(sent), now, cost)
             # Under the lock, so that a page that subscribes meanwhile gets each message exactly once.
             for one in sent:
-                self.socketio.emit(one.event, one.payload, to=room.name)
+                self.socketio.emit(one.event, one.payload, to=key.page or room.name)
 
     def _messages(self, subject: str, taken: Pending) -> list[tuple[str, Payload]]:
         """Return the messages to send, with payloads read now. Raises what the services raise."""
@@ -258,7 +326,7 @@ class Gateway:
         with self._wake:
             found = self._rooms.get(name)
         if found is None:
-            fresh = Room(name, self._reserve)
+            fresh = Room(name, self._reserve) if self._recent is None else SharedRoom(name, self._recent)
             with self._wake:
                 found = self._rooms.setdefault(name, fresh)
         return found
@@ -280,14 +348,23 @@ class Gateway:
 
     def _drop_uninvited(self) -> None:
         """Disconnect pages whose token was revoked, or that have none although one is needed now."""
-        engine, environs = self.socketio.server.eio, self.socketio.server.environ
+        environs = self.socketio.server.environ
         admitted: dict[Any, bool] = {}
-        for sid, client in list(engine.sockets.items()):
+
+        def uninvited(sid: str) -> bool:
             environ = environs.get(sid, {})
             held = environ.get(PASS)
             if held not in admitted:
                 admitted[held] = self.gate.still_admits(environ)
-            if not admitted[held]:
+            return not admitted[held]
+
+        self._disconnect(uninvited)
+
+    def _disconnect(self, these: Callable[[str], bool]) -> None:
+        """Disconnect pages by the ids of their connections."""
+        engine = self.socketio.server.eio
+        for sid, client in list(engine.sockets.items()):
+            if these(sid):
                 client.close(wait=False)
                 engine.sockets.pop(sid, None)
 
@@ -325,14 +402,27 @@ class Gateway:
         with self._wake:
             join_room(wish.room)
             missed = room.enter(sid, wish.revision)
-            revision = room.revision
+            revision = self._revision(room)
             shared, later = self._shared_snapshot(room) if missed is None else (None, [])
             for one in [*(missed or []), *later]:
-                self.socketio.emit(one.event, one.payload, to=sid)
+                if isinstance(one, Heard):  # read when it is sent, after what was sent before
+                    key = Key(room.name, one.note.subject, sid)
+                    self._pending.setdefault(key, Pending()).add(one.note, one.revision)
+                    revision = min(revision, one.revision - 1)
+                else:
+                    self.socketio.emit(one.event, one.payload, to=sid)
+            self._wake.notify()
         snapshot = self._snapshot(room, revision) if missed is None and shared is None else shared
         return {"room": room.name, "revision": revision, "missed": len(missed or []), "snapshot": snapshot}
 
-    def _shared_snapshot(self, room: Room) -> tuple[Payload | None, list[Sent]]:
+    def _revision(self, room: Room) -> int:
+        """Return the revision up to which a room's pages were told everything."""
+        if self._recent is None:
+            return room.revision
+        waiting = [(key, one) for key, one in self._pending.items() if one.count()]
+        return self._told([*waiting, *self._sending]).get(room.name, self._recent.latest)
+
+    def _shared_snapshot(self, room: Room) -> tuple[Payload | None, list[Sent] | list[Heard]]:
         """Return the overview as read a moment ago and the messages sent since; None if it must be read now.
 
         After a restart hundreds of pages reconnect at once.

@@ -57,7 +57,7 @@ class Room:
             block = max(count, BLOCK)
             self._reserved = self._reserve(self.name, block) + block
 
-    def stamp(self, event: str, payload: dict[str, Any]) -> Sent:
+    def stamp(self, event: str, payload: dict[str, Any], *, last: bool = True) -> Sent:  # noqa: ARG002
         """Give a message the next reserved revision and remember it."""
         self.revision += 1
         sent = Sent(self.revision, event, {**payload, "room": self.name, "revision": self.revision})

@@ -45,18 +45,23 @@ class Pace:
 
 @dataclass(slots=True)
 class Pending:
-    """Messages waiting to be sent for one session in one room; later ones of a kind replace or join earlier ones."""
+    """Messages waiting to be sent for one session in one room; later ones of a kind replace or join earlier ones.
+
+    `first` is the revision of the oldest event among them, where a queue gives revisions.
+    """
 
     row: bool = False
     stats: bool = False
     numbers: list[int] = field(default_factory=list)
     appended: int = 0
     events: list[tuple[str, Payload]] = field(default_factory=list)
+    first: int = 0
     pace: Pace = field(default_factory=Pace)
     stats_from: float = 0.0
 
-    def add(self, note: Note) -> None:
+    def add(self, note: Note, revision: int = 0) -> None:
         """Add a note. An event without a payload is queued once: its payload is read when it is sent."""
+        self.first = min(self.first, revision) if self.count() else revision
         self.row |= note.row
         self.stats |= note.stats
         self.numbers = [*self.numbers, *note.numbers][-ROWS_LIMIT:]
@@ -92,7 +97,9 @@ class Pending:
     def take(self, now: float) -> Pending:
         """Remove and return what is due; keep the pace."""
         kept = self._may_wait() and max(self.stats_from, self.pace.due_at(self.count())) > now
-        taken = Pending(self.row, self.stats and not kept, self.numbers, self.appended, self.events)
+        taken = Pending(
+            self.row, self.stats and not kept, self.numbers, self.appended, self.events, self.first
+        )
         if taken.stats:
             self.stats_from = now + STATS_SECONDS
         self.row, self.stats, self.numbers, self.appended, self.events = False, kept, [], 0, []
@@ -100,6 +107,7 @@ class Pending:
 
     def put_back(self, taken: Pending) -> None:
         """Undo a `take` whose messages could not be made."""
+        self.first = min(self.first, taken.first) if self.count() else taken.first
         self.row |= taken.row
         self.stats |= taken.stats
         self.numbers = [*taken.numbers, *self.numbers]

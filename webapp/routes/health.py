@@ -146,8 +146,11 @@ class Deliveries(Collector):
 
 
 def healthz() -> Response:
-    """Answer 200 if the store works, 503 with the reason otherwise."""
-    current_app.extensions[EXTENSION].store.check()
+    """Answer 200 if the store and the queue work, 503 with the reason otherwise."""
+    app: App = current_app.extensions[EXTENSION]
+    app.store.check()
+    if app.queue is not None:
+        app.queue.check()
     return json_response({"status": "ok"})
 
 

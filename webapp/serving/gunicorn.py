@@ -1,5 +1,7 @@
 """Serves with gunicorn's threaded worker, in this process: no parent can die and leave a worker behind.
 
+Several workers are children of this process, which starts another for one that ends, and which they do not outlive.
+
 A request gets a thread only once it has arrived: the event loop reads heads, TLS handshakes and bodies up to a limit.
 So a client that sends half a request, or nothing, holds only a connection, for ARRIVAL_SECONDS. Larger bodies have a
 few threads of their own. When all threads are busy, more requests get a 503. Imported only where gunicorn is
@@ -28,6 +30,7 @@ from typing import Any
 
 from gunicorn import http, sock, util
 from gunicorn.app.base import BaseApplication
+from gunicorn.arbiter import Arbiter
 from gunicorn.workers.gthread import TConn, ThreadWorker
 
 from webapp.access.guard import too_busy, written
@@ -412,13 +415,35 @@ def _but_closed_sockets(failed: threading.ExceptHookArgs) -> None:
         threading.__excepthook__(failed)
 
 
+class Sibling(Worker):
+    """One of several workers; it ends with their parent."""
+
+    def is_parent_alive(self) -> bool:
+        """Return whether the parent lives."""
+        return bool(self.ppid == os.getppid())
+
+
+class Parent(Arbiter):  # type: ignore[misc]  # gunicorn has no types
+    """The process that starts workers, and another one for each that ends."""
+
+    def stop(self, graceful: bool = True) -> None:
+        """Stop the workers; kill those that do not end within the time they have."""
+        self.cfg.set("graceful_timeout", GRACE_SECONDS + int(LAST_SECONDS) + 1)
+        super().stop(graceful)
+
+
 class Application(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
     """Our application in gunicorn's form."""
 
     def __init__(
-        self, make: Callable[[], Any], certificate: Path | None, key: Path | None, capacity: Capacity
+        self,
+        make: Callable[[], Any],
+        certificate: Path | None,
+        key: Path | None,
+        capacity: Capacity,
+        workers: int = 1,
     ) -> None:
-        self._make, self.capacity = make, capacity
+        self._make, self.capacity, self.workers = make, capacity, workers
         self._certificate = {"certfile": certificate, "keyfile": key or certificate} if certificate else {}
         self._running: Any = None
         super().__init__()
@@ -426,10 +451,11 @@ class Application(BaseApplication):  # type: ignore[misc]  # gunicorn has no typ
     def load_config(self) -> None:
         """Set every option; gunicorn's own files and variables are not read."""
         chosen: dict[str, Any] = {
-            "workers": 1,
+            "workers": self.workers,
+            "control_socket_disable": True,
             "threads": self.capacity.threads,
             "worker_connections": CONNECTIONS,
-            "worker_class": Worker,
+            "worker_class": Worker if self.workers == 1 else Sibling,
             "keepalive": self.capacity.kept_seconds,
             "graceful_timeout": GRACE_SECONDS,
             "timeout": 0,
@@ -474,12 +500,17 @@ def serve(
     certificate: Path | None = None,
     key: Path | None = None,
     capacity: Capacity | None = None,
+    workers: int = 1,
 ) -> None:
     """Serve until SIGINT or SIGTERM; then raise SystemExit, as gunicorn does."""
     os.environ.pop("GUNICORN_CMD_ARGS", None)
     allow_connections()
     listener.setblocking(False)
-    application = Application(make, certificate, key, capacity or Capacity())
+    application = Application(make, certificate, key, capacity or Capacity(), workers)
+    if workers > 1:
+        parent = Parent(application)
+        parent.LISTENERS = [listener]
+        parent.run()
     log = application.cfg.logger_class(application.cfg)
     Worker(1, os.getppid(), [listener], application, 0, application.cfg, log).init_process()
     sys.exit(0)

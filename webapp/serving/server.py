@@ -1,7 +1,7 @@
-"""Serves the application in one process, with gunicorn's threaded worker where gunicorn runs, otherwise with Werkzeug.
+"""Serves the application with gunicorn's threaded worker where gunicorn runs, otherwise with Werkzeug.
 
-One process, because it holds Socket.IO's rooms. The listening socket is opened first, so that a port in use is reported
-before anything starts. Both servers end within two seconds, even with open websockets.
+One process by default; with a queue, several can share the socket. It is opened first, so that a port in use is
+reported before anything starts. Both servers end within two seconds, even with open websockets.
 """
 
 from __future__ import annotations
@@ -36,10 +36,11 @@ class Running:
     def __init__(self, config: Config, beside: Callable[[str], None] | None = None) -> None:
         """Build the application; `beside` starts a process that uses it, and gets a token for that process."""
         from webapp import create_app  # not needed by the proxy, which also uses this module
+        from webapp.services.session.alone import Alone
         from webapp.services.session.measuring_beside import MeasuringBeside
         from webapp.wiring import build
 
-        self.app = build(config)
+        self.app = build(config, serves=True)
         self.app.environment.tokenizers.load()
         self._measuring = self.app.environment.measure = MeasuringBeside()
         with suppress(StoreError):  # /healthz reports it; readable data is still shown
@@ -51,8 +52,12 @@ class Running:
             beside(self.app.keys.make_beside())
         self.app.webhooks.start()
         self.app.resuming.tidy()
+        turn = f"files of {socket.gethostname()}"
+        self._following = Alone(
+            self.app.environment.turns, turn, self.app.following.start, self.app.following.stop
+        )
         if config.follow:
-            self.app.following.start()
+            self._following.start()
         if config.demo:
             self.app.demo.start()
 
@@ -62,7 +67,7 @@ class Running:
             if self._state == "open":
                 self._state = "ending"
                 self.wsgi.extensions["coppice.live"].close()
-                self.app.following.stop()
+                self._following.stop()
 
     def close(self) -> None:
         """Let go, and close the store. Can be called twice."""
@@ -177,8 +182,12 @@ def run(
     key: Path | None = None,
     *,
     proxies: bool = False,
+    workers: int = 1,
 ) -> None:
-    """Serve until SIGINT or SIGTERM, with TLS if a certificate is given; `proxies` sets the limits for a proxy."""
+    """Serve until SIGINT or SIGTERM, with TLS if a certificate is given.
+
+    `proxies` sets the limits for a proxy. More `workers` than one are processes, each with what `make` returns there.
+    """
     os.umask(0o077)  # files are readable by their owner only
     tune_interpreter()
     if has_gunicorn():
@@ -194,7 +203,7 @@ def run(
             fields=PROXY_FIELDS,
             field_bytes=PROXY_FIELD_BYTES,
         )
-        serve(make, listener, certificate, key, capacity if proxies else None)
+        serve(make, listener, certificate, key, capacity if proxies else None, workers)
     else:
         server = WerkzeugServer(make(), listener, (certificate, key or certificate) if certificate else None)
         for name in (signal.SIGINT, signal.SIGTERM):

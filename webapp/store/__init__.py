@@ -17,6 +17,7 @@ from webapp.store.access import Access
 from webapp.store.context import Contexts
 from webapp.store.copies import Copies
 from webapp.store.engine import Engine
+from webapp.store.leases import Leases
 from webapp.store.log import Log
 from webapp.store.memories import Memories
 from webapp.store.operations import Operations
@@ -71,6 +72,7 @@ class Store:
         self.savings = Saved(self.db)
         self.access = Access(self.db)
         self.webhooks = Webhooks(self.db)
+        self.leases = Leases(self.db)
         self.dump = Dump(self.db)
         self._inspected = False
 

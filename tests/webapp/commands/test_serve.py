@@ -17,7 +17,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """Record the listener and the application's maker instead of serving."""
     found: list[Any] = []
 
-    def run_nothing(make: Any, listener: Any, *_: Any) -> None:
+    def run_nothing(make: Any, listener: Any, *_: Any, workers: int) -> None:
         running = make()
         found.append((running.app.config, listener.getsockname()))
         running.close()
@@ -70,6 +70,22 @@ class TestServe:
         assert done.code == 0
         assert f"{tmp_path / 'gone'} does not exist yet" in done.err
         assert done.err.count("\n") == 1
+
+    @pytest.mark.parametrize(
+        ("options", "said"),
+        [
+            (("--workers", 2), "--queue redis://"),
+            (("--queue", "redis://:secret@127.0.0.1:1"), "cannot reach the queue redis://127.0.0.1:1"),
+            (("--queue", "http://127.0.0.1"), "expected an address like redis://"),
+        ],
+    )
+    def test_refuses_workers_that_could_not_work_and_says_what_to_do(
+        self, run: Run, asked: list[Any], options: tuple[Any, ...], said: str
+    ) -> None:
+        """Before anything starts; the password of a queue is never shown."""
+        refused = run("serve", "--no-watch", "--port", 0, *options)
+        assert (refused.code, said in refused.err, "secret" in refused.err) == (2, True, False)
+        assert asked == []
 
     def test_opens_the_page_when_asked(
         self, run: Run, asked: list[Any], monkeypatch: pytest.MonkeyPatch

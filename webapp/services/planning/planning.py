@@ -6,14 +6,17 @@ the saved settings gives the fates in lists; it is made at most once a version.
 
 from __future__ import annotations
 
+import hashlib
 import secrets
 import threading
 from collections import OrderedDict
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
+
+import orjson
 
 from scoring.errors import InvalidSettings
 from scoring.history import History, reads_keywords, settings_for, text_of
@@ -28,6 +31,21 @@ from webapp.services.session.stored_messages import whole
 from webapp.store.context import PRUNED
 
 PLANS_KEPT = 64
+# The time for which another worker can apply a plan that was shown.
+SHELVED_SECONDS = 3600
+PLAN = "plan:"
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """The request for a plan: `Planning.make` makes the same plan of it as long as its session is the same."""
+
+    tried: Mapping[str, Any] | None = None
+    max_tokens: int | None = None
+    strategy: str | None = None
+    spare: tuple[int, ...] = ()
+    drop: tuple[int, ...] = ()
+    shorten: tuple[int, ...] = ()
 
 
 @dataclass(slots=True)
@@ -35,8 +53,8 @@ class SessionPlan:
     """A plan and what it was made from.
 
     `settings` are the current ones, with the weights of the task type; `preset` is the preset they come from.
-    `max_tokens` is in tokens as shown; `size` is the number of messages in the view. `base` is the plan
-    without outputs shortened by hand; `chosen` says that somebody chose what goes. `cold` and
+    `wish` is what was asked for. `max_tokens` is in tokens as shown; `size` is the number of messages in the view.
+    `base` is the plan without outputs shortened by hand; `chosen` says that somebody chose what goes. `cold` and
     `cached_for_hour` describe the provider's cache. The plan is stale once the session's `version`, the
     current settings with those `tried` on top (`asked`), or the `limits` differ.
     """
@@ -44,6 +62,7 @@ class SessionPlan:
     id: str
     session_id: str
     version: int
+    wish: Wish
     view: SessionHistory
     plan: PrunePlan
     tried: Mapping[str, Any] | None
@@ -58,6 +77,15 @@ class SessionPlan:
     chosen: bool
     cached_for_hour: bool
     cold: bool
+
+    def digest(self) -> str:
+        """Return a hash of what the plan does, and of what decided it."""
+        plan = self.plan
+        fates = [(i, one.tokens) for i, one in sorted(plan.shortenings.items())]
+        summary = plan.summary and (sorted(plan.summary.covers), plan.summary.tokens)
+        decided = (self.asked, self.limits, self.max_tokens, plan.strategy)
+        said = repr((decided, sorted(plan.removed), fates, summary))
+        return hashlib.sha256(said.encode("utf-8", "replace")).hexdigest()
 
 
 class Planning:
@@ -117,8 +145,9 @@ class Planning:
             if shorten:
                 chosen = self._chosen_shortenings(session, view, shorten)
                 plan = with_shortened(plan, chosen, view.history.tokens)
+        wish = Wish(tried, max_tokens, strategy, *(tuple(sorted(nos)) for nos in (spare, drop, shorten)))
         return SessionPlan(
-            id=secrets.token_hex(8), session_id=session.id, version=session.version, view=view, plan=plan,
+            id=secrets.token_hex(8), session_id=session.id, version=session.version, wish=wish, view=view, plan=plan,
             tried=tried, asked=asked, settings=settings, preset=preset, limits=limits, scale=scale,
             max_tokens=shown, size=size, base=base, chosen=bool(drop or shorten),
             cached_for_hour=session.state.cached_for_hour, cold=session.cache_is_cold,
@@ -170,7 +199,14 @@ class Planning:
         return chosen
 
     def remember(self, planned: SessionPlan) -> SessionPlan:
-        """Keep a plan that was shown, so that exactly that plan can be applied."""
+        """Keep a plan that was shown, so that exactly that plan can be applied, by any worker."""
+        shelf = self._environment.shelf
+        if shelf is not None:
+            kept = [planned.session_id, planned.version, asdict(planned.wish), planned.digest()]
+            shelf.put(PLAN + planned.id, orjson.dumps(kept), SHELVED_SECONDS)
+        return self._keep(planned)
+
+    def _keep(self, planned: SessionPlan) -> SessionPlan:
         with self._lock:
             self._plans[planned.id] = planned
             while len(self._plans) > PLANS_KEPT:
@@ -185,6 +221,7 @@ class Planning:
         """
         with self._lock:
             planned = self._plans.get(plan_id)
+        planned = planned or self._made_again(plan_id, session)
         if planned is None or planned.session_id != session.id:
             raise StalePlan("this plan is no longer known; look at a new one")
         if planned.version != session.version:
@@ -192,6 +229,30 @@ class Planning:
         if not _decided_alike(planned, session):
             raise StalePlan("settings or limits have changed since this plan was made; look at a new one")
         return planned
+
+    def _made_again(self, plan_id: str, session: Session) -> SessionPlan | None:
+        """Return the plan that another worker showed, made of the same session and wish; None if there is none.
+
+        Raises:
+            StalePlan: the session has changed since, or the plan would now be another.
+        """
+        shelf = self._environment.shelf
+        kept = shelf.get(PLAN + plan_id) if shelf is not None else None
+        if kept is None:
+            return None
+        session_id, version, wish, digest = orjson.loads(kept)
+        if session_id != session.id:
+            return None
+        if version != session.version:
+            raise StalePlan("the session has changed since this plan was made; look at a new one")
+        try:
+            planned = self.make(session, **wish)
+        except (InvalidSettings, Conflict) as error:
+            raise StalePlan(f"this plan can no longer be made, because {error}; look at a new one") from error
+        if planned.digest() != digest:
+            raise StalePlan("settings or limits have changed since this plan was made; look at a new one")
+        planned.id = plan_id
+        return self._keep(planned)
 
     def holding(self, plan_id: str, session: Session) -> SessionPlan | None:
         """Return the plan that was shown under this id if it still applies to the session."""

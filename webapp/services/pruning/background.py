@@ -26,6 +26,8 @@ from webapp.services.summaries.summarising import Summarising
 log = logging.getLogger(__name__)
 # The other kind of job, besides a summary by its triggers: a prune whose summary a model writes.
 PRUNE = "prune"
+# The turn of a session's job, with the session's id behind it.
+TURN = "summary "
 
 
 @dataclass(slots=True)
@@ -41,7 +43,7 @@ class Background:
 
     def __init__(self, environment: Environment, summarising: Summarising, automatic: Automatic) -> None:
         self._environment, self._store = environment, environment.store
-        self._summarising, self._automatic = summarising, automatic
+        self._summarising, self._automatic, self._turns = summarising, automatic, environment.turns
         self._jobs: dict[str, Job] = {}
         self._lock = threading.Lock()
         self._closed = False
@@ -73,17 +75,11 @@ class Background:
 
     def cancel(self, session_id: str) -> bool:
         """Cancel the session's running summary; return False if none runs."""
-        with self._lock:
-            job = self._jobs.get(session_id)
-        if job is None:
-            return False
-        job.cancelled.set()
-        return True
+        return self._turns.cancel(TURN + session_id)
 
     def running(self, session_id: str) -> bool:
         """Return True while a summary is being made for the session."""
-        with self._lock:
-            return session_id in self._jobs
+        return self._turns.is_taken(TURN + session_id)
 
     def close(self) -> None:
         """Cancel all jobs and wait for them, at most 5 seconds for each."""
@@ -117,12 +113,24 @@ class Background:
         thread = threading.Thread(
             target=self._run, args=(session_id, actor), name=f"summary {session_id}", daemon=True
         )
-        with self._lock:
-            if self._closed or session_id in self._jobs:
-                return False
-            self._jobs[session_id] = Job(thread)
+        job = Job(thread)
+        if not self._begin(session_id, job):
+            return False
         thread.start()
         return True
+
+    def _begin(self, session_id: str, job: Job) -> bool:
+        """Take the turn of a session's job; return False if one runs, here or in another worker."""
+        if self._closed or not self._turns.take(TURN + session_id, job.cancelled.set):
+            return False
+        with self._lock:
+            self._jobs[session_id] = job
+        return True
+
+    def _end(self, session_id: str) -> None:
+        with self._lock:
+            self._jobs.pop(session_id, None)
+        self._turns.release(TURN + session_id)
 
     def _run(self, session_id: str, actor: str) -> None:
         with self._lock:
@@ -145,8 +153,7 @@ class Background:
                 ProblemReported(session_id, "no summary was made: an error of ours, see the log", failed=True)
             )
         finally:
-            with self._lock:
-                self._jobs.pop(session_id, None)
+            self._end(session_id)
 
     @contextmanager
     def _alone(self, session_id: str) -> Iterator[Job]:
@@ -156,14 +163,12 @@ class Background:
             Conflict: a job is running.
         """
         job = Job(threading.current_thread())
-        with self._lock:
-            if self._jobs.setdefault(session_id, job) is not job:
-                raise Conflict("a summary is being made already")
+        if not self._begin(session_id, job):
+            raise Conflict("a summary is being made already")
         try:
             yield job
         finally:
-            with self._lock:
-                self._jobs.pop(session_id, None)
+            self._end(session_id)
 
 
 def due(session: Session) -> Due:

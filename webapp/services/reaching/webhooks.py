@@ -58,6 +58,9 @@ LONGEST_WAIT = 86_400
 # How long a delivery belongs to the process that sends it, and how often deliveries of other processes are checked.
 CLAIM_MS = 60_000
 LOOK_SECONDS = 5.0
+# Another worker may have stored a delivery.
+SHARED_LOOK_SECONDS = 1.0
+TURN = "webhooks"
 SHOWN = 100
 
 
@@ -111,6 +114,7 @@ class Webhooks:
 
     def __init__(self, environment: Environment, speaks: Speaks) -> None:
         self._environment, self._store, self._speaks = environment, environment.store, speaks
+        self._turns = environment.turns
         self._queue: deque[tuple[str, str, int, dict[str, object]]] = deque()
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
@@ -341,14 +345,15 @@ class Webhooks:
         await asyncio.gather(*self._sending.values(), return_exceptions=True)
 
     def _seconds_to_next(self) -> float:
-        at = self._store.webhooks.next_at()
-        if at is None:
-            return LOOK_SECONDS
-        return max(0.05, min(LOOK_SECONDS, (at - self._environment.clock()) / 1000))
+        longest = SHARED_LOOK_SECONDS if self._turns.shared else LOOK_SECONDS
+        at = self._store.webhooks.next_at() if self._turns.holds(TURN) else None
+        return longest if at is None else max(0.05, min(longest, (at - self._environment.clock()) / 1000))
 
     def _send_due(self) -> None:
         """Start sending due deliveries, one message to a webhook at a time."""
         now = self._environment.clock()
+        if not (self._turns.holds(TURN) or self._turns.take(TURN)):  # another worker sends
+            return
         for delivery in self._store.webhooks.due(now):
             if delivery.webhook in self._sending:
                 continue

@@ -25,6 +25,7 @@ from webapp.services.session.limits import compatible_settings
 from webapp.services.session.measuring import CountsTokens, Measures, measure
 from webapp.services.session.prices import Prices
 from webapp.services.session.times import now_ms
+from webapp.services.session.turns import Turns
 from webapp.store import Store
 
 SETTINGS, WINDOWS = "settings", "windows"
@@ -81,6 +82,16 @@ class Redacts(Protocol):
         """Return the bytes of a row without credentials."""
 
 
+class Shelf(Protocol):
+    """Values that all workers can read for a while; `webapp.queue` has the real one."""
+
+    def put(self, name: str, value: bytes, seconds: int) -> None:
+        """Keep a value for some seconds."""
+
+    def get(self, name: str) -> bytes | None:
+        """Return a value; None if it is gone."""
+
+
 @dataclass(frozen=True, slots=True)
 class Sizes:
     """The maximum bytes of a message, of the log of a session, and of the store; 0 for no limit."""
@@ -101,9 +112,12 @@ class Environment:
         clock: Callable[[], int] = now_ms,
         redactor: Redacts | None = None,
         sizes: Sizes = Sizes(),
+        shelf: Shelf | None = None,
+        turns: Turns | None = None,
     ) -> None:
         self.store, self.bus, self.tokenizers, self.clock = store, bus, tokenizers, clock
-        self.redactor, self.sizes = redactor, sizes
+        self.redactor, self.sizes, self.shelf = redactor, sizes, shelf
+        self.turns = turns or Turns(store)
         self.measure: Measures = measure
         self.prices = Prices()
         self._locks: WeakValueDictionary[str, SessionLock] = WeakValueDictionary()

@@ -23,6 +23,14 @@ STEPS: dict[str, tuple[str, ...]] = {
         "ALTER TABLE calls ADD COLUMN IF NOT EXISTS service_tier TEXT DEFAULT ''",
         *sealed_again("calls"),
     ),
+    "m015_leases": (
+        """CREATE TABLE leases (
+            name TEXT COLLATE "C" PRIMARY KEY,
+            holder TEXT COLLATE "C" NOT NULL,
+            until BIGINT NOT NULL,
+            cancelled BIGINT NOT NULL
+        )""",
+    ),
 }
 
 _TABLES = """

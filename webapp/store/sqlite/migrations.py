@@ -479,3 +479,16 @@ def m013_senders(db: Database) -> None:
 def m014_service_tiers(db: Database) -> None:
     """Store the provider's service of each call, which decides its price."""
     db.execute("ALTER TABLE calls ADD COLUMN service_tier TEXT DEFAULT ''")
+
+
+@migrations()
+def m015_leases(db: Database) -> None:
+    """Store which of several workers does what only one may do."""
+    db.execute(
+        """CREATE TABLE leases (
+            name TEXT PRIMARY KEY,
+            holder TEXT NOT NULL,
+            until INTEGER NOT NULL,
+            cancelled INTEGER NOT NULL
+        ) WITHOUT ROWID"""
+    )

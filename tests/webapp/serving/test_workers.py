@@ -1,0 +1,242 @@
+"""Several workers over one store: what only one may do, what any may go on with, and processes that are killed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import threading
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+import socketio
+
+from tests.waiting import PATIENCE, until
+from tests.webapp.serving.processes import started
+from tests.webapp.workers import Worker, say
+from webapp.errors import Conflict, StalePlan
+from webapp.services.planning.requests import PlanRequest, PruneRequest
+from webapp.services.pruning.background import Background
+from webapp.services.summaries.summarising import Summarising, Written
+
+WORDS = "the parser reads one line and stops at the first brace that nothing opens "
+
+
+@pytest.fixture
+def pair(workers: tuple[Worker, Worker]) -> tuple[Worker, Worker]:
+    """Two workers and a session of some length, `a`."""
+    first, _ = workers
+    first.app.sessions.create(id="a", model="gpt-5")
+    say(first, *(f"{n} {WORDS * 5}" for n in range(30)))
+    return workers
+
+
+class TestPlans:
+    """A plan that one worker shows and another applies."""
+
+    def test_are_applied_by_another_worker(self, pair: tuple[Worker, Worker]) -> None:
+        """Exactly the plan that was shown."""
+        first, second = pair
+        shown = first.app.prunes.plan("a", PlanRequest(max_tokens=900))
+        done = second.app.prunes.apply("a", PruneRequest(plan_id=shown.plan_id))
+        assert done.operation.messages == shown.removed_count > 0
+        assert done.operation.tokens_after == shown.after.tokens
+
+    def test_with_wishes_are_applied_with_them(self, pair: tuple[Worker, Worker]) -> None:
+        """Tried settings, spared and dropped messages, and the strategy."""
+        first, second = pair
+        rows = first.app.messages.page("a").messages
+        wanted = PlanRequest(
+            max_tokens=900, spare=[rows[1].id], drop=[rows[3].id], strategy="score",
+            settings={"fresh_tail": 2},
+        )  # fmt: skip
+        shown = first.app.prunes.plan("a", wanted)
+        done = second.app.prunes.apply("a", PruneRequest(plan_id=shown.plan_id))
+        out = second.app.operations.one("a", done.operation.n)
+        assert rows[3].id in {row.id for row in shown.removed}
+        assert done.operation.tokens_after == shown.after.tokens
+        assert {row.id for row in shown.removed} <= {row.id for row in out.items}
+
+    def test_are_stale_once_the_session_has_changed(self, pair: tuple[Worker, Worker]) -> None:
+        """On whichever worker it was changed."""
+        first, second = pair
+        shown = first.app.prunes.plan("a", PlanRequest(max_tokens=900))
+        say(first, "more")
+        with pytest.raises(StalePlan, match="the session has changed"):
+            second.app.prunes.apply("a", PruneRequest(plan_id=shown.plan_id))
+
+    def test_are_stale_once_the_settings_have_changed(self, pair: tuple[Worker, Worker]) -> None:
+        """A plan that would now be another is not applied."""
+        first, second = pair
+        shown = first.app.prunes.plan("a", PlanRequest(max_tokens=900))
+        second.app.sessions.patch("a", settings={"fresh_tail": 9})
+        with pytest.raises(StalePlan, match="look at a new one"):
+            second.app.prunes.apply("a", PruneRequest(plan_id=shown.plan_id))
+
+    def test_that_nobody_showed_are_unknown(self, pair: tuple[Worker, Worker]) -> None:
+        """As with one worker; so is the plan of another session."""
+        first, second = pair
+        first.app.sessions.create(id="b", model="gpt-5")
+        shown = first.app.prunes.plan("a", PlanRequest(max_tokens=900))
+        for session, plan in (("a", "nothing"), ("b", shown.plan_id)):
+            with pytest.raises(StalePlan, match="no longer known"):
+                second.app.prunes.apply(session, PruneRequest(plan_id=plan))
+
+
+class Slow:
+    """A model that answers when it is let go, or cancelled."""
+
+    def __init__(self) -> None:
+        self.asked, self.go = threading.Event(), threading.Event()
+
+    def __call__(self, system: str, text: str, cancelled: threading.Event | None) -> Written:
+        """Wait for either."""
+        self.asked.set()
+        until(lambda: self.go.is_set() or (cancelled is not None and cancelled.is_set()))
+        return Written("", "cancelled", cancelled=True)
+
+
+class TestOneAtATime:
+    """The store lets one worker do it."""
+
+    def test_one_summary_of_a_session(
+        self, pair: tuple[Worker, Worker], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Another worker says that it runs, and can cancel it."""
+        monkeypatch.setattr("webapp.services.session.turns.RENEW_SECONDS", 0.01)
+        first, second = pair
+        model = Slow()
+        slow = Background(
+            first.app.environment, Summarising(first.app.environment, first.app.histories, model),
+            first.app.automatic,
+        )  # fmt: skip
+        assert slow.summarise("a").started
+        assert model.asked.wait(PATIENCE)
+        assert second.app.background.running("a")
+        with pytest.raises(Conflict, match="already"):
+            second.app.background.summarise("a")
+        assert second.app.background.cancel("a")
+        until(lambda: not second.app.background.running("a"))
+        slow.close()
+
+    def test_one_prune_by_itself(self, pair: tuple[Worker, Worker]) -> None:
+        """However many workers append at the moment when the target is crossed."""
+        first, _ = pair
+        tokens = first.app.sessions.stats("a").tokens
+        settings = {"cap_tokens": tokens + 2_000, "target_percent": 100, "fresh_tail": 2}
+        first.app.sessions.patch("a", automatic=True, settings=settings)
+        threads = [
+            threading.Thread(target=say, args=(at, *(f"{n} {at is first} {WORDS * 6}" for n in range(20))))
+            for at in pair
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert first.app.sessions.get("a").messages == 70
+        target = first.app.sessions.get("a").target_tokens
+        pruned = [one for one in first.app.operations.list("a") if one.reason == "automatic"]
+        assert pruned
+        assert all(one.tokens_before > target >= one.tokens_after for one in pruned)
+        assert list(first.app.verify()) == []
+
+
+class Viewer:
+    """A page of a server that comes back when its worker is gone."""
+
+    def __init__(self, url: str, room: str) -> None:
+        self.numbers: set[int] = set()
+        self.revision: int | None = None
+        self.room, self.url = room, url
+        self.closed = threading.Event()
+        # Its own reconnection ends where the server disconnects it.
+        self.client = socketio.Client(reconnection=False)
+        self.client.on("connect", self.join)
+        self.client.on("messages:appended", self.take)
+        self.client.on("context:stats", self.note)
+        self.thread = threading.Thread(target=self.stay, daemon=True)
+        self.thread.start()
+
+    def stay(self) -> None:
+        """Connect again and again, as a browser does."""
+        while not self.closed.wait(0.05):
+            with suppress(socketio.exceptions.ConnectionError):
+                self.client.connect(self.url, transports=["websocket"])
+                self.client.wait()
+
+    def close(self) -> None:
+        """Leave the page."""
+        self.closed.set()
+        self.client.disconnect()
+        self.thread.join(PATIENCE)
+
+    def join(self) -> None:
+        """Join the room again, with the last revision."""
+        wish = {"room": self.room} | ({} if self.revision is None else {"revision": self.revision})
+        self.client.emit("subscribe", wish, callback=self.joined)
+
+    def joined(self, answer: dict[str, Any]) -> None:
+        """Take the snapshot, or go on."""
+        self.revision = answer["revision"]
+        if answer["snapshot"] is not None:
+            self.numbers |= {row["number"] for row in answer["snapshot"]["page"]["messages"]}
+
+    def take(self, told: dict[str, Any]) -> None:
+        """Take new messages."""
+        self.numbers |= {row["number"] for row in told["messages"]}
+        self.note(told)
+
+    def note(self, told: dict[str, Any]) -> None:
+        """Note the revision."""
+        self.revision = told["revision"]
+
+
+def children(process: subprocess.Popen[str]) -> list[int]:
+    """Return the ids of the workers of a server."""
+    text = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text()
+    return [int(one) for one in text.split()]
+
+
+class TestProcesses:
+    """`coppice serve --workers 2`."""
+
+    def test_lose_nothing_when_one_is_killed(self, tmp_path: Path, queue_url: str) -> None:
+        """Every answered message is stored, pages come back to another worker, and another worker is started."""
+        with started(tmp_path, "--port", "0", "--workers", "2", "--queue", queue_url) as (process, url):
+            until(lambda: len(children(process)) == 2)
+            httpx.post(f"{url}/api/sessions", json={"id": "a", "model": "gpt-5"}, timeout=PATIENCE)
+            viewers = [Viewer(url, "session:a") for _ in range(6)]
+            until(lambda: all(one.revision is not None for one in viewers))
+            answered = 0
+            for n in range(30):
+                if n == 10:
+                    os.kill(children(process)[0], signal.SIGKILL)
+                message = {"role": "user", "content": f"message {n}"}
+                body = {"messages": [message], "idempotency_key": f"k{n}"}
+                until(lambda body=body: said(url, body))  # type: ignore[misc]
+                answered += 1
+            until(lambda: all(one.numbers == set(range(1, answered + 1)) for one in viewers))
+            until(lambda: len(children(process)) == 2)
+            for one in viewers:
+                one.close()
+
+    def test_end_together(self, tmp_path: Path, queue_url: str) -> None:
+        """With the signal to their parent, or its death."""
+        for sent in (signal.SIGTERM, signal.SIGKILL):
+            with started(tmp_path, "--port", "0", "--workers", "2", "--queue", queue_url) as (process, _):
+                until(lambda process=process: len(children(process)) == 2)  # type: ignore[misc]
+                workers = children(process)
+                process.send_signal(sent)
+                process.wait(PATIENCE)
+                until(lambda workers=workers: not any(Path(f"/proc/{pid}").exists() for pid in workers))  # type: ignore[misc]
+
+
+def said(url: str, body: dict[str, Any]) -> bool:
+    """Return whether the server has taken a message; one that was sent before is taken once."""
+    try:
+        return httpx.post(f"{url}/api/sessions/a/messages", json=body, timeout=PATIENCE).is_success
+    except httpx.HTTPError:
+        return False

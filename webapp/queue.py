@@ -1,0 +1,251 @@
+"""The queue between several workers that serve one store: a stream of events in Redis, and values for a while.
+
+Each worker adds its events to the stream and reads those of all workers, its own too, in one order. The store is the
+truth: an event only tells what to read again. A worker that vanishes may have stored a change and not told of it; the
+others are then told that events are missing. Redis is imported only where a queue is configured.
+"""
+
+from __future__ import annotations
+
+import logging
+import secrets
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import asdict
+from typing import Any
+from urllib.parse import urlsplit
+
+import orjson
+
+from webapp.errors import Invalid, StoreError
+from webapp.events import Event
+
+log = logging.getLogger("coppice.queue")
+
+# Entries that the stream keeps, and that a worker reads when it starts.
+KEPT = 20_000
+# Events that wait while Redis does not answer. Beyond them the workers are told that events are missing.
+WAITING = 20_000
+# A worker says so often that it lives, and counts as gone after so long.
+BEAT_SECONDS, GONE_SECONDS = 2.0, 8
+RETRY_SECONDS = 0.5
+CONNECT_SECONDS = 5.0
+BLOCK_MS = 1_000
+TOGETHER = 500
+# Milliseconds of the year 2024, from which revisions count, so that they stay whole numbers in JavaScript until 2093.
+SINCE_MS, SEQUENCE_BITS = 1_704_067_200_000, 12
+LOST = "lost"
+
+KINDS: dict[str, type[Event]] = {kind.__name__: kind for kind in Event.__subclasses__()}
+Heard = Callable[[int, Event], None]
+
+
+def shown(url: str) -> str:
+    """Return the address of a queue without its password."""
+    parts = urlsplit(url)
+    return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="").geturl()
+
+
+def written(event: Event) -> bytes:
+    """Return an event as the queue carries it."""
+    return orjson.dumps([type(event).__name__, asdict(event)])
+
+
+def read(text: bytes) -> Event | None:
+    """Return the event of an entry; None for one of another version of Coppice that this one does not know."""
+    try:
+        name, fields = orjson.loads(text)
+        values = {key: tuple(one) if isinstance(one, list) else one for key, one in fields.items()}
+        return KINDS[name](**values)
+    except (ValueError, TypeError, KeyError):
+        log.warning("an event of another version is left out; run one version in all workers")
+        return None
+
+
+def revision_of(entry: bytes) -> int:
+    """Return the revision of an entry by its id: larger than those of all entries before."""
+    ms, _, sequence = entry.decode().partition("-")
+    return ((int(ms) - SINCE_MS) << SEQUENCE_BITS) + int(sequence)
+
+
+class Queue:
+    """The events of one store, named `store`, and values that all its workers can read."""
+
+    def __init__(self, url: str, store: str) -> None:
+        self.url, self.worker = url, secrets.token_hex(6)
+        self._redis = connected(url)
+        self._stream, self._alive = f"coppice:{store}:events", f"coppice:{store}:workers"
+        self._value = f"coppice:{store}:value:"
+        self._wake = threading.Condition()
+        self._out: deque[bytes] = deque()
+        self._closed = threading.Event()
+        self._trouble = ""
+        self._threads: list[threading.Thread] = []
+        self._last = b"0-0"
+        self._beat_at = 0.0
+
+    # -- events
+
+    def start(self, heard: Heard, lost: Callable[[], None]) -> None:
+        """Pass the last events to `heard`, each with its revision, then all that come; `lost` if some are missing.
+
+        Raises:
+            StoreError: Redis does not answer.
+        """
+        try:
+            self._beat()
+            found = self._redis.xrevrange(self._stream, count=KEPT)
+        except self._redis.faults as error:
+            raise StoreError(f"the queue {shown(self.url)} does not answer: {error}") from error
+        for entry, fields in reversed(found):
+            self._take(entry, fields, heard, lambda: None)
+        for name, run in (
+            ("queue in", lambda: self._read(heard, lost)),
+            ("queue out", self._write),
+        ):
+            thread = threading.Thread(target=run, name=name, daemon=True)
+            self._threads.append(thread)
+            thread.start()
+
+    def publish(self, event: Event) -> None:
+        """Add an event; the caller does not wait for Redis."""
+        self._add(written(event))
+
+    def _add(self, text: bytes) -> None:
+        with self._wake:
+            if len(self._out) >= WAITING:
+                self._out.clear()
+                self._out.append(LOST.encode())
+            self._out.append(text)
+            self._wake.notify()
+
+    def _write(self) -> None:
+        """Send what waits, and say that this worker lives; a beat is due at least every BEAT_SECONDS."""
+        while not self._closed.is_set():
+            with self._wake:
+                if not self._out:
+                    self._wake.wait(BEAT_SECONDS)
+                some = list(self._out)[:TOGETHER]
+            try:
+                self._send(some)
+                if time.monotonic() >= self._beat_at:
+                    self._beat()
+            except self._redis.faults as error:
+                self._failed(error)
+                self._closed.wait(RETRY_SECONDS)
+
+    def _send(self, some: list[bytes]) -> None:
+        """Send events; after a failure they are sent again, and those that had arrived are told twice."""
+        if some:
+            pipe = self._redis.pipeline(transaction=True)
+            for text in some:
+                pipe.xadd(self._stream, {"e": text}, maxlen=KEPT, approximate=True)
+            pipe.execute()
+        with self._wake:
+            for _ in some:
+                self._out.popleft()
+
+    def _beat(self) -> None:
+        """Say that this worker lives, and tell all of workers that went without a goodbye."""
+        self._beat_at = time.monotonic() + BEAT_SECONDS
+        now = int(self._redis.time()[0])
+        self._redis.hset(self._alive, self.worker, now)
+        for worker, at in self._redis.hgetall(self._alive).items():
+            # Only one of those that see it tells.
+            if now - int(at) > GONE_SECONDS and self._redis.hdel(self._alive, worker):
+                log.warning("a worker went without a goodbye; pages read again what they show")
+                self._redis.xadd(self._stream, {"e": LOST}, maxlen=KEPT, approximate=True)
+
+    def _read(self, heard: Heard, lost: Callable[[], None]) -> None:
+        broken = False
+        while not self._closed.is_set():
+            try:
+                found = self._redis.xread({self._stream: self._last}, count=TOGETHER, block=BLOCK_MS)
+            except self._redis.faults as error:
+                broken = True
+                self._failed(error)
+                self._closed.wait(RETRY_SECONDS)
+                continue
+            self._trouble = ""
+            if broken:  # Redis may have begun with nothing, and events that were in it are gone
+                broken = False
+                log.warning("the queue %s answers again", shown(self.url))
+                lost()
+            for _, entries in found or ():
+                for entry, fields in entries:
+                    self._take(entry, fields, heard, lost)
+
+    def _take(self, entry: bytes, fields: dict[bytes, bytes], heard: Heard, lost: Callable[[], None]) -> None:
+        self._last = entry
+        text = fields.get(b"e", b"")
+        try:
+            if text == LOST.encode():
+                lost()
+            elif (event := read(text)) is not None:
+                heard(revision_of(entry), event)
+        except Exception:
+            log.exception("an event of the queue could not be taken")
+
+    def _failed(self, error: Exception) -> None:
+        if not self._trouble and not self._closed.is_set():
+            log.warning("the queue %s does not answer, trying again: %s", shown(self.url), error)
+        self._trouble = str(error)
+
+    def check(self) -> None:
+        """Raise StoreError while Redis does not answer."""
+        if self._trouble:
+            raise StoreError(f"the queue {shown(self.url)} does not answer: {self._trouble}")
+
+    # -- values
+
+    def put(self, name: str, value: bytes, seconds: int) -> None:
+        """Keep a value for some seconds; without Redis it is not kept."""
+        with suppress(self._redis.faults):
+            self._redis.set(self._value + name, value, ex=seconds)
+
+    def get(self, name: str) -> bytes | None:
+        """Return a value that any worker put; None if it is gone, or Redis does not answer."""
+        with suppress(self._redis.faults):
+            found: bytes | None = self._redis.get(self._value + name)
+            return found
+        return None
+
+    def close(self) -> None:
+        """Send what waits, say goodbye, and stop; can be called twice."""
+        if self._closed.is_set():
+            return
+        self._closed.set()
+        with self._wake:
+            self._wake.notify()
+        for thread in self._threads:
+            thread.join(timeout=2 * BLOCK_MS / 1000)
+        with suppress(self._redis.faults):
+            while self._out:
+                self._send(list(self._out)[:TOGETHER])
+            self._redis.hdel(self._alive, self.worker)
+        self._redis.close()
+
+
+def connected(url: str) -> Any:
+    """Return a client of Redis that answers; its attribute `faults` are the errors of an answer that does not come.
+
+    Raises:
+        Invalid: the package is missing, the address is none, or nothing answers there.
+    """
+    try:
+        import redis
+    except ImportError as error:
+        raise Invalid("--queue needs the package redis: pip install 'coppice[redis]'", "queue") from error
+    try:
+        client: Any = redis.Redis.from_url(
+            url, socket_timeout=CONNECT_SECONDS, socket_connect_timeout=CONNECT_SECONDS, protocol=2
+        )
+        client.ping()
+    except (redis.RedisError, OSError, ValueError) as error:
+        message = f"cannot reach the queue {shown(url)}: {error}; start Redis there, or leave out --queue"
+        raise Invalid(message, "queue") from error
+    client.faults = (redis.RedisError, OSError)
+    return client

@@ -1,0 +1,136 @@
+"""Turns: what only one at a time may do, such as a summary of a session or the following of this machine's files.
+
+With one process a turn is an entry in its memory. Where several workers serve one store, it is a lease in the store,
+which its holder renews; those of a killed worker run out. The clocks of the machines must agree within seconds.
+"""
+
+from __future__ import annotations
+
+import logging
+import secrets
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+
+from webapp.errors import StoreError
+from webapp.services.session.times import now_ms
+from webapp.store import Store
+
+log = logging.getLogger(__name__)
+
+# A lease lasts so long without its holder, who renews it more often.
+LEASE_MS, RENEW_SECONDS = 15_000, 4.0
+# Names the lock of a lease's transaction, so that nobody else waits for it.
+TURN = "turn "
+
+
+class Turns:
+    """The turns of one process; with `shared` it takes them against the other workers of its store."""
+
+    def __init__(self, store: Store, *, shared: bool = False, clock: Callable[[], int] = now_ms) -> None:
+        self._store, self._shared, self._clock = store, shared, clock
+        self._holder = secrets.token_hex(8)
+        self._held: dict[str, Callable[[], object]] = {}
+        self._lock = threading.Lock()
+        self._thread: threading.Thread | None = None
+        self._closed = threading.Event()
+
+    @property
+    def shared(self) -> bool:
+        """Return whether other workers serve the same store."""
+        return self._shared
+
+    def take(self, name: str, ended: Callable[[], object] = lambda: None) -> bool:
+        """Take a turn until `release`; return False if another has it.
+
+        `ended` is called when it is cancelled, or lost to another worker. Raises StoreError.
+        """
+        with self._lock:
+            if self._closed.is_set() or name in self._held:
+                return False
+            self._held[name] = ended
+        if not self._shared:
+            return True
+        try:
+            taken = self._take(name)
+        except BaseException:
+            self._drop(name)
+            raise
+        if not taken:
+            self._drop(name)
+        elif self._thread is None:
+            self._start()
+        return taken
+
+    def _take(self, name: str) -> bool:
+        now = self._clock()
+        if self._store.leases.is_held(name, now):
+            return False
+        with self._store.write(TURN + name):
+            return self._store.leases.take(name, self._holder, now, now + LEASE_MS)
+
+    def _start(self) -> None:
+        with self._lock:
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._renew_all, name="turns", daemon=True)
+                self._thread.start()
+
+    def holds(self, name: str) -> bool:
+        """Return whether this process has a turn."""
+        with self._lock:
+            return name in self._held
+
+    def is_taken(self, name: str) -> bool:
+        """Return whether anybody has a turn. Raises StoreError."""
+        return self.holds(name) or (self._shared and self._store.leases.is_held(name, self._clock()))
+
+    def cancel(self, name: str) -> bool:
+        """Ask who has a turn to end it; return False if nobody has. Raises StoreError."""
+        with self._lock:
+            ended = self._held.get(name)
+        if ended is not None:
+            ended()
+            return True
+        if not self._shared:
+            return False
+        with self._store.write(TURN + name):
+            return self._store.leases.cancel(name, self._clock())
+
+    def release(self, name: str) -> None:
+        """Give a turn back; where the store cannot be written, its lease runs out."""
+        if self._drop(name) and self._shared:
+            with suppress(StoreError), self._store.write(TURN + name):
+                self._store.leases.release(name, self._holder)
+
+    def _drop(self, name: str) -> bool:
+        with self._lock:
+            return self._held.pop(name, None) is not None
+
+    def _renew_all(self) -> None:
+        while not self._closed.wait(RENEW_SECONDS):
+            with self._lock:
+                held = dict(self._held)
+            if not held:
+                continue
+            try:
+                self._renew(held)
+            except StoreError as error:
+                log.warning("cannot renew turns: %s", error)
+
+    def _renew(self, held: dict[str, Callable[[], object]]) -> None:
+        """Renew leases; end the turns that were cancelled or lost."""
+        now = self._clock()
+        over: list[str] = []
+        for name in held:
+            with self._store.write(TURN + name):
+                if not self._store.leases.renew(name, self._holder, now + LEASE_MS):
+                    over.append(name)
+        for name in over:
+            with suppress(Exception):
+                held[name]()
+
+    def close(self) -> None:
+        """Give every turn back."""
+        self._closed.set()
+        for name in list(self._held):
+            self.release(name)
