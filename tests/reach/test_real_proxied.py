@@ -57,7 +57,7 @@ def main_session(server: Server) -> str:
     return max(found, key=lambda one: one.messages).id
 
 
-@pytest.mark.parametrize("source", ["claude-code", "codex"])
+@pytest.mark.parametrize("source", ["claude-code", "codex", "opencode"])
 class TestThroughTheProxy:
     """An agent that works, is switched on, pruned, and works on."""
 
@@ -87,17 +87,19 @@ class TestThroughTheProxy:
         pruned.raise_for_status()
         assert server.app.proxy_scripts.drained(60)
         upstream.clear()
-        for prompt in ("Go on", "Again: RUN(cat big.txt) now"):
-            machine.run(*ASK[source](prompt, own))
+        machine.run(*ASK[source]("Go on", own))
+        less = size(machine)
+        machine.run(*ASK[source]("Again: RUN(cat big.txt) now", own))
         until(lambda: server.app.sessions.get(name).proxy.pruned_calls >= 2)
         after = server.app.sessions.get(name)
         assert upstream.refused == []
         assert after.proxy.applied, after.proxy
-        assert size(machine) < before
+        assert less < before
 
 
-def test_claude_code_followed_and_proxied_has_one_session(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, upstream: Upstream
+@pytest.mark.parametrize("source", ["claude-code", "codex", "opencode"])
+def test_followed_and_proxied_is_one_session(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, upstream: Upstream, source: str
 ) -> None:  # X13
     """The text is the transcript's, the usage of each call the provider's."""
     monkeypatch.setenv("COPPICE_HINTS", str(tmp_path / "hints"))
@@ -111,9 +113,9 @@ def test_claude_code_followed_and_proxied_has_one_session(
         machine.work.mkdir()
         (machine.work / "big.txt").write_text("".join(f"{n}\n" for n in range(3_000)))
         machine.configure()
-        machine.run(*ASK["claude-code"]("Please RUN(cat big.txt) now", None))
-        own = newest(machine, "claude-code")
-        machine.run(*ASK["claude-code"]("Again: RUN(cat big.txt) now", own))
+        machine.run(*ASK[source]("Please RUN(cat big.txt) now", None))
+        own = newest(machine, source)
+        machine.run(*ASK[source]("Again: RUN(cat big.txt) now", own))
         until(
             lambda: (
                 (found := server.app.store.sessions.find(own)) is not None
