@@ -43,6 +43,8 @@ UPKEEP_ROUNDS = 4
 UPKEEP_PAUSE_SECONDS = 0.05
 CLOSE_SECONDS = 2.0  # a statement that takes longer is broken off
 LOCKED_SECONDS = 0.01
+# How Python's error begins for a text whose bytes are none.
+NO_TEXT = "Could not decode to UTF-8"
 # Threads that may wait to write, and for how long for each other. After a wait in vain for another process, others wait
 # only so long for some time.
 WAITING = 16
@@ -459,15 +461,21 @@ def translated(doing: str, path: Path) -> Iterator[None]:
     except sqlite3.DatabaseError as error:
         if isinstance(error, sqlite3.IntegrityError | sqlite3.ProgrammingError | sqlite3.InterfaceError):
             raise StoreError(f"{doing} {path} failed: {error}") from error
-        raise DamagedStore(
-            f"{path} is not a sound database: {error}; put a copy back (`coppice restore`) or name another file"
-        ) from error
+        raise _damaged(path, str(error)) from error
     except OSError as error:
         raise StoreError(f"{doing} {path} failed: {error.strerror or error}") from error
 
 
+def _damaged(path: Path, reason: str) -> DamagedStore:
+    return DamagedStore(
+        f"{path} is not a sound database: {reason}; put a copy back (`coppice restore`) or name another file"
+    )
+
+
 def _ours(error: sqlite3.OperationalError, doing: str, path: Path) -> StoreError:
     text = str(error)
+    if text.startswith(NO_TEXT):  # the rest is the content of the row
+        return _damaged(path, NO_TEXT)
     if "locked" in text or "busy" in text:
         return BusyStore(f"the database {path} is busy: another process is writing; try again")
     if "full" in text:

@@ -283,6 +283,14 @@ class TestErrors:
             Connections(path)
         assert path.read_bytes().startswith(b"this is a text")
 
+    def test_name_a_row_that_is_no_text(self, store: Store) -> None:
+        """A page was overwritten. The message has none of its content, whose words must not decide about the error."""
+        with pytest.raises(DamagedStore, match="coppice restore") as caught:
+            store.db.value("SELECT CAST(? AS TEXT)", (b"the disk is full \xff" + b"a" * 5_000,))
+        assert "the disk" not in str(caught.value)
+        with pytest.raises(DamagedStore):
+            store.check()
+
     def test_name_a_folder_that_cannot_be_made(self, tmp_path: Path) -> None:
         """A path below a file is an error of ours."""
         (tmp_path / "file").write_text("")
