@@ -85,7 +85,7 @@ class Store:
         return self.db.read()
 
     def size(self) -> int:
-        """Return the bytes that the database takes on the disk, what waits in its log file included."""
+        """Return the size of the database on the disk in bytes, including its write-ahead log."""
         return self.db.size()
 
     def check(self) -> None:

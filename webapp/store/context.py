@@ -49,7 +49,7 @@ class Contexts:
         self._db = db
 
     def add(self, session: int, view: int, items: Iterable[tuple[int, int]]) -> None:
-        """Put messages, each (position, number), into a view; those already there stay unchanged."""
+        """Add messages, each (position, number), to a view; those already in it stay unchanged."""
         sql = "INSERT INTO context_items (session, view, position, ref) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING"
         self._db.run_many(sql, ((session, view, position, ref) for position, ref in items))
 

@@ -1,7 +1,7 @@
 """The contract of an engine: statements, transactions and the few things that databases do each in their own way.
 
-Statements are those that SQLite and PostgreSQL read alike (see `sql`), with values bound as `?`. What one of them
-cannot say is a method here or of `WordIndex`.
+Statements are written once, in the SQL that SQLite and PostgreSQL share (see `sql`), with values bound as `?`. What
+the two do differently is a method here or of `WordIndex`.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from webapp.store.search_index import WordIndex
 class Engine(ABC):
     """One database. Every method raises only errors of `webapp.errors`.
 
-    `name` is how messages name the database, without a password. `damage` is the first fault of the database that a
-    statement met, "" while none did.
+    `name` is the database's name in messages, without a password. `damage` is the first fault of the database that a
+    statement met, "" before that.
     """
 
     name: str
@@ -66,7 +66,7 @@ class Engine(ABC):
 
     @abstractmethod
     def read(self) -> AbstractContextManager[None]:
-        """Run several queries on one snapshot; a write cannot begin inside it, and it leaves nothing behind."""
+        """Run several queries on one snapshot; a write cannot begin inside it."""
 
     @abstractmethod
     def seals_of(self, part: Part, session: int | None = None) -> dict[tuple[int, str], int]:
@@ -94,11 +94,11 @@ class Engine(ABC):
 
     @abstractmethod
     def size(self) -> int:
-        """Return the bytes that the database takes on the disk."""
+        """Return the size of the database on the disk in bytes."""
 
     @abstractmethod
     def checkpoint(self) -> None:
-        """Do now what the engine would do later: move its log into the tables, gather its index."""
+        """Do now the work that the engine would do later: move its log into the tables, merge its word index."""
 
     @abstractmethod
     def close(self) -> None:

@@ -171,7 +171,7 @@ class Log:
         )  # fmt: skip
 
     def put_messages(self, session: int, rows: Iterable[MessageRow]) -> None:
-        """Write derived rows, new ones and those that got further entries."""
+        """Write the derived rows of new messages and of those with new entries."""
         self._db.run_many(
             upsert("messages", _MESSAGE.split(", "), keys=1), ((key(session, r.no), *r[1:]) for r in rows)
         )

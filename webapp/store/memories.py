@@ -35,7 +35,7 @@ class Memories:
         self._db = db
 
     def add(self, kind: str, text: str, session_id: str | None, message_id: str | None, at: int) -> MemoryRow:
-        """Add a text; return it with its number."""
+        """Add a text; return its row."""
         sql = (
             "INSERT INTO memories (kind, text, session_id, message_id, created_at, updated_at) "
             f"VALUES (?, ?, ?, ?, ?, ?) RETURNING {_COLUMNS}"
@@ -79,7 +79,7 @@ class Memories:
         self._db.words.remove_memory(number)
 
     def index_again(self) -> None:
-        """Make the index of words from the texts."""
+        """Rebuild the word index from the texts."""
         self._db.words.index_memories_again()
 
     def all(self, kind: str, limit: int = 1_000) -> list[MemoryRow]:
@@ -88,6 +88,6 @@ class Memories:
         return [MemoryRow(*row) for row in self._db.rows(sql, (kind, limit))]
 
     def search(self, kind: str, words: Iterable[str], limit: int = 50) -> list[MemoryRow]:
-        """Return those of a kind that have any of the words, best match first; nothing for no words."""
+        """Return the texts of a kind with any of the words, best match first; without words there are none."""
         rows = self._db.words.memories_with(kind, words, _COLUMNS.split(", "), limit)
         return [MemoryRow(*row) for row in rows]

@@ -134,7 +134,7 @@ class Dump:
     def _holds(self, table: str, columns: Iterable[str]) -> list[tuple[type, ...]]:
         """Return the types that each column accepts."""
         declared = {name: HOLDS[kind] for name, kind in self._db.columns(table).items()}
-        if "position" in declared:  # a summary stands half a place before a message
+        if "position" in declared:  # the position of a summary is half a place before a message
             declared["position"] = HOLDS["REAL"]
         return [declared[name] for name in columns]
 

@@ -1,4 +1,4 @@
-"""Statements that SQLite and PostgreSQL read alike. Names come from constants; values are bound as `?`."""
+"""Statements in the SQL that SQLite and PostgreSQL share. Names come from constants; values are bound as `?`."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ RESERVED = frozenset({"window"})
 
 
 def quoted(name: str) -> str:
-    """Return the name of a column as it stands in a statement."""
+    """Return the name of a column as a statement needs it, in quotes if it is a word of SQL."""
     return f'"{name}"' if name in RESERVED else name
 
 
 def listed(names: Iterable[str], before: str = "") -> str:
-    """Return names of columns with commas, each with what stands before it ("NEW.")."""
+    """Return names of columns with commas, each with a prefix like "NEW." before it."""
     return ", ".join(before + quoted(name) for name in names)
 
 

@@ -75,7 +75,7 @@ def _guarded(what: str, check: Iterator[str]) -> Iterator[str]:
 
 
 def _named(db: Engine, names: dict[int, str]) -> Iterator[str]:
-    """Fill `names` by number, those that deleted sessions left as markers included."""
+    """Fill `names` by number, including the markers of deleted sessions."""
     names.update(db.each("SELECT key, id FROM sessions ORDER BY key"))
     yield from ()
 

@@ -229,7 +229,7 @@ class Postgresql(Engine):
 
     @contextmanager
     def read(self) -> Iterator[None]:
-        """Run several queries on one snapshot; a write cannot begin inside it, and it leaves nothing behind."""
+        """Run several queries on one snapshot; a write cannot begin inside it."""
         if self._held() is not None:
             yield
             return
@@ -298,7 +298,7 @@ class Postgresql(Engine):
         """Do nothing: checksums of pages are the database's own, and it says so where one does not fit."""
 
     def size(self) -> int:
-        """Return the bytes that the database takes on the disk."""
+        """Return the size of the database on the disk in bytes."""
         return int(self.value("SELECT pg_database_size(current_database())"))
 
     def checkpoint(self) -> None:

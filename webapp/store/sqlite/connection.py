@@ -213,7 +213,7 @@ class Connections(Engine):
                 yield f"the file {self.path}: {said}"
 
     def size(self) -> int:
-        """Return the bytes that the database takes on the disk, what waits in its log file included."""
+        """Return the size of the database on the disk in bytes, including its write-ahead log."""
         files = (self.path, self.path.with_name(self.path.name + "-wal"))
         return sum(file.stat().st_size for file in files if file.exists())
 
