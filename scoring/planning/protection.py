@@ -1,10 +1,10 @@
 """The units that a plan may not drop, each with its cause.
 
 System messages, the last unit, pinned and spared messages, and the fresh tail are always kept, whatever they cost. The
-last user message is protected if there is room beside those. The task, rules that users laid down, the open plan, the
-newest unresolved errors, the last statement and the user's own words are protected within shares of the budget. A unit
-is protected for the first cause below that applies. It is kept whole, except the units that a strategy may shorten
-(`Protection.guarded`).
+last user message is protected if there is room beside those, and so is the last that no program wrote. The task, rules
+that users laid down, the open plan, the newest unresolved errors, the last statement and the user's own words are
+protected within shares of the budget. A unit is protected for the first cause below that applies. It is kept whole,
+except the units that a strategy may shorten (`Protection.guarded`).
 """
 
 from __future__ import annotations
@@ -86,6 +86,10 @@ def protect(
     else:
         room -= _mark(history, causes, "last_user", last_user, ())
     guards = find(history) if settings.guarded_percent else Guards.none(history)
+    # Where a program answers in a user's place, the last message that users wrote themselves is often the task.
+    own = guards.spoken[-1:]
+    if own and _cost(history, causes, own[0]) <= room:
+        room -= _mark(history, causes, "last_user", own, dropped)
     whole_share = int(room * settings.guarded_percent / 100)
     share = _Share(history, causes, dropped, whole_share)
     share.protect_words(guards)

@@ -150,6 +150,20 @@ class TestKeeping:
         plan = plan_prune(history, FORESIGHT, budget)
         assert (plan.fate(3), plan.cause(3)) == ("protected", "error")
 
+    def test_keeps_the_last_that_users_wrote_themselves(self) -> None:
+        """An agent that gets outputs as user messages has its task, even if that takes most of the budget."""
+        task = user("Preserve the cookie's attribute when it is deleted. " * 40)
+        looks = [
+            one
+            for n in range(12)
+            for one in (model(f"I look at part {n} of it."), user(f"<returncode>0</returncode>\n{NOISE}"))
+        ]
+        history = History.of([system(), task, *looks], settings=FORESIGHT)
+        always = history.tokens[0] + history.tokens[-1]
+        plan = plan_prune(history, FORESIGHT, always + round(1.3 * history.tokens[1]))
+        assert (plan.fate(1), plan.cause(1)) == ("protected", "last_user")
+        assert plan.over_budget is None
+
     def test_is_off_in_blueprint(self) -> None:
         """That preset keeps nothing but what it kept."""
         plan = planned(list(self.SESSION), 0.1, BLUEPRINT)
