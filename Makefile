@@ -22,7 +22,7 @@ WORKERS ?= 3
 # The programs of the agents, as npm names them.
 AGENTS = @anthropic-ai/claude-code @openai/codex @google/gemini-cli @mariozechner/pi-coding-agent opencode-ai
 
-.PHONY: agents turns help run test test-postgresql setup setup-run lint types js pytest fuzz fuzz-decoders kills reliability audit format bench bench-retention bench-harms lock docs screenshots wheel client clean
+.PHONY: agents turns help run test test-postgresql setup setup-run lint types js pytest fuzz fuzz-decoders kills reliability audit format bench fleet bench-retention bench-harms lock docs screenshots wheel client clean
 
 help:  ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -98,6 +98,9 @@ format: setup  ## rewrite the sources as the checks want them
 
 bench: setup  ## how fast: append, plan, assemble, serve
 	$(PYTHON_IN) -m benchmarks $(ARGS)
+
+fleet: setup  ## 1, 2 and 3 workers over one PostgreSQL and one Redis, killed at random: nothing lost or doubled (ARGS="--seconds 60" …)
+	$(PYTHON_IN) -m benchmarks.fleet $(ARGS)
 
 bench-retention: setup  ## how much of what is needed later survives a prune
 	PYTHONPATH=. $(PYTHON_IN) $(SHARED)/tools/retention_bench.py $(SHARED)/data/retention \

@@ -1,0 +1,58 @@
+"""Pages of a server with several workers, in the browser."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from pathlib import Path
+
+import httpx
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.queues import missing, redis_server
+from tests.waiting import PATIENCE, until
+from tests.webapp.serving.processes import started
+
+
+def workers_of(process: subprocess.Popen[str]) -> list[int]:
+    """Return the ids of the workers of a server."""
+    text = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text()
+    return [int(one) for one in text.split()]
+
+
+def is_said(url: str, text: str) -> bool:
+    """Return whether a message was taken; one that was sent before is taken once."""
+    body = {"messages": [{"role": "user", "content": text}], "idempotency_key": text}
+    try:
+        return httpx.post(f"{url}/api/sessions/a/messages", json=body, timeout=PATIENCE).is_success
+    except httpx.HTTPError:
+        return False
+
+
+class TestPages:
+    """A page belongs to one worker and hears of all."""
+
+    def test_go_on_when_their_worker_dies(self, page: Page, tmp_path: Path) -> None:
+        """A page shows what any worker took, before and after its own was killed, without being loaded again."""
+        if reason := missing():
+            pytest.skip(reason)
+        page.on("pageerror", lambda error: pytest.fail(str(error)))
+        with (
+            redis_server(tmp_path) as redis,
+            started(tmp_path, "--port", "0", "--workers", "2", "--queue", redis.url) as (process, url),
+        ):
+            until(lambda: len(workers_of(process)) == 2)
+            httpx.post(f"{url}/api/sessions", json={"id": "a", "model": "gpt-5"}, timeout=PATIENCE)
+            page.goto(f"{url}/sessions/a")
+            for n in range(4):
+                until(lambda n=n: is_said(url, f"before {n}"))  # type: ignore[misc]
+                expect(page.get_by_text(f"before {n}").first).to_be_visible()
+            page.evaluate("window.loadedOnce = true")
+            for pid in workers_of(process):
+                os.kill(pid, signal.SIGKILL)
+            for n in range(4):
+                until(lambda n=n: is_said(url, f"after {n}"))  # type: ignore[misc]
+                expect(page.get_by_text(f"after {n}").first).to_be_visible()
+            assert page.evaluate("window.loadedOnce")
