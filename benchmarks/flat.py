@@ -2,7 +2,7 @@
 
 Prints the times of an append, of opening and planning a session, of the list and of searches in both, and their ratios.
 A store is filled with copies of a few sessions of a thousand messages, made by the services and multiplied by the
-database. Each call is about a session that was not asked for before. The larger store has 1,000,000 messages (3 GB)
+database. Each call is about a session that was not asked for before. The larger store has 1,000,000 messages (2 GB)
 unless the command says otherwise. PostgreSQL has to be installed; a server is started in a temporary folder.
 """
 
