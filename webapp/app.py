@@ -12,6 +12,7 @@ from webapp.providers.client import ModelClient
 from webapp.queue import Queue
 from webapp.services.catalog.demo import Demo
 from webapp.services.catalog.repairing import Repairing
+from webapp.services.catalog.retention import RetentionService
 from webapp.services.catalog.savings import Savings
 from webapp.services.catalog.search import Search
 from webapp.services.catalog.sessions import Sessions
@@ -78,6 +79,7 @@ class App:
     importing: Importing
     exporting: Exporting
     repairing: Repairing
+    retention: RetentionService
     resuming: Resuming
     demo: Demo
     hints: Hints
@@ -97,6 +99,7 @@ class App:
         """Stop all background work and close the store."""
         self.following.stop()
         self.demo.stop()
+        self.retention.close()
         self.hints.close()
         self.proxy_scripts.close()
         self.judging.close()

@@ -80,6 +80,29 @@ class SessionChange(Body):
     """Overrides to change; a null value removes an override, null removes all."""
     proxy_prunes: bool | None = None
     """Let the proxy send this session pruned; null is false. Only for a session of the proxy."""
+    kept: bool | None = None
+    """Except the session and its sub-agents from the limits on age and size; null is false."""
+
+
+Limit = Annotated[int, Field(ge=1, le=MOST)]
+
+
+class SessionLimits(Body):
+    """Limits on the age and size of sessions; null, or missing, for none."""
+
+    days: Annotated[int, Field(ge=1, le=36_500)] | None = None
+    """Delete sessions that were not used for so many days."""
+    size_mib: Limit | None = None
+    """Delete those unused for longest while the logs of all sessions take more than so many MiB."""
+    user_size_mib: Limit | None = None
+    """The same for the sessions of each user."""
+
+
+class LimitsApplied(Body):
+    """The confirmation that sessions are to be deleted now."""
+
+    sessions: Annotated[int, Field(ge=0, le=MOST)]
+    """The number of sessions that the preview named; if it has changed, nothing is deleted."""
 
 
 class Append(Body):

@@ -19,6 +19,7 @@ from webapp.queue import Queue
 from webapp.redaction import redactor
 from webapp.services.catalog.demo import Demo
 from webapp.services.catalog.repairing import Repairing
+from webapp.services.catalog.retention import RetentionService
 from webapp.services.catalog.savings import Savings
 from webapp.services.catalog.search import Search
 from webapp.services.catalog.sessions import Sessions
@@ -143,6 +144,7 @@ def build(config: Config, *, serves: bool = False) -> App:
         exporting=Exporting(environment, context, own),
         resuming=Resuming(environment, prunes, config.environment, config.folder / "copies"),
         repairing=Repairing(environment, histories),
+        retention=RetentionService(environment, sessions),
         demo=Demo(environment, ingest, sessions),
         keys=Keys(store, config.token),
         hints=Hints(environment, planning),

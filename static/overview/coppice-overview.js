@@ -17,12 +17,12 @@ import { toast, toastError } from "../shared/toast.js";
 import { title } from "../shared/words.js";
 import { badge, canNotify, isNotifying, tellOfCrossing, toggleNotifying } from "./alerts.js";
 import { regionLegend } from "./session-row.js";
-import { arrange, grouped, isWorthGrouping, nextSort, tally } from "./sessions.js";
+import { arrange, grouped, isWorthGrouping, nextSort, tally, team } from "./sessions.js";
 import { tellingNames } from "./titles.js";
 
 /** `open` names the sessions and projects whose quiet sub-agents are shown, `closed` the projects whose
  * sessions are not. */
-const BEGINNING = { find: "", show: "all", sort: "", by: "", open: "", closed: "" };
+const BEGINNING = { find: "", show: "all", user: "", host: "", sort: "", by: "", open: "", closed: "" };
 /** The sessions of the first page, which is drawn at once, and of the others. */
 const [FIRST, REST] = [100, 500];
 
@@ -60,6 +60,8 @@ export class CoppiceOverview extends ReadingElement {
     this.actions({
       chip: (target) => this.#choose({ show: target.dataset.chip ?? "all" }),
       sort: (target) => this.#choose({ sort: nextSort(target.dataset.column ?? "", this.#choice.sort) }),
+      user: (target) => this.#choose({ user: target.dataset.chip ?? "" }),
+      host: (target) => this.#choose({ host: target.dataset.chip ?? "" }),
       group: (target) => this.#choose({ by: target.dataset.by ?? "" }),
       fold: (target) => this.#toggle("open", target.dataset.id),
       orphans: (target) => this.#toggle("open", target.dataset.key),
@@ -67,7 +69,7 @@ export class CoppiceOverview extends ReadingElement {
       notify: () => toggleNotifying().then(() => this.requestUpdate()),
       demo: () => this.#startDemo(),
       import: () => this.querySelector("file-drop")?.pick(),
-      "clear-filter": () => this.#choose({ find: "", show: "all" }),
+      "clear-filter": () => this.#choose({ find: "", show: "all", user: "", host: "" }),
     });
     super.start();
   }
@@ -136,13 +138,15 @@ export class CoppiceOverview extends ReadingElement {
 
   #page() {
     const sessions = [...(this.#sessions?.values() ?? [])];
-    const { find, show, sort } = this.#choice;
+    const { find, show, user, host, sort } = this.#choice;
+    const by = this.#by(sessions);
     const [unfolded, closed] = [this.#choice.open, this.#choice.closed].map(address.namesIn);
-    const filter = { text: find, chip: show, sort, unfolded, closed };
+    const filter = { text: find, chip: show, user, host, sort, unfolded, closed };
     const rows = arrange(sessions, filter);
-    const byProject = this.#choice.by === "project" || (this.#choice.by === "" && isWorthGrouping(sessions));
     this.#names ??= tellingNames(sessions, Date.now());
-    const value = { entries: byProject ? grouped(rows, filter) : rows, sort, names: this.#names };
+    const value = { entries: by ? grouped(rows, { ...filter, by }) : rows, sort, names: this.#names };
+    const { users, hosts } = team(sessions);
+    const several = users.length + hosts.length > 0;
     return html`<div class="page-head">
         <h1>Sessions</h1>
         ${this.#sessions && counts(sessions)}
@@ -155,20 +159,40 @@ export class CoppiceOverview extends ReadingElement {
           <button data-act="import">${icon("plus")}Import…</button></span>
       </div>
       <saved-totals></saved-totals>
-      ${this.problem("Could not read the sessions")} ${this.#toolbar(sessions, byProject)}
+      ${this.problem("Could not read the sessions")} ${this.#toolbar(sessions, by, { users, hosts })}
       ${regionLegend()}
       ${
         rows.length > 0
-          ? html`<sessions-table .value=${value}></sessions-table>`
+          ? html`<sessions-table ?data-team=${several} .value=${value}></sessions-table>`
           : this.#sessions && noneFits(sessions.length)
       }`;
   }
 
-  /** @param {Api.Session[]} sessions @param {boolean} byProject */
-  #toolbar(sessions, byProject) {
+  /** What the sessions are grouped by; null for one list. @param {Api.Session[]} sessions */
+  #by(sessions) {
+    const { by } = this.#choice;
+    if (by === "project" || by === "user" || by === "host") return by;
+    return by === "" && isWorthGrouping(sessions) ? "project" : null;
+  }
+
+  /** @param {Api.Session[]} sessions @param {import("./sessions.js").Group | null} by
+   * @param {ReturnType<typeof team>} team */
+  #toolbar(sessions, by, { users, hosts }) {
     const { active, above, sources } = tally(sessions);
     badge(above);
     const { find, show } = this.#choice;
+    /** @param {import("./sessions.js").Group} name */
+    const group = (name) =>
+      html`<button class="chip" data-act="group" data-by=${by === name ? "none" : name}
+        aria-pressed=${by === name}>By ${name}</button>`;
+    /** @param {"user" | "host"} of @param {string[]} names */
+    const whose = (of, names) =>
+      names.length > 0 &&
+      html`<div class="chips" role="group" aria-label=${title(of)}>${names.map(
+        (name) =>
+          html`<button class="chip" data-act=${of} data-chip=${this.#choice[of] === name ? "" : name}
+            aria-pressed=${this.#choice[of] === name}>${name}</button>`,
+      )}</div>`;
     /** @param {string} name @param {string} label @param {number} [count] */
     const chip = (name, label, count) =>
       html`<button class="chip" data-act="chip" data-chip=${name} aria-pressed=${show === name}
@@ -180,9 +204,9 @@ export class CoppiceOverview extends ReadingElement {
         ${chip("all", "All")}${chip("active", "Active", active)}${chip("above", "Above target", above)}
         ${sources.map(([source, label]) => chip(source, title(label)))}
       </div>
+      ${whose("user", users)} ${whose("host", hosts)}
       <div class="chips" role="group" aria-label="Group">
-        <button class="chip" data-act="group" data-by=${byProject ? "none" : "project"}
-          aria-pressed=${byProject}>By project</button>
+        ${group("project")}${users.length > 0 && group("user")}${hosts.length > 0 && group("host")}
       </div>
     </div>`;
   }

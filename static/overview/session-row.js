@@ -34,7 +34,7 @@ export function projectRow({ head, key, label, path, count, above, folded }, ind
         aria-expanded=${!folded}>${icon(folded ? "right" : "down")}${name || "No project folder"}</button>
       ${
         head === "project" &&
-        html`<span class="muted small path" title=${path}>${path}</span>
+        html`${path && html`<span class="muted small path" title=${path}>${path}</span>`}
           <span class="muted small">${counted(count, "session")}</span>
           ${above > 0 && html`<span class="warned small">${number(above)} above target</span>`}`
       }
@@ -97,7 +97,10 @@ function about(session) {
   const lost = session.malformed;
   const folder = fileName(session.cwd);
   const where = folder && html`<span class="folder" title=${session.cwd}>${folder} · </span>`;
-  return html`${where}${model} · ${kind}${session.automatic && " · prunes by itself"}${
+  const whose =
+    session.user &&
+    html`<span class="whose">${session.user}${session.host && ` on ${session.host}`} · </span>`;
+  return html`${whose}${where}${model} · ${kind}${session.automatic && " · prunes by itself"}${
     lost > 0 && html` · <span class="warned">${counted(lost, "line")} not read</span>`
   }`;
 }

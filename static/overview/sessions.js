@@ -4,10 +4,25 @@ import { isAboveTarget, mainGauge, titleOf } from "../shared/session-facts.js";
 
 /** A row; `quiet` counts the sub-agents that can be folded.
  * @typedef {{ session: Api.Session, depth: number, quiet: number, folded: boolean }} Row */
-/** The head of a project, or of the sub-agents in it whose session is not in the list.
+/** The head of a project (a user, a host), or of the sub-agents in it whose session is not in the list.
  * @typedef {{ head: "project" | "orphans", key: string, label: string, path: string, count: number, above:
  * number, folded: boolean }} Head */
-/** @typedef {{ text?: string, chip?: string, sort?: string, unfolded?: Set<string> }} Filter */
+/** `user` and `host` are empty for all. @typedef {{ text?: string, chip?: string, user?: string,
+ * host?: string, sort?: string, unfolded?: Set<string> }} Filter */
+
+/** The user and the host of the sessions that the server's own machine follows. */
+const HERE = "this server";
+
+/** The properties by which sessions are grouped. */
+const GROUPS = {
+  /** @param {Api.Session} s */
+  project: (s) => s.cwd ?? "",
+  /** @param {Api.Session} s */
+  user: (s) => s.user ?? HERE,
+  /** @param {Api.Session} s */
+  host: (s) => s.host ?? HERE,
+};
+/** @typedef {keyof typeof GROUPS} Group */
 
 /** At least this many idle sub-agents without a needed action are folded. */
 const FOLDED_FROM = 3;
@@ -40,19 +55,22 @@ export const nextSort = (column, sort) =>
 
 /** @param {Api.Session} session @param {string} text lower-case */
 function mentions(session, text) {
-  return [session.title, session.model, session.source, session.cwd, session.id, session.agent_type].some(
-    (field) => (field ?? "").toLowerCase().includes(text),
+  const { title, model, source, cwd, id, agent_type, user, host } = session;
+  return [title, model, source, cwd, id, agent_type, user, host].some((field) =>
+    (field ?? "").toLowerCase().includes(text),
   );
 }
 
 /** @param {Filter} filter @returns {(session: Api.Session) => boolean} */
-function fitting({ text = "", chip = "all" }) {
+function fitting({ text = "", chip = "all", user = "", host = "" }) {
   const words = text.trim().toLowerCase();
   /** @param {Api.Session} s */
   const chosen = (s) =>
     chip === "all" ||
     (chip === "above" ? isAboveTarget(s) : chip === "active" ? isActive(s) : s.source === chip);
-  return (s) => (!words || mentions(s, words)) && chosen(s);
+  /** @param {Api.Session} s */
+  const whose = (s) => (!user || GROUPS.user(s) === user) && (!host || GROUPS.host(s) === host);
+  return (s) => (!words || mentions(s, words)) && chosen(s) && whose(s);
 }
 
 /** A key that sorts by the urgency of the verdict, then by latest activity. @param {Api.Session} session */
@@ -146,30 +164,30 @@ export function isWorthGrouping(sessions) {
   return new Set(all.map((s) => s.cwd)).size > 1 && (orphans || all.length >= GROUPED_FROM);
 }
 
-/** Returns the rows under the heads of their projects, which rank by their first row. A family belongs to the
- * project of its parent; sub-agents whose session is not in the list come last in their project, folded where
- * they are many. @param {Row[]} rows @param {Filter & { closed?: Set<string> }} [filter]
- * @returns {(Row | Head)[]} */
-export function grouped(rows, { text = "", unfolded, closed } = {}) {
+/** Returns the rows under the heads of their projects, users or hosts, which rank by their first row. A
+ * family belongs to the project of its parent; sub-agents whose session is not in the list come last in their
+ * project, folded where they are many. @param {Row[]} rows
+ * @param {Filter & { by?: Group, closed?: Set<string> }} [filter] @returns {(Row | Head)[]} */
+export function grouped(rows, { text = "", by = "project", unfolded, closed } = {}) {
   /** @type {Map<string, { rows: Row[], orphans: Row[] }>} */
   const projects = new Map();
   let [path, orphan] = ["", false];
   for (const row of rows) {
-    if (row.depth === 0) [path, orphan] = [row.session.cwd ?? "", isOrphan(row)];
+    if (row.depth === 0) [path, orphan] = [GROUPS[by](row.session), isOrphan(row)];
     const project = projects.get(path) ?? { rows: [], orphans: [] };
     projects.set(path, project);
     (orphan ? project.orphans : project.rows).push(row);
   }
-  const labels = folderNames([...projects.keys()]);
+  const labels = by === "project" ? folderNames([...projects.keys()]) : new Map();
   return [...projects].flatMap(([folder, { rows: own, orphans }]) => {
     const all = [...own, ...orphans];
     const label = labels.get(folder) ?? folder;
-    const key = `project:${folder}`;
+    const key = `${by}:${folder}`;
     const above = all.filter(({ session }) => isAboveTarget(session)).length;
     const count = all.reduce((sum, row) => sum + 1 + (row.folded ? row.quiet : 0), 0);
     const folded = closed?.has(key) ?? false;
     /** @type {Head} */
-    const head = { head: "project", key, label, path: folder, count, above, folded };
+    const head = { head: "project", key, label, path: by === "project" ? folder : "", count, above, folded };
     if (folded) return [head];
     const alone = `orphans:${folder}`;
     const many = orphans.length >= FOLDED_FROM && !text.trim();
@@ -206,4 +224,15 @@ export function tally(sessions) {
     above: sessions.filter(isAboveTarget).length,
     sources: [...new Map(sessions.map((s) => [s.source, s.source_label]))].sort(),
   };
+}
+
+/** The users and the hosts that the sessions belong to; neither where there is one of it.
+ * @param {Api.Session[]} sessions */
+export function team(sessions) {
+  /** @param {(s: Api.Session) => string} of */
+  const several = (of) => {
+    const found = [...new Set(sessions.map(of))].sort();
+    return found.length > 1 ? found : [];
+  };
+  return { users: several(GROUPS.user), hosts: several(GROUPS.host) };
 }

@@ -39,6 +39,11 @@ const OWN = {
     patch: ({ checked }) => ({ proxy_prunes: checked }),
     said: ({ proxy }) => `The proxy sends this session ${proxy?.prunes ? "pruned" : "as it comes"}.`,
   },
+  kept: {
+    what: "keep the session",
+    patch: ({ checked }) => ({ kept: checked }),
+    said: ({ kept }) => (kept ? "No limit deletes this session." : "Limits can delete this session again."),
+  },
   own_strategy: {
     what: "choose the strategy",
     patch: ({ value }) => ({ settings: { strategy: value || null } }),

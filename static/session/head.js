@@ -95,6 +95,8 @@ function facts(session, parent) {
     session.model || "unknown model",
     session.source_label,
     session.kind === "followed" && session.file && html`following ${file}`,
+    session.user && html`<span class="nowrap">${session.user}${session.host && ` on ${session.host}`}</span>`,
+    session.host && session.project && html`<span title=${session.cwd}>in ${session.project}</span>`,
     html`<span class="nowrap">${counted(session.messages, "message")}</span>`,
     html`<span class="nowrap">${counted(session.turns, "turn")}</span>`,
     session.automatic && html`<b>prunes by itself</b>`,
@@ -127,6 +129,9 @@ function moreMenu(session) {
         <label for="own-window">Window</label>
         ${windowChoice(session, "own-window")}
       </div>
+      <label class="switch"
+        ><input type="checkbox" role="switch" name="kept" .checked=${session.kept}>Keep for good</label>
+      <p class="note">Limits on age and size (in the settings, none by default) never delete it.</p>
       <hr>
       <button class="danger" data-act="ask-delete">Delete this session…</button>
     </div>

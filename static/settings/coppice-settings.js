@@ -33,6 +33,7 @@ const FILE = "coppice-settings.json";
  * @type {Record<string, () => Promise<unknown>>} */
 const BELOW = {
   "models-table": () => import("./models-table.js"),
+  "retention-panel": () => import("./retention-panel.js"),
   "webhooks-panel": () => import("./webhooks-panel.js"),
 };
 const NEAR = { rootMargin: "400px 0px" };
@@ -219,7 +220,8 @@ export class CoppiceSettings extends ReadingElement {
       address.write({ find: field.value }, BEGINNING);
       return this.update();
     }
-    if (!this.#edited || !field.name || field.closest("models-table, what-if, webhooks-panel")) return;
+    const apart = "models-table, what-if, retention-panel, webhooks-panel";
+    if (!this.#edited || !field.name || field.closest(apart)) return;
     /** @type {unknown} */
     let value = field.value;
     if (field.type === "checkbox") value = field.checked;
@@ -329,6 +331,7 @@ export class CoppiceSettings extends ReadingElement {
         <div class="settings-side"><what-if></what-if></div>
       </div>
       <models-table></models-table>
+      <retention-panel></retention-panel>
       <webhooks-panel></webhooks-panel>
       ${this.#saveBar()}`;
   }

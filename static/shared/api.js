@@ -170,6 +170,14 @@ export function apiAt(base = root, token = "") {
     deliveries: async (id) => (await get(`/webhooks/${id}/deliveries`)).deliveries,
     /** @param {number} id @param {number} delivery @returns {Promise<Api.Delivery>} */
     sendAgain: (id, delivery) => post(`/webhooks/${id}/deliveries/${delivery}/again`, {}),
+    /** @returns {Promise<Api.Retention>} */
+    retention: () => get("/retention"),
+    /** @param {Api.SessionLimits} limits @returns {Promise<Api.Retention>} */
+    saveRetention: (limits) => change("PUT", "/retention", limits),
+    /** @param {Api.SessionLimits} limits @returns {Promise<Api.Retention>} */
+    previewRetention: (limits) => post("/retention/preview", limits),
+    /** @param {Api.LimitsApplied} confirmed @returns {Promise<Api.Retention>} */
+    applyRetention: (confirmed) => post("/retention/apply", confirmed),
     /** @param {File} file @returns {Promise<Api.Imported>} */
     importFile: (file) => {
       const form = new FormData();

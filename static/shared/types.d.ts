@@ -48,6 +48,10 @@ declare namespace Api {
     next_try_at: string | null; status: number | null; problem: string;
   }
   interface Detail { field: string; message: string; }
+  interface Doomed {
+    id: string; title: string; user: string | null; last_activity: string | null; sessions: number;
+    bytes: number; reason: "age" | "size" | "user_size";
+  }
   interface Due { cause: string | null; reason: string; }
   interface Emergency {
     dropped: number; images: number; shortened: number; cut_protected: boolean; note: string;
@@ -87,6 +91,7 @@ declare namespace Api {
   interface LastSummary { id: number; messages: number; tokens: number; at: string; text: string; }
   interface Learnings { learnings: Memory[]; }
   interface Likeness { name: string; reason: string; }
+  interface LimitsApplied { sessions: number; }
   interface LogEntry { seq: number; id: string; source_id: string | null; }
   interface Memories { memories: Memory[]; }
   interface Memory {
@@ -211,6 +216,11 @@ declare namespace Api {
     session_id: string; title: string; path: string; cwd: string; takes_in: string[]; command: string[];
     line: string; tokens_before: number; tokens_promised: number; operation: number | null;
   }
+  interface Retention {
+    limits: RetentionLimits; sessions: number; bytes: number; used_before: string | null;
+    next_at: string | null; text: string; named: Doomed[];
+  }
+  interface RetentionLimits { days: number | null; size_mib: number | null; user_size_mib: number | null; }
   interface Savings {
     tokens: number; calls: number; sessions: number; of_sessions: number; out: number; amount: number | null;
     at_least: boolean; currency: string;
@@ -232,8 +242,9 @@ declare namespace Api {
   }
   interface SessionChange {
     title?: string | null; model?: string | null; automatic?: boolean | null; window?: number | null;
-    settings?: Record<string, unknown> | null; proxy_prunes?: boolean | null;
+    settings?: Record<string, unknown> | null; proxy_prunes?: boolean | null; kept?: boolean | null;
   }
+  interface SessionLimits { days?: number | null; size_mib?: number | null; user_size_mib?: number | null; }
   interface SessionStrategy { name: string; own: string | null; setting: string; }
   interface SessionTaskType {
     name: string; setting: string; own: boolean; reason: string; looks_like: Likeness;

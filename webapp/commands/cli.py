@@ -39,6 +39,7 @@ COMMANDS = {
     "verify": "verifying",
     "token": "tokens",
     "copy": "copying",
+    "retention": "limiting",
     "backup": "keeping",
     "restore": "keeping",
 }

@@ -28,7 +28,7 @@ def install(flask_app: Flask, app: App, gate: Gate) -> None:
 # session asks `Gate.admits` first, because it shows the session's title and if the session exists.
 OPEN = frozenset({"overview", "session", "settings", "search", "memory", "widget", "static", "healthz"})
 # POST endpoints that change nothing.
-LOOKING = frozenset({"api.plan_prune", "api.suggest_settings"})
+LOOKING = frozenset({"api.plan_prune", "api.suggest_settings", "api.preview_retention"})
 # Only an operator may read these: the address of a webhook can itself be a secret.
 OPERATORS = frozenset({"api.list_webhooks", "api.list_deliveries"})
 # The endpoints that take in what other machines send, and the only ones that a sender's token opens.

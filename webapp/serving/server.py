@@ -51,6 +51,7 @@ class Running:
         if beside is not None:
             beside(self.app.keys.make_beside())
         self.app.webhooks.start()
+        self.app.retention.start()
         self.app.resuming.tidy()
         turn = f"files of {socket.gethostname()}"
         self._following = Alone(

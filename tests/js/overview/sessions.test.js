@@ -9,6 +9,7 @@ import {
   isWorthGrouping,
   nextSort,
   tally,
+  team,
 } from "../../../static/overview/sessions.js";
 import { session, verdict } from "../builders.js";
 
@@ -218,4 +219,33 @@ describe("projects", () => {
       [...folderNames(["/a/app", "/b/app", "/c/site/", ""]).values()],
       ["a/app", "b/app", "site", ""],
     ));
+});
+
+describe("a team's sessions", () => {
+  const own = session({ id: "own" });
+  const ada = session({ id: "ada", user: "ada", host: "laptop" });
+  const desk = session({ id: "desk", user: "ada", host: "box" });
+  /** @param {import("../../../static/overview/sessions.js").Filter} filter */
+  const ids = (filter) => arrange([own, ada, desk], filter).map((row) => row.session.id);
+  it("are told apart only where there is more than one user or host", () => {
+    assert.deepEqual(team([own]), { users: [], hosts: [] });
+    assert.deepEqual(team([ada]), { users: [], hosts: [] });
+    assert.deepEqual(team([ada, desk]), { users: [], hosts: ["box", "laptop"] });
+    assert.deepEqual(team([own, ada]).users, ["ada", "this server"]);
+  });
+  it("are filtered by user, by host, and by words", () => {
+    assert.deepEqual(ids({ user: "ada" }), ["ada", "desk"]);
+    assert.deepEqual(ids({ host: "box" }), ["desk"]);
+    assert.deepEqual(ids({ user: "this server" }), ["own"]);
+    assert.deepEqual(ids({ user: "ada", host: "laptop" }), ["ada"]);
+    assert.deepEqual(ids({ text: "laptop" }), ["ada"]);
+  });
+  it("are grouped by user or host", () => {
+    const heads = (/** @type {import("../../../static/overview/sessions.js").Group} */ by) =>
+      grouped(arrange([own, ada, desk]), { by }).flatMap((one) =>
+        "head" in one ? [`${one.label} ${one.count} ${one.path}`] : [],
+      );
+    assert.deepEqual(heads("user").sort(), ["ada 2 ", "this server 1 "]);
+    assert.deepEqual(heads("host").sort(), ["box 1 ", "laptop 1 ", "this server 1 "]);
+  });
 });

@@ -202,3 +202,13 @@ describe("the header", () => {
     assert.match(text, /1 line of the file could not be read and was skipped/);
   });
 });
+
+describe("a session of another machine", () => {
+  it("names its user, its host and its project", () => {
+    const pushed = session({ user: "ada", host: "laptop", project: "garden", cwd: "/home/ada/garden" });
+    const text = markup(header(pushed));
+    assert.match(text, /ada on laptop/);
+    assert.match(text, /title="\/home\/ada\/garden"[^>]*>in garden/);
+    assert.doesNotMatch(markup(header(session({ project: "garden" }))), /in garden/);
+  });
+});

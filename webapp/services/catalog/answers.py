@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from scoring.messages import Role
 from webapp.answers import answer
 from webapp.services.session.answers import Region, Session
@@ -249,3 +251,48 @@ class Results:
     """The messages of this page, at most 100."""
     next: int | None
     """The `after` of the next page; null on the last one."""
+
+
+@answer
+class RetentionLimits:
+    """Limits on sessions; null for none."""
+
+    days: int | None
+    """Sessions that were not used for so many days are deleted."""
+    size_mib: int | None
+    """The logs of all sessions may take so many MiB; those unused for longest are deleted beyond it."""
+    user_size_mib: int | None
+    """The same for the sessions of each user."""
+
+
+@answer
+class Doomed:
+    """A session that the limits select, with its sub-agents."""
+
+    id: str
+    title: str
+    user: str | None
+    last_activity: str | None
+    sessions: int
+    """Itself and its sub-agents."""
+    bytes: int
+    reason: Literal["age", "size", "user_size"]
+    """The limit that selects it."""
+
+
+@answer
+class Retention:
+    """The limits on sessions, and what they delete."""
+
+    limits: RetentionLimits
+    sessions: int
+    """Sessions that go, sub-agents included."""
+    bytes: int
+    used_before: str | None
+    """The latest activity of any of them; null if there are none."""
+    next_at: str | None
+    """The next time the limits are applied; null without limits, or for limits that are not stored."""
+    text: str
+    """All of that in a sentence."""
+    named: list[Doomed]
+    """The first 200 of them, those unused for longest first."""

@@ -75,6 +75,7 @@ class SessionChanges(TypedDict, total=False):
     window: int | None
     settings: Mapping[str, Any] | None
     proxy_prunes: bool | None
+    kept: bool | None
 
 
 class ListWish(TypedDict, total=False):
@@ -240,6 +241,8 @@ class Sessions:
                 merged = {**row.settings, **changes["settings"]} if changes["settings"] is not None else {}
                 row.settings = {k: v for k, v in merged.items() if v is not None or k == "cap_tokens"}
                 Settings.from_dict(row.settings, base=self._environment.settings())
+            if "kept" in changes:
+                session.state.kept = bool(changes["kept"])
             if "proxy_prunes" in changes:
                 _switch(session, prunes=bool(changes["proxy_prunes"]))
             if before:

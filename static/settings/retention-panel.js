@@ -1,0 +1,134 @@
+// <retention-panel></retention-panel>
+//
+// The limits on the age and size of sessions. While a limit is typed, the sessions that it would delete are
+// shown; nothing is stored or deleted before a button is pressed.
+import { api } from "../shared/api.js";
+import { counted, decimal, number } from "../shared/format.js";
+import { html, keyed } from "../shared/html.js";
+import { ReadingElement } from "../shared/reading-element.js";
+import { pageOf } from "../shared/session-facts.js";
+import { agoTime } from "../shared/times.js";
+import { toast, toastError } from "../shared/toast.js";
+
+/** @typedef {keyof Api.RetentionLimits} Limit */
+/** @type {[name: Limit, label: string, unit: string][]} */
+const FIELDS = [
+  ["days", "Not used for", "days"],
+  ["size_mib", "All sessions together", "MiB"],
+  ["user_size_mib", "The sessions of each user", "MiB"],
+];
+const REASONS = {
+  age: "not used for too long",
+  size: "all take too much",
+  user_size: "its user's take too much",
+};
+/** Sessions are shown up to this number. */
+const SHOWN = 10;
+
+export class RetentionPanel extends ReadingElement {
+  /** The stored limits with what they delete. @type {Api.Retention | null} */
+  #stored = null;
+  /** The limits in the form, where they differ, with what they would delete. @type {Api.Retention | null} */
+  #typed = null;
+
+  start() {
+    this.actions({
+      "set-limits": () => this.#act("Could not set the limits", () => api.saveRetention(this.#form())),
+      "apply-limits": () => this.#apply(),
+    });
+    this.listen(this, "input", () => this.#preview());
+    super.start();
+  }
+
+  async read() {
+    this.#stored = await api.retention();
+    this.#typed = null;
+  }
+
+  /** The limits in the form. @returns {Api.RetentionLimits} */
+  #form() {
+    /** @param {Limit} name */
+    const value = (name) => {
+      const field = /** @type {HTMLInputElement} */ (this.querySelector(`[name=${name}]`));
+      return field.value.trim() === "" ? null : Number(field.value);
+    };
+    return { days: value("days"), size_mib: value("size_mib"), user_size_mib: value("user_size_mib") };
+  }
+
+  async #preview() {
+    const limits = this.#form();
+    try {
+      const found = await api.previewRetention(limits);
+      if (JSON.stringify(limits) !== JSON.stringify(this.#form())) return; // typed on meanwhile
+      const same = FIELDS.every(([name]) => limits[name] === this.#stored?.limits[name]);
+      this.#typed = same ? null : found;
+      this.error = null;
+    } catch (error) {
+      this.error = /** @type {Error} */ (error);
+    }
+    this.requestUpdate();
+  }
+
+  /** @param {string} doing @param {() => Promise<Api.Retention>} act */
+  async #act(doing, act) {
+    try {
+      const done = await act();
+      toast(done.text);
+      await this.refresh();
+    } catch (error) {
+      toastError(error, doing);
+    }
+  }
+
+  async #apply() {
+    const count = this.#stored?.sessions ?? 0;
+    if (!confirm(`Delete ${counted(count, "session")} with their logs now? This cannot be undone.`)) return;
+    await this.#act("Could not delete them", () => api.applyRetention({ sessions: count }));
+  }
+
+  view() {
+    const shown = this.#typed ?? this.#stored;
+    return html`<section class="panel group-box" id="retention" aria-labelledby="retention-title">
+      <header>
+        <h2 id="retention-title">Delete old sessions</h2>
+        <span class="muted small">off while no limit is set</span>
+      </header>
+      ${this.problem("Could not read the limits")}
+      <div class="retention-fields">${FIELDS.map(
+        ([name, label, unit]) => html`<label>${label}
+          <span><input type="number" name=${name} min="1" step="1" inputmode="numeric" placeholder="no limit"
+            .value=${`${this.#stored?.limits[name] ?? ""}`}> ${unit}</span></label>`,
+      )}</div>
+      <p class="pad" role="status" data-warns=${(shown?.sessions ?? 0) > 0}>${shown?.text}</p>
+      ${shown && shown.named.length > 0 && going(shown.named)}
+      <p class="pad muted small">
+        Limits are applied every night at 3. Sessions used within the last day stay, and so do those that you
+        keep (on the session's page, under More).
+      </p>
+      <p class="pad retention-acts">
+        <button class="small primary" data-act="set-limits" ?disabled=${this.#typed === null}
+          >Set these limits</button>
+        ${
+          this.#typed === null &&
+          (this.#stored?.sessions ?? 0) > 0 &&
+          html`<button class="small danger" data-act="apply-limits">Delete them now…</button>`
+        }
+      </p>
+    </section>`;
+  }
+}
+
+/** The first of the sessions that go. @param {Api.Doomed[]} named */
+function going(named) {
+  /** @param {Api.Doomed} one */
+  const line = (one) => html`<li>
+    <a class="link" href=${pageOf(one.id)}>${one.title}</a>
+    <span class="muted small">${one.user && `${one.user} · `}${agoTime(one.last_activity)} ·
+      ${decimal(one.bytes / 2 ** 20)} MiB · ${REASONS[one.reason]}</span>
+  </li>`;
+  const more = named.length - SHOWN;
+  return html`<ul class="pad retention-list">${keyed(named.slice(0, SHOWN), "id", line)}
+    ${more > 0 && html`<li class="muted small">and ${number(more)} more</li>`}</ul>`;
+}
+
+customElements.define("retention-panel", RetentionPanel);

@@ -1,0 +1,78 @@
+"""A team's view: sessions of several users and machines, and limits on their age and size."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.test_settings import open_below
+from tests.browser.writing import managed
+from tests.servers import Server
+from tests.webapp.building import followed, user
+
+
+class TestATeam:
+    """Sessions of several users and machines."""
+
+    def test_is_filtered_and_grouped_by_user_and_host(self, page: Page, server: Server) -> None:
+        """Each choice is in the address; on one machine there is nothing of it."""
+        own: dict[str, Any] = {"state": {}}
+        for name, origin in {
+            "here": own,
+            "ada-1": {"state": {"owner": "ada", "host": "laptop"}},
+            "ada-2": {"state": {"owner": "ada", "host": "box"}},
+        }.items():
+            followed(
+                server.app, user(f"request of {name}"), session_id=name, title=f"Session {name}", **origin
+            )
+            if name == "here":
+                page.goto(server.url)
+                expect(page.get_by_role("row", name="Session here")).to_be_visible()
+                expect(page.get_by_role("button", name="By user")).to_have_count(0)
+        row = page.get_by_role("row", name="Session ada-1")
+        expect(row).to_contain_text("ada on laptop")
+        page.get_by_role("group", name="User").get_by_role("button", name="ada").click()
+        expect(page.locator("tr.session-row")).to_have_count(2)
+        page.get_by_role("group", name="Host").get_by_role("button", name="box").click()
+        expect(page.locator("tr.session-row")).to_have_count(1)
+        assert "user=ada" in page.url
+        page.reload()
+        expect(page.locator("tr.session-row")).to_have_count(1)
+        page.get_by_role("group", name="Host").get_by_role("button", name="box").click()
+        page.get_by_role("group", name="User").get_by_role("button", name="ada").click()
+        page.get_by_role("button", name="By host").click()
+        expect(page.locator("tr.project")).to_have_count(3)
+        page.get_by_role("link", name="Session ada-1").click()
+        expect(page.get_by_text("ada on laptop")).to_be_visible()
+
+
+class TestRetention:
+    """Limits on the age and size of sessions."""
+
+    def test_show_what_goes_before_anything_does(self, page: Page, server: Server) -> None:
+        """Typed, the limits delete nothing; set, they wait for the night; a press and a question delete at once."""
+        page.on("dialog", lambda dialog: dialog.accept())
+        followed(server.app, user("an old request"), session_id="old")
+        managed(server, 2)
+        open_below(page, server, "retention-panel")
+        panel = page.locator("#retention")
+        expect(panel.get_by_role("status")).to_contain_text("no session is ever deleted")
+        panel.get_by_label("Not used for").fill("30")
+        expect(panel.get_by_role("status")).to_contain_text("1 session, 0.0 MiB, last used before 2026-02-01")
+        expect(panel.get_by_role("status")).to_contain_text("would be deleted")
+        panel.get_by_role("button", name="Set these limits").click()
+        expect(panel.get_by_role("status")).to_contain_text("will be deleted tonight")
+        assert server.app.store.sessions.find("old") is not None
+        panel.get_by_role("button", name="Delete them now").click()
+        expect(panel.get_by_role("status")).to_contain_text("No session is beyond the limits.")
+        assert "old" not in [one.id for one in server.app.sessions.list()]
+
+    def test_leave_a_session_that_is_kept(self, page: Page, server: Server) -> None:
+        """The switch is on the session's page."""
+        session = followed(server.app, user("an old request"), session_id="old")
+        page.goto(f"{server.url}/sessions/{session}")
+        page.locator("details.more summary").click()
+        page.get_by_role("switch", name="Keep for good").check()
+        expect(page.get_by_text("No limit deletes this session.")).to_be_visible()
+        assert server.app.sessions.get(session).kept

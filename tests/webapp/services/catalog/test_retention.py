@@ -1,0 +1,199 @@
+"""Limits on the age and size of sessions: what goes, what never goes, and the words for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from tests.webapp.building import entries, said, user
+from webapp.app import App
+from webapp.config import Config
+from webapp.errors import Conflict, Invalid
+from webapp.services.catalog.answers import RetentionLimits
+from webapp.services.catalog.retention import DAY_MS, NIGHT, OFF, RetentionService
+from webapp.services.session.times import to_ms
+from webapp.wiring import build
+
+LATER = datetime(2026, 8, 1, 12, tzinfo=UTC)
+
+
+def limits(days: int | None = None, size: int | None = None, user_size: int | None = None) -> RetentionLimits:
+    """Return limits."""
+    return RetentionLimits(days=days, size_mib=size, user_size_mib=user_size)
+
+
+@pytest.fixture
+def now() -> list[int]:
+    """Return the time of the services, half a year after the first sessions."""
+    return [to_ms(LATER) or 0]
+
+
+@pytest.fixture
+def app(tmp_path: Path, now: list[int]) -> Iterator[App]:
+    """Yield services with a clock of the test's own."""
+    made = build(Config(db=tmp_path / "a.db", tokenizer=False, follow=False, env={}))
+    made.environment.clock = lambda: now[0]
+    yield made
+    made.close()
+
+
+def session(
+    app: App, name: str, *, days_ago: int = 182, owner: str = "", parent: str | None = None, mib: int = 0
+) -> None:
+    """Make a session that was last used so many days before `LATER`, with a log of about `mib` MiB."""
+    app.ingest.ensure(
+        name, "claude-code", parent_id=parent, state={"owner": owner, "host": "box" if owner else ""}
+    )
+    at = LATER.timestamp() - days_ago * 86_400
+    for n, entry in enumerate(entries(user("go"), said("x" * max(1, mib << 20)))):
+        when = datetime.fromtimestamp(at + n, UTC)
+        app.ingest.append_records(name, [type(entry)(entry.message, f"{name}-{n}", at=when)])
+
+
+def ids(app: App) -> set[str]:
+    """Return the ids of all sessions."""
+    return {row.id for row in app.store.sessions.all()}
+
+
+def going(app: App, wanted: RetentionLimits) -> list[str]:
+    """Return the ids of the sessions that limits select, in order."""
+    return [one.id for one in app.retention.preview(wanted).named]
+
+
+class TestByDefault:
+    """Without limits."""
+
+    def test_nothing_is_ever_deleted(self, app: App) -> None:
+        """Whatever its age; the sentence says so."""
+        session(app, "old", days_ago=5_000)
+        found = app.retention.preview()
+        assert (found.limits, found.sessions, found.next_at) == (OFF, 0, None)
+        assert found.text == "No limit is set: no session is ever deleted by itself."
+        assert app.retention.run_if_due() is False
+        assert ids(app) == {"old"}
+
+
+class TestAge:
+    """`days`."""
+
+    def test_takes_what_was_not_used_since(self, app: App) -> None:
+        """A session of the limit's age stays."""
+        for days in (10, 30, 31, 90):
+            session(app, f"d{days}", days_ago=days)
+        assert going(app, limits(days=30)) == ["d90", "d31"]
+
+    def test_says_how_many_how_large_and_how_old(self, app: App) -> None:
+        """Before it happens, with the day of the youngest."""
+        session(app, "a", days_ago=60, mib=1)
+        session(app, "b", days_ago=90)
+        text = app.retention.put(limits(days=30)).text
+        assert text == "2 sessions, 1.0 MiB, last used before 2026-06-03, will be deleted tonight."
+        assert "would be deleted" in app.retention.preview(limits(days=30)).text
+
+
+class TestSize:
+    """`size_mib` and `user_size_mib`."""
+
+    def test_takes_those_unused_for_longest_until_the_others_fit(self, app: App) -> None:
+        """No more than that."""
+        for days in (5, 20, 40):
+            session(app, f"d{days}", days_ago=days, mib=1)
+        assert going(app, limits(size=4)) == []
+        assert going(app, limits(size=3)) == ["d40"]
+        assert going(app, limits(size=2)) == ["d40", "d20"]
+
+    def test_holds_for_each_user(self, app: App) -> None:
+        """One user's sessions push out no other's."""
+        session(app, "ada-1", days_ago=9, owner="ada", mib=1)
+        session(app, "ada-2", days_ago=5, owner="ada", mib=1)
+        session(app, "bob-1", days_ago=99, owner="bob", mib=1)
+        found = app.retention.preview(limits(user_size=2))
+        assert [(one.id, one.user, one.reason) for one in found.named] == [("ada-1", "ada", "user_size")]
+
+
+class TestWhatNeverGoes:
+    """Whatever the limits."""
+
+    def test_what_was_used_within_a_day(self, app: App) -> None:
+        """Its agent may still run; larger than the limit or not."""
+        session(app, "now", days_ago=0, mib=2)
+        assert going(app, limits(days=1, size=1)) == []
+
+    def test_what_is_kept(self, app: App) -> None:
+        """Also a parent of one that is kept."""
+        session(app, "a")
+        session(app, "a.agent-1", parent="a")
+        session(app, "b")
+        app.retention.keep("a.agent-1", kept=True)
+        assert app.sessions.get("a.agent-1").kept
+        assert going(app, limits(days=30)) == ["b"]
+        app.retention.keep("a.agent-1", kept=False)
+        assert set(going(app, limits(days=30))) == {"a", "b"}
+
+    def test_what_has_a_sub_agent_in_use(self, app: App) -> None:
+        """A session goes with its sub-agents or not at all."""
+        session(app, "a")
+        session(app, "a.agent-1", parent="a", days_ago=0)
+        session(app, "b")
+        session(app, "b.agent-1", parent="b", days_ago=40)
+        found = app.retention.preview(limits(days=30))
+        assert [(one.id, one.sessions) for one in found.named] == [("b", 2)]
+        assert found.sessions == 2
+
+
+class TestApplying:
+    """The deletion itself."""
+
+    def test_deletes_by_the_ordinary_way(self, app: App) -> None:
+        """A followed session leaves its marker, so that it is not imported again; the store stays sound."""
+        session(app, "a")
+        session(app, "a.agent-1", parent="a")
+        session(app, "new", days_ago=2)
+        app.retention.put(limits(days=30))
+        done = app.retention.apply(2)
+        assert (done.sessions, ids(app)) == (2, {"new"})
+        assert done.text.endswith("deleted.")
+        assert app.ingest.ensure("a", "claude-code") is None
+        assert list(app.verify()) == []
+
+    def test_deletes_nothing_that_was_not_confirmed(self, app: App) -> None:
+        """Another session may have come to age meanwhile."""
+        session(app, "a")
+        session(app, "b")
+        app.retention.put(limits(days=30))
+        with pytest.raises(Conflict, match="1 sessions were confirmed and 2"):
+            app.retention.apply(1)
+        assert ids(app) == {"a", "b"}
+
+    def test_waits_for_the_night_and_happens_once_in_it(self, app: App, now: list[int]) -> None:
+        """Limits that were set today delete nothing today; of several servers one applies them."""
+        session(app, "a")
+        app.retention.put(limits(days=30))
+        assert app.retention.run_if_due() is False
+        now[0] += DAY_MS
+        other = RetentionService(app.environment, app.sessions)
+        assert [app.retention.run_if_due(), other.run_if_due()] == [True, False]
+        assert ids(app) == set()
+
+    def test_says_when(self, app: App, now: list[int]) -> None:
+        """In the server's own time."""
+        app.retention.put(limits(days=30))
+        at = datetime.fromisoformat(app.retention.preview().next_at or "")
+        assert (at.hour, at.minute) == (NIGHT, 0)
+        assert 0 < at.timestamp() * 1000 - now[0] <= DAY_MS
+        assert app.retention.preview(limits(days=30)).next_at is None
+
+    def test_refuses_limits_that_are_none(self, app: App) -> None:
+        """Zero days would delete everything."""
+        with pytest.raises(Invalid, match="days"):
+            app.retention.put(limits(days=0))
+
+    def test_keeps_everything_where_the_stored_limits_are_damaged(self, app: App) -> None:
+        """Nothing is deleted by a value that another version wrote."""
+        session(app, "a")
+        with app.store.write():
+            app.store.small.put_setting("retention", {"days": "30"})
+        assert app.retention.limits() == OFF

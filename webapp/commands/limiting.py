@@ -1,0 +1,101 @@
+"""`coppice retention`: limits on the age and size of sessions, shown before anything is deleted."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+import click
+from rich.markup import escape
+from rich.table import Table
+
+from webapp.commands.common import ago_text, db_option, json_option, opened, write_json
+from webapp.commands.terminal import echo, out
+from webapp.config import Database
+from webapp.services.catalog.answers import Retention, RetentionLimits
+
+REASONS = {
+    "age": "not used for too long",
+    "size": "all take too much",
+    "user_size": "its user's take too much",
+}
+
+
+@click.group(invoke_without_command=True)
+@db_option
+@json_option
+@click.pass_context
+def retention(ctx: click.Context, db: Database | None, as_json: bool) -> None:
+    """Show the limits on sessions, and what they will delete. There are none by default.
+
+    A running server applies them every night. A session that was used within the last day, or is kept, stays.
+    """
+    ctx.obj = db
+    if ctx.invoked_subcommand is None:
+        with opened(db, made=False) as app:
+            show(app.retention.preview(), as_json=as_json)
+
+
+@retention.command("set")
+@click.option("--days", type=click.IntRange(1, 36_500), help="Delete what was not used for so many days.")
+@click.option("--size", type=click.IntRange(1), metavar="MIB", help="The most that all sessions take.")
+@click.option("--user-size", type=click.IntRange(1), metavar="MIB", help="The most that each user's take.")
+@click.option("--dry-run", is_flag=True, help="Show what the limits would delete, and set nothing.")
+@click.pass_obj
+def set_limits(
+    db: Database | None, /, days: int | None, size: int | None, user_size: int | None, *, dry_run: bool
+) -> None:
+    """Set the limits, and show what they delete; a limit that is left out is removed."""
+    with opened(db, made=False) as app:
+        wanted = RetentionLimits(days=days, size_mib=size, user_size_mib=user_size)
+        show(app.retention.preview(wanted) if dry_run else app.retention.put(wanted))
+
+
+@retention.command("off")
+@click.pass_obj
+def remove_limits(db: Database | None) -> None:
+    """Remove all limits: no session is deleted by itself any more."""
+    with opened(db, made=False) as app:
+        show(app.retention.put(RetentionLimits(days=None, size_mib=None, user_size_mib=None)))
+
+
+@retention.command("apply")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.pass_obj
+def apply_limits(db: Database | None, yes: bool) -> None:
+    """Delete now what the limits select, after showing it."""
+    with opened(db, made=False) as app:
+        found = app.retention.preview()
+        show(found)
+        if found.sessions and (yes or click.confirm("Delete them now?", abort=True)):
+            echo(app.retention.apply(found.sessions).text)
+
+
+@retention.command("keep")
+@click.argument("session")
+@click.option("--no-longer", "ended", is_flag=True, help="Take that back.")
+@click.pass_obj
+def keep(db: Database | None, session: str, ended: bool) -> None:
+    """Except a session and its sub-agents from all limits."""
+    with opened(db, made=False) as app:
+        app.retention.keep(session, kept=not ended)
+        echo(f"{session} is {'no longer kept' if ended else 'kept'}.")
+
+
+def show(found: Retention, *, as_json: bool = False) -> None:
+    """Print limits and what they delete."""
+    if as_json:
+        write_json(asdict(found))
+        return
+    echo(found.text)
+    if not found.named:
+        return
+    table = Table("Session", "User", "Last used", "Sessions", "MiB", "Why", box=None, pad_edge=False)
+    for one in found.named:
+        table.add_row(
+            escape(f"{one.title[:60]} ({one.id})"), escape(one.user or ""), ago_text(one.last_activity),
+            f"{one.sessions:,}", f"{one.bytes / (1 << 20):,.1f}", REASONS[one.reason],
+        )  # fmt: skip
+    out().print(table)
+
+
+COMMANDS = {"retention": retention}

@@ -1,0 +1,270 @@
+"""Limits on the age and size of sessions: which sessions go, in words before it happens, and their deletion.
+
+Off by default: nothing is ever deleted by itself. A session goes with its sub-agents or not at all. One that is in use,
+or was within the last day, never goes, and neither does one that is kept. Sessions go by the ordinary deletion, so that
+a followed one is not imported again.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime, timedelta
+from typing import Literal
+
+from webapp.errors import Conflict, Invalid, NotFound
+from webapp.services.catalog.answers import Doomed, Retention, RetentionLimits
+from webapp.services.catalog.sessions import Sessions
+from webapp.services.session.environment import Environment
+from webapp.services.session.gauges import shown_title
+from webapp.services.session.state import SessionState
+from webapp.services.session.times import from_ms, iso
+from webapp.store.sessions import SessionRow
+
+log = logging.getLogger(__name__)
+
+Reason = Literal["age", "size", "user_size"]
+LIMITS, LAST_RUN = "retention", "retention_run"
+DAY_MS = 24 * 3600 * 1000
+MIB = 1 << 20
+# The hour of the day, in the server's own time, from which the limits are applied.
+NIGHT = 3
+LOOK_SECONDS = 600.0
+# The most sessions that an answer names.
+NAMED = 200
+OFF = RetentionLimits(days=None, size_mib=None, user_size_mib=None)
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """A session with its sub-agents. `last` is the latest activity in it, in ms; `size` is in bytes."""
+
+    row: SessionRow
+    user: str
+    last: int
+    size: int
+    sessions: int
+    kept: bool
+
+
+def chosen(families: Iterable[Family], limits: RetentionLimits, now: int) -> list[tuple[Family, Reason]]:
+    """Return the families that go, each with the reason, those unused for longest first.
+
+    The age is applied first, then the size of each user's sessions, then that of all.
+    """
+    ordered = sorted(families, key=lambda one: (one.last, one.row.key))
+    free = {one.row.key for one in ordered if not one.kept and now - one.last > DAY_MS}
+    gone: dict[int, Reason] = {}
+    if limits.days is not None:
+        before = now - limits.days * DAY_MS
+        gone = {one.row.key: "age" for one in ordered if one.row.key in free and one.last < before}
+    for user in sorted({one.user for one in ordered}):
+        own = [one for one in ordered if one.user == user]
+        gone |= _beyond(own, limits.user_size_mib, free, gone, "user_size")
+    gone |= _beyond(ordered, limits.size_mib, free, gone, "size")
+    return [(one, gone[one.row.key]) for one in ordered if one.row.key in gone]
+
+
+def _beyond(
+    families: Sequence[Family], size_mib: int | None, free: set[int], gone: dict[int, Reason], reason: Reason
+) -> dict[int, Reason]:
+    """Return the families to delete until the others take at most `size_mib`."""
+    found: dict[int, Reason] = {}
+    if size_mib is None:
+        return found
+    left = sum(one.size for one in families if one.row.key not in gone)
+    for one in families:
+        if left <= size_mib * MIB:
+            break
+        if one.row.key in free and one.row.key not in gone:
+            found[one.row.key] = reason
+            left -= one.size
+    return found
+
+
+class RetentionService:
+    """The use case of limits on sessions."""
+
+    def __init__(self, environment: Environment, sessions: Sessions) -> None:
+        self._environment, self._store, self._sessions = environment, environment.store, sessions
+        self._ended = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    # -- limits
+
+    def limits(self) -> RetentionLimits:
+        """Return the stored limits; none by default, or if the stored ones are damaged."""
+        stored = self._store.small.fields(LIMITS)
+        known = {name: stored.get(name) for name in asdict(OFF)}
+        sound = all(value is None or (type(value) is int and value > 0) for value in known.values())
+        return RetentionLimits(**known) if sound else OFF
+
+    def put(self, limits: RetentionLimits) -> Retention:
+        """Store limits, which are applied from the next night on. Raises Invalid for one that is not positive."""
+        _check(limits)
+        with self._store.write():
+            self._store.small.put_setting(LIMITS, None if limits == OFF else asdict(limits))
+            self._store.small.put_setting(LAST_RUN, night_of(self._environment.clock()))
+        return self.preview()
+
+    def keep(self, session_id: str, *, kept: bool) -> None:
+        """Except a session and its sub-agents from all limits, or take that back. Raises NotFound."""
+        self._sessions.patch(session_id, kept=kept)
+
+    # -- sessions that go
+
+    def preview(self, limits: RetentionLimits | None = None) -> Retention:
+        """Return the sessions that would be deleted now: by these limits, or by the stored ones."""
+        stored = limits is None
+        limits = self.limits() if limits is None else limits
+        _check(limits)
+        now = self._environment.clock()
+        going = chosen(self._families(), limits, now)
+        named = [
+            Doomed(
+                id=one.row.id, title=shown_title(one.row), user=one.user or None, last_activity=iso(one.last or None),
+                sessions=one.sessions, bytes=one.size, reason=reason,
+            )
+            for one, reason in going[:NAMED]
+        ]  # fmt: skip
+        count, size = sum(one.sessions for one, _ in going), sum(one.size for one, _ in going)
+        when = next_night(now) if limits != OFF else None
+        last = max((one.last for one, _ in going), default=0)
+        return Retention(
+            limits=limits,
+            sessions=count,
+            bytes=size,
+            used_before=iso(last or None),
+            next_at=when.isoformat() if when is not None and stored else None,
+            text=words(limits, count, size, last, stored=stored),
+            named=named,
+        )
+
+    def apply(self, sessions: int | None = None) -> Retention:
+        """Delete what the stored limits select, and return what was deleted.
+
+        Raises:
+            Conflict: `sessions` is given and is not the number of sessions that go now; nothing is deleted.
+        """
+        found = self.preview()
+        if sessions is not None and sessions != found.sessions:
+            raise Conflict(
+                f"{sessions} sessions were confirmed and {found.sessions} would be deleted now; look again"
+            )
+        deleted = size = 0
+        for one, _ in chosen(self._families(), found.limits, self._environment.clock()):
+            if self._is_used_again(one):
+                continue
+            with suppress(NotFound):  # another process deleted it
+                self._sessions.delete(one.row.id)
+                deleted, size = deleted + one.sessions, size + one.size
+        return replace(found, sessions=deleted, bytes=size, text=f"{_amount(deleted, size)} deleted.")
+
+    def _is_used_again(self, family: Family) -> bool:
+        """Return whether a session was used or kept since the families were read."""
+        row = self._store.sessions.find(family.row.id)
+        return row is not None and (row.last_activity_at > family.last or row.state.get("kept") is True)
+
+    def _families(self) -> list[Family]:
+        rows = {row.id: row for row in self._store.sessions.all()}
+        members: dict[str, list[SessionRow]] = {}
+        for row in rows.values():
+            members.setdefault(_top(row, rows).id, []).append(row)
+        return [self._family(rows[top], own) for top, own in members.items()]
+
+    def _family(self, top: SessionRow, members: Sequence[SessionRow]) -> Family:
+        states = [SessionState.readable(row.state, row.source)[0] for row in members]
+        return Family(
+            row=top,
+            user=states[members.index(top)].owner,
+            last=max(row.last_activity_at or row.created_at for row in members),
+            size=sum(state.stored for state in states),
+            sessions=len(members),
+            kept=any(state.kept for state in states),
+        )
+
+    # -- every night
+
+    def start(self) -> None:
+        """Apply the limits every night from now on."""
+        self._thread = threading.Thread(target=self._run, name="retention", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """Stop; a session that is being deleted is deleted."""
+        self._ended.set()
+        if self._thread is not None:
+            self._thread.join(timeout=10)
+
+    def _run(self) -> None:
+        while not self._ended.wait(LOOK_SECONDS):
+            try:
+                self.run_if_due()
+            except Exception:
+                log.exception("the limits on sessions could not be applied")
+
+    def run_if_due(self) -> bool:
+        """Apply the limits if no process has since the last night began; return whether it was done here."""
+        if self.limits() == OFF:
+            return False
+        night = night_of(self._environment.clock())
+        with self._store.write():
+            if self._store.small.setting(LAST_RUN) == night:
+                return False
+            self._store.small.put_setting(LAST_RUN, night)
+        done = self.apply()
+        if done.sessions:
+            log.warning("limits on sessions: %s", done.text)
+        return True
+
+
+def _top(row: SessionRow, rows: dict[str, SessionRow]) -> SessionRow:
+    """Return the session that started a session's family."""
+    seen = {row.id}
+    while row.parent_id in rows and row.parent_id not in seen:
+        seen.add(row.parent_id)
+        row = rows[row.parent_id]
+    return row
+
+
+def _check(limits: RetentionLimits) -> None:
+    for name, value in asdict(limits).items():
+        if value is not None and value < 1:
+            raise Invalid(f"bad value for {name}; expected a whole number from 1, or null, got {value}", name)
+
+
+def local(at: int) -> datetime:
+    """Return a time in ms since 1970 in the server's own time zone."""
+    return datetime.fromtimestamp(at / 1000, UTC).astimezone()
+
+
+def night_of(now: int) -> str:
+    """Return the date of the last night that has begun; limits set after it wait for the next one."""
+    today = local(now)
+    return (today if today.hour >= NIGHT else today - timedelta(days=1)).date().isoformat()
+
+
+def next_night(now: int) -> datetime:
+    """Return when the limits are applied next."""
+    today = local(now)
+    night = today.replace(hour=NIGHT, minute=0, second=0, microsecond=0)
+    return night if today < night else night + timedelta(days=1)
+
+
+def words(limits: RetentionLimits, sessions: int, size: int, last: int, *, stored: bool) -> str:
+    """Return what will be deleted, in a sentence."""
+    if limits == OFF:
+        return "No limit is set: no session is ever deleted by itself."
+    when = "will be deleted tonight" if stored else "would be deleted"
+    if sessions == 0:
+        return "No session is beyond the limits." if stored else "No session would be deleted."
+    before = from_ms(last + DAY_MS).date().isoformat()
+    return f"{_amount(sessions, size)}, last used before {before}, {when}."
+
+
+def _amount(sessions: int, size: int) -> str:
+    count = "1 session" if sessions == 1 else f"{sessions:,} sessions"
+    return f"{count}, {size / MIB:,.1f} MiB"
