@@ -39,6 +39,8 @@ KINDS: Mapping[str, type[Record]] = {
 _NAMES = {kind: name for name, kind in KINDS.items()}
 # The raw row of an entry that is not UTF-8.
 BINARY = "raw_base64"
+# The largest number in a record.
+MOST = 2**53 - 1
 
 
 def record_to_dict(record: Record) -> dict[str, Any]:
@@ -102,6 +104,7 @@ def record_from_dict(data: Mapping[str, Any]) -> Record:
 
 
 def _read(kind: Any, values: dict[str, Any]) -> Record:
+    _refuse_huge(values)
     if kind is Entry:
         message = message_from_dict(values.pop("message"))
         _adapter(Role).validate_python(message.role)
@@ -115,6 +118,16 @@ def _read(kind: Any, values: dict[str, Any]) -> Record:
         values["replacement"] = tuple(map(record_from_dict, values["replacement"]))
     record: Record = _adapter(kind).validate_python(values)
     return record
+
+
+def _refuse_huge(values: Mapping[str, Any]) -> None:
+    """Raise ValueError for a number that no store holds, in a record or its usage."""
+    for value in (
+        *values.values(),
+        *(values["usage"] if isinstance(values.get("usage"), dict) else {}).values(),
+    ):
+        if isinstance(value, int | float) and abs(value) > MOST:
+            raise ValueError(f"{value:g} is too large")
 
 
 def _entry(values: dict[str, Any]) -> Entry:

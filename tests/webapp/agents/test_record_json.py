@@ -79,6 +79,8 @@ class TestRecords:
             ({"record": "meta", "title": 3}, "bad value for title"),
             ({"record": "meta", "colour": "red"}, "unknown field of a record: colour"),
             ({"record": "meta", "raw_base64": "!"}, "meta"),
+            ({"record": "meta", "window": 10**30}, "too large"),
+            ({"record": "usage", "usage": {"input_tokens": 1e30, "output_tokens": 1}}, "too large"),
             (
                 {"record": "compaction", "at": None, "trigger": "", "tokens_before": 1, "source_id": None,
                  "replacement": [{"record": "meta"}]},
