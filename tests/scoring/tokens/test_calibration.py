@@ -295,6 +295,14 @@ class TestAReport:
         real = total(known, estimate)[0] + grown
         assert judged(known, real, estimate + 10_000, 0)[0] == verdict
 
+    def test_of_a_smaller_tokenizer_is_no_clearing(self) -> None:  # X24
+        """Another model counts the same context as fewer tokens."""
+        known, estimate = followed(6, 1.0)
+        named = observe(known, total(known, estimate)[0], 50, estimate, 40, call="a", model="one")
+        real = (named.input_real or 0) - 2_000
+        assert judged(named, real, estimate + 40, estimate // 2, model="one")[0] == "fell"
+        assert judged(named, real, estimate + 40, estimate // 2, model="two") == ("true", 0)
+
     def test_that_teaches_nothing_moves_the_anchor(self) -> None:  # X24
         """A clearing is no growth to learn from."""
         known, estimate = followed(6, 1.1)

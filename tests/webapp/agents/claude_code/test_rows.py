@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from webapp.agents.claude_code.rows import call_key, is_notification, usage_of
 from webapp.agents.records import Usage
 
@@ -22,6 +24,20 @@ class TestACall:
             "output_tokens": 7, "output_tokens_details": {"thinking_tokens": 4},
         }  # fmt: skip
         assert usage_of(usage) == Usage(953, 7, 900, 50, 4)
+
+    @pytest.mark.parametrize(
+        ("said", "tier"),
+        [
+            ({}, ""),
+            ({"service_tier": "batch"}, "batch"),
+            ({"service_tier": "standard", "speed": "fast"}, "fast"),
+        ],
+    )
+    def test_has_the_service_that_the_provider_gave(self, said: dict[str, str], tier: str) -> None:  # X9
+        """Its price depends on it."""
+        found = usage_of({"input_tokens": 3, **said})
+        assert found is not None
+        assert found.tier == tier
 
     def test_without_usage_used_nothing(self) -> None:
         """Zeros, negative and broken counts are no usage."""

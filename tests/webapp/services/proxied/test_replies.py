@@ -78,3 +78,16 @@ class TestAStream:
         reply = reply_of("responses", stream(done, ended))
         assert reply is not None
         assert reply.messages == [item]
+
+    def test_has_the_service_tier_beside_the_usage(self) -> None:  # X9
+        """OpenAI names it in the answer, in both of its formats, streamed or not."""
+        usage, tier = {"prompt_tokens": 5}, "flex"
+        chunk = {"choices": [{"delta": {"content": "hi"}, "finish_reason": "stop"}], "usage": usage}
+        whole = {"choices": [{"message": {"role": "assistant", "content": "hi"}}], "usage": usage}
+        response = {"status": "completed", "output": [], "usage": usage}
+        said = [
+            reply_of("openai", stream({**chunk, "service_tier": tier})),
+            reply_of("openai", json.dumps({**whole, "service_tier": tier})),
+            reply_of("responses", json.dumps({**response, "service_tier": tier})),
+        ]
+        assert [one and one.usage for one in said] == [{"service_tier": tier, **usage}] * 3
