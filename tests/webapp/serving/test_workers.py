@@ -7,6 +7,7 @@ import signal
 import subprocess
 import threading
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +18,12 @@ import socketio
 from tests.waiting import PATIENCE, until
 from tests.webapp.serving.processes import started
 from tests.webapp.workers import Worker, say
+from webapp.config import Config
 from webapp.errors import Conflict, StalePlan
 from webapp.services.planning.requests import PlanRequest, PruneRequest
 from webapp.services.pruning.background import Background
 from webapp.services.summaries.summarising import Summarising, Written
+from webapp.serving.server import Running
 
 WORDS = "the parser reads one line and stops at the first brace that nothing opens "
 
@@ -142,6 +145,25 @@ class TestOneAtATime:
         assert pruned
         assert all(one.tokens_before > target >= one.tokens_after for one in pruned)
         assert list(first.app.verify()) == []
+
+
+class TestFollowing:
+    """The transcripts of a machine."""
+
+    def test_is_done_by_one_worker_and_then_by_the_next(
+        self, config: Config, queue_url: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Another takes over when the first ends."""
+        monkeypatch.setattr("webapp.services.session.alone.LOOK_SECONDS", 0.05)
+        shared = replace(config, follow=True, queue=queue_url)
+        first, second = Running(shared), Running(shared)
+        until(lambda: first.app.following.running or second.app.following.running)
+        follows, waits = (first, second) if first.app.following.running else (second, first)
+        assert not waits.app.following.running
+        follows.close()
+        until(lambda: waits.app.following.running)
+        waits.close()
+        assert not follows.app.following.running
 
 
 class Viewer:
