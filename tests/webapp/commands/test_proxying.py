@@ -10,6 +10,7 @@ import pytest
 
 from tests.ports import free_port, listens
 from tests.reach.upstream import strict_upstream
+from tests.servers import database_in
 from tests.waiting import until
 from tests.webapp.commands.running import Run
 from tests.webapp.serving.processes import started
@@ -64,7 +65,7 @@ class TestBesideAServer:
         """Tokens are required of all programs; the server's proxy has one of its own."""
         monkeypatch.setenv("COPPICE_HINTS", str(tmp_path / "hints"))
         monkeypatch.delenv("COPPICE_TOKEN", raising=False)
-        assert main(["token", "--db", str(tmp_path / "c.db")]) == 0
+        assert main(["token", "--db", str(database_in(tmp_path))]) == 0
         token = next(word for word in capsys.readouterr().out.split() if word.startswith("coppice_"))
         port = free_port()
         with strict_upstream() as provider:
@@ -92,8 +93,9 @@ class TestAlone:
     ) -> None:
         """A token that is stolen from its machine reads no session."""
         monkeypatch.setenv("COPPICE_HINTS", str(tmp_path / "hints"))
-        sender = run("token", "--role", "sender").out.strip()
-        viewer = run("token", "--role", "viewer").out.strip()
+        db = database_in(tmp_path)
+        sender = run("token", "--role", "sender", "--db", db).out.strip()
+        viewer = run("token", "--role", "viewer", "--db", db).out.strip()
         with strict_upstream() as provider, started(tmp_path, "--port", "0") as (_, url):
             monkeypatch.setenv("COPPICE_PROXY_ANTHROPIC", provider.url)
             port = free_port()

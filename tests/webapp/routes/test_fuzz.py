@@ -75,6 +75,8 @@ CALL = {
     "request": '{"messages": [{"role": "user", "content": "a"}]}', "answer": "", "at": 1, "applied": "", "reason": "",
     "subscription": False,
 }  # fmt: skip
+SENDER = {"host": "laptop", "user": "ada"}
+FILE = {"key": "/a.jsonl", "source": "claude-code", "session_id": "pushed"}
 # Bodies and queries without which an operation of the document does not succeed.
 BODIES: Mapping[tuple[str, str], Mapping[str, Any]] = {
     ("post", "/api/import"): {"name": "a.json", "content": [{"role": "user", "content": "a"}]},
@@ -90,6 +92,15 @@ BODIES: Mapping[tuple[str, str], Mapping[str, Any]] = {
     ("put", "/api/models/{name}"): {"window": 100_000},
     ("post", "/api/webhooks"): {"url": RECEIVER},
     ("post", "/api/proxy/calls"): CALL,
+    ("post", "/api/follow/positions"): {**SENDER, "files": {"/a.jsonl": ""}},
+    ("post", "/api/follow/lines"): {
+        **SENDER,
+        "file": FILE,
+        "before": "",
+        "after": {"mark": 1},
+        "records": [],
+    },
+    ("post", "/api/retention/apply"): {"sessions": 0},
 }
 
 
