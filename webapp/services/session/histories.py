@@ -203,7 +203,7 @@ class Histories:
                 found = self._completed(session, stored)
                 return found if found is not None else self._gathered(session, stored)
         finally:
-            self._store_contents(session.key, stored)
+            self._store_contents(session, stored)
 
     def known(self, session: Session) -> SessionHistory | None:
         """Return the history of a session at its version if it is in memory with all contents."""
@@ -359,9 +359,9 @@ class Histories:
                 features[i] = with_content(features[i], whole(features[i].role, found[nos[i]]))
                 stored.append((nos[i], texts[i], features[i]))
 
-    def _store_contents(self, session: int, stored: Found) -> None:
+    def _store_contents(self, session: Session, stored: Found) -> None:
         """Store computed contents so that they are not computed again; if storing fails, the next use tries again."""
         for start in range(0, len(stored), FOUND_TOGETHER):
             some = [(no, old, features_text(new)) for no, old, new in stored[start : start + FOUND_TOGETHER]]
-            with suppress(StoreError), self._store.write():
-                self._store.log.put_features(session, some)
+            with suppress(StoreError), self._store.write(session.id):
+                self._store.log.put_features(session.key, some)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from itertools import count
 from pathlib import Path
 from threading import Thread
@@ -219,6 +219,22 @@ class TestContents:
         monkeypatch.setattr(Log, "rows_of", lambda *_: pytest.fail("the log was read again"))
         assert Histories(app.store).of(session).history.features == found
         assert not list(app.verify())
+
+    def test_are_stored_without_holding_up_other_sessions(
+        self, app: App, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """The transaction that stores them writes to their session only."""
+        followed(app, *conversation(3))
+        opened: list[str | None] = []
+        write = app.store.write
+
+        def recorded(session_id: str | None = None) -> AbstractContextManager[None]:
+            opened.append(session_id)
+            return write(session_id)
+
+        monkeypatch.setattr(app.store, "write", recorded)
+        assert app.histories.of(Session.load(app.environment, "s")).history.features == in_full(app, "s")
+        assert opened == ["s"]
 
     @pytest.mark.parametrize("look", ["page", "heaviest", "plan", "one"])
     def test_are_stored_by_whatever_is_looked_at_first(
