@@ -14,6 +14,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from tests.shared import ROOT
 
@@ -120,7 +122,7 @@ class TestPythonLocks:
         """Every dependency of pyproject.toml is locked: `make lock` was run after the last change."""
         with (ROOT / "pyproject.toml").open("rb") as file:
             wanted = tomllib.load(file)["project"]["dependencies"]
-        names = {re.split(r"[<>=!~;\[ ]", requirement)[0].lower() for requirement in wanted}
+        names = {canonicalize_name(Requirement(line).name) for line in wanted}
         assert names - set(pins("requirements.lock")) == set()
 
     @pytest.mark.parametrize("lock", ["requirements.lock", "requirements-build.lock"])
