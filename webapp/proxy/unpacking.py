@@ -1,7 +1,7 @@
 """Reads compressed bodies, so that a call can be observed and edited whose client or provider compresses.
 
-Codex compresses its requests with zstd when it is used with a login. What is forwarded stays compressed. Brotli is
-missing: no client is known to send it, and providers are asked not to compress.
+Some agents compress their requests with zstd. What is forwarded stays compressed. Brotli is missing: no client is
+known to send it, and providers are asked not to compress.
 """
 
 from __future__ import annotations
