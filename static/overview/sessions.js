@@ -10,7 +10,8 @@ import { isAboveTarget, mainGauge, titleOf } from "../shared/session-facts.js";
 /** `user` and `host` are empty for all. @typedef {{ text?: string, chip?: string, user?: string,
  * host?: string, sort?: string, unfolded?: Set<string> }} Filter */
 
-/** The user and the host of the sessions that the server's own machine follows. */
+/** The sessions that the server's own machine follows have no user, and its host. */
+const NO_USER = "no user";
 const HERE = "this server";
 
 /** The properties by which sessions are grouped. */
@@ -18,7 +19,7 @@ const GROUPS = {
   /** @param {Api.Session} s */
   project: (s) => s.cwd ?? "",
   /** @param {Api.Session} s */
-  user: (s) => s.user ?? HERE,
+  user: (s) => s.user ?? NO_USER,
   /** @param {Api.Session} s */
   host: (s) => s.host ?? HERE,
 };

@@ -124,7 +124,7 @@ function going(named) {
   const line = (one) => html`<li>
     <a class="link" href=${pageOf(one.id)}>${one.title}</a>
     <span class="muted small">${one.user && `${one.user} · `}${agoTime(one.last_activity)} ·
-      ${decimal(one.bytes / 2 ** 20)} MiB · ${REASONS[one.reason]}</span>
+      ${decimal(Math.max(0.1, one.bytes / 2 ** 20))} MiB · ${REASONS[one.reason]}</span>
   </li>`;
   const more = named.length - SHOWN;
   return html`<ul class="pad retention-list">${keyed(named.slice(0, SHOWN), "id", line)}

@@ -59,7 +59,7 @@ class TestRetention:
         panel = page.locator("#retention")
         expect(panel.get_by_role("status")).to_contain_text("no session is ever deleted")
         panel.get_by_label("Not used for").fill("30")
-        expect(panel.get_by_role("status")).to_contain_text("1 session, 0.0 MiB, last used before 2026-02-01")
+        expect(panel.get_by_role("status")).to_contain_text("1 session, 0.1 MiB, last used before 2026-02-01")
         expect(panel.get_by_role("status")).to_contain_text("would be deleted")
         panel.get_by_role("button", name="Set these limits").click()
         expect(panel.get_by_role("status")).to_contain_text("will be deleted tonight")

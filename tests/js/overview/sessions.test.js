@@ -231,12 +231,12 @@ describe("a team's sessions", () => {
     assert.deepEqual(team([own]), { users: [], hosts: [] });
     assert.deepEqual(team([ada]), { users: [], hosts: [] });
     assert.deepEqual(team([ada, desk]), { users: [], hosts: ["box", "laptop"] });
-    assert.deepEqual(team([own, ada]).users, ["ada", "this server"]);
+    assert.deepEqual(team([own, ada]).users, ["ada", "no user"]);
   });
   it("are filtered by user, by host, and by words", () => {
     assert.deepEqual(ids({ user: "ada" }), ["ada", "desk"]);
     assert.deepEqual(ids({ host: "box" }), ["desk"]);
-    assert.deepEqual(ids({ user: "this server" }), ["own"]);
+    assert.deepEqual(ids({ user: "no user" }), ["own"]);
     assert.deepEqual(ids({ user: "ada", host: "laptop" }), ["ada"]);
     assert.deepEqual(ids({ text: "laptop" }), ["ada"]);
   });
@@ -245,7 +245,7 @@ describe("a team's sessions", () => {
       grouped(arrange([own, ada, desk]), { by }).flatMap((one) =>
         "head" in one ? [`${one.label} ${one.count} ${one.path}`] : [],
       );
-    assert.deepEqual(heads("user").sort(), ["ada 2 ", "this server 1 "]);
+    assert.deepEqual(heads("user").sort(), ["ada 2 ", "no user 1 "]);
     assert.deepEqual(heads("host").sort(), ["box 1 ", "laptop 1 ", "this server 1 "]);
   });
 });

@@ -32,7 +32,7 @@ class TestRetention:
     def test_shows_what_limits_would_delete_and_sets_nothing(self, run: Run) -> None:
         """`--dry-run`."""
         shown = run("retention", "set", "--days", "1", "--dry-run")
-        assert "1 session, 0.0 MiB, last used before 2026-02-01, would be deleted." in shown.out
+        assert "1 session, 0.1 MiB, last used before 2026-02-01, would be deleted." in shown.out
         assert "(old)" in shown.out
         assert json.loads(run("retention", "--json").out)["limits"]["days"] is None
 
@@ -40,7 +40,7 @@ class TestRetention:
         """The session is gone; the limits stay."""
         assert "will be deleted tonight" in run("retention", "set", "--days", "1").out
         assert run("retention", "apply").code != 0  # nobody answers the question
-        assert "1 session, 0.0 MiB deleted." in run("retention", "apply", "--yes").out
+        assert "1 session, 0.1 MiB deleted." in run("retention", "apply", "--yes").out
         assert "No session is beyond the limits." in run("retention").out
         assert "no session is ever deleted" in run("retention", "off").out
 
