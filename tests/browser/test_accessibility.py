@@ -11,6 +11,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from tests.browser.test_overview import DROP
+from tests.browser.waiting import holds
 from tests.browser.writing import managed
 from tests.servers import Server
 from tests.waiting import PATIENCE
@@ -186,7 +187,7 @@ class TestPages:
         open_page(page, server)
         page.set_viewport_size({"width": 320, "height": 640})
         expect(page.locator("h1")).to_be_visible()
-        page.wait_for_function("document.documentElement.scrollWidth <= innerWidth")
+        holds(page, "document.documentElement.scrollWidth <= innerWidth")
         cut = page.evaluate(
             """() => [...document.querySelectorAll("main :is(button, input, select, textarea, a)")]
                 .filter(one => one.checkVisibility() && one.getBoundingClientRect().left < 0)

@@ -11,6 +11,7 @@ from tests.browser.test_planning import APPLY
 from tests.browser.test_session import open_session, row
 from tests.browser.test_settings import of_type
 from tests.browser.test_tuning import move, open_tuning
+from tests.browser.waiting import holds
 from tests.browser.writing import managed
 from tests.servers import Server
 
@@ -248,7 +249,7 @@ class TestNarrowest:
         for order in ("Newest first", "Oldest first", "Most tokens first"):
             page.get_by_label("Sort").select_option(order)
             assert page.get_by_label("Sort").evaluate(room) >= 0
-        page.wait_for_function("document.documentElement.scrollWidth <= innerWidth")
+        holds(page, "document.documentElement.scrollWidth <= innerWidth")
 
     def test_shows_number_and_box_of_a_row_beside_each_other(self, page: Page, server: Server) -> None:
         """The box does not lie on the digits."""

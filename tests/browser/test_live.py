@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.cable import Cable
+from tests.browser.waiting import holds
 from tests.browser.writing import feed, managed
 from tests.servers import Server
 
@@ -92,9 +93,10 @@ class TestALostConnection:
             expect(page.locator(".live")).to_have_text("live")
             cable.cut()
             expect(page.locator(".live")).to_contain_text("reconnecting")
-            page.wait_for_function(
+            holds(
+                page,
                 """() => document.querySelector(".live").getBoundingClientRect().bottom
-                    <= document.querySelector("h1").getBoundingClientRect().top"""
+                    <= document.querySelector("h1").getBoundingClientRect().top""",
             )
 
     @pytest.mark.parametrize(

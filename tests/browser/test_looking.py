@@ -8,6 +8,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.test_session import row
 from tests.browser.test_verdict import reading
+from tests.browser.waiting import holds
 from tests.browser.writing import ClaudeFolder, feed, managed, words
 from tests.servers import Server
 from webapp.services.planning.requests import PruneRequest
@@ -96,7 +97,7 @@ class TestTheChart:
         page.goto(f"{server.url}/sessions/{managed(server, 20)}")
         expect(page.locator("token-chart canvas")).to_be_visible()
         for name in ("user", "assistant"):
-            page.wait_for_function(PAINTED, arg=f"var(--r-{name})")
+            holds(page, PAINTED, f"var(--r-{name})")
 
     def test_turns_from_time_to_messages_and_remembers(
         self, page: Page, server: Server, folder: ClaudeFolder
@@ -127,7 +128,7 @@ class TestTheChart:
         """A line of one point cannot be seen: something is drawn where it stands."""
         page.goto(f"{server.url}/sessions/{managed(server, 1)}")
         expect(page.locator("token-chart canvas")).to_be_visible()
-        page.wait_for_function(PAINTED, arg="var(--r-user-e)")
+        holds(page, PAINTED, "var(--r-user-e)")
 
     def test_of_nothing_is_a_sentence(self, page: Page, server: Server) -> None:
         """A session without messages has no invented axis."""
@@ -249,7 +250,7 @@ class TestWideScreens:
         assert text is not None
         assert fate is not None
         assert text["x"] + text["width"] <= fate["x"]
-        page.wait_for_function("document.documentElement.scrollWidth <= innerWidth")
+        holds(page, "document.documentElement.scrollWidth <= innerWidth")
 
     def test_have_rows_of_one_line(self, page: Page, server: Server, folder: ClaudeFolder) -> None:
         """Those of outputs that are shortened, too, which say their tokens before and after."""
@@ -279,4 +280,4 @@ class TestNarrowScreens:
         page.goto(f"{server.url}/sessions/{session}")
         expect(page.locator(".bar .figure")).to_have_text(re.compile(r"^~2,\d{3},\d{3}"))
         expect(page.locator("token-chart canvas")).to_be_visible()
-        page.wait_for_function("document.documentElement.scrollWidth <= innerWidth")
+        holds(page, "document.documentElement.scrollWidth <= innerWidth")

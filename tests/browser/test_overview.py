@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser.waiting import holds
 from tests.browser.writing import ClaudeFolder, feed, managed, words
 from tests.servers import Server, running_server
 from tests.waiting import PATIENCE
@@ -236,7 +237,7 @@ class TestTheTable:
         page.goto(server.url)
         expect(page.locator("tr.session-row .c-tokens")).to_be_visible()
         expect(page.get_by_role("link", name="Prune A very long title")).to_be_visible()
-        page.wait_for_function("document.documentElement.scrollWidth <= innerWidth")
+        holds(page, "document.documentElement.scrollWidth <= innerWidth")
         for name in ("Sessions", "Search", "Memory", "Settings"):
             link = page.get_by_role("navigation", name="Pages").get_by_role("link", name=name)
             expect(link).to_be_in_viewport(ratio=1)
@@ -275,7 +276,7 @@ class TestAbove:
         page.get_by_role("button", name="Notify me").click()
         expect(page.get_by_role("button", name="Notifying")).to_have_attribute("aria-pressed", "true")
         feed(server, "two", 60)
-        page.wait_for_function("window.notices.length === 1")
+        holds(page, "window.notices.length === 1")
         [[title, body]] = page.evaluate("window.notices")
         assert title == "Two"
         assert body.startswith("Prune now")

@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.test_live import cable_to
 from tests.browser.test_session import open_session, row, tokens_shown
-from tests.browser.waiting import until
+from tests.browser.waiting import holds, until
 from tests.browser.writing import ClaudeFolder, Transcript, feed, managed
 from tests.servers import Server
 
@@ -42,7 +42,8 @@ def show_all(page: Page) -> None:
 
 def expect_in_view(page: Page, selector: str) -> None:
     """Wait until an element lies within the window and nothing lies over it."""
-    page.wait_for_function(
+    holds(
+        page,
         """selector => {
             const one = document.querySelector(selector);
             const at = one.getBoundingClientRect();

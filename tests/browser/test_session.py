@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
 from scoring.settings import STRATEGY_NAMES
-from tests.browser.waiting import until
+from tests.browser.waiting import holds, until
 from tests.browser.writing import ClaudeFolder, feed, managed, proxied, words
 from tests.servers import Server
 from webapp.services.planning.requests import PlanRequest, PruneRequest
@@ -418,7 +418,7 @@ class TestNarrowScreens:
         """Nothing sticks out; the plan comes from below, closes with Escape, and prunes."""
         page.set_viewport_size({"width": 390, "height": 844})
         open_session(page, server, managed(server, 60))
-        page.wait_for_function("document.documentElement.scrollWidth <= innerWidth")
+        holds(page, "document.documentElement.scrollWidth <= innerWidth")
         expect(page.locator(".side")).to_be_hidden()
         page.get_by_role("button", name="See the plan").click()
         expect(page.locator(".side")).to_be_visible()

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from playwright.sync_api import Locator, Page, expect
 
+from tests.browser.waiting import holds
 from tests.browser.writing import managed
 from tests.servers import Server
 from tests.webapp.providers.endpoints import answering, sending
@@ -89,9 +90,10 @@ class TestWeights:
         page.get_by_role("button", name="Save").click()
         notice = page.locator(".toast")
         expect(notice).to_contain_text("Could not save the settings")
-        page.wait_for_function(
+        holds(
+            page,
             """() => document.querySelector(".toast").getBoundingClientRect().bottom
-                <= document.querySelector(".save-bar").getBoundingClientRect().top"""
+                <= document.querySelector(".save-bar").getBoundingClientRect().top""",
         )
 
 

@@ -7,7 +7,7 @@ import re
 
 from playwright.sync_api import Error, Page, Request, expect
 
-from tests.browser.waiting import drawn, hold, until
+from tests.browser.waiting import drawn, hold, holds, until
 from tests.browser.writing import feed, managed
 from tests.servers import Server
 
@@ -91,7 +91,7 @@ class TestTheWidget:
         page.evaluate(BURST, session)
         assert page.evaluate("window.asked") == 1
         held.continue_()
-        page.wait_for_function("() => window.asked === 2")
+        holds(page, "() => window.asked === 2")
         page.unroute("**/stats")
         expect(page.locator("context-manager-widget dd").first).to_have_text("2")
 

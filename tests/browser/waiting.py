@@ -15,6 +15,11 @@ def until(page: Page, condition: Callable[[], object]) -> None:
     waiting.until(condition, lambda seconds: page.wait_for_timeout(1_000 * seconds))
 
 
+def holds(page: Page, script: str, arg: object = None) -> None:
+    """Return once `script` is true in the page; Playwright's own waiting needs eval, which our pages forbid."""
+    until(page, lambda: page.evaluate(script, arg))
+
+
 def drawn(page: Page) -> None:
     """Return once the page has drawn its present state."""
     page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
