@@ -1,8 +1,9 @@
 """Ingest: appends records of transcripts and messages of programs to the log.
 
 An append is prepared outside any transaction, because counting tokens takes long, then written in one; if the session
-changed in between it is prepared again. Known source ids add nothing, so the same records may come twice. A compaction
-or rewind splits a batch: what comes before it is written first. Events are published after the commit.
+changed in between it is prepared again, in the end while others wait. Known source ids add nothing, so the same records
+may come twice. A compaction or rewind splits a batch: what comes before it is written first. Events are published
+after the commit.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from pydantic import TypeAdapter, ValidationError
 from scoring.formats import is_sure
 from scoring.messages import Message
 from webapp.agents.records import Cleared, Compaction, Entry, Meta, Problem, Record, Rewind, UsageReport
-from webapp.errors import Conflict, TooLarge
+from webapp.errors import Conflict, StoreError, TooLarge
 from webapp.events import (
     ContextPruned,
     Event,
@@ -67,8 +68,8 @@ SETTLE_FROM = 5 * BATCH_RECORDS
 KINDS_TOLD, KIND_CHARS = 6, 60
 # An event names at most so many messages.
 NUMBERS_TOLD = 200
-# A batch is prepared again at most so often where other writers come first.
-ATTEMPTS = 8
+# A batch is prepared so often beside other writers. If they came first each time, they wait until it is written.
+ATTEMPTS = 4
 
 Batch = Sequence[Record] | Callable[[SessionRow], Sequence[Record]]
 
@@ -80,13 +81,13 @@ def megabytes(size: int) -> str:
 
 @dataclass(slots=True)
 class Added:
-    """The outcome of an append: numbers of the new messages, and how many entries were known already."""
+    """The outcome of an append: numbers of the new messages, how many entries were known already, and its events."""
 
     nos: list[int] = field(default_factory=list)
     known: int = 0
     skipped: int = 0
     problems: list[str] = field(default_factory=list)
-    automatic: list[Event] = field(default_factory=list)
+    events: list[Event] = field(default_factory=list)
     answer: Appended | None = None
 
     def merge(self, other: Added) -> None:
@@ -95,7 +96,7 @@ class Added:
         self.known += other.known
         self.skipped += other.skipped
         self.problems += other.problems
-        self.automatic += other.automatic
+        self.events += other.events
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +108,12 @@ class Keyed:
 
 
 _STORED_ANSWER = TypeAdapter(Appended)
+
+
+def appended(batch: AppendBatch) -> list[Event]:
+    """Return the event of the messages of a batch, if it has any that are new or changed."""
+    nos = sorted({*(no for no, _ in batch.fresh), *batch.changed})
+    return [MessagesAppended(batch.session.id, tuple(nos[-NUMBERS_TOLD:]), len(nos))] if nos else []
 
 
 class Ingest:
@@ -333,7 +340,7 @@ class Ingest:
         with self._store.read():
             session = Session.load(self._environment, session_id)
             rows = self._store.log.messages(session.key, added.nos)
-            done = [e for e in added.automatic if isinstance(e, ContextPruned)]
+            done = [e for e in added.events if isinstance(e, ContextPruned)]
             pruned = done[-1] if done else None
             operation = self._store.operations.get(session.key, pruned.n) if pruned is not None else None
             shown = session_answer(session)
@@ -366,14 +373,32 @@ class Ingest:
             return Added()
         self._require_room(session_id)
         for _ in range(ATTEMPTS):
-            batch, has_meta = self._prepare(session_id, records, replacing)
-            if batch.empty and not has_meta and keyed is None:
-                return Added(known=batch.already)
-            written = self._write(batch, keyed)
-            if written is not None:
-                written.known = batch.already
-                return written
-        raise Conflict(f"session {session_id} is being changed by other writers; try again")
+            if (added := self._attempt(session_id, records, replacing, keyed)) is not None:
+                break
+        else:
+            with self._store.write(session_id):
+                added = self._attempt(session_id, records, replacing, keyed)
+            if added is None:
+                raise StoreError(f"session {session_id} was changed while it was locked")
+        self._environment.bus.publish(*added.events)
+        return added
+
+    def _attempt(self, session_id: str, records: Batch, replacing: bool, keyed: Keyed | None) -> Added | None:
+        """Prepare and write a batch; None if another writer came first."""
+        batch, has_meta = self._prepare(session_id, records, replacing)
+        if batch.empty and not has_meta and keyed is None and self._is_unchanged(batch):
+            return Added(known=batch.already)
+        added = self._write(batch, keyed)
+        if added is not None:
+            added.known = batch.already
+        return added
+
+    def _is_unchanged(self, batch: AppendBatch) -> bool:
+        """Return whether the log in which a batch found its messages is the one it was prepared for.
+
+        Otherwise another writer may have added equal messages meanwhile, which are not these.
+        """
+        return self._store.sessions.get(batch.session.id).version == batch.base_version
 
     def _require_room(self, session_id: str) -> None:
         """Raise TooLarge if the store or the session's log has reached its maximum size.
@@ -469,17 +494,13 @@ class Ingest:
                     for lost in batch.clearings:
                         apply_clearing(session, lost)
                     session.alone = False
-                    added.automatic = [*self._automatic.after_append(session), *self._above_target(session)]
+                    added.events = [*self._automatic.after_append(session), *self._above_target(session)]
+                added.events = [*appended(batch), *added.events, SessionUpdated(session.id)]
                 if keyed is not None:
                     added.answer = self._answer(session, added, keyed)
         except BaseException:
             self._histories.drop(session.key)
             raise
-        nos = sorted({*(no for no, _ in batch.fresh), *batch.changed})
-        told: list[Event] = (
-            [MessagesAppended(session.id, tuple(nos[-NUMBERS_TOLD:]), len(nos))] if nos else []
-        )
-        self._environment.bus.publish(*told, *added.automatic, SessionUpdated(session.id))
         return added
 
     def _above_target(self, session: Session) -> list[Event]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -98,6 +100,40 @@ class TestMessageLists:
         monkeypatch.setattr(app.ingest, "_write", later)
         assert app.ingest.append_messages(session, [wire("user", "hi")], idempotency_key="k") == first[0]
         assert app.sessions.get(session).messages == 1
+        other.close()
+
+    def test_that_are_equal_are_all_kept_when_two_processes_append(
+        self, app: App, config: Config, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """An equal message that another process appends meanwhile is not taken for this one."""
+        session, other = managed(app), build(config)
+        clock, already = app.environment.clock, list[Appended]()
+
+        def later() -> int:
+            if not already:
+                already.append(other.ingest.append_messages(session, [wire("user", "hi")]))
+            return clock()
+
+        monkeypatch.setattr(app.environment, "clock", later)
+        assert app.ingest.append_messages(session, [wire("user", "hi")]).added == 1
+        assert app.sessions.get(session).messages == 2
+        other.close()
+
+    def test_are_appended_however_often_another_process_comes_first(
+        self, app: App, config: Config, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """In the end the other waits."""
+        session, other = managed(app), build(replace(config, busy_seconds=0.05))
+        write = app.ingest._write
+
+        def later(*values: Any) -> Any:
+            with suppress(BusyStore):
+                other.ingest.append_messages(session, [wire("user", "ho")])
+            return write(*values)
+
+        monkeypatch.setattr(app.ingest, "_write", later)
+        assert app.ingest.append_messages(session, [wire("user", "hi")]).added == 1
+        assert app.context.get(session).messages[-1] == wire("user", "hi")
         other.close()
 
     def test_bring_real_usage(self, app: App) -> None:  # X11
