@@ -2,9 +2,11 @@
 
 A name is compared in lower case, without the provider's prefix and the date, with dots as dashes. It gets the longest
 row whose words and version numbers both begin the name's: `anthropic/claude-4.5-sonnet-20250929` gets
-`claude-sonnet-4-5`. If more of the name is left than a date, a snapshot or a word such as `latest`, it is another
-generation or variant: it has the row's limits, but its prices are unknown. The user's own rows come first. A marker
-`[1m]` widens the window to a million. A name without a matching row gets the default row, whose `known` is False.
+`claude-sonnet-4-5`. A version without a row gets the row of the version before it: gpt-5.7 that of gpt-5.6. If more of
+the name is left than a date, a snapshot or a word such as `latest`, or the version is another, the limits are assumed
+to be the row's and the prices are unknown. Prices are also unknown where another host runs a maker's open model. The
+user's own rows come first. A marker `[1m]` widens the window to a million. A name without a matching row gets the
+default row, whose `known` is False.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from scoring.errors import Fault, InvalidSettings
 from scoring.models.table import BLUEPRINT_DEFAULT, BLUEPRINT_ROWS, DEFAULT, ROWS, Row
 from scoring.settings import FORESIGHT, Limit, Settings, number, shown
 
+ASSUMED = "assumed"  # begins the source of limits that are not known for the very model
 WIDE_MARKER, WIDE_WINDOW = "[1m]", 1_000_000
 # Usual windows of providers, to choose from for an unknown model.
 WINDOWS = (128_000, 200_000, 400_000, WIDE_WINDOW, 2_000_000, 10_000_000)
@@ -32,12 +35,35 @@ ALIASES: Mapping[str, str] = {
 }
 # Families whose version is sometimes written without a dash: llama3.1 is llama-3.1.
 _JOINED = re.compile(r"\b(llama|gemma|glm|mistral|deepseek|phi)-?(v?\d)")
+# Words that change neither limits nor price where a row is for all sizes of a model: its size, and how it is packed.
+_SAME_LIMITS = re.compile(
+    r"\d+(x\d+)?[bm]|[ae]\d+b|\d+e|gguf|mlx|awq|gptq|fp\d+|bf16|i?q\d\w*|int\d|[kmsl]|xs|hf|base|cloud"
+)
 # Words behind a row's name that do not change the price: the state of a model, how long it thinks, how it is packed.
 _SAME_PRICE = re.compile(
     r"latest|preview|beta|chat|api|instruct|it|reasoning|non|thinking|multi|agent|minimal|low|medium|high|xhigh|free|v\d"
 )
+# A minor version; dates and snapshots are longer or begin with 0.
+_VERSION = re.compile(r"0|[1-9]\d?")
+_SIZE = re.compile(r"\b(\d+)\.(\d+b)\b")  # a size such as 6.7b is one word
 # Numbers that are a date, a snapshot of a month and day (0709, 001), or a version .0.
 _DATES = re.compile(r"\b(20\d\d \d\d \d\d|[01]\d( 20\d\d| \d\d)|(0\d|1[0-2])\d\d|0\d*)\b")
+# Amazon's spelling: a region, the maker and the model, with dots between them.
+_BEDROCK = re.compile(r"(?:(?P<region>[a-z][a-z-]*)\.)?(?P<maker>[a-z][a-z\d]*)\.(?=[a-z])")
+# From Claude Sonnet 4.5 on, an endpoint of a region costs more than the global one.
+_REGIONAL_FROM, _REGIONAL_TIMES = (4, 5), 1.1
+# Makers whose models other hosts offer too, at prices of their own: the first words of their rows, and their names
+# before the slash.
+_DEEPSEEK = frozenset({"deepseek", "deepseek-ai"})
+_MISTRAL = frozenset({"mistral", "mistralai"})
+_MOONSHOT = frozenset({"moonshot", "moonshotai"})
+_MINIMAX = frozenset({"minimax", "minimaxai"})
+_QWEN = frozenset({"qwen", "alibaba", "dashscope"})
+_ZAI = frozenset({"zai", "z-ai", "zai-org", "zhipu", "zhipuai"})
+_MAKERS: Mapping[str, frozenset[str]] = {
+    "deepseek": _DEEPSEEK, "mistral": _MISTRAL, "ministral": _MISTRAL, "magistral": _MISTRAL, "devstral": _MISTRAL,
+    "codestral": _MISTRAL, "kimi": _MOONSHOT, "minimax": _MINIMAX, "qwen": _QWEN, "glm": _ZAI,
+}  # fmt: skip
 WINDOW_FOR_OUTPUT = 4  # the window of a model with only a known output limit, as a multiple of that limit
 
 
@@ -66,6 +92,11 @@ class ModelLimits:
     known: bool = True
     own: bool = False
     wider: int | None = None
+
+    @property
+    def assumed(self) -> bool:
+        """Return whether the limits are not those that anybody gives for this very model."""
+        return not self.known or self.source.startswith(ASSUMED)
 
     @property
     def limit(self) -> int:
@@ -103,17 +134,21 @@ def find_model(
 def _tabled(spelled: str, windows: str) -> ModelLimits:
     """Return the table's row for a name, cached because each append asks for the rows of many sessions."""
     rows, default = _table(windows)
-    return _run_with(spelled, _longest(rows, _key(spelled)) or default)
+    return _run_with(spelled, _longest(rows, _key(spelled), earlier=True) or default)
 
 
 def _run_with(spelled: str, found: ModelLimits) -> ModelLimits:
-    """Return a model's row with what its name adds: that it costs nothing, or that its window is the wide one."""
+    """Return a model's row with what its name adds: other limits or prices than the row's, or the wide window."""
+    if found.known and not found.own:
+        other_price, other_limits = _differs(spelled, found)
+        if other_limits:
+            found = replace(found, source=f"{ASSUMED}: limits as {found.name}; {found.source}")
+        if found.input_price is not None and (other_price or _is_hosted(spelled, found)):
+            found = replace(_priced(found, None), source=f"{found.source}; prices unknown")
+        elif _is_regional(spelled, found):
+            found = _dearer(found, _REGIONAL_TIMES)
     if not found.own and costs_nothing(spelled):
         found = _priced(found, 0)
-    elif found.known and not found.own and found.input_price is not None and _is_variant(spelled, found):
-        found = replace(
-            _priced(found, None), source=f"{found.source}; limits as {found.name}, prices unknown"
-        )
     if is_wide(spelled) and found.window < WIDE_WINDOW:
         found = replace(found, window=WIDE_WINDOW, input_limit=None)
     return found
@@ -131,23 +166,48 @@ def _priced(row: ModelLimits, price: float | None) -> ModelLimits:
     )
 
 
-def _is_variant(spelled: str, found: ModelLimits) -> bool:
-    """Return whether a name has more than its row's: another version, size or kind, whose price may be another."""
+def _differs(spelled: str, found: ModelLimits) -> tuple[bool, bool]:
+    """Return whether a name has other words or numbers than its row's, so that the price, or a limit, may differ."""
     (words, numbers), (row_words, row_numbers) = _key(spelled), _key(found.name)
-    more = words[len(row_words) :]
+    more = [word for word in words[len(row_words) :] if not _SAME_PRICE.fullmatch(word)]
     version = _DATES.sub("", " ".join(numbers[len(row_numbers) :])).strip()
     tuned = spelled.lower().rpartition("/")[2].startswith("ft:")
-    return tuned or bool(version) or not all(map(_SAME_PRICE.fullmatch, more))
+    other = tuned or bool(version) or numbers[: len(row_numbers)] != row_numbers
+    return other or bool(more), other or not all(map(_SAME_LIMITS.fullmatch, more))
+
+
+def _is_hosted(spelled: str, found: ModelLimits) -> bool:
+    """Return whether a name says that another host than the maker runs the model, at prices of its own."""
+    makers = next((names for word, names in _MAKERS.items() if found.name.startswith(word)), None)
+    *hosts, model = spelled.lower().split("/")
+    return makers is not None and (_BEDROCK.match(model) is not None or not makers.issuperset(hosts))
+
+
+def _is_regional(spelled: str, found: ModelLimits) -> bool:
+    """Return whether a name is that of a Claude model in one region of Amazon Bedrock."""
+    place = _BEDROCK.match(spelled.lower().rpartition("/")[2])
+    version = tuple(map(int, _key(found.name)[1]))
+    newer = not version or version >= _REGIONAL_FROM
+    return place is not None and place["maker"] == "anthropic" and place["region"] != "global" and newer
+
+
+def _dearer(row: ModelLimits, times: float) -> ModelLimits:
+    """Return a row with its prices multiplied."""
+    names = ("input_price", "cached_price", "cache_write_price", "output_price")
+    prices = {name: getattr(row, name) for name in names}
+    more: dict[str, Any] = {n: None if p is None else round(p * times, 6) for n, p in prices.items()}
+    return replace(row, source=f"{row.source}; a region of Bedrock costs {times} times as much", **more)
 
 
 def costs_nothing(name: str) -> bool:
     """Return whether a model's name says that it runs on the user's machine or is offered for free.
 
-    Ollama writes the size after a colon (`llama3.1:8b`), gateways mark free models (`:free`).
+    Ollama writes the size after a colon (`llama3.1:8b`), and `cloud` after it for what runs on its servers; gateways
+    mark free models (`:free`).
     """
     provider, _, model = name.lower().rpartition("/")
     tag = model.partition(":")[2]
-    return (
+    return not tag.endswith("cloud") and (
         provider.rpartition("/")[2] in LOCAL
         or tag == "free"
         or re.match(r"(\d+x)?\d+(\.\d+)?[bm]\b", tag) is not None
@@ -191,26 +251,56 @@ Key = tuple[tuple[str, ...], tuple[str, ...]]
 Keyed = Sequence[tuple[Key, ModelLimits]]
 
 
-def _longest(rows: Keyed, key: Key) -> ModelLimits | None:
+def _longest(rows: Keyed, key: Key, *, earlier: bool = False) -> ModelLimits | None:
+    """Return the row whose words and version begin those of `key`, the longest; None if there is none.
+
+    `earlier`: a row of an earlier version of the same generation is also found, the latest of them.
+    """
     words, numbers = key
     best: ModelLimits | None = None
-    length = (0, 0)
+    rank = (0, 0, 0)
     for (row_words, row_numbers), row in rows:
-        fits = row_words == words[: len(row_words)] and row_numbers == numbers[: len(row_numbers)]
-        if fits and (size := (len(row_words) + len(row_numbers), len(row_words))) > length:
-            best, length = row, size
+        if row_words != words[: len(row_words)]:
+            continue
+        fits = row_numbers == numbers[: len(row_numbers)]
+        before = None if fits or not earlier else _version_before((row_words, row_numbers), numbers)
+        if fits or before is not None:
+            found = (len(row_words) + len(row_numbers), len(row_words), 100 if before is None else before)
+            if found > rank:
+                best, rank = row, found
     return best
+
+
+def _version_before(row: Key, numbers: Sequence[str]) -> int | None:
+    """Return the last number of a row's version if it is an earlier one of the same generation; None otherwise."""
+    words, version = row
+    *generation, last = version or ("",)
+    asked = numbers[len(generation)] if len(numbers) > len(generation) else ""
+    same = list(numbers[: len(generation)]) == generation and (
+        generation or re.search(r"\d", " ".join(words))
+    )
+    if not same or not _VERSION.fullmatch(last) or not _VERSION.fullmatch(asked):
+        return None
+    return int(last) if int(last) < int(asked) else None
 
 
 @lru_cache(maxsize=4_096)
 def _key(name: str) -> Key:
     """Return the words and the version numbers of a name in order, without provider, date and marker."""
     plain = name.lower().replace(WIDE_MARKER, "").rsplit("/", 1)[-1].split("@")[0]
+    plain = _without_maker(_SIZE.sub(r"\1\2", plain))
     plain = _JOINED.sub(r"\1-\2", ALIASES.get(plain, plain).replace("gpt-35-", "gpt-3.5-"))
     tokens = [t for t in re.split(r"[-_.:\s]+", plain) if t]
     begin = next((i for i, token in enumerate(tokens) if token in _first_words()), 0)
     tokens = [t for t in tokens[begin:] if not re.fullmatch(r"(?:19|20)\d{6}", t)]
     return tuple(t for t in tokens if not t.isdigit()), tuple(t for t in tokens if t.isdigit())
+
+
+def _without_maker(name: str) -> str:
+    """Return a name of Bedrock without region and maker, if the model's own name begins with a known word."""
+    place = _BEDROCK.match(name)
+    rest = name[place.end() :] if place else name
+    return rest if _JOINED.sub(r"\1-\2", rest).split("-")[0] in _first_words() else name
 
 
 @lru_cache(maxsize=1)

@@ -19,9 +19,9 @@ CURRENCY = "USD"
 PER = 1_000_000  # prices are per so many tokens
 DIGITS = 6
 HOUR_TIMES = 2
-# Prices of a provider's slower services as a share of the standard ones, and the names of the standard service. Faster
-# services cost more; how much depends on the model or on a contract.
-SLOWER = {"batch": 0.5, "flex": 0.5}
+# Prices of a provider's slower services, and of Claude inside the United States, as a share of the standard ones; and
+# the names of the standard service. Faster services cost more; how much depends on the model or on a contract.
+SHARES = {"batch": 0.5, "flex": 0.5, "us": 1.1}
 STANDARD = frozenset({"", "standard", "default", "auto"})
 
 
@@ -61,7 +61,7 @@ class CallTokens:
 
     `cached` (read) and `written` are parts of `input`, `hour` is the part of `written` that is cached for an hour.
     `answer` is the least that the text of the answer takes, where that is more than reported. `tier` is the
-    service that the provider says it gave ("batch", "priority"), empty if it says none.
+    service that the provider says it gave ("batch", "priority", "us"), empty if it says none.
     """
 
     input: int
@@ -111,14 +111,15 @@ def prune_cost(
 def spent(calls: Iterable[tuple[CallTokens, ModelLimits]]) -> Spent | None:
     """Return the cost of calls at the list prices of their models, answers included; None if no price is known.
 
-    A call of a slower service (batch, flex) costs half; one of a faster service at least the standard price.
+    A call of a slower service (batch, flex) costs half, one inside the United States a tenth more, and one of a faster
+    service at least the standard price.
     """
     amounts: list[float] = []
     at_least = False
     for call, model in calls:
         price = _price(call, model)
         dearer = model.dearer_above is not None and call.input > model.dearer_above
-        faster = call.tier not in STANDARD and call.tier not in SLOWER
+        faster = call.tier not in STANDARD and call.tier not in SHARES
         at_least = at_least or price is None or dearer or faster or call.answer > call.output
         amounts += [] if price is None else [price]
     if not amounts and at_least:
@@ -135,7 +136,7 @@ def _price(call: CallTokens, model: ModelLimits) -> float | None:
     new = max(0, call.input - call.cached - call.written)
     written = (call.written - call.hour) * write + call.hour * _hour_price(model)
     answer = max(call.output, call.answer) * model.output_price
-    return (new * fresh + call.cached * cached + written + answer) * SLOWER.get(call.tier, 1)
+    return (new * fresh + call.cached * cached + written + answer) * SHARES.get(call.tier, 1)
 
 
 def _hour_price(model: ModelLimits) -> float:

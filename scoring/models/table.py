@@ -4,9 +4,9 @@ Tokens are whole numbers. Prices are US dollars per million tokens, for prompts 
 provider charges more for longer ones. `input` is None where input and output share the window. A None price for
 writing to the cache means that the provider publishes none and a write costs as much as input.
 
-Change a row together with its source and date. Names are matched by `scoring.models.lookup`, longest first, so a row
-for a family also holds the limits of its later versions and variants until they get a row of their own; their prices
-are unknown until then.
+Change a row together with its source and date. Names are matched by `scoring.models.lookup`, longest first. A row
+also holds the assumed limits of later versions and variants until they get a row of their own; their prices are unknown
+until then.
 """
 
 from __future__ import annotations
@@ -305,6 +305,7 @@ ROWS: tuple[Row, ...] = (
     Row("qwen3-235b-a22b-2507", 262_144, None, None, source=HOSTS, date="2026-11-22", factor=OPEN),
     Row("qwen3-30b-a3b-2507", 262_144, None, None, source=HOSTS, date="2026-11-22", factor=OPEN),
     Row("qwen3", 40_960, None, None, source=HOSTS, date="2026-11-22", factor=OPEN),
+    Row("qwen3.5", 262_144, None, None, source=HOSTS, date="2026-11-23", factor=OPEN),
     Row("qwen3-vl", 262_144, None, None, source=HOSTS, date="2026-11-23", factor=OPEN),
     Row("qwen3-next", 262_144, None, None, source=HOSTS, date="2026-11-23", factor=OPEN),
     Row("qwen2.5", 32_768, None, None, source=HOSTS, date="2026-11-23", factor=OPEN),
@@ -323,6 +324,8 @@ ROWS: tuple[Row, ...] = (
     Row("deepseek-coder", 16_384, None, None, source=CARD, date="2026-11-23", factor=OPEN),
     Row("deepseek-coder-v2", 131_072, None, None, source=CARD, date="2026-11-23", factor=OPEN),
     Row("glm-4-9b", 131_072, None, None, source=CARD, date="2026-11-23", factor=OPEN),
+    Row("glm-4.5v", 65_536, None, None, source=HOSTS, date="2026-11-23", factor=OPEN),
+    Row("glm-4.6v", 131_072, None, None, source=HOSTS, date="2026-11-23", factor=OPEN),
     Row("gemma-3n", 32_768, None, None, source=HOSTS, date="2026-11-23", factor=OPEN),
     Row("gemma-4", 262_144, None, None, source=HOSTS, date="2026-11-22", factor=OPEN),
     Row("gemma-3", 131_072, None, None, source=HOSTS, date="2026-11-22", factor=OPEN),

@@ -24,7 +24,7 @@ _PIECES = re.compile(
 )
 # A single blank that no piece crosses: texts repeat what stands between two of them.
 _BETWEEN = re.compile(r" (?<=\S )(?=[^\s\d])")
-_LONGEST_CHUNK = 64  # characters; the cost of a longer chunk is not cached
+_LONGEST_CACHED = 64  # characters; the cost of a longer chunk or piece is not cached
 _LATIN_WORD = re.compile("[A-Za-z\u00c0-\u024f\u1e00-\u1eff]+")
 _ACCENT, _RARE_ACCENT = re.compile("[\u00c0-\u024f\u1e00-\u1eff]"), re.compile("[\u0100-\u024f]")
 _COMBINING = re.compile("[A-Za-z][\u0300-\u036f]")
@@ -125,7 +125,7 @@ def estimate(text: str) -> int:
     chunks = Counter(_BETWEEN.split(text))
     parts = sum(
         [
-            count * (_known_chunk(chunk) if len(chunk) <= _LONGEST_CHUNK else _chunk(chunk))
+            count * (_known_chunk(chunk) if len(chunk) <= _LONGEST_CACHED else _chunk(chunk))
             for chunk, count in chunks.items()
         ]
     )
@@ -134,16 +134,23 @@ def estimate(text: str) -> int:
 
 def _chunk(chunk: str) -> int:
     """Return the parts of tokens of a text between two blanks."""
-    return sum(map(_cost, _PIECES.findall(chunk)))
+    return sum(
+        [
+            _known_cost(piece) if len(piece) <= _LONGEST_CACHED else _cost(piece)
+            for piece in _PIECES.findall(chunk)
+        ]
+    )
 
 
 _known_chunk = lru_cache(maxsize=1 << 16)(_chunk)
 
 
-@lru_cache(maxsize=50_000)
 def _cost(piece: str) -> int:
     """Return the parts of tokens of one piece of plain text."""
     return round(_PARTS * _tokens(piece))
+
+
+_known_cost = lru_cache(maxsize=50_000)(_cost)
 
 
 def _tokens(piece: str) -> float:

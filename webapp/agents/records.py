@@ -55,9 +55,12 @@ class Usage:
 def tier_of(usage: Mapping[str, Any]) -> str:
     """Return the provider's service that a usage report names; empty if it names none.
 
-    Anthropic's fast mode is a `speed` beside the service tier.
+    Anthropic's fast mode is a `speed` beside the service tier, and its service inside the United States an
+    `inference_geo`: "us".
     """
     tier = "fast" if usage.get("speed") == "fast" else usage.get("service_tier")
+    if tier in (None, "standard") and usage.get("inference_geo") == "us":
+        tier = "us"
     return tier[:TIER_CHARS].lower() if isinstance(tier, str) else ""
 
 

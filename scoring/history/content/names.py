@@ -27,7 +27,7 @@ _UNSPACED = re.compile(f"[{UNSPACED}\u3001-\u303f\uff01-\uff0f\uff1a-\uff20]+")
 _LETTER, _DIGIT = re.compile(r"[A-Za-z]"), re.compile(r"\d")
 _TELLING = re.compile(r"[_\d.]")
 _SIGNS = "()[]{}<>,;:\"'`|"  # around words, and never at the end of a name
-_LONGEST_CACHED = 100  # characters of a word whose names are cached
+_LONGEST_CACHED = 100  # characters of a word or path whose names are cached
 _LONGEST = 300  # a longer name (such as an address with its query) is cut to this length
 _YEAR = re.compile(r"(?:19|20)\d\d")
 # Spelled like code, but common words.
@@ -99,19 +99,21 @@ def _whole(name: str, found: set[str]) -> str:
 
 def _path(path: str, found: set[str]) -> str:
     """Add a path; return its last component, which is examined further."""
-    name, last = _name_of_path(path)
+    name, last = _known_path(path) if len(path) <= _LONGEST_CACHED else _name_of_path(path)
     if name:
         found.add(name)
     return f" {last} "
 
 
-@lru_cache(maxsize=1 << 12)
 def _name_of_path(path: str) -> tuple[str, str]:
     """Return the name of a path, "" if it is none, and its last component."""
     parts = [p for p in path.strip("./~").split("/") if p not in ("", ".", "..")]
     whole = "/".join(parts[-2:])
     named = (len(parts) > 2 or _TELLING.search(whole)) and len(whole) >= 5 and _LETTER.search(whole)
     return whole[:_LONGEST] if named else "", parts[-1] if parts else ""
+
+
+_known_path = lru_cache(maxsize=1 << 12)(_name_of_path)
 
 
 @lru_cache(maxsize=1 << 16)

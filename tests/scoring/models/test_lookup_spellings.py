@@ -29,6 +29,8 @@ from scoring.models import find_model
         ("microsoft/phi-4-mini-instruct", "phi-4-mini"), ("cohere/command-r-plus-08-2024", "command-r"),
         ("deepseek-coder:6.7b", "deepseek-coder"), ("deepseek-coder-v2:16b", "deepseek-coder-v2"),
         ("glm-4-9b-chat", "glm-4-9b"), ("google/gemma-3n-E4B-it", "gemma-3n"),
+        ("qwen.qwen3-coder-480b-a35b-v1:0", "qwen3-coder"), ("mistral.mistral-large-2407-v1:0", "mistral-large"),
+        ("Qwen/Qwen3.5-397B-A17B", "qwen3.5"), ("zai-org/GLM-4.5V", "glm-4.5v"),
     ],
 )  # fmt: skip
 def test_a_model_is_found_by_the_names_that_people_use(spelled: str, row: str) -> None:  # B13
@@ -61,7 +63,8 @@ def test_another_generation_or_variant_has_no_price(name: str) -> None:  # B13
     ("name", "price"),
     [
         ("claude-opus-4-5-20251101", 5), ("claude-3-5-sonnet-latest", 3), ("claude-sonnet-4-0", 3),
-        ("anthropic.claude-haiku-4-5-20251001-v1:0", 1), ("claude-sonnet-4@20250514", 3), ("gpt-4o-2024-08-06", 2.5),
+        ("global.anthropic.claude-haiku-4-5-20251001-v1:0", 1), ("claude-sonnet-4@20250514", 3),
+        ("gpt-4o-2024-08-06", 2.5),
         ("gpt-4-0613", 30), ("gpt-3.5-turbo-0125", 0.5), ("gpt-3.5-turbo-1106", 1), ("o3-2025-04-16", 2),
         ("gemini-2.5-flash-preview-05-20", 0.3), ("gemini-2.5-flash-lite-preview-09-2025", 0.1),
         ("gemini-2.0-flash-001", 0.1), ("grok-4-0709", 3), ("grok-4-fast-non-reasoning", 0.2),
@@ -71,4 +74,75 @@ def test_another_generation_or_variant_has_no_price(name: str) -> None:  # B13
 )  # fmt: skip
 def test_a_date_or_a_state_behind_the_name_leaves_the_price(name: str, price: float) -> None:  # B13
     """They name a snapshot of the same model."""
+    assert find_model(name).input_price == price
+
+
+@pytest.mark.parametrize(
+    ("name", "row", "window"),
+    [
+        ("gpt-5.7", "gpt-5.6", 1_050_000), ("gpt-5.7-mini", "gpt-5.4-mini", 400_000),
+        ("claude-opus-4-9@20260801", "claude-opus-4-8", 1_000_000), ("glm-5.4", "glm-5.3", 1_000_000),
+        ("moonshotai/kimi-k2.8", "kimi-k2.6", 262_144), ("qwen3.9-plus", "qwen3.7-plus", 1_000_000),
+        ("deepseek/deepseek-v4.2-flash", "deepseek-v4.1-flash", 1_048_576), ("qwen3.6:27b", "qwen3.5", 262_144),
+        ("grok-4.8", "grok-4.7", 500_000), ("llama-3.4-70b", "llama-3.3", 128_000),
+    ],
+)  # fmt: skip
+def test_a_version_without_a_row_has_the_limits_of_the_version_before(
+    name: str, row: str, window: int
+) -> None:
+    """Of 151 rows left out one at a time, so 98 windows are right; from the family's first version 81 are."""
+    found = find_model(name)
+    assert (found.name, found.window, found.assumed) == (row, window, True)
+
+
+@pytest.mark.parametrize(
+    "name", ["claude-sonnet-6", "gpt-7", "deepseek-v5", "grok-5", "kimi-k3", "o5", "gpt-4o-2024-08-06"]
+)
+def test_another_generation_and_a_date_take_no_other_version(name: str) -> None:
+    """Generations have had smaller windows than those before them."""
+    assert find_model(name).name in ("default", "gpt-4o")
+
+
+@pytest.mark.parametrize(
+    ("name", "assumed"),
+    [
+        ("gpt-5.4-2026-03-05", False), ("claude-sonnet-4-5@20250929", False), ("qwen3.5:27b", False),
+        ("unsloth/Qwen3-Coder-30B-A3B-Instruct-GGUF:Q4_K_M", False), ("qwen2.5:0.5b", False),
+        ("meta-llama/Llama-4-Maverick-17B-128E-Instruct-FP8", False), ("gpt-oss:20b", False),
+        ("gpt-5.5-codex", True), ("gpt-oss-safeguard-20b", True), ("deepseek-r1-distill-llama-70b", True),
+        ("nvidia/llama-3.3-nemotron-super-49b-v1.5", True), ("ft:gpt-4.1-2025-04-14:acme:claude-style:x", True),
+        ("gpt-6-mini", True), ("claude-2.1", True), ("my-company-model", True), ("gpt-4o-2024-08-06", False),
+    ],
+)  # fmt: skip
+def test_limits_of_a_name_nobody_lists_are_assumed(name: str, assumed: bool) -> None:  # X10
+    """A date, a size or a way of packing is no other model."""
+    assert find_model(name).assumed is assumed
+
+
+@pytest.mark.parametrize(
+    ("name", "price"),
+    [
+        ("us.anthropic.claude-opus-5-5-20260901-v1:0", 4.4), ("anthropic.claude-haiku-4-5-20251001-v1:0", 1.1),
+        ("arn:aws:bedrock:us-east-1:1:inference-profile/eu.anthropic.claude-sonnet-5-v1:0", 2.2),
+        ("global.anthropic.claude-opus-5-5", 4), ("us.anthropic.claude-sonnet-4-20250514-v1:0", 3),
+        ("us.anthropic.claude-3-7-sonnet-20250219-v1:0", 3), ("us.amazon.nova-premier-v1:0", 2.5),
+    ],
+)  # fmt: skip
+def test_a_region_of_bedrock_costs_a_tenth_more_from_sonnet_4_5_on(name: str, price: float) -> None:
+    """As genai-prices lists the regional and the global names."""
+    assert find_model(name).input_price == price
+
+
+@pytest.mark.parametrize(
+    ("name", "price"),
+    [
+        ("us.deepseek.r1-v1:0", None), ("deepseek-r1", 0.55), ("deepseek/deepseek-r1", 0.55),
+        ("together_ai/deepseek-ai/DeepSeek-V3", None), ("zai-org/GLM-4.6", 0.6), ("novita/zai-org/glm-4.6", None),
+        ("glm-4.6:cloud", None), ("qwen3-coder:480b-cloud", None), ("qwen3-coder:30b", 0),
+        ("azure_ai/mistral-large-2512", None),
+        ("openrouter/anthropic/claude-sonnet-4.5", 3),
+    ],
+)  # fmt: skip
+def test_of_a_model_that_others_host_only_the_makers_price_is_known(name: str, price: float | None) -> None:
+    """Hosts of open models have prices of their own: R1 costs 0.55 at its maker and 1.35 on Bedrock."""
     assert find_model(name).input_price == price

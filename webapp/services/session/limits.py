@@ -48,7 +48,7 @@ class Limits:
     @property
     def window_assumed(self) -> bool:
         """Return True if the agent or the model may run with another window."""
-        return self.told_by == "usual" or (self.told_by == "table" and not self.model.known)
+        return self.told_by == "usual" or (self.told_by == "table" and self.model.assumed)
 
 
 def limits_of(model: ModelLimits, seen: Window | None, settings: Settings, largest: int = 0) -> Limits:

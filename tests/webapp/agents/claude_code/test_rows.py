@@ -31,6 +31,8 @@ class TestACall:
             ({}, ""),
             ({"service_tier": "batch"}, "batch"),
             ({"service_tier": "standard", "speed": "fast"}, "fast"),
+            ({"service_tier": "standard", "inference_geo": "us"}, "us"),
+            ({"service_tier": "standard", "inference_geo": "not_available"}, "standard"),
         ],
     )
     def test_has_the_service_that_the_provider_gave(self, said: dict[str, str], tier: str) -> None:  # X9

@@ -52,12 +52,18 @@ class TestTheCost:
 
     @pytest.mark.parametrize(
         ("tier", "dollars", "at_least"),
-        [("standard", 0.5, False), ("batch", 0.25, False), ("flex", 0.25, False), ("priority", 0.5, True)],
+        [
+            ("standard", 0.5, False),
+            ("batch", 0.25, False),
+            ("flex", 0.25, False),
+            ("priority", 0.5, True),
+            ("us", 0.55, False),
+        ],
     )
     def test_is_that_of_the_providers_service(
         self, app: App, tier: str, dollars: float, at_least: bool
     ) -> None:  # X9
-        """A batch costs half; the price of a faster service is not published for every model."""
+        """A batch costs half, the United States a tenth more; of a faster service the price is not always published."""
         session_id = managed(app, wire("user", "value " * 99_990), model="claude-opus-4-5")
         report = {"input_tokens": 100_000, "cache_read_input_tokens": 0, "service_tier": tier}
         app.ingest.append_messages(session_id, [wire("assistant", "ok")], usage=report)

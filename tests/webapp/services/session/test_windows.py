@@ -43,6 +43,14 @@ class TestTheWindowOfAnAgent:
         session = app.sessions.get(managed(app, model=WIDE))
         assert (session.window, session.window_assumed) == (1_000_000, False)
 
+    def test_of_a_version_nobody_lists_is_assumed_to_be_that_of_the_version_before(
+        self, app: App
+    ) -> None:  # X10
+        """The session says so, and of which."""
+        session = app.sessions.get(managed(app, model="gpt-5.7"))
+        assert (session.window, session.window_assumed) == (1_050_000, True)
+        assert session.limit_source.startswith("assumed: limits as gpt-5.6")
+
     @pytest.mark.parametrize(("tokens", "window"), [(167_731, 200_000), (967_000, 1_000_000)])
     def test_is_told_by_its_own_compaction(self, app: App, tokens: int, window: int) -> None:  # X10
         """The session shows the new window in the same append."""
