@@ -104,7 +104,7 @@ class App:
         self.proxy_scripts.close()
         self.judging.close()
         self.background.close()
-        self.environment.turns.close()
+        self.environment.leases.close()
         self.webhooks.close()
         if self.model is not None:
             self.model.close()

@@ -212,7 +212,7 @@ class ProxiedCall(Body):
     """True if a subscription pays for the call."""
 
 
-class PlanWish(Body):
+class PlanBody(Body):
     """A plan to make. Every field is optional; the session's settings are the defaults."""
 
     max_tokens: Tokens | None = None
@@ -232,7 +232,7 @@ class PlanWish(Body):
     """Leave the lists of messages empty, for a client that needs only the totals."""
 
 
-class PruneWish(Body):
+class PruneBody(Body):
     """A prune to apply: a plan that was shown, or a new one."""
 
     plan_id: Annotated[str, Field(min_length=1, max_length=200)] | None = None
@@ -245,7 +245,7 @@ class Nothing(Body):
     """No fields."""
 
 
-class OverflowWish(Body):
+class OverflowBody(Body):
     """An overflow of the context to resolve."""
 
     reported: bool = True
@@ -254,7 +254,7 @@ class OverflowWish(Body):
     """
 
 
-class SummaryWish(Body):
+class SummaryBody(Body):
     """A summary to write."""
 
     wait: bool | None = None
@@ -308,7 +308,7 @@ class ModelRow(Body):
     output_limit: Annotated[int, Field(gt=0, le=MOST)] | None = None
 
 
-class ResumeAsked(Body):
+class ResumeBody(Body):
     """A copy to resume from."""
 
     prune: bool = False
@@ -329,13 +329,13 @@ class FileSent(Body):
     """The model, for a file that does not name it."""
 
 
-class SocketPlan(PlanWish):
+class SocketPlan(PlanBody):
     """The request `context:plan`."""
 
     session_id: Name
 
 
-class SocketPrune(PruneWish):
+class SocketPrune(PruneBody):
     """The request `context:prune`."""
 
     session_id: Name

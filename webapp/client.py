@@ -102,7 +102,7 @@ class Coppice:
         Raises:
             ApiError: 400 if the list has no known format, or one of its messages cannot be read.
         """
-        sent = [plain(message) for message in messages]
+        sent = [as_json(message) for message in messages]
         answer = self._append(sent, usage, idempotency_key)
         self._digests += map(_digest, sent)
         return answer
@@ -112,7 +112,7 @@ class Coppice:
 
         An edited list continues as a branch, from the last message that it shares with the session.
         """
-        sent = [plain(message) for message in messages]
+        sent = [as_json(message) for message in messages]
         digests, known = list(map(_digest, sent)), len(self._digests)
         grown = 0 < known <= len(digests) and digests[:known] == self._digests
         answer = self._append(sent[known:], usage) if grown else self._append(sent, usage, whole=True)
@@ -124,7 +124,7 @@ class Coppice:
     ) -> Json:
         body: Json = {"messages": messages, "idempotency_key": key or secrets.token_hex(16)}
         if usage is not None:
-            body["usage"] = plain(usage)
+            body["usage"] = as_json(usage)
         if whole:
             body["whole"] = True
         try:
@@ -442,7 +442,7 @@ def failure(answer: httpx.Response) -> ApiError:
         return ApiError(answer.status_code, "unexpected", message)
 
 
-def plain(value: Any) -> Any:
+def as_json(value: Any) -> Any:
     """Return a message as JSON-ready data; an SDK's object is converted by its own `model_dump`.
 
     Anthropic's answers have fields that its API refuses in a message, so only role and content remain.
@@ -453,9 +453,9 @@ def plain(value: Any) -> Any:
             return {"role": data["role"], "content": data["content"]}
         return data
     if isinstance(value, Mapping):
-        return {key: plain(inner) for key, inner in value.items()}
+        return {key: as_json(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):
-        return [plain(inner) for inner in value]
+        return [as_json(inner) for inner in value]
     return value
 
 

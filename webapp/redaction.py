@@ -71,7 +71,7 @@ class Redactor:
     def __init__(self, detectors: Iterable[Detector]) -> None:
         self._detectors = list(detectors)
 
-    def text(self, text: str, found: Counter[str]) -> str:
+    def redact_text(self, text: str, found: Counter[str]) -> str:
         """Return a text without credentials; count those by kind in `found`."""
         if "PRIVATE KEY-----" in text:
             text = _without_keys(text, found)
@@ -81,16 +81,16 @@ class Redactor:
                 text = _without(text, pattern, kind, found)
         return text
 
-    def message(self, message: Message) -> tuple[Message, Counter[str]]:
+    def redact_message(self, message: Message) -> tuple[Message, Counter[str]]:
         """Return a message without credentials, and the number removed of each kind."""
         found: Counter[str] = Counter()
-        data = _strings(message_to_dict(message), lambda text: self.text(text, found))
+        data = _strings(message_to_dict(message), lambda text: self.redact_text(text, found))
         return (replace(message_from_dict(data), wire=message.wire) if found else message), found
 
-    def raw(self, raw: bytes) -> bytes:
+    def redact_bytes(self, raw: bytes) -> bytes:
         """Return the raw bytes of a message without credentials."""
         text = raw.decode("utf-8", "surrogateescape")
-        return self.text(text, Counter()).encode("utf-8", "surrogateescape")
+        return self.redact_text(text, Counter()).encode("utf-8", "surrogateescape")
 
 
 def _without_keys(text: str, found: Counter[str]) -> str:

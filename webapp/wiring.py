@@ -46,7 +46,7 @@ from webapp.services.reaching.hints import Hints
 from webapp.services.reaching.webhooks import Webhooks
 from webapp.services.session.environment import Environment, Sizes
 from webapp.services.session.histories import Histories
-from webapp.services.session.turns import Turns
+from webapp.services.session.leases import Leases
 from webapp.services.settings.library import ModelTable, SettingsService
 from webapp.services.settings.suggesting import Suggesting
 from webapp.services.summaries.plan_summary import Covering
@@ -89,8 +89,8 @@ def build(config: Config, *, serves: bool = False) -> App:
         sizes=Sizes(
             *(int(mb * (1 << 20)) for mb in (config.max_message, config.max_session, config.max_store))
         ),
-        shelf=queue,
-        turns=Turns(store, shared=queue is not None),
+        shared_values=queue,
+        leases=Leases(store, shared=queue is not None),
     )
     histories = Histories(store)
     planning = Planning(environment, histories)

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from scoring.errors import MalformedMessage, UnknownFormat
 from scoring.formats import anthropic, gemini, langchain, openai, responses
 from scoring.formats.base import Decoded, Format, gathered_sources, place_system, system_text, turns_of
-from scoring.formats.numbering import numbered, plain
+from scoring.formats.numbering import numbered, without_number
 from scoring.formats.reading import DEPTH_LIMIT, ROLE_NAMES, Place, json_text, kind_of
 from scoring.formats.repairs import OPENING, opening, repair
 from scoring.messages import Message, Role, Text, Wire
@@ -36,17 +36,17 @@ def recognise(value: Any) -> Format:
     Raises:
         UnknownFormat: no format recognises it.
     """
-    return _surest(value, _marks(value))
+    return _surest(value, _certainties(value))
 
 
-def _surest(value: Any, marks: Mapping[str, float]) -> Format:
-    best = max(marks, key=marks.__getitem__, default="")
-    if not marks.get(best):
+def _surest(value: Any, certainties: Mapping[str, float]) -> Format:
+    best = max(certainties, key=certainties.__getitem__, default="")
+    if not certainties.get(best):
         raise UnknownFormat(_seen(value))
     return FORMATS[best]
 
 
-def _marks(value: Any) -> dict[str, float]:
+def _certainties(value: Any) -> dict[str, float]:
     """Return the certainty of each format, 0…1, for a list or body; {} for any other value."""
     if not isinstance(value, list | Mapping):
         return {}
@@ -170,17 +170,17 @@ class _Opened(NamedTuple):
         """Return one message of the list, in its own format where the list is mixed."""
         chosen = self.format
         if self.mixed and not is_sure([item], chosen.name):
-            marks = _marks([item])
-            best = max(marks, key=marks.__getitem__)
-            unknown = chosen.name not in _FLAT and not marks[chosen.name]
-            if marks[best] >= (LIKELY if unknown else SURE):
+            certainties = _certainties([item])
+            best = max(certainties, key=certainties.__getitem__)
+            unknown = chosen.name not in _FLAT and not certainties[chosen.name]
+            if certainties[best] >= (LIKELY if unknown else SURE):
                 chosen = FORMATS[best]
         return chosen.read(Place(n, Wire(chosen.name, item)), item)
 
 
 def _opened(value: Any, format: str | None) -> _Opened:
-    marks = _marks(value)
-    chosen = _surest(value, marks) if format is None else _format(format)
+    certainties = _certainties(value)
+    chosen = _surest(value, certainties) if format is None else _format(format)
     envelope: dict[str, Any] = {}
     if isinstance(value, Mapping):
         if chosen.key not in value:
@@ -195,8 +195,8 @@ def _opened(value: Any, format: str | None) -> _Opened:
         value = [value]
     if not isinstance(value, list | tuple):
         raise MalformedMessage(0, f"expected a list of messages, got {kind_of(value)}")
-    foreign = any(mark >= SURE for name, mark in marks.items() if name != chosen.name)
-    mixed = not envelope and (foreign or not marks.get(chosen.name))
+    foreign = any(one >= SURE for name, one in certainties.items() if name != chosen.name)
+    mixed = not envelope and (foreign or not certainties.get(chosen.name))
     return _Opened(chosen, envelope, value, mixed)
 
 
@@ -308,7 +308,8 @@ def _kept(message: Message, target: Format) -> Any:
 def _same_parts(a: Message, b: Message) -> bool:
     """Return whether both have the same parts, apart from the numbers in made-up ids."""
     return len(a.parts) == len(b.parts) and all(
-        one == other or plain(one) == plain(other) for one, other in zip(a.parts, b.parts, strict=True)
+        one == other or without_number(one) == without_number(other)
+        for one, other in zip(a.parts, b.parts, strict=True)
     )
 
 

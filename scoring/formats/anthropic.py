@@ -51,13 +51,13 @@ def recognise(value: Any) -> float:
         if isinstance(items, list) and (schema or any(k in value for k in _OWN_FIELDS)):
             return 0.92
         if isinstance(items, list) and named:
-            return max(0.7, surest(map(_mark, items), 0.97))
+            return max(0.7, surest(map(_certainty, items), 0.97))
     if not isinstance(items, list | tuple):
         return 0.0
-    return surest(map(_mark, items), 0.97)
+    return surest(map(_certainty, items), 0.97)
 
 
-def _mark(item: Any) -> float:
+def _certainty(item: Any) -> float:
     if not isinstance(item, OBJECT) or item.get("role") not in ("user", "assistant", "system"):
         return 0.0
     content = item.get("content")

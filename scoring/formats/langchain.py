@@ -44,10 +44,10 @@ def recognise(value: Any) -> float:
     items = value.get("messages") if isinstance(value, Mapping) else value
     if not isinstance(items, list | tuple):
         return 0.0
-    return surest(map(_mark, items), 0.98)
+    return surest(map(_certainty, items), 0.98)
 
 
-def _mark(item: Any) -> float:
+def _certainty(item: Any) -> float:
     if not isinstance(item, OBJECT) or _type(item) is None:
         return 0.0
     return (

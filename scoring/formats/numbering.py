@@ -20,7 +20,7 @@ def made_up_id(name: str) -> str:
     return f"{_MARK}{name}#0"
 
 
-def plain(part: Part) -> Part:
+def without_number(part: Part) -> Part:
     """Return the part without the number in a made-up id, to compare it with a part that was read by itself."""
     if isinstance(part, ToolCall) and part.id.startswith(_MARK):
         return replace(part, id=_unnumbered(part.id))
@@ -65,7 +65,7 @@ def numbered(messages: Iterable[Message]) -> Iterator[Message]:
 
 
 def _parts(message: Message, counts: dict[tuple[type, str], int]) -> tuple[Part, ...]:
-    return tuple(_counted(part, plain(part), counts) for part in message.parts)
+    return tuple(_counted(part, without_number(part), counts) for part in message.parts)
 
 
 def _counted(part: Part, bare: Part, counts: dict[tuple[type, str], int]) -> Part:

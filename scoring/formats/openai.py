@@ -44,10 +44,10 @@ def recognise(value: Any) -> float:
         items = value.get("messages")
     if not isinstance(items, list | tuple):
         return 0.0
-    return surest(map(_mark, items), 0.95) if items else 0.1
+    return surest(map(_certainty, items), 0.95) if items else 0.1
 
 
-def _mark(item: Any) -> float:
+def _certainty(item: Any) -> float:
     if not isinstance(item, OBJECT) or "type" in item or "parts" in item:
         return 0.0
     if string(item.get("role")) not in ROLE_NAMES:

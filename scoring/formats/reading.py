@@ -126,12 +126,12 @@ class Place:
             self.fail(f"{what} to be JSON", value)
 
 
-def surest(marks: Iterable[float], most: float) -> float:
-    """Return the highest of the marks; stop reading at the first that equals `most`."""
+def surest(certainties: Iterable[float], most: float) -> float:
+    """Return the highest of the certainties; stop reading at the first that equals `most`."""
     best = 0.0
-    for mark in marks:
-        if mark > best:
-            best = mark
+    for certainty in certainties:
+        if certainty > best:
+            best = certainty
             if best >= most:
                 break
     return best

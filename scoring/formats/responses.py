@@ -47,10 +47,10 @@ def recognise(value: Any) -> float:
         return 0.95 if isinstance(value["input"], str | list) else 0.0
     if not isinstance(value, list | tuple):
         return 0.0
-    return surest(map(_mark, value), 0.98)
+    return surest(map(_certainty, value), 0.98)
 
 
-def _mark(item: Any) -> float:
+def _certainty(item: Any) -> float:
     if not isinstance(item, OBJECT) or "data" in item or "parts" in item:
         return 0.0
     kind = item.get("type")

@@ -17,7 +17,7 @@ from scoring.history import History, settings_for
 from scoring.messages import Message
 from scoring.planning.decision import Decision, decide
 from scoring.planning.protection import REASONS, protect
-from scoring.planning.role_order import mend
+from scoring.planning.role_order import apply_role_order
 from scoring.planning.score import Scores, score
 from scoring.planning.strategies import STRATEGIES, Shortening, Why
 from scoring.settings import Settings, shown
@@ -177,7 +177,7 @@ def plan_prune(
     chosen, protection = STRATEGIES[name], protect(history, settings, max_tokens, spare, drop)
     decision = decide(history, settings, max_tokens, chosen.choose, protection, drop)
     if decision.changes:  # a plan is responsible for what it drops, not for faults of its input
-        mend(decision, wire_format)
+        apply_role_order(decision, wire_format)
     if (scores := decision.scores) is None:
         rate = chosen.rate
         scores = rate(history, settings, protection.causes) if rate else score(history, settings)

@@ -25,7 +25,7 @@ _TOGETHER = Why(
 )
 
 
-def mend(decision: Decision, wire_format: str) -> None:
+def apply_role_order(decision: Decision, wire_format: str) -> None:
     """Adjust a decision to the rules of a wire format; a format without rules, or an unknown one, changes nothing."""
     if wire_format in OPENS_WITH_USER:
         open_with_user(decision)

@@ -21,7 +21,7 @@ ANY, AUTO = "any", "auto"
 
 
 @dataclass(frozen=True, slots=True)
-class Own:
+class TypeOverrides:
     """The own weights and keywords of a task type; None follows the common settings."""
 
     weights: Table | None = None
@@ -111,15 +111,15 @@ SUPPORT_WEIGHTS = Table({**weights_of("Foresight"), "keywords": 10.0, "length": 
 class TaskTypes:
     """The own settings of each task type; the defaults of the fields are those we ship."""
 
-    coding: Own = Own()
-    support: Own = Own(SUPPORT_WEIGHTS, SUPPORT)
-    research: Own = Own(None, RESEARCH)
-    chat: Own = Own(None, CHAT)
+    coding: TypeOverrides = TypeOverrides()
+    support: TypeOverrides = TypeOverrides(SUPPORT_WEIGHTS, SUPPORT)
+    research: TypeOverrides = TypeOverrides(None, RESEARCH)
+    chat: TypeOverrides = TypeOverrides(None, CHAT)
 
     def __iter__(self) -> Iterator[str]:
         return (field.name for field in fields(self))
 
-    def of(self, name: str) -> Own:
+    def of(self, name: str) -> TypeOverrides:
         """Return a type's own weights and keywords; none for an unknown type or "any"."""
         return getattr(self, name) if name in TASK_TYPES else NOTHING
 
@@ -128,7 +128,7 @@ class TaskTypes:
         return {name: self.of(name).to_dict() for name in self}
 
 
-NOTHING = Own()
+NOTHING = TypeOverrides()
 # Task type -> its distinguishing features.
 TASK_TYPES: Mapping[str, str] = MappingProxyType(
     {

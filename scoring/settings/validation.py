@@ -16,7 +16,7 @@ from scoring.settings.choices import CHOICES
 from scoring.settings.frozen_table import Table
 from scoring.settings.lexicon import KeywordGroup
 from scoring.settings.ranges import LIMITS, Limit
-from scoring.settings.task_types import Own, TaskTypes
+from scoring.settings.task_types import TaskTypes, TypeOverrides
 from scoring.signals import SIGNALS
 
 # A longer list is a mistake or an attack; nobody edits one by hand.
@@ -133,7 +133,7 @@ def _task_types(value: object, base: TaskTypes, common: Table, faults: list[Faul
     if not isinstance(value, Mapping):
         faults.append(Fault("task_types", f"expected an object of task types, got {shown(value)}"))
         return base
-    out: dict[str, Own] = {}
+    out: dict[str, TypeOverrides] = {}
     for name, own in value.items():
         if name not in tuple(base):
             faults.append(Fault(f"task_types.{name}", f"unknown; expected one of {', '.join(base)}"))
@@ -142,7 +142,7 @@ def _task_types(value: object, base: TaskTypes, common: Table, faults: list[Faul
     return replace(base, **out)
 
 
-def _own(name: str, value: object, base: Own, common: Table, faults: list[Fault]) -> Own:
+def _own(name: str, value: object, base: TypeOverrides, common: Table, faults: list[Fault]) -> TypeOverrides:
     if not isinstance(value, Mapping):
         faults.append(Fault(name, f"expected an object with weights and keywords, got {shown(value)}"))
         return base

@@ -63,7 +63,7 @@ export class Choices {
     return this.of("drop").length + this.of("shorten").length > 0;
   }
 
-  /** The choices as fields of a request. @returns {Pick<Api.PlanWish, Kind>} */
+  /** The choices as fields of a request. @returns {Pick<Api.PlanBody, Kind>} */
   request() {
     return Object.fromEntries(
       KINDS.map(([kind]) => [kind, this.of(kind).map(({ id }) => id)]).filter(([, ids]) => ids?.length),

@@ -145,7 +145,7 @@ export class WhatIf extends ReadingElement {
     }
   }
 
-  /** @param {Api.Session} session @param {Api.PlanWish} wish @param {AbortSignal} signal */
+  /** @param {Api.Session} session @param {Api.PlanBody} wish @param {AbortSignal} signal */
   async #readDepths(session, wish, signal) {
     this.#depths.clear();
     for (const cut of CUTS) {

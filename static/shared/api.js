@@ -96,10 +96,10 @@ export function apiAt(base = root, token = "") {
     /** Does one of pin, unpin, drop, drop-first and restore. @param {string} id @param {string} message
      * @param {string} act @returns {Promise<Api.Applied>} */
     act: (id, message, act) => post(`${messageAt(id, message)}/${act}`),
-    /** @param {string} id @param {Api.PlanWish} wish @param {AbortSignal} [signal]
+    /** @param {string} id @param {Api.PlanBody} wish @param {AbortSignal} [signal]
      * @returns {Promise<Api.Plan>} */
     plan: (id, wish, signal) => post(`${at(id)}/plan`, wish, signal),
-    /** @param {string} id @param {Api.PruneWish} wish @returns {Promise<Api.Applied>} */
+    /** @param {string} id @param {Api.PruneBody} wish @returns {Promise<Api.Applied>} */
     prune: (id, wish) => post(`${at(id)}/prune`, wish),
     /** Shortens a context to the usable size, protected messages too. @param {string} id
      * @returns {Promise<Api.Relieved>} */
@@ -140,7 +140,7 @@ export function apiAt(base = root, token = "") {
     /** @param {{ q: string, session?: string, role?: string, tool?: string, since?: string, until?: string,
      * after?: number | null }} query @param {AbortSignal} [signal] @returns {Promise<Api.Results>} */
     search: (query, signal) => get(`/search${queryOf(query)}`, signal),
-    /** @param {string} id @param {Api.ResumeAsked} wish @returns {Promise<Api.Resumed>} */
+    /** @param {string} id @param {Api.ResumeBody} wish @returns {Promise<Api.Resumed>} */
     resume: (id, wish) => post(`${at(id)}/resume`, wish),
     /** @returns {Promise<Api.SettingsDoc>} */
     settings: () => get("/settings"),

@@ -143,8 +143,7 @@ declare namespace Api {
     protected_tokens: number; max_tokens: number; message: string; usable: number; emergency: boolean;
   }
   interface OverLimit { tokens: number; offered: number; }
-  interface OverflowWish { reported?: boolean; }
-  interface Own { weights: Record<string, number> | null; keywords: KeywordGroup[] | null; }
+  interface OverflowBody { reported?: boolean; }
   interface Page {
     messages: Message[]; total: number; next: string | null; version: number; plan_id: string | null;
     pending: boolean; counts: Record<string, number>; tools: string[];
@@ -158,13 +157,13 @@ declare namespace Api {
     freed: number; over_budget: OverBudget | null; nothing_to_do: string | null; groups: PlanGroup[];
     removed: Message[]; shortened: Message[]; kept: Kept[]; cache: PruneCost; changed: number | null;
   }
-  interface PlanGroup {
-    cause: string; label: string; fate: "goes" | "shortened"; messages: number; tokens: number;
-  }
-  interface PlanWish {
+  interface PlanBody {
     max_tokens?: number | null; strategy?: string | null; settings?: Record<string, unknown> | null;
     spare?: string[] | null; drop?: string[] | null; shorten?: string[] | null; compare?: boolean | null;
     brief?: boolean | null;
+  }
+  interface PlanGroup {
+    cause: string; label: string; fate: "goes" | "shortened"; messages: number; tokens: number;
   }
   interface PlannedSummary {
     messages: number; first: number; last: number; covered_tokens: number; most_tokens: number;
@@ -190,11 +189,11 @@ declare namespace Api {
     request: string; answer: string; whole: boolean; at: number; applied: string; reason: string;
     subscription: boolean;
   }
+  interface PruneBody { plan_id?: string | null; max_tokens?: number | null; strategy?: string | null; }
   interface PruneCost {
     saved_per_call: number; rewritten_once: number; break_even_calls: number | null;
     saved_cost: number | null; rewrite_cost: number | null; currency: string; cold: boolean;
   }
-  interface PruneWish { plan_id?: string | null; max_tokens?: number | null; strategy?: string | null; }
   interface Pushed {
     state: "taken" | "known" | "behind" | "deleted"; added: number; position: Record<string, unknown> | null;
   }
@@ -211,7 +210,7 @@ declare namespace Api {
   interface Region { name: string; tokens: number; certainty: "exact" | "calibrated" | "estimated"; }
   interface Relieved extends Applied { emergency: Emergency; }
   interface Results { results: Hit[]; total: number; next: number | null; }
-  interface ResumeAsked { prune?: boolean; max_tokens?: number | null; }
+  interface ResumeBody { prune?: boolean; max_tokens?: number | null; }
   interface Resumed {
     session_id: string; title: string; path: string; cwd: string; takes_in: string[]; command: string[];
     line: string; tokens_before: number; tokens_promised: number; operation: number | null;
@@ -299,10 +298,12 @@ declare namespace Api {
     level: "structured" | "terser" | "deterministic"; model: string | null; cost: number | null;
     covers: Covered; in_context: boolean; at: string | null;
   }
+  interface SummaryBody { wait?: boolean | null; }
   interface SummaryFull extends SummaryAnswer { message_ids: string[]; }
-  interface SummaryWish { wait?: boolean | null; }
-  interface Taken { session_id: string | null; added: number; }
-  interface TaskTypes { coding: Own; support: Own; research: Own; chat: Own; }
+  interface TakenCall { session_id: string | null; added: number; }
+  interface TaskTypes {
+    coding: TypeOverrides; support: TypeOverrides; research: TypeOverrides; chat: TypeOverrides;
+  }
   interface Timeline {
     points: Point[]; regions: string[]; changes: TimelineChange[]; limit: number; target: number;
   }
@@ -311,6 +312,7 @@ declare namespace Api {
   }
   interface TooLarge { tokens: number; limit: number; message: string; }
   interface Trigger { name: string; value: number; limit: number; percent: number | null; text: string; }
+  interface TypeOverrides { weights: Record<string, number> | null; keywords: KeywordGroup[] | null; }
   interface Undone { undone: number[]; restored_ids: string[]; session: Session; message: string; }
   interface UnreadableFile {
     session_id: null; title: string; source: null; added: number; known: number; skipped: number;

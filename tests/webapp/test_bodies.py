@@ -15,7 +15,7 @@ from webapp.bodies import (
     MemoryNew,
     MessagesQuery,
     NewSession,
-    PlanWish,
+    PlanBody,
     refusal,
 )
 
@@ -26,13 +26,13 @@ class TestBodies:
     @pytest.mark.parametrize(
         ("model", "data", "field"),
         [
-            (PlanWish, {"max_tokens": "1000"}, "max_tokens"),
-            (PlanWish, {"max_tokens": True}, "max_tokens"),
-            (PlanWish, {"max_tokens": 1.5}, "max_tokens"),
-            (PlanWish, {"max_tokens": -1}, "max_tokens"),
-            (PlanWish, {"max_tokens": 2**70}, "max_tokens"),
-            (PlanWish, {"spare": "m1"}, "spare"),
-            (PlanWish, {"budget": 1}, "budget"),
+            (PlanBody, {"max_tokens": "1000"}, "max_tokens"),
+            (PlanBody, {"max_tokens": True}, "max_tokens"),
+            (PlanBody, {"max_tokens": 1.5}, "max_tokens"),
+            (PlanBody, {"max_tokens": -1}, "max_tokens"),
+            (PlanBody, {"max_tokens": 2**70}, "max_tokens"),
+            (PlanBody, {"spare": "m1"}, "spare"),
+            (PlanBody, {"budget": 1}, "budget"),
             (Append, {}, "messages"),
             (Append, {"messages": {"role": "user"}}, "messages"),
             (Append, {"messages": "hi"}, "messages"),
@@ -58,8 +58,8 @@ class TestBodies:
 
     def test_tell_what_was_given_from_what_was_not(self) -> None:
         """A null that was sent is not the same as nothing."""
-        assert PlanWish.model_validate({"strategy": None}).given() == {"strategy": None}
-        assert PlanWish.model_validate({}).given() == {}
+        assert PlanBody.model_validate({"strategy": None}).given() == {"strategy": None}
+        assert PlanBody.model_validate({}).given() == {}
 
     def test_leave_messages_as_they_are(self) -> None:
         """Their formats are many."""
@@ -87,7 +87,7 @@ class TestARefusal:
     def test_says_the_first_faults_and_lists_all(self) -> None:
         """Small first letters, no trace of the library that found them."""
         with pytest.raises(ValidationError) as caught:
-            PlanWish.model_validate({"max_tokens": -1, "spare": 1})
+            PlanBody.model_validate({"max_tokens": -1, "spare": 1})
         error = refusal(caught.value)["error"]
         assert error["type"] == "invalid"
         assert error["message"] == "max_tokens: expected at least 0, got -1; spare: expected a list, got 1"
@@ -100,12 +100,12 @@ class TestARefusal:
             (Append, {}, "messages: missing"),
             (Append, [], "body: expected an object, got a list"),
             (Append, {"messages": [], "usage": 3}, "usage: expected an object, got 3"),
-            (PlanWish, {"budget": 1}, "budget: unknown; expected no such field"),
-            (PlanWish, {"max_tokens": True}, "max_tokens: expected a whole number, got True"),
-            (PlanWish, {"max_tokens": 2**60}, f"max_tokens: expected at most {MOST}, got {2**60}"),
-            (PlanWish, {"strategy": ""}, "strategy: expected at least 1 character, got ''"),
-            (PlanWish, {"spare": ["m", 2]}, "spare.1: expected a string, got 2"),
-            (PlanWish, {"compare": "yes"}, "compare: expected true or false, got 'yes'"),
+            (PlanBody, {"budget": 1}, "budget: unknown; expected no such field"),
+            (PlanBody, {"max_tokens": True}, "max_tokens: expected a whole number, got True"),
+            (PlanBody, {"max_tokens": 2**60}, f"max_tokens: expected at most {MOST}, got {2**60}"),
+            (PlanBody, {"strategy": ""}, "strategy: expected at least 1 character, got ''"),
+            (PlanBody, {"spare": ["m", 2]}, "spare.1: expected a string, got 2"),
+            (PlanBody, {"compare": "yes"}, "compare: expected true or false, got 'yes'"),
             (MemoryNew, {"text": "x" * 4001}, f"text: expected at most 4000 characters, got '{'x' * 36}..."),
             (NewSession, {"id": "a b"}, f"id: {ID_WORDS}, got 'a b'"),
             (

@@ -16,7 +16,7 @@ import pytest
 
 from tests.servers import Server, running_server
 from tests.shared import ROOT
-from webapp.client import WRITING_SECONDS, ApiError, Coppice, plain
+from webapp.client import WRITING_SECONDS, ApiError, Coppice, as_json
 from webapp.routes.api import routes
 from webapp.routes.api.documents import build_document
 
@@ -203,7 +203,7 @@ class TestTheModule:
     def test_leaves_plain_data_alone(self) -> None:
         """Lists and dicts all the way down."""
         value = {"role": "user", "content": [{"type": "text", "text": "x", "n": None}]}
-        assert plain(value) == value
+        assert as_json(value) == value
 
     def test_waits_longer_for_a_prune_that_a_model_may_write(self) -> None:  # P5, S4
         """Other requests use the timeout of the given HTTP client."""

@@ -103,14 +103,14 @@ class TestRedaction:
         """Behind an escape, an assignment, or another credential."""
         for before in ("", "token=", "\\n", "abc", '"', f"{said} "):
             found: Counter[str] = Counter()
-            assert SECRET not in redactor().text(f"{before}{said}\n", found)
+            assert SECRET not in redactor().redact_text(f"{before}{said}\n", found)
             assert found.total() >= 1
 
     @pytest.mark.parametrize(("kind", "piece"), BAIT)
     def test_takes_time_that_grows_with_the_text_and_not_faster(self, kind: str, piece: str) -> None:  # X1
         """With the square of it, as by the library's patterns, any of these would take an hour."""
         text = piece * (1_000_000 // len(piece))
-        assert only(kind).text(text, Counter()) == text
+        assert only(kind).redact_text(text, Counter()) == text
 
     @pytest.mark.parametrize("filling", ["x", "word ", "line\n"])
     def test_searches_a_long_text_in_pieces(self, filling: str) -> None:  # X1
@@ -118,7 +118,7 @@ class TestRedaction:
         text = filling * (3_000_000 // len(filling))
         noted = Noted(re.compile("never"))
         watched = Redactor([SimpleNamespace(secret_type="key", denylist=[noted])])
-        assert watched.text(text, Counter()) == text
+        assert watched.redact_text(text, Counter()) == text
         assert noted.longest <= 64_000
 
     @pytest.mark.parametrize("filling", ["x", "word ", "line\n"])
@@ -126,14 +126,14 @@ class TestRedaction:
         """Wherever the text is cut; each is counted once."""
         found: Counter[str] = Counter()
         text = "".join(f"{filling * (n % 3_000)}AKIA{n:016d}" for n in range(1_000))
-        assert "AKIA" not in only("key", r"AKIA\d{16}").text(text, found)
+        assert "AKIA" not in only("key", r"AKIA\d{16}").redact_text(text, found)
         assert found == {"key": 1_000}
 
     def test_redacts_keys_to_their_own_ends(self) -> None:  # X1
         """A key that another text is glued to, several in one text, and one that was cut off."""
         found: Counter[str] = Counter()
         other = KEY.replace("RSA", "EC")
-        said = only("none", "never").text(f"a{KEY}b{other}c{KEY[:60]}", found)
+        said = only("none", "never").redact_text(f"a{KEY}b{other}c{KEY[:60]}", found)
         assert said == "a[redacted: Private Key]b[redacted: Private Key]c[redacted: Private Key]"
         assert found == {"Private Key": 3}
 
@@ -141,7 +141,7 @@ class TestRedaction:
         """Each of them once; a pass over the text for each would take minutes."""
         found: Counter[str] = Counter()
         text = " ".join(f"AKIA{n:016d}" for n in range(40_000))
-        assert "AKIA" not in only("key", r"AKIA\d{16}").text(text, found)
+        assert "AKIA" not in only("key", r"AKIA\d{16}").redact_text(text, found)
         assert found == {"key": 40_000}
 
     def test_keeps_a_credential_from_titles(self, app: App) -> None:

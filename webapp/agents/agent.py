@@ -75,7 +75,7 @@ class Transcripts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Door:
+class Integration:
     """A file of an agent's configuration or extensions to which we add a part of ours.
 
     `use` describes the benefit for the user in a sentence. `file` returns the path. `put` returns the text with our
@@ -114,12 +114,12 @@ class Agent:
 
     A `legacy` agent is read for existing sessions, and marked as such. Optional parts are None by default. `files` and
     `archives` import what it wrote. `transcripts` writes a pruned view in its format; `why_no_transcripts` is the
-    reason if there is none. `door` is our addition to its configuration. `session_variable` is the environment variable
-    that tells the programs it starts the id of its session. `edit_key` returns the key that identifies a row's message
-    in the agent's own process. `window_of_compaction` derives the window from the tokens at which the agent compacted
-    by itself, None if they imply none; `usual_window` is the agent's default window, even if its model accepts more;
-    `usual_model` is the model used for counting until a session names its own. `unwritten` predicts what the agent
-    sends without writing it.
+    reason if there is none. `integration` is our addition to its configuration or extensions. `session_variable` is the
+    environment variable that tells the programs it starts the id of its session. `edit_key` returns the key that
+    identifies a row's message in the agent's own process. `window_of_compaction` derives the window from the tokens at
+    which the agent compacted by itself, None if they imply none; `usual_window` is the agent's default window, even if
+    its model accepts more; `usual_model` is the model used for counting until a session names its own. `unwritten`
+    predicts what the agent sends without writing it.
     """
 
     source: str
@@ -135,7 +135,7 @@ class Agent:
     archives: Archives | None = None
     transcripts: Transcripts | None = None
     why_no_transcripts: str = ""
-    door: Door | None = None
+    integration: Integration | None = None
     session_variable: str = ""
     edit_key: Callable[[ViewRow], str | None] | None = None
     window_of_compaction: Callable[[int], int | None] | None = None

@@ -1,4 +1,4 @@
-"""A door that is a file of ours in an agent's folder of extensions: code that the agent loads into its own process.
+"""An integration by a file of ours in an agent's folder of extensions: code that the agent loads into its process.
 
 The code applies a session's edit script before each call. It is a file in the agent's folder here, with two
 placeholders: the folder of the hints, and a mark that identifies the file as ours.
@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from webapp.agents.agent import Door
+from webapp.agents.agent import Integration
 from webapp.agents.beside import hints
 from webapp.errors import Malformed
 
@@ -19,8 +19,8 @@ PART = "edits before each call"
 _FOLDER = '"HINTS_FOLDER"'
 
 
-def extension_door(use: str, file: Callable[[Mapping[str, str]], Path], code: Path) -> Door:
-    """Return the door of an extension with this code."""
+def extension_integration(use: str, file: Callable[[Mapping[str, str]], Path], code: Path) -> Integration:
+    """Return the integration of an extension with this code."""
 
     def has(text: str) -> list[str]:
         return [PART] if MARK in text else []
@@ -30,4 +30,4 @@ def extension_door(use: str, file: Callable[[Mapping[str, str]], Path], code: Pa
             raise Malformed("there is another extension of this name, which is not ours; move it first")
         return code.read_text("utf-8").replace(_FOLDER, json.dumps(str(Path(hints.folder()).absolute())))
 
-    return Door(use=use, parts=(PART,), file=file, put=put, take=lambda _: None, has=has)
+    return Integration(use=use, parts=(PART,), file=file, put=put, take=lambda _: None, has=has)

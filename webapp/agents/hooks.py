@@ -1,4 +1,4 @@
-"""A door that is a file of hooks by event, like Claude Code's settings and Codex's hooks.json.
+"""An integration that is a file of hooks by event, like Claude Code's settings and Codex's hooks.json.
 
 Our hooks are added, found and removed; everything else in the file stays unchanged.
 """
@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from webapp.agents.agent import Door
+from webapp.agents.agent import Integration
 from webapp.errors import Malformed
 
 TIMEOUT_SECONDS = 5
@@ -21,12 +21,12 @@ BOM = "\ufeff"
 Settings = dict[str, Any]
 
 
-def hooks_door(
+def hooks_integration(
     source: str, use: str, file: Callable[[Mapping[str, str]], Path], events: Mapping[str, str]
-) -> Door:
-    """Return the door of an agent that runs commands at `events`, each with its matcher, "" for none."""
+) -> Integration:
+    """Return the integration of an agent that runs commands at `events`, each with its matcher, "" for none."""
     own = re.compile(rf"coppice[^/\\]* hook {source}$")
-    return Door(
+    return Integration(
         use=use,
         parts=tuple(events),
         file=file,

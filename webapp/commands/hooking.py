@@ -17,17 +17,23 @@ from webapp.agents import AGENTS
 from webapp.agents.beside import run
 from webapp.commands.terminal import echo
 from webapp.errors import Conflict, CoppiceError
-from webapp.services.reaching import doors
-from webapp.services.reaching.doors import Change
+from webapp.services.reaching import integrations
+from webapp.services.reaching.integrations import Change
 
 agent_option = click.option(
-    "--agent", type=click.Choice(list(doors.doors())), default=next(iter(doors.doors())), show_default=True
+    "--agent",
+    type=click.Choice(list(integrations.integrations())),
+    default=next(iter(integrations.integrations())),
+    show_default=True,
 )
 dry_option = click.option("--dry-run", is_flag=True, help="Only show the change.")
 yes_option = click.option("--yes", is_flag=True, help="Do not ask.")
 
 
-USES = "\n\n".join(f"{AGENTS[source].label}: {door.use}." for source, door in doors.doors().items())
+USES = "\n\n".join(
+    f"{AGENTS[source].label}: {integration.use}."
+    for source, integration in integrations.integrations().items()
+)
 
 
 @click.group(help=f"Let an agent ask Coppice: install, uninstall, status.\n\n{USES}")
@@ -41,7 +47,7 @@ def hooks() -> None:
 @yes_option
 def install(agent: str, dry_run: bool, yes: bool) -> None:
     """Add to the agent's own configuration, after showing the change."""
-    change = doors.installing(agent, os.environ, program())
+    change = integrations.installing(agent, os.environ, program())
     if _carried_out(change, dry_run=dry_run, yes=yes, remember=True):
         echo(f"installed in {change.path}; `coppice hooks uninstall --agent {agent}` takes it back", err=True)
 
@@ -52,7 +58,7 @@ def install(agent: str, dry_run: bool, yes: bool) -> None:
 @yes_option
 def uninstall(agent: str, dry_run: bool, yes: bool) -> None:
     """Remove from the agent's configuration what `install` added, and nothing else."""
-    change = doors.uninstalling(agent, os.environ)
+    change = integrations.uninstalling(agent, os.environ)
     if _carried_out(change, dry_run=dry_run, yes=yes, remember=False):
         echo(f"taken out of {change.path}", err=True)
 
@@ -61,9 +67,9 @@ def uninstall(agent: str, dry_run: bool, yes: bool) -> None:
 def status() -> int:
     """Show which hooks of each agent are active."""
     failed = False
-    for source in doors.doors():
+    for source in integrations.integrations():
         try:
-            path, parts = doors.active(source, os.environ)
+            path, parts = integrations.active(source, os.environ)
         except CoppiceError as error:  # the other agents are shown all the same
             failed = True
             echo(f"{source}: unknown, {error}")
@@ -74,7 +80,7 @@ def status() -> int:
 
 
 @click.command()
-@click.argument("agent", type=click.Choice(list(doors.doors())))
+@click.argument("agent", type=click.Choice(list(integrations.integrations())))
 def hook(agent: str) -> int:
     """Answer a hook of an agent: reads its JSON on stdin. The agent runs this itself."""
     return run.main([run.HOOK, agent])
@@ -120,7 +126,7 @@ def _carried_out(change: Change, *, dry_run: bool, yes: bool, remember: bool) ->
     echo(change.diff.rstrip("\n"))
     if dry_run or not (yes or not sys.stdin.isatty() or click.confirm("Write this change?", err=True)):
         return False
-    doors.apply(change, remember=remember)
+    integrations.apply(change, remember=remember)
     return True
 
 

@@ -62,7 +62,7 @@ TOOLS = [
 ]
 
 
-class Asked:
+class ToolAnswers:
     """The answers to the tools. The application is opened by the first call."""
 
     def __init__(self, variables: Mapping[str, str]) -> None:
@@ -119,39 +119,39 @@ class Asked:
 
 def serve() -> int:
     """Serve on stdin and stdout until the agent closes them."""
-    asked = Asked(os.environ)
+    answers = ToolAnswers(os.environ)
     try:
-        anyio.run(_serve, asked)
+        anyio.run(_serve, answers)
     finally:
-        asked.close()
+        answers.close()
     return 0
 
 
-async def _serve(asked: Asked) -> None:
-    server = server_of(asked)
+async def _serve(answers: ToolAnswers) -> None:
+    server = server_of(answers)
     async with stdio_server() as (reading, writing):
         await server.run(reading, writing, server.create_initialization_options())
 
 
-def server_of(asked: Asked) -> Server[Any]:
+def server_of(answers: ToolAnswers) -> Server[Any]:
     """Return the MCP server over these answers."""
 
     async def list_tools(_: Any, __: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         return types.ListToolsResult(tools=TOOLS)
 
     async def call_tool(_: Any, call: types.CallToolRequestParams) -> types.CallToolResult:
-        text, failed = await anyio.to_thread.run_sync(_said, asked, call.name, call.arguments or {})
+        text, failed = await anyio.to_thread.run_sync(_tool_answer, answers, call.name, call.arguments or {})
         return types.CallToolResult(content=[types.TextContent(type="text", text=text)], is_error=failed)
 
     return Server("coppice", instructions=INSTRUCTIONS, on_list_tools=list_tools, on_call_tool=call_tool)
 
 
-def _said(asked: Asked, name: str, arguments: Mapping[str, Any]) -> tuple[str, bool]:
+def _tool_answer(answers: ToolAnswers, name: str, arguments: Mapping[str, Any]) -> tuple[str, bool]:
     """Return the answer of a tool, and whether it failed."""
     from webapp.errors import CoppiceError
 
     try:
-        return asked.answer(name, arguments), False
+        return answers.answer(name, arguments), False
     except CoppiceError as error:
         return str(error), True
     except KeyError as error:

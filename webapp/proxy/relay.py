@@ -285,7 +285,7 @@ class Relay:
         if one.protocol is None:
             return Outcome()
         try:
-            return self._looked_at(one, one.protocol)
+            return self._apply_script(one, one.protocol)
         except Refused as refused:
             return Outcome(reason=str(refused))
         except ClientGone:
@@ -294,7 +294,8 @@ class Relay:
             log.exception("a request could not be edited")
             return Outcome(reason=f"it could not be edited ({type(error).__name__})")
 
-    def _looked_at(self, one: Relayed, protocol: Protocol) -> Outcome:
+    def _apply_script(self, one: Relayed, protocol: Protocol) -> Outcome:
+        """Return the request edited by the script of its session, or why it is sent unchanged. Raises Refused."""
         headers = {name.lower(): value for name, value in one.headers}
         named = caller_of(headers, one.name, {}).name
         if not (self._scripts.knows(named) if named else self._scripts.any):

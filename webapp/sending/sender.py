@@ -28,13 +28,13 @@ DENIED_PAUSE = 60.0
 class Redacts(Protocol):
     """Replaces credentials; `webapp.redaction` has the real one."""
 
-    def text(self, text: str, found: Counter[str]) -> str:
+    def redact_text(self, text: str, found: Counter[str]) -> str:
         """Return a text without credentials."""
 
-    def message(self, message: Message) -> tuple[Message, object]:
+    def redact_message(self, message: Message) -> tuple[Message, object]:
         """Return a message without credentials."""
 
-    def raw(self, raw: bytes) -> bytes:
+    def redact_bytes(self, raw: bytes) -> bytes:
         """Return the bytes of a row without credentials."""
 
 
@@ -93,9 +93,9 @@ class SentFiles(FollowedFiles):
         if self._redactor is None:
             return record
         if isinstance(record, Entry):
-            message, _ = self._redactor.message(record.message)
+            message, _ = self._redactor.redact_message(record.message)
             return replace(
-                record, message=message, raw=self._redactor.raw(record.raw) if record.raw else None
+                record, message=message, raw=self._redactor.redact_bytes(record.raw) if record.raw else None
             )
         if isinstance(record, Meta):
             return replace(record, title=self._without_credentials(record.title))
@@ -105,7 +105,7 @@ class SentFiles(FollowedFiles):
         return record
 
     def _without_credentials(self, title: str | None) -> str | None:
-        return self._redactor.text(title, Counter()) if self._redactor is not None and title else title
+        return self._redactor.redact_text(title, Counter()) if self._redactor is not None and title else title
 
 
 class Sender:

@@ -36,13 +36,13 @@ class Running:
     def __init__(self, config: Config, beside: Callable[[str], None] | None = None) -> None:
         """Build the application; `beside` starts a process that uses it, and gets a token for that process."""
         from webapp import create_app  # not needed by the proxy, which also uses this module
-        from webapp.services.session.alone import Alone
-        from webapp.services.session.measuring_beside import MeasuringBeside
+        from webapp.services.session.measuring_process import MeasuringProcess
+        from webapp.services.session.one_worker_job import OneWorkerJob
         from webapp.wiring import build
 
         self.app = build(config, serves=True)
         self.app.environment.tokenizers.load()
-        self._measuring = self.app.environment.measure = MeasuringBeside()
+        self._measuring = self.app.environment.measure = MeasuringProcess()
         with suppress(StoreError):  # /healthz reports it; readable data is still shown
             self.app.store.check()
         self.wsgi = create_app(config, app=self.app)
@@ -53,9 +53,9 @@ class Running:
         self.app.webhooks.start()
         self.app.retention.start()
         self.app.resuming.tidy()
-        turn = f"files of {socket.gethostname()}"
-        self._following = Alone(
-            self.app.environment.turns, turn, self.app.following.start, self.app.following.stop
+        lease = f"files of {socket.gethostname()}"
+        self._following = OneWorkerJob(
+            self.app.environment.leases, lease, self.app.following.start, self.app.following.stop
         )
         if config.follow:
             self._following.start()

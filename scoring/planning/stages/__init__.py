@@ -15,7 +15,7 @@ from scoring.history import History
 from scoring.planning.old_outputs import exempt_outputs
 from scoring.planning.stages import duplicates, outputs, superseded
 from scoring.planning.stages.contract import WHOLE, Cut, Stage, StageInput
-from scoring.planning.stages.replacement import as_it_stands, cost, made
+from scoring.planning.stages.replacement import after_stages, cost, made
 from scoring.planning.strategies.contract import Shortening, Why
 from scoring.settings import Settings
 
@@ -120,7 +120,7 @@ class _Work:
             return None
         shortened = {position: self._shortening(position) for position in self._cuts}
         emptied = [position for position, cuts in self._cuts.items() if self._is_emptied(position, cuts)]
-        return Staged(as_it_stands(self._history, shortened, emptied), shortened)
+        return Staged(after_stages(self._history, shortened, emptied), shortened)
 
     def _is_emptied(self, position: int, cuts: Mapping[int, tuple[Stage, Cut]]) -> bool:
         cleared = sum(not cut.shorten for _, cut in cuts.values())

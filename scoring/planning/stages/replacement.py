@@ -58,7 +58,7 @@ def made(message: Message, history: History, cuts: Mapping[int, Cut], told: Mapp
     return replace(message, parts=tuple(parts))
 
 
-def as_it_stands(history: History, shortened: Mapping[int, Shortening], emptied: Sequence[int]) -> History:
+def after_stages(history: History, shortened: Mapping[int, Shortening], emptied: Sequence[int]) -> History:
     """Return the history after the stages: with the new costs, and without the mentions of the `emptied` messages.
 
     A replacement is not cut any further, so it has no content.

@@ -9,7 +9,7 @@ from scoring.assembly.snapshot import Item
 from scoring.history import History, analyse
 from scoring.messages import Message
 from scoring.settings import BLUEPRINT, FORESIGHT, lexicon_of
-from scoring.settings.task_types import Own
+from scoring.settings.task_types import TypeOverrides
 from scoring.tokens import estimate_message_tokens
 from tests.scoring.builders import calls, model, results, user
 
@@ -41,7 +41,7 @@ class TestWhatAPlanSees:
 
     def test_rates_keywords_by_the_task_type(self) -> None:  # B18
         """As a plan over the bare messages does."""
-        support = replace(FORESIGHT.task_types, support=Own(keywords=BLUEPRINT.keywords[:1]))
+        support = replace(FORESIGHT.task_types, support=TypeOverrides(keywords=BLUEPRINT.keywords[:1]))
         settings = replace(FORESIGHT, strategy="score", task_type="support", task_types=support)
         said = [user("completed"), user("failed")]
         assert history_of(slots_of(said), settings).keywords == History.of(said, settings=settings).keywords

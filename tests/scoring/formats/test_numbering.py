@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scoring.formats.numbering import bare_id, is_made_up, made_up_id, numbered, plain
+from scoring.formats.numbering import bare_id, is_made_up, made_up_id, numbered, without_number
 from scoring.messages import Message, Text, ToolCall, ToolResult
 
 
@@ -34,7 +34,11 @@ class TestNumbering:
 
     def test_can_be_taken_off_again(self) -> None:
         """Two readings of one call compare equal without their numbers; the name can be had back."""
-        assert plain(ToolCall("order:f#3", "f", "{}")) == plain(ToolCall("order:f#0", "f", "{}"))
-        assert plain(ToolCall("order:f#3", "f", "{}")) != plain(ToolCall("order:g#3", "f", "{}"))
+        assert without_number(ToolCall("order:f#3", "f", "{}")) == without_number(
+            ToolCall("order:f#0", "f", "{}")
+        )
+        assert without_number(ToolCall("order:f#3", "f", "{}")) != without_number(
+            ToolCall("order:g#3", "f", "{}")
+        )
         assert bare_id("order:get#4#7") == "get#4"
         assert bare_id("call_1") == "call_1"

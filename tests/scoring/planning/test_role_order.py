@@ -17,7 +17,7 @@ from scoring.models import find_model
 from scoring.planning.decision import Decision, decide
 from scoring.planning.plan import plan_prune
 from scoring.planning.protection import protect
-from scoring.planning.role_order import OPENING_TOKENS, mend, open_with_user, take_turns
+from scoring.planning.role_order import OPENING_TOKENS, apply_role_order, open_with_user, take_turns
 from scoring.planning.strategies import Choice, Task, Why
 from scoring.settings import BLUEPRINT, STRATEGY_NAMES
 from scoring.tokens import ESTIMATOR, FOUR_CHARACTERS, ModelCounter, estimate_message_tokens, family_of
@@ -125,7 +125,7 @@ class TestMending:
     def test_asks_nothing_of_a_format_that_asks_nothing(self) -> None:
         """OpenAI takes the model's messages as they come."""
         made = decided([user(LONG), model(), user(LONG), model(), user()], {1, 3}, 12)
-        mend(made, "openai")
+        apply_role_order(made, "openai")
         assert stays(made) == [1, 3, 4]
 
     @given(st.text("uac", max_size=40), st.integers(0, 300), st.sampled_from(STRATEGY_NAMES))

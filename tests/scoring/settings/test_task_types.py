@@ -14,8 +14,8 @@ from scoring.settings.task_types import (
     DEFAULT_TASK_TYPES,
     NOTHING,
     TASK_TYPES,
-    Own,
     TaskTypes,
+    TypeOverrides,
 )
 
 WORDS = [{"name": "fruit", "share": 0.5, "words": ["apple", "pear"]}]
@@ -72,7 +72,7 @@ class TestSettings:
         """Check that what is written reads back to an equal value, what follows the common settings and what does
         not.
         """
-        chat = Own(FORESIGHT.weights, ())
+        chat = TypeOverrides(FORESIGHT.weights, ())
         settings = replace(FORESIGHT, task_type="chat", task_types=TaskTypes(support=NOTHING, chat=chat))
         written = json.loads(json.dumps(settings.to_dict()))
         assert Settings.from_dict(written) == settings
@@ -86,7 +86,7 @@ class TestSettings:
         assert types.chat.keywords is not None
         assert types.chat.keywords[0].words == ("apple", "pear")
         assert types.chat.weights is None
-        assert types.support == Own(None, DEFAULT_TASK_TYPES.support.keywords)
+        assert types.support == TypeOverrides(None, DEFAULT_TASK_TYPES.support.keywords)
         assert (types.coding, types.research) == (DEFAULT_TASK_TYPES.coding, DEFAULT_TASK_TYPES.research)
 
     def test_fill_in_weights_from_their_own_or_from_the_common_ones(self) -> None:  # B16

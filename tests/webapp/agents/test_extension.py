@@ -63,9 +63,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def run(source: str, runner: str, folder: Path, *lists: list[dict[str, Any]]) -> list[Any]:
     """Return what the extension makes of lists of messages, one after the other."""
-    door = AGENTS[source].door
-    assert door is not None
-    (folder / "extension.mjs").write_text(door.put(None, "coppice"))
+    integration = AGENTS[source].integration
+    assert integration is not None
+    (folder / "extension.mjs").write_text(integration.put(None, "coppice"))
     (folder / "run.mjs").write_text(runner)
     command = [str(NODE), "--input-type=module", "-e", runner, json.dumps(lists)]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
@@ -231,9 +231,9 @@ class TestInOpenCode2:
 @pytest.mark.parametrize("source", ["pi", "opencode"])
 def test_a_file_of_somebody_else_is_left_alone(source: str) -> None:
     """One of the same name that we did not write."""
-    door = AGENTS[source].door
-    assert door is not None
-    assert door.has("export default 1") == []
+    integration = AGENTS[source].integration
+    assert integration is not None
+    assert integration.has("export default 1") == []
     with pytest.raises(Malformed, match="not ours"):
-        door.put("export default 1", "coppice")
-    assert door.take(door.put(None, "coppice")) is None
+        integration.put("export default 1", "coppice")
+    assert integration.take(integration.put(None, "coppice")) is None

@@ -20,7 +20,7 @@ OTHERS = {
 }
 
 
-CLAUDE_CODE, CODEX = AGENTS["claude-code"].door, AGENTS["codex"].door
+CLAUDE_CODE, CODEX = AGENTS["claude-code"].integration, AGENTS["codex"].integration
 assert CLAUDE_CODE is not None
 assert CODEX is not None
 put, take, has = CLAUDE_CODE.put, CLAUDE_CODE.take, CLAUDE_CODE.has

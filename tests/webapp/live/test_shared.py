@@ -138,7 +138,7 @@ class TestWorkers:
         """With the event, and not only when the store is looked at."""
         first, second = workers
         assert second.app.environment.settings().target_percent != 55
-        second.app.environment._looked_at = second.app.environment.clock() + 10**9
+        second.app.environment._checked_at = second.app.environment.clock() + 10**9
         first.app.settings.put({"target_percent": 55})
         first.app.models.put("ours", window=50_000)
         until(lambda: second.app.environment.settings().target_percent == 55)

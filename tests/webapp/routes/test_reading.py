@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scoring.formats.reading import DEPTH_LIMIT
-from webapp.bodies import PlanWish, SessionsQuery
+from webapp.bodies import PlanBody, SessionsQuery
 from webapp.routes.problems import RequestFault
 from webapp.routes.reading import parse_json, read_body, read_query, refuse_encoded
 
@@ -84,7 +84,7 @@ class TestBodies:
     def test_are_optional_where_nothing_has_to_be_said(self) -> None:
         """No body and no type is an empty object."""
         with FLASK.test_request_context("/", method="POST"):
-            assert read_body(request, PlanWish, 1000).given() == {}
+            assert read_body(request, PlanBody, 1000).given() == {}
 
     @pytest.mark.parametrize(
         "mimetype", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data"]
@@ -93,7 +93,7 @@ class TestBodies:
         """A page elsewhere cannot send JSON without asking first."""
         with FLASK.test_request_context("/", method="POST", data="{}", content_type=mimetype):
             with pytest.raises(RequestFault) as caught:
-                read_body(request, PlanWish, 1000)
+                read_body(request, PlanBody, 1000)
             assert caught.value.status == 415
 
     def test_that_are_compressed_are_refused(self) -> None:

@@ -109,7 +109,7 @@ class TestOneAtATime:
         self, pair: tuple[Worker, Worker], monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """Another worker says that it runs, and can cancel it."""
-        monkeypatch.setattr("webapp.services.session.turns.RENEW_SECONDS", 0.01)
+        monkeypatch.setattr("webapp.services.session.leases.RENEW_SECONDS", 0.01)
         first, second = pair
         model = Slow()
         slow = Background(
@@ -154,7 +154,7 @@ class TestFollowing:
         self, config: Config, queue_url: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """Another takes over when the first ends."""
-        monkeypatch.setattr("webapp.services.session.alone.LOOK_SECONDS", 0.05)
+        monkeypatch.setattr("webapp.services.session.one_worker_job.RETRY_SECONDS", 0.05)
         shared = replace(config, follow=True, queue=queue_url)
         first, second = Running(shared), Running(shared)
         until(lambda: first.app.following.running or second.app.following.running)

@@ -8,7 +8,7 @@ from webapp.agents.claude_code.clearing import CLEARS
 from webapp.agents.claude_code.decoder import Decoder
 from webapp.agents.claude_code.unwritten import TaskReminders
 from webapp.agents.claude_code.window import USUAL, window_of_compaction
-from webapp.agents.hooks import hooks_door
+from webapp.agents.hooks import hooks_integration
 from webapp.agents.reading.readers import LineReader
 from webapp.agents.reading.tail import decode
 
@@ -33,7 +33,7 @@ AGENT = Agent(
         command=lambda session: ["claude", "--resume", session],
     ),
     session_variable="CLAUDE_CODE_SESSION_ID",
-    door=hooks_door(
+    integration=hooks_integration(
         files.SOURCE,
         "hooks tell its compaction what must survive, tell the agent afterwards what was lost, and warn once when "
         "the context is nearly full or a prune pays",

@@ -5,7 +5,7 @@ from functools import partial
 from webapp.agents.agent import Agent, FileImport, Transcripts
 from webapp.agents.codex import files, items, transcript
 from webapp.agents.codex.decoder import Decoder
-from webapp.agents.hooks import hooks_door
+from webapp.agents.hooks import hooks_integration
 from webapp.agents.reading.readers import LineReader
 from webapp.agents.reading.tail import decode
 
@@ -30,7 +30,7 @@ AGENT = Agent(
         command=lambda session: ["codex", "resume", session],
         keeps_thinking=True,
     ),
-    door=hooks_door(
+    integration=hooks_integration(
         files.SOURCE,
         "hooks tell the agent after a compaction what was lost and what must survive, and warn once when the context "
         "is nearly full or a prune pays; Codex asks at its next start whether to trust them",

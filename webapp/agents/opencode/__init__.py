@@ -1,7 +1,7 @@
 """OpenCode."""
 
 from webapp.agents.agent import Agent, Archives, Transcripts
-from webapp.agents.extension import extension_door
+from webapp.agents.extension import extension_integration
 from webapp.agents.opencode import decoder, edits, transcript
 
 AGENT = Agent(
@@ -22,7 +22,7 @@ AGENT = Agent(
         takes_in=lambda file: ["opencode", "import", str(file)],
         command=lambda session: ["opencode", "--session", session],
     ),
-    door=extension_door(
+    integration=extension_integration(
         "a plugin applies a session's prunes before each call, in the agent's own process",
         edits.file,
         edits.CODE,

@@ -1,6 +1,6 @@
 """OpenCode's sessions: tables in a database, of two generations, or, in older versions, a tree of small JSON files.
 
-A session is read from the newer tables (`second`) once they have a row of it, else from the older ones, which newer
+A session is read from the newer tables (`version2`) once they have a row of it, else from the older ones, which newer
 versions leave unchanged. A database with unknown tables is shown as a session that cannot be read.
 
 Sessions change in place: `read` compares a session with the `state` of the last read. The database is opened read-only.
@@ -19,7 +19,7 @@ from math import inf
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from webapp.agents.opencode import second
+from webapp.agents.opencode import version2
 from webapp.agents.opencode.items import messages_of, model_of, unknown_in, usage_of, words_of
 from webapp.agents.reading.databases import ForeignTables, open_foreign
 from webapp.agents.reading.finding import home_of, leads_out, list_files, read_json_file
@@ -158,7 +158,7 @@ def _session_rows(tables: ForeignTables, where: Mapping[str, Any] | None = None)
     """Return the rows of sessions, each once; if one is in both tables, the row of the newer table."""
     found = {
         text_of(row.get("id")): row
-        for name in ("session", second.SESSIONS)
+        for name in ("session", version2.SESSIONS)
         for row in tables.rows(name, where)
     }
     return [*found.values()]
@@ -166,10 +166,10 @@ def _session_rows(tables: ForeignTables, where: Mapping[str, Any] | None = None)
 
 def _unknown_schema(names: set[str]) -> str | None:
     """Return why the tables of a database cannot be read; None if they can, or if there are none."""
-    if not names or (names & {"session", second.SESSIONS} and names & {"message", second.MESSAGES}):
+    if not names or (names & {"session", version2.SESSIONS} and names & {"message", version2.MESSAGES}):
         return None
     shown = ", ".join(sorted(names)[:6])
-    return f"unknown schema: expected the tables session and message or {second.MESSAGES}, got {shown}"
+    return f"unknown schema: expected the tables session and message or {version2.MESSAGES}, got {shown}"
 
 
 def _unreadable(database: Path) -> str:
@@ -407,7 +407,7 @@ def _from_tables(tables: ForeignTables, session: str, seen: _Seen) -> None:
     if seen.info is None:
         seen.broken[f"session {session[:40]}"] = ([], "is not in the database any more")
         return
-    if newer := second.rows_of(tables, session):
+    if newer := version2.rows_of(tables, session):
         seen.is_second = True
         _from_second(newer, seen)
         return
@@ -436,12 +436,12 @@ def _from_tables(tables: ForeignTables, session: str, seen: _Seen) -> None:
 def _from_second(rows: list[Row], seen: _Seen) -> None:
     """Read the messages of a session in the newer tables that changed."""
     for row in rows:
-        message_id, mark = text_of(row.get("id")), second.mark_of(row)
+        message_id, mark = text_of(row.get("id")), version2.mark_of(row)
         known = seen.marks.get(message_id)
         data = _data(row, seen) if known != mark else None
         if data is not None:
             seen.marks[message_id] = mark
-            seen.messages.append(second.as_first(row, data))
+            seen.messages.append(version2.as_first(row, data))
         elif known is not None:
             seen.messages.append(({"id": message_id}, None))
 

@@ -1,7 +1,7 @@
 """pi, the coding agent of pi-mono."""
 
 from webapp.agents.agent import Agent, FileImport, Transcripts
-from webapp.agents.extension import extension_door
+from webapp.agents.extension import extension_integration
 from webapp.agents.pi import edits, files, transcript
 from webapp.agents.pi.decoder import Decoder
 from webapp.agents.reading.readers import LineReader
@@ -26,7 +26,7 @@ AGENT = Agent(
         folder=transcript.folder,
         command=lambda session: ["pi", "--session", session],
     ),
-    door=extension_door(
+    integration=extension_integration(
         "an extension applies a session's prunes before each call, in the agent's own process",
         edits.file,
         edits.CODE,

@@ -16,7 +16,7 @@ from typing import Any, Protocol
 
 import orjson
 
-from webapp.agents.reading.tail import Decodes, FileTail, Line, Mark, Restarted, catch_up, fed
+from webapp.agents.reading.tail import Decodes, FilePosition, FileTail, Line, Restarted, catch_up, fed
 from webapp.agents.records import Problem, Record, TranscriptFile
 
 PORTION_RECORDS = 400
@@ -87,17 +87,19 @@ class LineReader:
 
     def _opened(self) -> tuple[FileTail, bool]:
         """Go to the stored position; return the lines from there, and True if the file was replaced."""
-        mark = Mark.from_dict(self._position["mark"]) if "mark" in self._position else Mark()
-        restarted = not catch_up(self._file.path, mark, self._decoder)
+        position = (
+            FilePosition.from_dict(self._position["mark"]) if "mark" in self._position else FilePosition()
+        )
+        restarted = not catch_up(self._file.path, position, self._decoder)
         if restarted:
-            self._decoder, mark = self._make(self._file), Mark()
-        self._tail = FileTail(self._file.path, mark)
+            self._decoder, position = self._make(self._file), FilePosition()
+        self._tail = FileTail(self._file.path, position)
         return self._tail, restarted
 
     def _portion(self, tail: FileTail, records: list[Record], restarted: bool) -> Portion:
-        self._position = {"mark": tail.mark.to_dict()}
+        self._position = {"mark": tail.position.to_dict()}
         look = _look(self._file.path)
-        if look is not None and look[0] == tail.mark.offset:
+        if look is not None and look[0] == tail.position.offset:
             self._position["look"] = look
         return Portion(records, self._position, restarted, tail.unreadable)
 

@@ -1,9 +1,9 @@
 """Reads the lines of a file that another program appends to, and continues later from a stored position.
 
-A line ends with a newline; the rest of the file is not yet a line. Only a `Mark` has to be stored: the offset reached,
-and a fingerprint of the bytes before it, so that a file that was cut off or replaced is noticed and read from its
-start. A file whose size, time and identity did not change is not opened. At most `MAX_LINE` bytes and one block are
-held in memory, whatever the file contains.
+A line ends with a newline; the rest of the file is not yet a line. Only a `FilePosition` has to be stored: the offset
+reached, and a fingerprint of the bytes before it, so that a file that was cut off or replaced is noticed and read from
+its start. A file whose size, time and identity did not change is not opened. At most `MAX_LINE` bytes and one block
+are held in memory, whatever the file contains.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ log = logging.getLogger(__name__)
 
 MAX_LINE = 32 << 20
 BLOCK = 1 << 18
-_HEAD, _TAIL = 1024, 256  # bytes of a fingerprint: from the start, and before the mark
+_HEAD, _TAIL = 1024, 256  # bytes of a fingerprint: from the start, and before the position
 _KEEP_PENDING = 1 << 16  # a longer half line is kept in memory instead of being read again
 
 _BOMS = (
@@ -56,7 +56,7 @@ Item = Line | Problem | Restarted
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class FilePosition:
     """A position in a file: read up to byte `offset`, the end of line `line`. `fingerprint` tells the bytes before."""
 
     offset: int = 0
@@ -68,7 +68,7 @@ class Mark:
         return asdict(self)
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Mark:
+    def from_dict(cls, data: Mapping[str, Any]) -> FilePosition:
         """Return what `to_dict` wrote; unknown keys are ignored."""
         return cls(int(data["offset"]), int(data["line"]), str(data["fingerprint"]))
 
@@ -80,9 +80,13 @@ class Splitter:
     """
 
     def __init__(
-        self, mark: Mark = Mark(), head: bytes = b"", recent: bytes = b"", max_line: int = MAX_LINE
+        self,
+        position: FilePosition = FilePosition(),
+        head: bytes = b"",
+        recent: bytes = b"",
+        max_line: int = MAX_LINE,
     ) -> None:
-        self.consumed, self.line = mark.offset, mark.line
+        self.consumed, self.line = position.offset, position.line
         self._head, self._recent, self._end = head, recent, recent
         self._max = max_line
         self._parts: list[bytes] = []  # the half line so far
@@ -91,11 +95,11 @@ class Splitter:
         self.unreadable = False  # the file is no text: nothing of it is a line
 
     @property
-    def mark(self) -> Mark:
+    def position(self) -> FilePosition:
         """Return the end of the last whole line."""
         if self.consumed == 0:
-            return Mark()
-        return Mark(self.consumed, self.line, _fingerprint(self._head[: self.consumed], self._end))
+            return FilePosition()
+        return FilePosition(self.consumed, self.line, _fingerprint(self._head[: self.consumed], self._end))
 
     @property
     def pending(self) -> int:
@@ -103,7 +107,7 @@ class Splitter:
         return self._held + self._dropped
 
     def feed(self, block: bytes) -> Iterator[Line | Problem]:
-        """Yield the records of one line (without line end). Lines count from 1 and come in order."""
+        """Yield the lines that end in this block; a Problem for a line that is too long, or a file that is not text."""
         if self.unreadable:
             return
         if self.consumed == 0 and self.pending == 0 and (reason := no_text(block)):
@@ -175,21 +179,21 @@ def _fingerprint(head: bytes, end: bytes) -> str:
 
 
 class FileTail:
-    """The lines of one file, each once, from `mark` on."""
+    """The lines of one file, each once, from `position` on."""
 
-    def __init__(self, path: Path, mark: Mark | None = None, max_line: int = MAX_LINE) -> None:
+    def __init__(self, path: Path, position: FilePosition | None = None, max_line: int = MAX_LINE) -> None:
         self.path = path
-        self._mark = mark or Mark()
+        self._position = position or FilePosition()
         self._max = max_line
         self._splitter: Splitter | None = None  # of the last read; it may hold a long half line
         self._at = 0  # how far its bytes were read
         self._refused: Item | None = None  # the reason why the file is not text, reported once
-        self._looked: tuple[int, ...] | None = None  # size, time and identity when it was read to its end
+        self._seen: tuple[int, ...] | None = None  # size, time and identity when it was read to its end
 
     @property
-    def mark(self) -> Mark:
+    def position(self) -> FilePosition:
         """Return the end of the last item that was read; a later reader continues there."""
-        return self._splitter.mark if self._splitter is not None else self._mark
+        return self._splitter.position if self._splitter is not None else self._position
 
     @property
     def unreadable(self) -> bool:
@@ -207,25 +211,25 @@ class FileTail:
         except OSError:
             return
         look = (about.st_size, about.st_mtime_ns, about.st_ino)
-        if look == self._looked:
+        if look == self._seen:
             return
-        self._looked = None
+        self._seen = None
         try:
             with self.path.open("rb") as file:
                 yield from self._read(file)
         except OSError as error:
             yield Problem(None, f"cannot be read: {(error.strerror or 'unknown reason').lower()}")
-        self._looked = look
+        self._seen = look
 
     def _read(self, file: BinaryIO) -> Iterator[Item]:
-        mark = self._mark = self.mark
+        position = self._position = self.position
         splitter, self._splitter = self._splitter, None
-        head, end, size = _ends(file, mark.offset)
-        if reason := _changed(mark, head, end, size):
-            self._mark, splitter, head, end = Mark(), None, b"", b""
+        head, end, size = _ends(file, position.offset)
+        if reason := _changed(position, head, end, size):
+            self._position, splitter, head, end = FilePosition(), None, b"", b""
             yield Restarted(reason)
         if splitter is None or splitter.pending <= _KEEP_PENDING or size < self._at:
-            splitter, self._at = Splitter(self._mark, head, end, self._max), self._mark.offset
+            splitter, self._at = Splitter(self._position, head, end, self._max), self._position.offset
         self._splitter = splitter
         while True:
             file.seek(self._at)
@@ -241,11 +245,11 @@ class FileTail:
                 break
 
 
-def _changed(mark: Mark, head: bytes, end: bytes, size: int) -> str | None:
+def _changed(position: FilePosition, head: bytes, end: bytes, size: int) -> str | None:
     """Return why the file must be reread from the start, or None to continue."""
-    if size < mark.offset:
-        return f"the file was cut off: {mark.offset:,} bytes were read, {size:,} are left"
-    if mark.offset and mark.fingerprint != _fingerprint(head, end):
+    if size < position.offset:
+        return f"the file was cut off: {position.offset:,} bytes were read, {size:,} are left"
+    if position.offset and position.fingerprint != _fingerprint(head, end):
         return "the file was replaced by another one"
     return None
 
@@ -305,21 +309,21 @@ def lines_of(blocks: Iterable[bytes], max_line: int = MAX_LINE) -> Iterator[Line
     yield from splitter.finish()
 
 
-def catch_up(path: Path, mark: Mark, decoder: Decodes) -> bool:
-    """Bring a new decoder to `mark` by feeding it the earlier lines; their records are dropped.
+def catch_up(path: Path, position: FilePosition, decoder: Decodes) -> bool:
+    """Bring a new decoder to `position` by feeding it the earlier lines; their records are dropped.
 
     Call this when a file that was read in an earlier run grows, before its new lines are decoded. Return False if the
     file is not the one that was read, so that it must be read from its beginning.
     """
-    if mark.offset == 0:
+    if position.offset == 0:
         return True
     try:
         with path.open("rb") as file:
-            head, end, size = _ends(file, mark.offset)
-            if _changed(mark, head, end, size):
+            head, end, size = _ends(file, position.offset)
+            if _changed(position, head, end, size):
                 return False
             file.seek(0)
-            left, splitter = mark.offset, Splitter()
+            left, splitter = position.offset, Splitter()
             while left > 0 and (block := file.read(min(BLOCK, left))):
                 left -= len(block)
                 for item in splitter.feed(block):

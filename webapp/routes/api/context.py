@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from webapp.app import App
-from webapp.bodies import FormatQuery, Nothing, OperationsQuery, PlanWish, PruneWish
+from webapp.bodies import FormatQuery, Nothing, OperationsQuery, PlanBody, PruneBody
 from webapp.routes.api.routing import Table
 from webapp.services.context.answers import Context
 from webapp.services.planning.answers import Plan
@@ -27,13 +27,13 @@ def get_context(app: App, session_id: str, query: FormatQuery) -> Context:
 
 
 @table.post("/sessions/<session_id>/plan", errors=(404, 409))
-def plan_prune(app: App, session_id: str, body: PlanWish) -> Plan:
+def plan_prune(app: App, session_id: str, body: PlanBody) -> Plan:
     """Return what a prune would do, and why; nothing is stored. 409 if it would drop a pinned message."""
     return app.prunes.plan(session_id, PlanRequest(**body.given()))
 
 
 @table.post("/sessions/<session_id>/prune", errors=(404, 409))
-def apply_prune(app: App, session_id: str, body: PruneWish) -> Applied:
+def apply_prune(app: App, session_id: str, body: PruneBody) -> Applied:
     """Apply a plan that was shown, or a new one; 409 if the plan is stale.
 
     A plan is stale once the session, its settings or its limits have changed.

@@ -9,9 +9,9 @@ from webapp.bodies import (
     MemoryNew,
     MemoryQuery,
     Nothing,
-    OverflowWish,
+    OverflowBody,
     ProposalText,
-    SummaryWish,
+    SummaryBody,
 )
 from webapp.routes.api.context import NUMBER
 from webapp.routes.api.routing import Table, number
@@ -135,7 +135,7 @@ def expand_summary(app: App, session_id: str, n: int, body: Nothing) -> Applied:
 
 
 @table.post("/sessions/<session_id>/summarize", errors=(404, 409))
-def summarize_session(app: App, session_id: str, body: SummaryWish) -> Summarised:
+def summarize_session(app: App, session_id: str, body: SummaryBody) -> Summarised:
     """Summarise now, regardless of thresholds; in the background if a model writes it, unless `wait` is true."""
     return app.background.summarise(session_id, body.wait)
 
@@ -148,7 +148,7 @@ def cancel_summary(app: App, session_id: str, body: Nothing) -> Ok:
 
 
 @table.post("/sessions/<session_id>/overflow", errors=(404, 409))
-def relieve_overflow(app: App, session_id: str, body: OverflowWish) -> Relieved:
+def relieve_overflow(app: App, session_id: str, body: OverflowBody) -> Relieved:
     """Shorten a context that the provider refused as too long; the change can be undone."""
     if body.reported:
         return app.overflow.relieve(session_id)

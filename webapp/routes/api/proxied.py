@@ -5,14 +5,14 @@ from __future__ import annotations
 from webapp.app import App
 from webapp.bodies import ProxiedCall
 from webapp.routes.api.routing import Table
-from webapp.services.proxied.answers import Taken
+from webapp.services.proxied.answers import TakenCall
 from webapp.services.proxied.call_copy import CallCopy
 
 table = Table("proxy")
 
 
 @table.post("/proxy/calls", errors=(409,))
-def take_call(app: App, body: ProxiedCall) -> Taken:
+def take_call(app: App, body: ProxiedCall) -> TakenCall:
     """Store a copy of a call; `coppice proxy` sends one after its client has the answer.
 
     Messages that the session does not have yet are appended, with the usage that the provider reported.

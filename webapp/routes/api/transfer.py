@@ -11,7 +11,7 @@ import orjson
 from flask import Response, request
 
 from webapp.app import App
-from webapp.bodies import FileSent, FormatQuery, Nothing, ResumeAsked, SearchQuery
+from webapp.bodies import FileSent, FormatQuery, Nothing, ResumeBody, SearchQuery
 from webapp.bus import Bus
 from webapp.errors import status_of
 from webapp.events import ImportProgressed
@@ -41,7 +41,7 @@ def export_session(app: App, session_id: str, query: FormatQuery) -> Response:
 
 
 @table.post("/sessions/<session_id>/resume", errors=(404, 409))
-def resume_session(app: App, session_id: str, body: ResumeAsked) -> Resumed:
+def resume_session(app: App, session_id: str, body: ResumeBody) -> Resumed:
     """Write a pruned copy of a session where its agent finds it; return the command that resumes from it.
 
     The copy is a new session; no file is overwritten, and the session itself does not change. 409 where the agent

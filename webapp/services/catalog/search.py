@@ -20,7 +20,7 @@ HITS = 100
 SNIPPET_CHARS = 240
 
 
-class Asked(TypedDict, total=False):
+class SearchConditions(TypedDict, total=False):
     """The conditions of a search; days are in UTC and inclusive."""
 
     role: str | None
@@ -55,7 +55,7 @@ class Search:
         session: str | None = None,
         *,
         after: int | None = None,
-        **within: Unpack[Asked],
+        **conditions: Unpack[SearchConditions],
     ) -> Results:
         """Return a page of the best matching messages of all sessions, or of one, each once and with a snippet.
 
@@ -68,10 +68,10 @@ class Search:
             key = self._store.sessions.get(session).key if session else None
             limits = Within(
                 key,
-                within.get("role"),
-                within.get("tool"),
-                _midnight(within.get("since"), 0),
-                _midnight(within.get("until"), 1),
+                conditions.get("role"),
+                conditions.get("tool"),
+                _midnight(conditions.get("since"), 0),
+                _midnight(conditions.get("until"), 1),
             )
             begin = after or 0
             rows = self._store.words.everywhere(q, limits, HITS * 3, begin)

@@ -78,7 +78,7 @@ class SessionChanges(TypedDict, total=False):
     kept: bool | None
 
 
-class ListWish(TypedDict, total=False):
+class ListConditions(TypedDict, total=False):
     """The conditions and the order of a list of sessions."""
 
     state: str | None
@@ -168,7 +168,9 @@ class Sessions:
             raise Invalid(f"bad value for sort; expected one of {', '.join(SORTS)}, got {sort}", "sort")
         return sorted(found, key=SORTS[name], reverse=down if name != "title" else not down)
 
-    def page(self, *, limit: int | None = None, after: str | None = None, **wish: Unpack[ListWish]) -> Page:
+    def page(
+        self, *, limit: int | None = None, after: str | None = None, **conditions: Unpack[ListConditions]
+    ) -> Page:
         """Return at most `limit` sessions of `list`, those behind the session `after`; without `limit` all behind it.
 
         In order of activity and without conditions, only the sessions of the page are computed.
@@ -176,13 +178,13 @@ class Sessions:
         Raises:
             Invalid: there is no such order, or `after` is not in the list.
         """
-        if limit is not None and not wish:
+        if limit is not None and not conditions:
             with self._store.read():
                 last = self._store.sessions.find(after) if after is not None else None
                 if after is None or last is not None:
                     rows, total = self._store.sessions.page(last, limit + 1)
                     return _paged(self._answers(rows), limit, total)
-        found = self.list(**wish)
+        found = self.list(**conditions)
         start = 0
         if after is not None:
             start = next((n for n, one in enumerate(found, 1) if one.id == after), 0)

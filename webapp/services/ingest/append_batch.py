@@ -115,7 +115,7 @@ class AppendBatch:
         seq = self.row.next_seq
         raw, wire_format = (raw, None) if entry.raw else wire_bytes(said)
         if not entry.raw and raw is not None and self._redactor is not None:
-            raw = self._redactor.raw(raw)
+            raw = self._redactor.redact_bytes(raw)
         self.state.stored += len(parts) + len(raw or b"")
         row = EntryRow(
             seq, b"", opened.no, entry.source_id, entry.parent, entry.group, entry.kind, message.role, message.name,
@@ -139,10 +139,10 @@ class AppendBatch:
         """Return an entry's message and row, with credentials redacted if that is configured."""
         if self._redactor is None:
             return entry.message, entry.raw
-        message, found = self._redactor.message(entry.message)
+        message, found = self._redactor.redact_message(entry.message)
         for kind, count in found.items():
             self.state.redacted[kind] = self.state.redacted.get(kind, 0) + count
-        return message, self._redactor.raw(entry.raw) if entry.raw else None
+        return message, self._redactor.redact_bytes(entry.raw) if entry.raw else None
 
     def _chain(self, row: EntryRow) -> None:
         row.id = entry_id(self.row.last_entry_id, row)

@@ -138,7 +138,7 @@ class Ingest:
             return same_source(found, source, kind)
         now, redactor = self._environment.clock(), self._environment.redactor
         if redactor is not None and columns.get("title"):
-            columns["title"] = redactor.text(columns["title"], Counter())
+            columns["title"] = redactor.redact_text(columns["title"], Counter())
         with self._store.write():
             found = self._store.sessions.find(session_id)
             if found is not None and asked and found.deleted_at:
@@ -428,7 +428,7 @@ class Ingest:
         most, redactor = self._environment.sizes.message, self._environment.redactor
         for record in records:
             if redactor is not None and isinstance(record, Meta) and record.title:
-                yield replace(record, title=redactor.text(record.title, Counter()))
+                yield replace(record, title=redactor.redact_text(record.title, Counter()))
                 continue
             if most and (size := weight(record)) > most:
                 allowed = f"at most {megabytes(most)} are taken (max_message)"

@@ -32,12 +32,12 @@ from webapp.store.context import PRUNED
 
 PLANS_KEPT = 64
 # The time for which another worker can apply a plan that was shown.
-SHELVED_SECONDS = 3600
+SHARED_SECONDS = 3600
 PLAN = "plan:"
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class PlanInputs:
     """The request for a plan: `Planning.make` makes the same plan of it as long as its session is the same."""
 
     tried: Mapping[str, Any] | None = None
@@ -53,7 +53,7 @@ class SessionPlan:
     """A plan and what it was made from.
 
     `settings` are the current ones, with the weights of the task type; `preset` is the preset they come from.
-    `wish` is what was asked for. `max_tokens` is in tokens as shown; `size` is the number of messages in the view.
+    `inputs` is what was asked for. `max_tokens` is in tokens as shown; `size` is the number of messages in the view.
     `base` is the plan without outputs shortened by hand; `chosen` says that somebody chose what goes. `cold` and
     `cached_for_hour` describe the provider's cache. The plan is stale once the session's `version`, the
     current settings with those `tried` on top (`asked`), or the `limits` differ.
@@ -62,7 +62,7 @@ class SessionPlan:
     id: str
     session_id: str
     version: int
-    wish: Wish
+    inputs: PlanInputs
     view: SessionHistory
     plan: PrunePlan
     tried: Mapping[str, Any] | None
@@ -145,10 +145,12 @@ class Planning:
             if shorten:
                 chosen = self._chosen_shortenings(session, view, shorten)
                 plan = with_shortened(plan, chosen, view.history.tokens)
-        wish = Wish(tried, max_tokens, strategy, *(tuple(sorted(nos)) for nos in (spare, drop, shorten)))
+        inputs = PlanInputs(
+            tried, max_tokens, strategy, *(tuple(sorted(nos)) for nos in (spare, drop, shorten))
+        )
         return SessionPlan(
-            id=secrets.token_hex(8), session_id=session.id, version=session.version, wish=wish, view=view, plan=plan,
-            tried=tried, asked=asked, settings=settings, preset=preset, limits=limits, scale=scale,
+            id=secrets.token_hex(8), session_id=session.id, version=session.version, inputs=inputs, view=view,
+            plan=plan, tried=tried, asked=asked, settings=settings, preset=preset, limits=limits, scale=scale,
             max_tokens=shown, size=size, base=base, chosen=bool(drop or shorten),
             cached_for_hour=session.state.cached_for_hour, cold=session.cache_is_cold,
         )  # fmt: skip
@@ -200,10 +202,10 @@ class Planning:
 
     def remember(self, planned: SessionPlan) -> SessionPlan:
         """Keep a plan that was shown, so that exactly that plan can be applied, by any worker."""
-        shelf = self._environment.shelf
-        if shelf is not None:
-            kept = [planned.session_id, planned.version, asdict(planned.wish), planned.digest()]
-            shelf.put(PLAN + planned.id, orjson.dumps(kept), SHELVED_SECONDS)
+        shared_values = self._environment.shared_values
+        if shared_values is not None:
+            kept = [planned.session_id, planned.version, asdict(planned.inputs), planned.digest()]
+            shared_values.put(PLAN + planned.id, orjson.dumps(kept), SHARED_SECONDS)
         return self._keep(planned)
 
     def _keep(self, planned: SessionPlan) -> SessionPlan:
@@ -231,22 +233,22 @@ class Planning:
         return planned
 
     def _made_again(self, plan_id: str, session: Session) -> SessionPlan | None:
-        """Return the plan that another worker showed, made of the same session and wish; None if there is none.
+        """Return the plan that another worker showed, made of the same session and inputs; None if there is none.
 
         Raises:
             StalePlan: the session has changed since, or the plan would now be another.
         """
-        shelf = self._environment.shelf
-        kept = shelf.get(PLAN + plan_id) if shelf is not None else None
+        shared_values = self._environment.shared_values
+        kept = shared_values.get(PLAN + plan_id) if shared_values is not None else None
         if kept is None:
             return None
-        session_id, version, wish, digest = orjson.loads(kept)
+        session_id, version, inputs, digest = orjson.loads(kept)
         if session_id != session.id:
             return None
         if version != session.version:
             raise StalePlan("the session has changed since this plan was made; look at a new one")
         try:
-            planned = self.make(session, **wish)
+            planned = self.make(session, **inputs)
         except (InvalidSettings, Conflict) as error:
             raise StalePlan(f"this plan can no longer be made, because {error}; look at a new one") from error
         if planned.digest() != digest:

@@ -6,7 +6,7 @@ from webapp.answers import answer
 
 
 @answer
-class Taken:
+class TakenCall:
     """A copy of a call that was taken in."""
 
     session_id: str | None

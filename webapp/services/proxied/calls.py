@@ -17,7 +17,7 @@ from scoring.tokens import estimate_tool_tokens
 from webapp.agents.records import Compaction, Entry, Meta, Problem, Record, Rewind, UsageReport
 from webapp.events import SessionUpdated
 from webapp.services.ingest.ingest import Ingest
-from webapp.services.proxied.answers import Taken
+from webapp.services.proxied.answers import TakenCall
 from webapp.services.proxied.billing import bill
 from webapp.services.proxied.call_copy import CallCopy
 from webapp.services.proxied.followed import FollowedCalls, names_of
@@ -51,7 +51,7 @@ class Calls:
         self._environment, self._store, self._ingest = environment, environment.store, ingest
         self._followed = followed
 
-    def take(self, call: CallCopy) -> Taken:
+    def take(self, call: CallCopy) -> TakenCall:
         """Append one call.
 
         Raises:
@@ -67,13 +67,13 @@ class Calls:
         else:
             row = self._session(read, name, own) if read.taken else own
         if row is None or row.deleted_at is not None:
-            return Taken(session_id=None, added=0)
+            return TakenCall(session_id=None, added=0)
         with self._environment.lock(row.id):
             if self._store.sessions.get(row.id).deleted_at is not None:  # taken over since it was found
                 return self.take(call)
             added = self._add(row, read) if row.source == PROXY else self._followed.take(row, name, read)
         self._environment.bus.publish(SessionUpdated(row.id))
-        return Taken(session_id=row.id, added=added)
+        return TakenCall(session_id=row.id, added=added)
 
     def _add(self, row: SessionRow, read: ReadCall) -> int:
         """Append what the session does not have yet; return the number of new messages."""

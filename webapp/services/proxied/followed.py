@@ -92,11 +92,11 @@ class FollowedCalls:
         """Return the recent session whose last messages are in the request."""
         rows, _ = self._store.sessions.page(None, LOOKED_AT)
         since = self._environment.clock() - RECENT_MS
-        asked = None
+        contents = None
         for row in rows:
             if row.followed and row.source != PROXY and row.last_activity_at >= since:
-                asked = asked or Asked.of(read.items)
-                if asked.continues(self._last(row)):
+                contents = contents or RequestContents.of(read.items)
+                if contents.continues(self._last(row)):
                     return row
         return None
 
@@ -109,9 +109,9 @@ class FollowedCalls:
         """Return whether a call under the session's name is no part of its conversation: a title, a check."""
         if read.tools_digest == Session.of(self._environment, row).state.proxy.tools:
             return False
-        asked = Asked.of(read.items)
+        contents = RequestContents.of(read.items)
         last = self._last(row)
-        return bool(last) and not any(asked.has(message) for message in last)
+        return bool(last) and not any(contents.has(message) for message in last)
 
     # -- what a call adds
 
@@ -241,14 +241,14 @@ def counts_of(usage: Usage) -> tuple[int, int, int, int, int]:
 
 
 @dataclass(frozen=True)
-class Asked:
+class RequestContents:
     """The calls and texts of a request, by which messages of a transcript are found in it."""
 
     calls: Mapping[str, int]
     texts: Mapping[tuple[bool, str], Sequence[int]]
 
     @classmethod
-    def of(cls, items: Sequence[Any]) -> Asked:
+    def of(cls, items: Sequence[Any]) -> RequestContents:
         """Return those of a request's items, with the places of the items."""
         calls: dict[str, int] = {}
         texts: dict[tuple[bool, str], list[int]] = {}
@@ -287,9 +287,9 @@ def matched(rows: Iterable[ViewRow], items: Sequence[Any], keys: Sequence[str]) 
 
     A row without a place among them is left out, so that no script drops it.
     """
-    asked, found, last = Asked.of(items), dict[str, str](), 0
+    contents, found, last = RequestContents.of(items), dict[str, str](), 0
     for row in rows:
-        place = asked.place(row.message, last)
+        place = contents.place(row.message, last)
         if place is not None:
             found[row.id], last = keys[place], max(last, place)
     return found

@@ -26,8 +26,8 @@ from webapp.services.summaries.summarising import Summarising
 log = logging.getLogger(__name__)
 # The other kind of job, besides a summary by its triggers: a prune whose summary a model writes.
 PRUNE = "prune"
-# The turn of a session's job, with the session's id behind it.
-TURN = "summary "
+# The lease of a session's job, with the session's id behind it.
+LEASE = "summary "
 
 
 @dataclass(slots=True)
@@ -43,7 +43,7 @@ class Background:
 
     def __init__(self, environment: Environment, summarising: Summarising, automatic: Automatic) -> None:
         self._environment, self._store = environment, environment.store
-        self._summarising, self._automatic, self._turns = summarising, automatic, environment.turns
+        self._summarising, self._automatic, self._leases = summarising, automatic, environment.leases
         self._jobs: dict[str, Job] = {}
         self._lock = threading.Lock()
         self._closed = False
@@ -75,11 +75,11 @@ class Background:
 
     def cancel(self, session_id: str) -> bool:
         """Cancel the session's running summary; return False if none runs."""
-        return self._turns.cancel(TURN + session_id)
+        return self._leases.cancel(LEASE + session_id)
 
     def running(self, session_id: str) -> bool:
         """Return True while a summary is being made for the session."""
-        return self._turns.is_taken(TURN + session_id)
+        return self._leases.is_taken(LEASE + session_id)
 
     def close(self) -> None:
         """Cancel all jobs and wait for them, at most 5 seconds for each."""
@@ -120,8 +120,8 @@ class Background:
         return True
 
     def _begin(self, session_id: str, job: Job) -> bool:
-        """Take the turn of a session's job; return False if one runs, here or in another worker."""
-        if self._closed or not self._turns.take(TURN + session_id, job.cancelled.set):
+        """Take the lease of a session's job; return False if one runs, here or in another worker."""
+        if self._closed or not self._leases.take(LEASE + session_id, job.cancelled.set):
             return False
         with self._lock:
             self._jobs[session_id] = job
@@ -130,7 +130,7 @@ class Background:
     def _end(self, session_id: str) -> None:
         with self._lock:
             self._jobs.pop(session_id, None)
-        self._turns.release(TURN + session_id)
+        self._leases.release(LEASE + session_id)
 
     def _run(self, session_id: str, actor: str) -> None:
         with self._lock:

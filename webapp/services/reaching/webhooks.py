@@ -60,7 +60,7 @@ CLAIM_MS = 60_000
 LOOK_SECONDS = 5.0
 # Another worker may have stored a delivery.
 SHARED_LOOK_SECONDS = 1.0
-TURN = "webhooks"
+LEASE = "webhooks"
 SHOWN = 100
 
 
@@ -114,7 +114,7 @@ class Webhooks:
 
     def __init__(self, environment: Environment, speaks: Speaks) -> None:
         self._environment, self._store, self._speaks = environment, environment.store, speaks
-        self._turns = environment.turns
+        self._leases = environment.leases
         self._queue: deque[tuple[str, str, int, dict[str, object]]] = deque()
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
@@ -345,14 +345,14 @@ class Webhooks:
         await asyncio.gather(*self._sending.values(), return_exceptions=True)
 
     def _seconds_to_next(self) -> float:
-        longest = SHARED_LOOK_SECONDS if self._turns.shared else LOOK_SECONDS
-        at = self._store.webhooks.next_at() if self._turns.holds(TURN) else None
+        longest = SHARED_LOOK_SECONDS if self._leases.shared else LOOK_SECONDS
+        at = self._store.webhooks.next_at() if self._leases.holds(LEASE) else None
         return longest if at is None else max(0.05, min(longest, (at - self._environment.clock()) / 1000))
 
     def _send_due(self) -> None:
         """Start sending due deliveries, one message to a webhook at a time."""
         now = self._environment.clock()
-        if not (self._turns.holds(TURN) or self._turns.take(TURN)):  # another worker sends
+        if not (self._leases.holds(LEASE) or self._leases.take(LEASE)):  # another worker sends
             return
         for delivery in self._store.webhooks.due(now):
             if delivery.webhook in self._sending:

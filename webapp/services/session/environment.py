@@ -21,15 +21,15 @@ from scoring.models import ModelLimits, find_model
 from scoring.settings import DEFAULT_PRESET, PRESETS, Settings
 from webapp.bus import Bus
 from webapp.errors import BusyStore
+from webapp.services.session.leases import Leases
 from webapp.services.session.limits import compatible_settings
 from webapp.services.session.measuring import CountsTokens, Measures, measure
 from webapp.services.session.prices import Prices
 from webapp.services.session.times import now_ms
-from webapp.services.session.turns import Turns
 from webapp.store import Store
 
 SETTINGS, WINDOWS = "settings", "windows"
-LOOK_MS = 1_000
+CHECK_MS = 1_000
 # The number of threads that may wait to change one session, and for how long. The longest change of a very
 # long session takes less.
 WAITING = 12
@@ -37,7 +37,7 @@ WAIT_SECONDS = 30.0
 
 
 class SessionLock:
-    """One thread's turn with a session; the same thread may take it again.
+    """One thread's lock of a session; the same thread may take it again.
 
     A few threads may wait, for a limited time.
     """
@@ -48,7 +48,7 @@ class SessionLock:
         self._waiting = threading.Semaphore(WAITING)
 
     def __enter__(self) -> None:
-        """Wait for the turn.
+        """Wait for the lock.
 
         Raises:
             BusyStore: too many threads wait for it, or the wait timed out.
@@ -72,17 +72,17 @@ class SessionLock:
 class Redacts(Protocol):
     """Replaces credentials; `webapp.redaction` has the real one."""
 
-    def text(self, text: str, found: Counter[str]) -> str:
+    def redact_text(self, text: str, found: Counter[str]) -> str:
         """Return a text without credentials; they are counted by kind."""
 
-    def message(self, message: Message) -> tuple[Message, Counter[str]]:
+    def redact_message(self, message: Message) -> tuple[Message, Counter[str]]:
         """Return a message without credentials, and how many of each kind there were."""
 
-    def raw(self, raw: bytes) -> bytes:
+    def redact_bytes(self, raw: bytes) -> bytes:
         """Return the bytes of a row without credentials."""
 
 
-class Shelf(Protocol):
+class SharedValues(Protocol):
     """Values that all workers can read for a while; `webapp.queue` has the real one."""
 
     def put(self, name: str, value: bytes, seconds: int) -> None:
@@ -112,12 +112,12 @@ class Environment:
         clock: Callable[[], int] = now_ms,
         redactor: Redacts | None = None,
         sizes: Sizes = Sizes(),
-        shelf: Shelf | None = None,
-        turns: Turns | None = None,
+        shared_values: SharedValues | None = None,
+        leases: Leases | None = None,
     ) -> None:
         self.store, self.bus, self.tokenizers, self.clock = store, bus, tokenizers, clock
-        self.redactor, self.sizes, self.shelf = redactor, sizes, shelf
-        self.turns = turns or Turns(store)
+        self.redactor, self.sizes, self.shared_values = redactor, sizes, shared_values
+        self.leases = leases or Leases(store)
         self.measure: Measures = measure
         self.prices = Prices()
         self._locks: WeakValueDictionary[str, SessionLock] = WeakValueDictionary()
@@ -125,7 +125,7 @@ class Environment:
         self._settings: Settings | None = None
         self._models: list[ModelLimits] | None = None
         self._windows: dict[str, dict[str, Any]] | None = None
-        self._looked_at = 0
+        self._checked_at = 0
         self.damaged: list[str] = []  # stored settings and model limits that cannot be read
         self._stored: object = None
 
@@ -136,7 +136,7 @@ class Environment:
 
     def settings(self) -> Settings:
         """Return the settings common to all sessions."""
-        self._look()
+        self._drop_outdated()
         if (settings := self._settings) is None:
             stored = self.store.small.fields(SETTINGS)
             # Another version may have written fields that this one does not know.
@@ -150,7 +150,7 @@ class Environment:
 
     def overrides(self) -> list[ModelLimits]:
         """Return the user's own rows of the model table."""
-        self._look()
+        self._drop_outdated()
         if (rows := self._models) is None:
             rows = []
             for name, data in self.store.small.model_overrides().items():
@@ -161,7 +161,7 @@ class Environment:
 
     def windows(self) -> dict[str, dict[str, Any]]:
         """Return the windows that agents have reported, by agent and model: `window`, `why`, and when (`at`, in ms)."""
-        self._look()
+        self._drop_outdated()
         if self._windows is None:
             self._windows = self.store.small.fields(WINDOWS)
         return self._windows
@@ -178,12 +178,12 @@ class Environment:
         """Read settings and models from the store at the next use."""
         self._settings = self._models = self._windows = None
 
-    def _look(self) -> None:
-        """Drop the cache where another process has written settings or models since the last look."""
+    def _drop_outdated(self) -> None:
+        """Drop the cache where another process has written settings or models since the last check."""
         now = self.clock()
-        if abs(now - self._looked_at) < LOOK_MS:
+        if abs(now - self._checked_at) < CHECK_MS:
             return
-        self._looked_at = now
+        self._checked_at = now
         stored = tuple(map(self.store.small.setting, (SETTINGS, WINDOWS))), self.store.small.model_overrides()
         if stored != self._stored:
             self._stored = stored

@@ -29,7 +29,7 @@ class Basis:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class SessionPrices:
     """The prices of one session at one version."""
 
     version: int
@@ -42,15 +42,15 @@ class Prices:
     """The known prices of the sessions that were judged last."""
 
     def __init__(self) -> None:
-        self._known: OrderedDict[str, Known] = OrderedDict()
+        self._known: OrderedDict[str, SessionPrices] = OrderedDict()
         self._lock = threading.Lock()
 
-    def of(self, session_id: str, basis: Basis) -> Known | None:
+    def of(self, session_id: str, basis: Basis) -> SessionPrices | None:
         """Return the prices of a session that are valid on this basis; None if none are known."""
         known = self._known.get(session_id)
         return known if known is not None and known.basis == basis else None
 
-    def remember(self, session_id: str, known: Known) -> None:
+    def remember(self, session_id: str, known: SessionPrices) -> None:
         """Store the prices of a session, replacing earlier ones."""
         with self._lock:
             self._known[session_id] = known

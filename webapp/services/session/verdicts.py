@@ -10,7 +10,7 @@ from scoring.verdict import SessionFacts, Verdict, price_needed, verdict_of
 from webapp.services.session.answers import Activity, VerdictAction
 from webapp.services.session.answers import Verdict as VerdictAnswer
 from webapp.services.session.limits import Limits
-from webapp.services.session.prices import Basis, Known
+from webapp.services.session.prices import Basis, SessionPrices
 from webapp.services.session.session import Session
 
 _PACES: Mapping[Activity, Pace] = {
@@ -58,7 +58,7 @@ def judged(session: Session, facts: SessionFacts) -> VerdictAnswer:
 
 def remember_prices(session: Session, facts: SessionFacts) -> None:
     """Keep the prices in these facts for every later verdict on the session."""
-    known = Known(session.version, _basis(session, facts), facts.prune, facts.clear)
+    known = SessionPrices(session.version, _basis(session, facts), facts.prune, facts.clear)
     session.environment.prices.remember(session.id, known)
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scoring.history import History
 from scoring.messages import Message, ToolResult, message
 from scoring.planning.stages.contract import Cut
-from scoring.planning.stages.replacement import as_it_stands, cost, made
+from scoring.planning.stages.replacement import after_stages, cost, made
 from scoring.planning.strategies import Shortening
 from scoring.settings import BLUEPRINT, FORESIGHT
 from scoring.tokens import FOUR_CHARACTERS, estimate_message_tokens
@@ -88,7 +88,7 @@ class TestTheHistory:
         """Of the message and its unit; the history that it was made of stays as it was."""
         history = History.of([*read("1", "a.py"), user()], settings=FORESIGHT)
         before = (history.tokens[:], history.unit_tokens[:], history.features[:], history.mentions.held[:])
-        after = as_it_stands(history, {1: Shortening(20, lambda m: m)}, [1])
+        after = after_stages(history, {1: Shortening(20, lambda m: m)}, [1])
         assert after.tokens[1] == after.features[1].tokens == 20
         assert after.unit_tokens[0] == history.tokens[0] + 20
         assert (history.tokens, history.unit_tokens, history.features, history.mentions.held) == before
@@ -97,7 +97,7 @@ class TestTheHistory:
         """It holds no mention and is not cut further; what is only shortened keeps its mentions."""
         history = History.of([*read("1", "a.py"), *read("2", "b.py"), user()], settings=FORESIGHT)
         short = {p: Shortening(20, lambda m: m) for p in (1, 3)}
-        after = as_it_stands(history, short, [1])
+        after = after_stages(history, short, [1])
         assert list(after.mentions.held[1]) == []
         assert list(after.mentions.held[3]) == list(history.mentions.held[3])
         assert after.features[1].content is None
@@ -106,7 +106,7 @@ class TestTheHistory:
     def test_has_the_columns_of_the_other(self, count: int) -> None:
         """All but those that change are shared."""
         history = History.of([user()] * count, settings=BLUEPRINT)
-        after = as_it_stands(history, {}, [])
+        after = after_stages(history, {}, [])
         assert {n for n in History.__slots__ if getattr(after, n) is not getattr(history, n)} == {
             "tokens",
             "unit_tokens",

@@ -12,9 +12,9 @@ import pytest
 
 from tests.shared import ROOT
 from tests.webapp.agents.opencode.taking_in import take_in
-from tests.webapp.agents.opencode.test_second import SAID as OF_SECOND
-from tests.webapp.agents.opencode.test_second import database
-from tests.webapp.agents.opencode.test_second import write as write_second
+from tests.webapp.agents.opencode.test_version2 import SAID as SAID_VERSION2
+from tests.webapp.agents.opencode.test_version2 import database
+from tests.webapp.agents.opencode.test_version2 import write as write_version2
 from webapp.agents.view import PRUNED_NOTE
 from webapp.app import App
 from webapp.config import Config
@@ -203,7 +203,7 @@ class TestWhatCannotBeWritten:
     def test_is_a_session_of_opencode_2(self, app: App, tmp_path: Path) -> None:  # X22
         """Its tables are others, and its import was never tried."""
         path = database(tmp_path)
-        write_second(path, OF_SECOND)
+        write_version2(path, SAID_VERSION2)
         [(_, imported)] = app.importing.import_sessions(path)
         with pytest.raises(Conflict, match="OpenCode 2, which keeps its sessions in other tables"):
             app.resuming.resume(imported.session_id, prune=True, max_tokens=1, cwd=tmp_path)

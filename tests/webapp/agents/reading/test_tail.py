@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from webapp.agents.claude_code.decoder import Decoder
-from webapp.agents.reading.tail import FileTail, Item, Line, Mark, Restarted, Splitter, fed, lines_of
+from webapp.agents.reading.tail import FilePosition, FileTail, Item, Line, Restarted, Splitter, fed, lines_of
 from webapp.agents.records import Problem
 
 TEXTS = st.lists(
@@ -60,7 +60,7 @@ class TestLines:
         for piece in split(b"".join(t + b"\r\n" for t in texts), cuts):
             grow(path, piece)
             if not keep:
-                tail = FileTail(path, Mark.from_dict(tail.mark.to_dict()))
+                tail = FileTail(path, FilePosition.from_dict(tail.position.to_dict()))
             seen += tail.read()
         assert seen == [Line(n, t) for n, t in enumerate(texts, 1)]
 
@@ -74,7 +74,7 @@ class TestLines:
         path.write_bytes(b"".join(t + b"\n" for t in texts))
         tail = FileTail(path)
         first = list(islice(tail.read(), stop))
-        again = list(FileTail(path, tail.mark).read())
+        again = list(FileTail(path, tail.position).read())
         assert first + again == [Line(n, t) for n, t in enumerate(texts, 1)]
 
     def test_without_newline_are_no_lines_yet(self, tmp_path: Path) -> None:
@@ -135,7 +135,7 @@ class TestChangedFiles:
         tail = FileTail(path)
         list(tail.read())
         replace(path, b"".join(t + b"\n" for t in new))
-        items = list((tail if keep else FileTail(path, tail.mark)).read())
+        items = list((tail if keep else FileTail(path, tail.position)).read())
         if new[: len(old)] == old:
             assert items == [Line(n, t) for n, t in enumerate(new, 1) if n > len(old)]
         else:

@@ -7,7 +7,7 @@ import inspect
 import pytest
 from flask import Flask, Response
 
-from webapp.bodies import PlanWish, SessionsQuery
+from webapp.bodies import PlanBody, SessionsQuery
 from webapp.routes import problems
 from webapp.routes.api import routes
 from webapp.routes.api.routing import EXTENSION, Route, Table, serve
@@ -16,7 +16,7 @@ TABLE = Table("things")
 
 
 @TABLE.post("/things/<name>", status=201)
-def make_thing(app: str, name: str, body: PlanWish, query: SessionsQuery) -> dict[str, object]:
+def make_thing(app: str, name: str, body: PlanBody, query: SessionsQuery) -> dict[str, object]:
     """Make a thing.
 
     And says so.

@@ -153,7 +153,7 @@ class TestApply:
         assert len(context_numbers(app, "s")) == 41
 
     def test_refuses_a_plan_of_another_session(self, app: App) -> None:
-        """A plan's id is no key to other doors."""
+        """A plan's id applies to its own session only."""
         followed(app, *conversation(10))
         followed(app, *conversation(10), session_id="t")
         plan = app.prunes.plan("s", PlanRequest(max_tokens=500))

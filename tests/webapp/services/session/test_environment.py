@@ -17,7 +17,7 @@ from webapp.app import App
 from webapp.config import Config
 from webapp.errors import BusyStore, NotFound
 from webapp.services.session.answers import SessionStrategy
-from webapp.services.session.environment import LOOK_MS, WAITING
+from webapp.services.session.environment import CHECK_MS, WAITING
 from webapp.services.session.limits import Window, limits_of
 from webapp.services.session.session import Session
 from webapp.wiring import build
@@ -112,11 +112,11 @@ class TestEnvironment:
         other.settings.put({"target_percent": 55})
         other.models.put("own", window=50_000)
         assert app.environment.settings().target_percent == FORESIGHT.target_percent
-        now += LOOK_MS
+        now += CHECK_MS
         assert app.environment.settings().target_percent == 55
         assert app.environment.model("own").window == 50_000
         other.settings.reset()
-        now += LOOK_MS
+        now += CHECK_MS
         assert app.environment.settings() == FORESIGHT
         other.close()
 

@@ -1,6 +1,6 @@
-"""Turns: what only one at a time may do, such as a summary of a session or the following of this machine's files.
+"""Leases: what only one at a time may do, such as a summary of a session or the following of this machine's files.
 
-With one process a turn is an entry in its memory. Where several workers serve one store, it is a lease in the store,
+With one process a lease is an entry in its memory. Where several workers serve one store, it is a row in the store,
 which its holder renews; those of a killed worker run out. The clocks of the machines must agree within seconds.
 """
 
@@ -20,12 +20,12 @@ log = logging.getLogger(__name__)
 
 # A lease lasts so long without its holder, who renews it more often.
 LEASE_MS, RENEW_SECONDS = 15_000, 4.0
-# Names the lock of a lease's transaction, so that nobody else waits for it.
-TURN = "turn "
+# Names the lock of a lease's transaction, so that no other transaction waits for it.
+LEASE = "lease "
 
 
-class Turns:
-    """The turns of one process; with `shared` it takes them against the other workers of its store."""
+class Leases:
+    """The leases of one process; with `shared` it takes them against the other workers of its store."""
 
     def __init__(self, store: Store, *, shared: bool = False, clock: Callable[[], int] = now_ms) -> None:
         self._store, self._shared, self._clock = store, shared, clock
@@ -41,7 +41,7 @@ class Turns:
         return self._shared
 
     def take(self, name: str, ended: Callable[[], object] = lambda: None) -> bool:
-        """Take a turn until `release`; return False if another has it.
+        """Take a lease until `release`; return False if somebody has it.
 
         `ended` is called when it is cancelled, or lost to another worker. Raises StoreError.
         """
@@ -66,26 +66,26 @@ class Turns:
         now = self._clock()
         if self._store.leases.is_held(name, now):
             return False
-        with self._store.write(TURN + name):
+        with self._store.write(LEASE + name):
             return self._store.leases.take(name, self._holder, now, now + LEASE_MS)
 
     def _start(self) -> None:
         with self._lock:
             if self._thread is None:
-                self._thread = threading.Thread(target=self._renew_all, name="turns", daemon=True)
+                self._thread = threading.Thread(target=self._renew_all, name="leases", daemon=True)
                 self._thread.start()
 
     def holds(self, name: str) -> bool:
-        """Return whether this process has a turn."""
+        """Return whether this process has the lease."""
         with self._lock:
             return name in self._held
 
     def is_taken(self, name: str) -> bool:
-        """Return whether anybody has a turn. Raises StoreError."""
+        """Return whether anybody has the lease. Raises StoreError."""
         return self.holds(name) or (self._shared and self._store.leases.is_held(name, self._clock()))
 
     def cancel(self, name: str) -> bool:
-        """Ask who has a turn to end it; return False if nobody has. Raises StoreError."""
+        """Ask who has the lease to end it; return False if nobody has. Raises StoreError."""
         with self._lock:
             ended = self._held.get(name)
         if ended is not None:
@@ -93,13 +93,13 @@ class Turns:
             return True
         if not self._shared:
             return False
-        with self._store.write(TURN + name):
+        with self._store.write(LEASE + name):
             return self._store.leases.cancel(name, self._clock())
 
     def release(self, name: str) -> None:
-        """Give a turn back; where the store cannot be written, its lease runs out."""
+        """Give a lease back; where the store cannot be written, it runs out."""
         if self._drop(name) and self._shared:
-            with suppress(StoreError), self._store.write(TURN + name):
+            with suppress(StoreError), self._store.write(LEASE + name):
                 self._store.leases.release(name, self._holder)
 
     def _drop(self, name: str) -> bool:
@@ -115,14 +115,14 @@ class Turns:
             try:
                 self._renew(held)
             except StoreError as error:
-                log.warning("cannot renew turns: %s", error)
+                log.warning("cannot renew leases: %s", error)
 
     def _renew(self, held: dict[str, Callable[[], object]]) -> None:
-        """Renew leases; end the turns that were cancelled or lost."""
+        """Renew leases; end the jobs whose leases were cancelled or lost."""
         now = self._clock()
         over: list[str] = []
         for name in held:
-            with self._store.write(TURN + name):
+            with self._store.write(LEASE + name):
                 if not self._store.leases.renew(name, self._holder, now + LEASE_MS):
                     over.append(name)
         for name in over:
@@ -130,7 +130,7 @@ class Turns:
                 held[name]()
 
     def close(self) -> None:
-        """Give every turn back."""
+        """Give every lease back."""
         self._closed.set()
         for name in list(self._held):
             self.release(name)

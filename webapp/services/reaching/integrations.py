@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from webapp.agents import AGENTS
-from webapp.agents.agent import Door
+from webapp.agents.agent import Integration
 from webapp.agents.beside import hints
 from webapp.errors import Conflict, Invalid, Malformed
 from webapp.store.private import replacing
@@ -43,9 +43,9 @@ class Change:
         return "\n".join(difflib.unified_diff(old, new, was, will_be, lineterm="")) + "\n"
 
 
-def doors() -> dict[str, Door]:
+def integrations() -> dict[str, Integration]:
     """Return the agents that can be reached, by source."""
-    return {agent.source: agent.door for agent in AGENTS.values() if agent.door is not None}
+    return {agent.source: agent.integration for agent in AGENTS.values() if agent.integration is not None}
 
 
 def installing(source: str, env: Mapping[str, str], program: str) -> Change:
@@ -55,12 +55,12 @@ def installing(source: str, env: Mapping[str, str], program: str) -> Change:
         Invalid: the agent cannot be reached.
         Malformed: its configuration cannot be read.
     """
-    door = _door(source)
-    path = door.file(env)
+    integration = _integration(source)
+    path = integration.file(env)
     before = _text(path)
     with _named(path):
-        whole = before is not None and door.has(before) == list(door.parts)
-        after = before if whole else door.put(before, program)
+        whole = before is not None and integration.has(before) == list(integration.parts)
+        after = before if whole else integration.put(before, program)
     return Change(source, path, before, after)
 
 
@@ -71,17 +71,17 @@ def uninstalling(source: str, env: Mapping[str, str]) -> Change:
         Invalid: the agent cannot be reached.
         Malformed: its configuration cannot be read.
     """
-    door = _door(source)
-    path = door.file(env)
+    integration = _integration(source)
+    path = integration.file(env)
     before = _text(path)
     with _named(path):
-        if before is None or not door.has(before):
+        if before is None or not integration.has(before):
             return Change(source, path, before, before)
         known = hints.read(source, _BEFORE)
         if known.get("path") == str(path) and known.get("after") == before:
             original = known.get("before")
             return Change(source, path, before, original if isinstance(original, str) else None)
-        return Change(source, path, before, door.take(before))
+        return Change(source, path, before, integration.take(before))
 
 
 def active(source: str, env: Mapping[str, str]) -> tuple[Path, list[str]]:
@@ -91,11 +91,11 @@ def active(source: str, env: Mapping[str, str]) -> tuple[Path, list[str]]:
         Invalid: the agent cannot be reached.
         Malformed: its configuration cannot be read.
     """
-    door = _door(source)
-    path = door.file(env)
+    integration = _integration(source)
+    path = integration.file(env)
     text = _text(path)
     with _named(path):
-        return path, door.has(text) if text is not None else []
+        return path, integration.has(text) if text is not None else []
 
 
 def apply(change: Change, *, remember: bool) -> None:
@@ -120,8 +120,8 @@ def apply(change: Change, *, remember: bool) -> None:
         raise Conflict(f"{path} cannot be written: {error.strerror}") from error
 
 
-def _door(source: str) -> Door:
-    found = doors()
+def _integration(source: str) -> Integration:
+    found = integrations()
     if source not in found:
         raise Invalid(f"{source} cannot be reached; expected one of {', '.join(found)}", "agent")
     return found[source]

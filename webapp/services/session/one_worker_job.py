@@ -1,4 +1,4 @@
-"""Runs a job in one worker at a time: the next worker takes over once the job's turn is free."""
+"""Runs a job in one worker at a time: the next worker takes over once the job's lease is free."""
 
 from __future__ import annotations
 
@@ -7,27 +7,27 @@ import threading
 from collections.abc import Callable
 
 from webapp.errors import StoreError
-from webapp.services.session.turns import Turns
+from webapp.services.session.leases import Leases
 
 log = logging.getLogger(__name__)
 
-LOOK_SECONDS = 2.0
+RETRY_SECONDS = 2.0
 
 
-class Alone:
-    """A job that is started when this worker has its turn, and stopped when it has lost it."""
+class OneWorkerJob:
+    """A job that is started when this worker gets its lease, and stopped when the lease is lost."""
 
     def __init__(
-        self, turns: Turns, name: str, begin: Callable[[], object], end: Callable[[], object]
+        self, leases: Leases, name: str, begin: Callable[[], object], end: Callable[[], object]
     ) -> None:
-        self._turns, self._name, self._begin, self._end = turns, name, begin, end
+        self._leases, self._name, self._begin, self._end = leases, name, begin, end
         self._stopped, self._lost = threading.Event(), threading.Event()
         self._wake = threading.Event()
         self._thread: threading.Thread | None = None
 
     def start(self) -> None:
         """Start the job, at once where no other worker serves the store."""
-        if not self._turns.shared:
+        if not self._leases.shared:
             self._begin()
             return
         self._thread = threading.Thread(target=self._run, name=self._name, daemon=True)
@@ -36,18 +36,18 @@ class Alone:
     def _run(self) -> None:
         while not self._stopped.is_set():
             try:
-                if self._turns.take(self._name, self._lose):
+                if self._leases.take(self._name, self._lose):
                     self._work()
             except StoreError as error:
-                log.warning("cannot take the turn of %s: %s", self._name, error)
-            self._stopped.wait(LOOK_SECONDS)
+                log.warning("cannot take the lease of %s: %s", self._name, error)
+            self._stopped.wait(RETRY_SECONDS)
 
     def _lose(self) -> None:
         self._lost.set()
         self._wake.set()
 
     def _work(self) -> None:
-        """Run the job until it is stopped or its turn is lost."""
+        """Run the job until it is stopped or its lease is lost."""
         self._lost.clear()
         self._wake.clear()
         self._begin()
@@ -56,7 +56,7 @@ class Alone:
                 self._wake.wait()
         finally:
             self._end()
-            self._turns.release(self._name)
+            self._leases.release(self._name)
 
     def stop(self) -> None:
         """Stop the job and leave it to others; can be called twice."""

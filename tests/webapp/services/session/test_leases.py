@@ -1,18 +1,19 @@
-"""Turns: what only one at a time may do, in one process and among several."""
+"""Leases: what only one at a time may do, in one process and among several."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from tests.waiting import until
 from webapp.config import Database
-from webapp.services.session import alone, turns
-from webapp.services.session.alone import Alone
-from webapp.services.session.turns import LEASE_MS, Turns
+from webapp.services.session import leases, one_worker_job
+from webapp.services.session.leases import LEASE_MS, Leases
+from webapp.services.session.one_worker_job import OneWorkerJob
 from webapp.store import Store
 
 
@@ -42,19 +43,19 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def pair(store: Store, clock: Clock) -> Iterator[tuple[Turns, Turns]]:
+def pair(store: Store, clock: Clock) -> Iterator[tuple[Leases, Leases]]:
     """Two workers."""
-    made = Turns(store, shared=True, clock=clock), Turns(store, shared=True, clock=clock)
+    made = Leases(store, shared=True, clock=clock), Leases(store, shared=True, clock=clock)
     yield made
     for one in made:
         one.close()
 
 
-class TestTurns:
-    """One at a time."""
+class TestLeases:
+    """Leases that one holder has at a time."""
 
-    def test_are_had_by_one_worker(self, pair: tuple[Turns, Turns]) -> None:
-        """The other knows, and gets it once it is given back."""
+    def test_belong_to_one_worker(self, pair: tuple[Leases, Leases]) -> None:
+        """Another worker sees that it is taken, and gets it after its release."""
         first, second = pair
         assert first.take("x")
         assert not second.take("x")
@@ -63,17 +64,17 @@ class TestTurns:
         assert not second.is_taken("x")
         assert second.take("x")
 
-    def test_are_had_once_in_a_process(self, store: Store) -> None:
-        """Also where no other worker serves the store; then nothing is written."""
-        alone_here = Turns(store)
-        assert alone_here.take("x")
-        assert not alone_here.take("x")
+    def test_belong_to_one_job_of_a_process(self, store: Store) -> None:
+        """A second job in the same process is refused; without other workers nothing is written to the store."""
+        only_worker = Leases(store)
+        assert only_worker.take("x")
+        assert not only_worker.take("x")
         assert not store.leases.is_held("x", 0)
-        alone_here.release("x")
-        assert alone_here.take("x")
+        only_worker.release("x")
+        assert only_worker.take("x")
 
-    def test_of_a_killed_worker_run_out(self, pair: tuple[Turns, Turns], clock: Clock) -> None:
-        """After the time of a lease, and not before."""
+    def test_of_a_killed_worker_run_out(self, pair: tuple[Leases, Leases], clock: Clock) -> None:
+        """Another worker gets it when the lease has run out, and not before."""
         first, second = pair
         first.take("x")
         clock.now += LEASE_MS - 1
@@ -84,9 +85,9 @@ class TestTurns:
     def test_are_renewed_by_their_holder(
         self, store: Store, clock: Clock, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """As long as it lives."""
-        monkeypatch.setattr(turns, "RENEW_SECONDS", 0.01)
-        first, second = (Turns(store, shared=True, clock=clock) for _ in range(2))
+        """The holder renews its lease, so no other worker gets it."""
+        monkeypatch.setattr(leases, "RENEW_SECONDS", 0.01)
+        first, second = (Leases(store, shared=True, clock=clock) for _ in range(2))
         first.take("x")
         clock.now += LEASE_MS - 1
         until(lambda: store.leases.is_held("x", clock.now + LEASE_MS - 1))
@@ -97,9 +98,9 @@ class TestTurns:
     def test_are_cancelled_by_another_worker(
         self, store: Store, clock: Clock, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """Their holder is told."""
-        monkeypatch.setattr(turns, "RENEW_SECONDS", 0.01)
-        first, second = (Turns(store, shared=True, clock=clock) for _ in range(2))
+        """The holder is notified; a lease that is gone cannot be cancelled."""
+        monkeypatch.setattr(leases, "RENEW_SECONDS", 0.01)
+        first, second = (Leases(store, shared=True, clock=clock) for _ in range(2))
         ended = threading.Event()
         first.take("x", ended.set)
         assert second.cancel("x")
@@ -108,17 +109,17 @@ class TestTurns:
         assert not second.cancel("x")
 
 
-class TestAlone:
+class TestOneWorkerJob:
     """A job that runs in one worker."""
 
     def test_goes_to_the_next_worker(
-        self, pair: tuple[Turns, Turns], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+        self, pair: tuple[Leases, Leases], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     ) -> None:
-        """Once the first has stopped; never in both."""
-        monkeypatch.setattr(alone, "LOOK_SECONDS", 0.01)
+        """The second worker begins after the first has stopped; the job never runs in both."""
+        monkeypatch.setattr(one_worker_job, "RETRY_SECONDS", 0.01)
         said: list[str] = []
         jobs = [
-            Alone(one, "job", lambda n=n: said.append(f"begin {n}"), lambda n=n: said.append(f"end {n}"))  # type: ignore[misc]
+            OneWorkerJob(one, "job", partial(said.append, f"begin {n}"), partial(said.append, f"end {n}"))
             for n, one in enumerate(pair)
         ]
         jobs[0].start()
@@ -130,9 +131,9 @@ class TestAlone:
         assert said[-1] == "end 1"
 
     def test_starts_at_once_where_there_is_one_process(self, store: Store) -> None:
-        """Nothing is taken, and nothing written."""
+        """It begins and ends without a lease in the store."""
         said: list[str] = []
-        job = Alone(Turns(store), "job", lambda: said.append("begin"), lambda: said.append("end"))
+        job = OneWorkerJob(Leases(store), "job", lambda: said.append("begin"), lambda: said.append("end"))
         job.start()
         assert said == ["begin"]
         job.stop()

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from webapp.errors import Conflict, Invalid, Malformed
-from webapp.services.reaching import doors
+from webapp.services.reaching import integrations
 
 TEXT = '{"model":   "opus",\n   "hooks": {}}'
 
@@ -23,17 +23,17 @@ def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return file
 
 
-def install(settings: Path) -> doors.Change:
+def install(settings: Path) -> integrations.Change:
     """Install and return the change."""
-    change = doors.installing("claude-code", {"CLAUDE_CONFIG_DIR": str(settings.parent)}, "coppice")
-    doors.apply(change, remember=True)
+    change = integrations.installing("claude-code", {"CLAUDE_CONFIG_DIR": str(settings.parent)}, "coppice")
+    integrations.apply(change, remember=True)
     return change
 
 
-def uninstall(settings: Path) -> doors.Change:
+def uninstall(settings: Path) -> integrations.Change:
     """Take it back and return the change."""
-    change = doors.uninstalling("claude-code", {"CLAUDE_CONFIG_DIR": str(settings.parent)})
-    doors.apply(change, remember=False)
+    change = integrations.uninstalling("claude-code", {"CLAUDE_CONFIG_DIR": str(settings.parent)})
+    integrations.apply(change, remember=False)
     return change
 
 
@@ -42,7 +42,9 @@ class TestInstalling:
 
     def test_shows_the_change_as_a_diff(self, settings: Path) -> None:  # X20
         """The diff is against the current file."""
-        change = doors.installing("claude-code", {"CLAUDE_CONFIG_DIR": str(settings.parent)}, "coppice")
+        change = integrations.installing(
+            "claude-code", {"CLAUDE_CONFIG_DIR": str(settings.parent)}, "coppice"
+        )
         assert change.diff.startswith(f"--- {settings}\n+++ {settings}\n")
         added = [line.removeprefix("+").strip() for line in change.diff.splitlines() if line.startswith("+")]
         assert added.count('"command": "coppice hook claude-code",') == 3
@@ -94,15 +96,17 @@ class TestInstalling:
 
     def test_says_which_file_cannot_be_written(self, settings: Path) -> None:
         """Everything stays unchanged."""
-        change = doors.installing("claude-code", {"CLAUDE_CONFIG_DIR": str(settings.parent)}, "coppice")
-        moved = doors.Change(change.agent, settings / "below" / "a-file.json", None, change.after)
+        change = integrations.installing(
+            "claude-code", {"CLAUDE_CONFIG_DIR": str(settings.parent)}, "coppice"
+        )
+        moved = integrations.Change(change.agent, settings / "below" / "a-file.json", None, change.after)
         with pytest.raises(Conflict, match=r"a-file.json cannot be written"):
-            doors.apply(moved, remember=False)
+            integrations.apply(moved, remember=False)
 
     def test_knows_the_agents_that_it_reaches(self) -> None:
         """Others are refused with their names."""
         with pytest.raises(Invalid, match="claude-code"):
-            doors.installing("nobody", {}, "coppice")
+            integrations.installing("nobody", {}, "coppice")
 
 
 class TestUninstalling:
@@ -130,9 +134,9 @@ class TestUninstalling:
     def test_is_seen_in_the_status(self, settings: Path) -> None:  # X20
         """The status is right before, between and after."""
         env = {"CLAUDE_CONFIG_DIR": str(settings.parent)}
-        said = [doors.active("claude-code", env)[1]]
+        said = [integrations.active("claude-code", env)[1]]
         install(settings)
-        said.append(doors.active("claude-code", env)[1])
+        said.append(integrations.active("claude-code", env)[1])
         uninstall(settings)
-        said.append(doors.active("claude-code", env)[1])
+        said.append(integrations.active("claude-code", env)[1])
         assert said == [[], ["PreCompact", "SessionStart", "UserPromptSubmit"], []]

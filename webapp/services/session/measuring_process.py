@@ -31,7 +31,7 @@ ATTEMPTS = 2
 _RUN = "import sys; sys.path.insert(0, {!r}); from {} import answer; answer()"
 
 
-class MeasuringBeside:
+class MeasuringProcess:
     """Measures like `measure`; large messages in the separate process, one after the other.
 
     In this process one thread measures at a time. Several would only compete for the interpreter with each

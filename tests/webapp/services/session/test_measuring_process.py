@@ -17,9 +17,9 @@ from scoring.tokens import ModelCounter, TokenCounter, estimate_message_tokens, 
 from scoring.tokens.families import FAMILIES
 from tests.scoring.builders import BALANCED
 from webapp.errors import ClosedStore
-from webapp.services.session import measuring_beside
+from webapp.services.session import measuring_process
 from webapp.services.session.measuring import Measured, measure
-from webapp.services.session.measuring_beside import LARGE_CHARS, MeasuringBeside
+from webapp.services.session.measuring_process import LARGE_CHARS, MeasuringProcess
 from webapp.tokenizers import Tokenizers
 
 LEXICON = lexicon_of(BALANCED.keywords)
@@ -39,14 +39,14 @@ def expected(counter: TokenCounter) -> Measured:
 
 
 @pytest.fixture(scope="module")
-def beside() -> Iterator[MeasuringBeside]:
+def beside() -> Iterator[MeasuringProcess]:
     """A process that the tests share, as a server does."""
-    made = MeasuringBeside()
+    made = MeasuringProcess()
     yield made
     made.close()
 
 
-def process_of(beside: MeasuringBeside) -> subprocess.Popen[bytes] | None:
+def process_of(beside: MeasuringProcess) -> subprocess.Popen[bytes] | None:
     """Return the measuring process, or None."""
     return beside._process
 
@@ -67,12 +67,12 @@ class TestWhatIsSent:
         assert pickle.loads(pickle.dumps(LEXICON)) is LEXICON
 
 
-class TestMeasuringBeside:
+class TestMeasuringProcess:
     """One measuring process through its life."""
 
     def test_measures_short_messages_here(self, counter: TokenCounter) -> None:
         """No process is started for short messages."""
-        beside = MeasuringBeside()
+        beside = MeasuringProcess()
         assert beside(Message("user", (Text("hello"),)), counter, LEXICON, {}).features.tokens > 0
         assert process_of(beside) is None
 
@@ -80,7 +80,7 @@ class TestMeasuringBeside:
         self, counter: TokenCounter, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """Concurrent requests are measured one after the other."""
-        beside, at_once, most = MeasuringBeside(), [0], [0]
+        beside, at_once, most = MeasuringProcess(), [0], [0]
 
         def noted(*asked: Any) -> Measured:
             at_once[0] += 1
@@ -89,14 +89,14 @@ class TestMeasuringBeside:
             at_once[0] -= 1
             return measure(*asked)
 
-        monkeypatch.setattr(measuring_beside, "measure", noted)
+        monkeypatch.setattr(measuring_process, "measure", noted)
         short = Message("user", (Text("hello"),))
         with ThreadPoolExecutor(4) as pool:
             list(pool.map(lambda _: beside(short, counter, LEXICON, {}), range(20)))
         assert most == [1]
 
     def test_gives_the_same_facts(
-        self, beside: MeasuringBeside, counter: TokenCounter, expected: Measured
+        self, beside: MeasuringProcess, counter: TokenCounter, expected: Measured
     ) -> None:
         """The other process uses the same tokenizer and keywords."""
         found = beside(LARGE, counter, LEXICON, {})
@@ -105,7 +105,7 @@ class TestMeasuringBeside:
         assert (found.card, found.is_error) == (expected.card, expected.is_error)
 
     def test_starts_again_after_its_end(
-        self, beside: MeasuringBeside, counter: TokenCounter, expected: Measured
+        self, beside: MeasuringProcess, counter: TokenCounter, expected: Measured
     ) -> None:
         """The process ends when it is idle for long, or when the system is short of memory."""
         beside(LARGE, counter, LEXICON, {})
@@ -125,11 +125,11 @@ class TestMeasuringBeside:
             raise OSError("no more processes")
 
         monkeypatch.setattr(subprocess, "Popen", refuse)
-        assert MeasuringBeside()(LARGE, counter, LEXICON, {}) == measure(LARGE, counter, LEXICON, {})
+        assert MeasuringProcess()(LARGE, counter, LEXICON, {}) == measure(LARGE, counter, LEXICON, {})
 
     def test_ends_with_the_server(self, counter: TokenCounter) -> None:
         """A request after the end gets an error."""
-        beside = MeasuringBeside()
+        beside = MeasuringProcess()
         beside(LARGE, counter, LEXICON, {})
         process = process_of(beside)
         beside.close()
