@@ -50,6 +50,8 @@ SENT: tuple[tuple[str, str, Any], ...] = (
     ("POST", "/import", {"name": "talk.json", "content": TALK}),
     ("POST", "/settings/suggest", {}),
 )
+# The query for the members of a group.
+GROUP = {"kind": "tool", "name": "bash"}
 LATER: tuple[tuple[str, str, Any], ...] = (("POST", "/sessions/fix-login/operations/2/undo", {}),)
 
 
@@ -101,7 +103,8 @@ def walk(client: FlaskClient, by_rule: Mapping[tuple[str, str], Route]) -> Itera
                 "webhook_id": "1",
                 "n": "1" if "/summaries" in rule else "2",
             }
-            asks = {"q": "login"} if route.query and "q" in route.query.model_fields else {}
+            fields = route.query.model_fields if route.query else {}
+            asks = GROUP if "name" in fields else {"q": "login"} if "q" in fields else {}
             path = PARAMETER.sub(r"{\1}", rule).format(**filled)
             yield route, checked(client.get(path, query_string=asks))
     for method, path, body in LATER:

@@ -443,6 +443,14 @@ class MemoryQuery(Query):
     q: Words = ""
 
 
+class GroupQuery(Query):
+    """One of the heaviest groups of a session."""
+
+    kind: Literal["file", "tool", "repeated"]
+    name: str = ""
+    """The path, the tool or the role; empty for repeated outputs."""
+
+
 class ArchiveQuery(Query):
     """A search text for messages that are not in the context."""
 

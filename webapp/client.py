@@ -179,6 +179,11 @@ class Coppice:
         """Return the largest parts of the context: files, tools, and repeated outputs."""
         return self._get("heaviest")
 
+    def members(self, kind: str, name: str = "") -> list[Json]:
+        """Return the messages of a group in `heaviest` that a plan may take: a file, a tool, or those repeated."""
+        found: list[Json] = self._get("heaviest/members", {"kind": kind, "name": name})["members"]
+        return found
+
     def timeline(self, points: int | None = None) -> Json:
         """Return the size of the context over time, with the operations that changed it.
 

@@ -3,7 +3,7 @@
 // Messages that are not in the context; they can be searched and restored. Emits `message-act` {id, act:
 // "restore"}.
 import { api } from "../shared/api.js";
-import { number } from "../shared/format.js";
+import { number, tokens } from "../shared/format.js";
 import { html } from "../shared/html.js";
 import { ReadingElement } from "../shared/reading-element.js";
 import { panelText } from "./message-row.js";
@@ -36,6 +36,7 @@ export class ArchivePanel extends ReadingElement {
 
   view() {
     const messages = this.#messages ?? [];
+    const certainty = this.getAttribute("certainty") ?? "";
     const none = html`<p class="muted pad">${this.#q ? "No message here has these words." : NONE}</p>`;
     return html`<div class="panel-body">
       <div class="pad find">
@@ -45,17 +46,18 @@ export class ArchivePanel extends ReadingElement {
       ${this.problem("Could not read the archive")}
       ${this.#messages?.length === 0 && none}
       <ul class="group-rows archive">
-        ${messages.slice(0, SHOWN).map(row)} ${messages.length > SHOWN && MORE}
+        ${messages.slice(0, SHOWN).map((message) => row(message, certainty))}
+        ${messages.length > SHOWN && MORE}
       </ul>
     </div>`;
   }
 }
 
-/** @param {Api.Message} message */
-function row(message) {
+/** @param {Api.Message} message @param {string} certainty */
+function row(message, certainty) {
   return html`<li>
     <span class="num muted">${number(message.number)}</span>${panelText(message)}
-    <span class="num">${number(message.tokens)}</span>
+    <span class="num">${tokens(message.tokens, certainty)}</span>
     <button class="small" data-act="archive-restore" data-id=${message.id}
       aria-label="Restore message ${message.number}">Restore</button>
   </li>`;

@@ -529,7 +529,8 @@ export class CoppiceSession extends CoppiceElement {
         ${TABS.map(([name, label]) => html`<button data-act="tab" data-tab=${name}>${label}</button>`)}
       </nav>
       <div class="columns">
-        <message-list session-id=${this.#id} plan-id=${plan}></message-list>
+        <message-list session-id=${this.#id} plan-id=${plan}
+          certainty=${session.pruned.certainty}></message-list>
         ${side(session, this.#tab ?? "heaviest", this.#sheet)}
       </div>
       ${deleteDialog(session)}<resume-dialog></resume-dialog>`;

@@ -11,12 +11,12 @@ import { icon } from "../shared/icons.js";
 import { Reader } from "../shared/reader.js";
 import { ReadingElement } from "../shared/reading-element.js";
 import { tokenCount } from "../shared/session-parts.js";
+import { toastError } from "../shared/toast.js";
 import { panelText } from "./message-row.js";
 import { canDrop, canShorten, withFates } from "./rows.js";
 
 /** @typedef {"drop" | "shorten"} Kind */
 
-const SHOWN_GROUPS = 6;
 const HEAVIEST = { sort: "tokens", fate: "in", limit: 10, brief: true };
 const CALM_MS = 2000;
 /** Fates and reasons need a plan, which takes long in a long session: while messages arrive, the rows keep
@@ -51,11 +51,11 @@ export class HeavyPanel extends ReadingElement {
 
   start() {
     this.actions({
-      "choose-group": ({ dataset: { kind, of, name } }) =>
-        this.#choose(
-          kind,
-          this.#heaviest?.groups.find((one) => one.kind === of && one.name === name)?.members,
-        ),
+      "choose-group": ({ dataset: { kind, of = "", name = "" } }) =>
+        api
+          .membersOf(this.#session, { kind: of, name })
+          .then((members) => this.#choose(kind, members))
+          .catch((error) => toastError(error, "Could not read the messages of the group")),
       "choose-one": ({ dataset: { kind, id } }) => {
         const one = this.#messages?.find((message) => message.id === id);
         this.#choose(kind, one && [one]);
@@ -105,7 +105,7 @@ export class HeavyPanel extends ReadingElement {
     const scope = `Shares are of the ${tokenText(tokens, certainty)} tokens in the context.`;
     return html`<p class="pad small muted scope">${scope}</p>
       ${KINDS.map(([kind, title]) => {
-        const some = groups.filter((one) => one.kind === kind).slice(0, SHOWN_GROUPS);
+        const some = groups.filter((one) => one.kind === kind);
         return (
           some.length > 0 &&
           html`<h3 class="pad scope">${title}</h3>
@@ -132,7 +132,7 @@ function groupWords({ kind, reads, writes, superseded, messages }) {
 /** @param {Api.HeavyGroup} group @param {number} all tokens of the context
  * @param {string} certainty */
 function heavyGroup(group, all, certainty) {
-  const { kind, name, tokens, superseded_tokens, members } = group;
+  const { kind, name, tokens, superseded_tokens, removable } = group;
   const shown = kind === "repeated" ? "repeated outputs" : kind === "file" ? fileName(name) : name;
   /** @param {Kind} act @param {string} word */
   const button = (act, word) =>
@@ -154,8 +154,8 @@ function heavyGroup(group, all, certainty) {
     <span class="heavy-bar" aria-hidden="true"><i .style="--w:${part}%"></i
       >${superseded_tokens > 0 && html`<i data-stale .style="--w:${stale}%"></i>`}</span>
     <span class="heavy-acts">
-      ${members.length > 0 && outputs && button("shorten", "Shorten")}
-      ${members.length > 0 && button("drop", "Drop")}
+      ${removable > 0 && outputs && button("shorten", "Shorten")}
+      ${removable > 0 && button("drop", "Drop")}
     </span>
   </li>`;
 }

@@ -4,7 +4,7 @@
 // opens to the context before and after it, with each changed message and the reason, and has an Undo if that
 // is possible. Property `session`. Emits `undone` {undone}.
 import { api } from "../shared/api.js";
-import { counted, number } from "../shared/format.js";
+import { counted, number, tokens as tokenText } from "../shared/format.js";
 import { html, keyed, nothing } from "../shared/html.js";
 import { reasonOf } from "../shared/problem.js";
 import { tookWords } from "../shared/prune-words.js";
@@ -142,7 +142,8 @@ export class HistoryPanel extends ReadingElement {
     return html`<section id="compared-${n}" class="compared" aria-label="Before and after operation ${n}">
       ${found === null && html`<p class="small muted">Reading…</p>`}
       ${typeof found === "string" && html`<p class="small fault">${found}</p>`}
-      ${found && typeof found !== "string" && html`${this.#bars(found)} ${inside(found.items)}`}
+      ${found && typeof found !== "string" && this.#bars(found)}
+      ${found && typeof found !== "string" && inside(found.items, this.#drawn?.pruned.certainty ?? "")}
     </section>`;
   }
 
@@ -199,8 +200,9 @@ function figures(o) {
   return [[took, tokens].filter(Boolean).join(", "), ...new Set(by)].filter(Boolean).join(" · ");
 }
 
-/** The messages that an operation changed. @param {Api.OperationItem[]} items */
-function inside(items) {
+/** The messages that an operation changed. @param {Api.OperationItem[]} items
+ * @param {string} certainty */
+function inside(items, certainty) {
   if (items.length === 0) return html`<p class="small muted">It changed no message.</p>`;
   const more = items.length - SHOWN_ITEMS;
   return html`<ul class="group-rows">
@@ -208,7 +210,7 @@ function inside(items) {
       (item) =>
         html`<li>
           <span class="num muted">${number(item.number)}</span>${panelText(item)}
-          <span class="num">${number(item.tokens)}</span>
+          <span class="num">${tokenText(item.tokens, certainty)}</span>
         </li>`,
     )}
     ${more > 0 && html`<li class="muted small">and ${counted(more, "more message")}</li>`}

@@ -1,6 +1,6 @@
 // The message list around its rows, as markup: waiting messages, actions on the selection, and the notice for
 // an empty list.
-import { counted, number } from "../shared/format.js";
+import { counted, tokens } from "../shared/format.js";
 import { html } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
 import { isNarrowed } from "./list-head.js";
@@ -14,17 +14,17 @@ export function pill(waiting) {
   </div>`;
 }
 
-/** The actions on the selected messages. @param {Api.Message[]} messages */
-export function selection(messages) {
+/** The actions on the selected messages. @param {Api.Message[]} messages @param {string} certainty */
+export function selection(messages, certainty) {
   if (messages.length === 0) return "";
-  const tokens = messages.reduce((sum, message) => sum + message.tokens, 0);
+  const sum = messages.reduce((all, message) => all + message.tokens, 0);
   /** @param {string} kind @param {string} shape @param {string} word */
   const button = (kind, shape, word) =>
     html`<button class="small" data-act="choose-selected" data-kind=${kind}>${icon(shape)}${word}</button>`;
   return html`<div class="selection-holder"
     ><div class="selection" role="toolbar" aria-label="Selected messages">
     <span role="status"><b>${counted(messages.length, "message")}</b> selected,
-      ${number(tokens)} tokens</span>
+      ${tokens(sum, certainty)} tokens</span>
     ${messages.some(canDrop) && button("drop", "goes", "Drop…")}
     ${messages.some(canShorten) && button("shorten", "torn", "Shorten…")}
     ${button("spare", "lock", "Spare…")}

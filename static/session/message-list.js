@@ -35,7 +35,7 @@ const SHARE = 0.1;
 const HELD = ":is(.rows, .pill, .selection)";
 
 export class MessageList extends CoppiceElement {
-  static observedAttributes = ["plan-id"];
+  static observedAttributes = ["plan-id", "certainty"];
 
   #rows = new Loaded();
   #total = 0;
@@ -75,6 +75,11 @@ export class MessageList extends CoppiceElement {
 
   get #session() {
     return this.getAttribute("session-id") ?? "";
+  }
+
+  /** The certainty of the tokens of all messages. */
+  get #certainty() {
+    return this.getAttribute("certainty") ?? "";
   }
 
   start() {
@@ -653,7 +658,7 @@ export class MessageList extends CoppiceElement {
         <div role="rowgroup" class="rows" .style="height:${this.#heights.top(this.#total)}px"
           >${this.#lines()}</div>
       </div>
-      ${selection([...this.#selected.values()])}
+      ${selection([...this.#selected.values()], this.#certainty)}
       <div class="list-foot">${listFoot(end, this.#query)}</div>
     </section>`;
   }
@@ -685,6 +690,7 @@ export class MessageList extends CoppiceElement {
       selected: this.#selected.has(id),
       entering: this.#entering.has(id),
       most: this.#most,
+      certainty: this.#certainty,
     });
     const detail = open && messageDetail(message, this.#open.get(id)?.full ?? null, this.#whole.has(id));
     return html`<div class="item" role="presentation" data-index=${index} .style=${place}

@@ -1,5 +1,5 @@
 // One message of the list as markup: its row, and the detail below it.
-import { counted, decimal, fixed, moment, number } from "../shared/format.js";
+import { counted, decimal, fixed, moment, number, tokens } from "../shared/format.js";
 import { html } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
 import { signalColour, signalSwatch } from "../shared/session-parts.js";
@@ -60,20 +60,24 @@ export function panelText(message) {
     ><small class="muted">${withCode(reason || message.role)}</small></span>`;
 }
 
-/** The tokens that a shortened message will have. @param {Api.Message} message */
-export function shortenedTo({ tokens_after }) {
-  if (tokens_after === null || tokens_after === undefined) return "";
-  return html`<small class="muted"
-    ><span class="sr">, shortened to</span><span aria-hidden="true">→</span
-    > ${number(tokens_after)}</small>`;
+/** The tokens of a message, and below them those that it will have if a plan shortens it.
+ * @param {Api.Message} message @param {string} certainty */
+export function rowTokens({ tokens: now, tokens_after: after }, certainty) {
+  const shortened =
+    after !== null &&
+    after !== undefined &&
+    html`<small class="muted"
+      ><span class="sr">, shortened to</span><span aria-hidden="true">→</span
+      > ${tokens(after, certainty)}</small>`;
+  return html`${tokens(now, certainty)}${shortened}`;
 }
 
-/** The state of a row; `most` are the tokens of the longest bar.
+/** The state of a row; `most` are the tokens of the longest bar, `certainty` is that of all tokens.
  * @typedef {{ open: boolean, index: number, bracket: string, selected?: boolean, entering?: boolean, most:
- * number }} RowView */
+ * number, certainty: string }} RowView */
 
 /** @param {Api.Message} message @param {RowView} view */
-export function messageRow(message, { open, index, bracket, selected = false, entering, most }) {
+export function messageRow(message, { open, index, bracket, selected = false, entering, most, certainty }) {
   const { id, role, fate } = message;
   return html`<div class="msg ${entering ? "entering" : ""}" role="row" aria-rowindex=${index + 2}
     data-id=${id} data-role=${role} data-fate=${fate} data-bracket=${bracket} data-open=${open}
@@ -90,16 +94,16 @@ export function messageRow(message, { open, index, bracket, selected = false, en
     </div>
     <div class="m-score num" role="cell">${scoreNumber(message)}</div>
     <div class="m-tokens num" role="cell"
-      ><span>${number(message.tokens)}${shortenedTo(message)}</span>${tokenBar(message, most)}</div>
+      ><span>${rowTokens(message, certainty)}</span>${tokenBar(message, most)}</div>
   </div>`;
 }
 
 /** The tokens of a message as a bar; the darker part stays after the plan.
  * @param {Api.Message} message
  * @param {number} most */
-function tokenBar({ tokens, tokens_after, fate }, most) {
-  const left = fate === "goes" ? 0 : (tokens_after ?? tokens);
-  const [whole, kept] = [tokens, left].map((count) => `${Math.min(100, (count / most) * 100)}%`);
+function tokenBar({ tokens: now, tokens_after, fate }, most) {
+  const left = fate === "goes" ? 0 : (tokens_after ?? now);
+  const [whole, kept] = [now, left].map((count) => `${Math.min(100, (count / most) * 100)}%`);
   const stays = left > 0 && html`<i .style="--k:${kept}"></i>`;
   return html`<span class="m-bar" aria-hidden="true"><i .style="--w:${whole}"></i>${stays}</span>`;
 }

@@ -6,7 +6,7 @@ import { icon } from "../shared/icons.js";
 import { options, planBar, tokenCount } from "../shared/session-parts.js";
 import { choiceOptions } from "../shared/words.js";
 import { KINDS } from "./choices.js";
-import { panelText, shortenedTo } from "./message-row.js";
+import { panelText, rowTokens } from "./message-row.js";
 import { aimOf, paysBack, rowsByCause } from "./plan.js";
 import { toSave, tuning } from "./tuning.js";
 
@@ -112,7 +112,8 @@ function groupOf({ cause, fate, label, messages, tokens }, rows, open, all, cert
     ${shortened ? "Shortened" : "Goes"}.
   </li>`;
   const shown = html`<ul class="group-rows" data-fate=${fate}>
-    ${(all ? rows : rows.slice(0, SHOWN_ROWS)).map(row)} ${rows.length > SHOWN_ROWS && more}
+    ${(all ? rows : rows.slice(0, SHOWN_ROWS)).map((message) => row(message, certainty))}
+    ${rows.length > SHOWN_ROWS && more}
     ${rows.length < messages && first}
   </ul>`;
   return html`<section>
@@ -141,12 +142,12 @@ function summaryRows({ first, last, most_tokens, absorbed_tokens, by_model }) {
     ${absorbed_tokens > 0 && absorbed}`;
 }
 
-/** @param {Api.Message} message */
-function row(message) {
+/** @param {Api.Message} message @param {string} certainty */
+function row(message, certainty) {
   const { id, number: n } = message;
   return html`<li>
     <span class="num muted">${number(n)}</span>${panelText(message)}
-    <span class="num">${number(message.tokens)}${shortenedTo(message)}</span>
+    <span class="num">${rowTokens(message, certainty)}</span>
     <button class="small" data-act="spare" data-id=${id} data-number=${n} aria-label="Spare message ${n}"
       >Spare</button>
   </li>`;

@@ -13,13 +13,13 @@ export const TABS = [
   ["archive", "Archive"],
 ];
 
-/** @type {Record<Tab, (id: string) => import("../shared/html.js").Html>} */
+/** @type {Record<Tab, (id: string, certainty: string) => import("../shared/html.js").Html>} */
 const PANELS = {
   plan: () => html`<plan-panel></plan-panel>`,
   heaviest: (id) => html`<heavy-panel session-id=${id}></heavy-panel>`,
   history: (id) => html`<history-panel session-id=${id}></history-panel>`,
   summary: (id) => html`<summary-panel session-id=${id}></summary-panel>`,
-  archive: (id) => html`<archive-panel session-id=${id}></archive-panel>`,
+  archive: (id, certainty) => html`<archive-panel session-id=${id} certainty=${certainty}></archive-panel>`,
 };
 
 /** The tab that an arrow key selects; null for any other key. @param {Tab} tab @param {string} key
@@ -42,7 +42,7 @@ export function side(session, tab, sheet) {
         >${icon("close")}</button>
     </header>
     <div role="tabpanel" id="side-panel" aria-labelledby="tab-${tab}" class="side-body"
-      >${PANELS[tab](session.id)}</div>
+      >${PANELS[tab](session.id, session.pruned.certainty)}</div>
   </aside>`;
 }
 

@@ -84,7 +84,11 @@ function weighing(plan, wish) {
 
 /** @param {Api.Plan} plan */
 function saving({ changed }) {
-  const fates = changed === 0 ? "No message changes fate" : `${counted(changed ?? 0, "message")} change fate`;
+  const many = changed ?? 0;
+  const fates =
+    many === 0
+      ? "No message changes fate"
+      : `${counted(many, "message")} ${many === 1 ? "changes" : "change"} fate`;
   return html`<p class="small muted" role="status">
       ${changed !== null && `${fates}, compared with the saved settings. `}Nothing is saved yet.
     </p>

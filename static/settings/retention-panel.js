@@ -2,9 +2,10 @@
 //
 // The limits on the age and size of sessions. While a limit is typed, the sessions that it would delete are
 // shown; nothing is stored or deleted before a button is pressed.
-import { api } from "../shared/api.js";
-import { counted, decimal, number } from "../shared/format.js";
+import { ApiError, api } from "../shared/api.js";
+import { counted, decimal, number, sentence } from "../shared/format.js";
 import { html, keyed } from "../shared/html.js";
+import { reasonOf } from "../shared/problem.js";
 import { ReadingElement } from "../shared/reading-element.js";
 import { pageOf } from "../shared/session-facts.js";
 import { agoTime } from "../shared/times.js";
@@ -30,6 +31,8 @@ export class RetentionPanel extends ReadingElement {
   #stored = null;
   /** The limits in the form, where they differ, with what they would delete. @type {Api.Retention | null} */
   #typed = null;
+  /** The reason why the limits in the form cannot be used. */
+  #fault = "";
 
   start() {
     this.actions({
@@ -43,6 +46,7 @@ export class RetentionPanel extends ReadingElement {
   async read() {
     this.#stored = await api.retention();
     this.#typed = null;
+    this.#fault = "";
   }
 
   /** The limits in the form. @returns {Api.RetentionLimits} */
@@ -57,15 +61,15 @@ export class RetentionPanel extends ReadingElement {
 
   async #preview() {
     const limits = this.#form();
-    try {
-      const found = await api.previewRetention(limits);
-      if (JSON.stringify(limits) !== JSON.stringify(this.#form())) return; // typed on meanwhile
-      const same = FIELDS.every(([name]) => limits[name] === this.#stored?.limits[name]);
-      this.#typed = same ? null : found;
-      this.error = null;
-    } catch (error) {
-      this.error = /** @type {Error} */ (error);
-    }
+    /** @type {[Api.Retention | null, string]} */
+    const [found, fault] = await api.previewRetention(limits).then(
+      (found) => [found, ""],
+      (error) => [null, faultOf(error)],
+    );
+    if (JSON.stringify(limits) !== JSON.stringify(this.#form())) return; // typed on meanwhile
+    const same = FIELDS.every(([name]) => limits[name] === this.#stored?.limits[name]);
+    this.#typed = same ? null : found;
+    this.#fault = fault;
     this.requestUpdate();
   }
 
@@ -99,8 +103,9 @@ export class RetentionPanel extends ReadingElement {
           <span><input type="number" name=${name} min="1" step="1" inputmode="numeric" placeholder="no limit"
             .value=${`${this.#stored?.limits[name] ?? ""}`}> ${unit}</span></label>`,
       )}</div>
-      <p class="pad" role="status" data-warns=${(shown?.sessions ?? 0) > 0}>${shown?.text}</p>
-      ${shown && shown.named.length > 0 && going(shown.named)}
+      <p class="pad" role="status" data-warns=${this.#fault !== "" || (shown?.sessions ?? 0) > 0}
+        >${this.#fault ? sentence(this.#fault) : shown?.text}</p>
+      ${!this.#fault && shown && shown.named.length > 0 && going(shown.named)}
       <p class="pad muted small">
         Limits are applied every night at 3. Sessions used within the last day stay, and so do those that you
         keep (on the session's page, under More).
@@ -110,6 +115,7 @@ export class RetentionPanel extends ReadingElement {
           >Set these limits</button>
         ${
           this.#typed === null &&
+          !this.#fault &&
           (this.#stored?.sessions ?? 0) > 0 &&
           html`<button class="small danger" data-act="apply-limits">Delete them now…</button>`
         }
@@ -117,6 +123,14 @@ export class RetentionPanel extends ReadingElement {
     </section>`;
   }
 }
+
+/** The reason why limits cannot be used, with the label of each wrong field. @param {unknown} error */
+const faultOf = (error) =>
+  error instanceof ApiError && error.faults.length > 0
+    ? error.faults
+        .map(({ field, message }) => `${FIELDS.find(([name]) => name === field)?.[1] ?? field}: ${message}`)
+        .join("; ")
+    : reasonOf(error);
 
 /** The first of the sessions that go. @param {Api.Doomed[]} named */
 function going(named) {

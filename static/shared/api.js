@@ -91,6 +91,10 @@ export function apiAt(base = root, token = "") {
     messages: (id, query, signal) => get(`${at(id)}/messages${queryOf(query)}`, signal),
     /** @param {string} id @param {AbortSignal} [signal] @returns {Promise<Api.Heaviest>} */
     heaviest: (id, signal) => get(`${at(id)}/heaviest`, signal),
+    /** The messages of a group of the heaviest that a plan may take. @param {string} id
+     * @param {{ kind: string, name: string }} group @returns {Promise<Api.GroupMember[]>} */
+    membersOf: async (id, { kind, name }) =>
+      (await get(`${at(id)}/heaviest/members?${new URLSearchParams({ kind, name })}`)).members,
     /** @param {string} id @param {string} message @returns {Promise<Api.MessageFull>} */
     message: (id, message) => get(messageAt(id, message)),
     /** Does one of pin, unpin, drop, drop-first and restore. @param {string} id @param {string} message

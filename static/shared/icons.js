@@ -6,7 +6,7 @@ import { html, svg } from "./html.js";
 const SHAPES = {
   warning: svg`<path d="M8 2 14.8 13.800H1.200L8 2Zm0 4.500v3.200m0 2.100v.1"/>`,
   lock: svg`<rect x="3.5" y="7" width="9" height="6.5" rx="1.2"/><path d="M5.5 7V5a2.5 2.5 0 0 1 5 0v2"/>`,
-  torn: svg`<path d="M3 2.500h10v7l-1.7 1.5-1.7-1.500L8 11l-1.7-1.500L4.7 11 3 9.500Zm2.5 3h5m-5 2h3"/>`,
+  torn: svg`<path d="M3 3.500h10v8l-1.7 1.5-1.7-1.500L8 13l-1.7-1.500L4.7 13 3 11.500Zm2.5 3h5m-5 2.500h3"/>`,
   goes: svg`<path d="M3 4.500h10M6.5 4.500V3h3v1.500M4.5 4.500l.6 8.500h5.800l.6-8.5"/>`,
   out: svg`<path d="M2.5 4h11v2.500h-11zM3.5 6.500v6h9v-6M6.5 9h3"/>`,
   working: svg`<circle cx="8" cy="8" r="4" fill="currentColor"/>`,

@@ -68,12 +68,13 @@ declare namespace Api {
     regions: Region[];
   }
   interface GroupMember { id: string; number: number; }
+  interface GroupMembers { members: GroupMember[]; }
   interface Heaviest {
     tokens: number; certainty: "exact" | "calibrated" | "estimated"; groups: HeavyGroup[];
   }
   interface HeavyGroup {
     kind: "file" | "tool" | "repeated"; name: string; tokens: number; messages: number; reads: number;
-    writes: number; superseded: number; superseded_tokens: number; members: GroupMember[];
+    writes: number; superseded: number; superseded_tokens: number; removable: number;
   }
   interface Hit {
     session_id: string; session_title: string; message_id: string; number: number;

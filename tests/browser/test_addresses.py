@@ -251,6 +251,19 @@ class TestNarrowest:
             assert page.get_by_label("Sort").evaluate(room) >= 0
         holds(page, "document.documentElement.scrollWidth <= innerWidth")
 
+    def test_shows_every_panel_by_its_whole_name(self, page: Page, server: Server) -> None:
+        """With the number of operations beside *History* too."""
+        page.set_viewport_size({"width": 360, "height": 740})
+        session = managed(server, 20, tokens=50)
+        for _ in range(10):
+            server.app.operations.pin(session, server.app.messages.page(session, limit=1).messages[0].id)
+            server.app.operations.undo(session)
+        open_session(page, server, session)
+        page.get_by_role("button", name="Archive").click()
+        tabs = page.get_by_role("tablist", name="Panels")
+        expect(tabs.get_by_role("tab", name="History 10")).to_be_visible()
+        assert tabs.evaluate("tabs => tabs.scrollWidth <= tabs.clientWidth")
+
     def test_shows_number_and_box_of_a_row_beside_each_other(self, page: Page, server: Server) -> None:
         """The box does not lie on the digits."""
         page.set_viewport_size({"width": 360, "height": 740})

@@ -419,6 +419,13 @@ class TestAddressesThatLeadNowhere:
         expect(page.get_by_text("The address may be mistyped.")).to_be_visible()
         expect(page.get_by_text("deleted")).to_have_count(0)
 
+    def test_fit_a_narrow_window_however_long_they_are(self, page: Page, server: Server) -> None:
+        """The name that leads nowhere is wrapped."""
+        page.set_viewport_size({"width": 360, "height": 740})
+        page.goto(f"{server.url}/sessions/{'x' * 90}")
+        expect(page.get_by_role("heading", name="There is nothing here")).to_be_visible()
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
     def test_tell_a_stranger_no_more_than_any_other(self, page: Page, tmp_path: Path) -> None:
         """Without the token the page only asks for it; with it, it finds out by itself that nothing is there."""
         with running_server(tmp_path, token="secret") as server:

@@ -173,6 +173,21 @@ def open_below(page: Page, server: Server, panel: str) -> None:
     page.locator(panel).scroll_into_view_if_needed()
 
 
+class TestPanelsBelow:
+    """Models, limits and webhooks, below the settings."""
+
+    def test_are_as_wide_as_each_other(self, page: Page, server: Server) -> None:
+        """Each is one box, one below the other."""
+        open_below(page, server, "webhooks-panel")
+        open_below(page, server, "models-table")
+        expect(page.locator("models-table tbody tr").first).to_be_visible()
+        boxes = [
+            page.locator(f"{name} > *").first.bounding_box()
+            for name in ("models-table", "retention-panel", "webhooks-panel")
+        ]
+        assert len({(box["x"], box["width"]) for box in boxes if box}) == 1
+
+
 class TestModels:
     """The windows."""
 

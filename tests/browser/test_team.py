@@ -68,6 +68,18 @@ class TestRetention:
         expect(panel.get_by_role("status")).to_contain_text("No session is beyond the limits.")
         assert "old" not in [one.id for one in server.app.sessions.list()]
 
+    def test_name_the_field_that_is_wrong(self, page: Page, server: Server) -> None:
+        """It cannot be set; corrected, it can."""
+        open_below(page, server, "retention-panel")
+        panel = page.locator("#retention")
+        size = panel.get_by_label("All sessions together")
+        size.fill("0")
+        expect(panel.get_by_role("status")).to_have_text("All sessions together: expected at least 1, got 0.")
+        expect(panel.get_by_role("button", name="Set these limits")).to_be_disabled()
+        size.fill("70")
+        expect(panel.get_by_role("status")).not_to_contain_text("expected")
+        expect(panel.get_by_role("button", name="Set these limits")).to_be_enabled()
+
     def test_leave_a_session_that_is_kept(self, page: Page, server: Server) -> None:
         """The switch is on the session's page."""
         session = followed(server.app, user("an old request"), session_id="old")

@@ -374,7 +374,7 @@ class TestReach:
 
         def answer(request: httpx.Request) -> httpx.Response:
             asked.add((request.method, template(document, request.method, request.url.path)))
-            listed = ("sessions", "operations", "summaries", "memories", "learnings", "proposals")
+            listed = ("sessions", "operations", "summaries", "memories", "learnings", "proposals", "members")
             lists: dict[str, Any] = {name: [] for name in listed}
             context = {"messages": [], "envelope": {}, "key": "messages"}
             return httpx.Response(200, json={**lists, **context})
@@ -382,7 +382,15 @@ class TestReach:
         with Coppice(
             "http://server", session="s", http=httpx.Client(transport=httpx.MockTransport(answer))
         ) as coppice:
-            given = {"message_id": "m1", "n": 1, "q": "words", "text": "text", "memory_id": 1, "messages": []}
+            given = {
+                "message_id": "m1",
+                "n": 1,
+                "q": "words",
+                "text": "text",
+                "memory_id": 1,
+                "messages": [],
+                "kind": "tool",
+            }
             for name, method in inspect.getmembers(coppice, inspect.ismethod):
                 if name.startswith("_") or name in ("call", "close"):
                     continue

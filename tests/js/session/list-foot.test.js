@@ -28,14 +28,14 @@ describe("the pill", () => {
 describe("the selection", () => {
   it("says how much it is, and offers what one of its messages can take", () => {
     const long = message({ role: "tool", tool: "Bash", chars: 9_000, tokens: 2_000 });
-    const shown = markup(selection([long, message({ tokens: 34 })]));
+    const shown = markup(selection([long, message({ tokens: 34 })], "exact"));
     assert.match(shown, /2 messages<\/b> selected,\s+2,034 tokens/);
     assert.deepEqual(
       [...shown.matchAll(/data-kind="(\w+)"/g)].map((m) => m[1]),
       ["drop", "shorten", "spare"],
     );
-    assert.doesNotMatch(markup(selection([message()])), /data-kind="shorten"/);
-    assert.equal(markup(selection([])), "");
+    assert.doesNotMatch(markup(selection([message()], "exact")), /data-kind="shorten"/);
+    assert.equal(markup(selection([], "exact")), "");
   });
 });
 

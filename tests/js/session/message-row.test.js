@@ -12,7 +12,7 @@ import {
 import { message } from "../builders.js";
 import { markup } from "../markup.js";
 
-const VIEW = { open: false, index: 0, bracket: "none", most: 100 };
+const VIEW = { open: false, index: 0, bracket: "none", most: 100, certainty: "exact" };
 
 describe("a row", () => {
   it("shows a message's text as text, whatever it holds", () => {
@@ -67,6 +67,14 @@ describe("the tokens of a row", () => {
     assert.deepEqual(bar({ tokens: 40, tokens_after: 10, fate: "shortened" }), ["w 40", "k 10"]);
     assert.deepEqual(bar({ tokens: 40, fate: "goes" }), ["w 40"]);
     assert.deepEqual(bar({ tokens: 900 }), ["w 100", "k 100"]);
+  });
+  it("are marked where they are estimated, and what a plan leaves of them too", () => {
+    // X9
+    const cut = message({ tokens: 4_200, tokens_after: 310, fate: "shortened" });
+    /** @param {string} certainty */
+    const shown = (certainty) => markup(messageRow(cut, { ...VIEW, certainty }));
+    assert.match(shown("estimated"), />~4,200.*> ~310</s);
+    assert.match(shown("exact"), />4,200.*> 310</s);
   });
 });
 

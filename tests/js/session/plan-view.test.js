@@ -80,6 +80,13 @@ describe("the plan", () => {
     assert.doesNotMatch(rough, /−/);
     assert.doesNotMatch(known, /~/);
   });
+  it("counts the messages whose fate a trial changes", () => {
+    /** @param {number} changed */
+    const said = (changed) => body({ plan: plan({ changed }), wish: { strategy: "score" } });
+    assert.match(said(0), /No message changes fate, compared/);
+    assert.match(said(1), /1 message changes fate, compared/);
+    assert.match(said(2), /2 messages change fate, compared/);
+  });
   it("offers the emergency path only where the context is above what is usable", () => {
     // B7, S5
     const over = { protected_tokens: 170_000, max_tokens: 120_000, message: "too much", usable: 165_904 };
@@ -92,8 +99,15 @@ describe("the plan", () => {
     const cause = "duplicate";
     const shortened = [message({ number: 7, tokens: 1_204, tokens_after: 310, fate: "shortened", cause })];
     const groups = [group(cause, 894, { fate: "shortened" })];
-    const shown = body({ plan: plan({ groups, shortened, shortened_count: 1 }), open: new Set([cause]) });
-    assert.match(shown, /1,204<small.*→<\/span> 310<\/small>/);
+    /** @param {Api.Gauge["certainty"]} certainty */
+    const shown = (certainty) =>
+      body({
+        plan: plan({ groups, shortened, shortened_count: 1 }),
+        session: session({ pruned: { ...gauge(), certainty } }),
+        open: new Set([cause]),
+      });
+    assert.match(shown("exact"), />1,204<small.*→<\/span> 310<\/small>/);
+    assert.match(shown("estimated"), />~1,204<small.*→<\/span> ~310<\/small>/);
   });
   it("names what was chosen, one by one while they are few", () => {
     const choices = new Choices();

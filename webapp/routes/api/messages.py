@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from webapp.app import App
-from webapp.bodies import Append, ArchiveQuery, MessagesQuery, Nothing
+from webapp.bodies import Append, ArchiveQuery, GroupQuery, MessagesQuery, Nothing
 from webapp.routes.api.routing import Table
 from webapp.services.ingest.answers import Appended
-from webapp.services.planning.answers import Archive, Heaviest, Message, MessageFull, Page
+from webapp.services.planning.answers import Archive, GroupMembers, Heaviest, Message, MessageFull, Page
 from webapp.services.session.answers import Applied
 
 table = Table("messages")
@@ -102,6 +102,12 @@ def drop_message_first(app: App, session_id: str, message_id: str, body: Nothing
 def heaviest(app: App, session_id: str) -> Heaviest:
     """Return the largest parts of the context: files with their reads, tools with their results, repeated outputs."""
     return app.heavy.of(session_id)
+
+
+@table.get("/sessions/<session_id>/heaviest/members", errors=(404,))
+def members_of_group(app: App, session_id: str, query: GroupQuery) -> GroupMembers:
+    """Return the messages of one of the groups in `heaviest` that a plan may take."""
+    return app.heavy.members(session_id, query.kind, query.name)
 
 
 @table.get("/sessions/<session_id>/archive", errors=(404,))

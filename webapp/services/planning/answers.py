@@ -136,8 +136,8 @@ class HeavyGroup:
     superseded: int
     """The reads that a later read or write of the file makes redundant."""
     superseded_tokens: int
-    members: list[GroupMember]
-    """The heaviest 500 of its messages that are not pinned, by number."""
+    removable: int
+    """The messages of it that a plan may take: neither pinned nor of the system."""
 
 
 @answer
@@ -148,6 +148,13 @@ class Heaviest:
     """The size of the context that the groups are parts of; a message may be in several."""
     certainty: Certainty
     groups: list[HeavyGroup]
+
+
+@answer
+class GroupMembers:
+    """The heaviest 500 messages of a group that a plan may take, by number."""
+
+    members: list[GroupMember]
 
 
 @answer

@@ -7,18 +7,18 @@ same text comes again later.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from scoring.history import Features, History
 from scoring.history.tool_traces import READ, Touch
-from webapp.services.planning.answers import GroupMember, Heaviest, HeavyGroup, HeavyKind
+from webapp.errors import NotFound
+from webapp.services.planning.answers import GroupMember, GroupMembers, Heaviest, HeavyGroup, HeavyKind
 from webapp.services.planning.planning import Planning
 from webapp.services.session.environment import Environment
-from webapp.services.session.histories import SessionHistory
 from webapp.services.session.session import Scale
 
-SHOWN = 12
+SHOWN = 6
 MEMBERS = 500
 
 
@@ -106,16 +106,30 @@ class Heavy:
             NotFound: there is no such session.
         """
         with self._planning.reading(session_id) as session:
+            history = self._planning.view(session).history
+        made = Grouping(history)
+        found = [*_largest("file", made.files), *_largest("tool", made.tools)]
+        if made.repeated.tokens:
+            found.append(("repeated", "", made.repeated))
+        scale = session.pruned.scale
+        groups = [_answer(kind, name, group, history, scale) for kind, name, group in found]
+        return Heaviest(tokens=scale.tokens, certainty=scale.certainty, groups=groups)
+
+    def members(self, session_id: str, kind: HeavyKind, name: str) -> GroupMembers:
+        """Return the messages of a group that a plan may take.
+
+        Raises:
+            NotFound: there is no such session or group.
+        """
+        with self._planning.reading(session_id) as session:
             view = self._planning.view(session)
             made = Grouping(view.history)
-            found = [*_largest("file", made.files), *_largest("tool", made.tools)]
-            if made.repeated.tokens:
-                found.append(("repeated", "", made.repeated))
-            nos = {view.nos[i] for _, _, group in found for i in _members(view, group)}
-            ids = {no: row.mid for no, row in self._store.log.messages(session.key, sorted(nos)).items()}
-        scale = session.pruned.scale
-        groups = [_answer(kind, name, group, view, ids, scale) for kind, name, group in found]
-        return Heaviest(tokens=scale.tokens, certainty=scale.certainty, groups=groups)
+            groups = {"file": made.files, "tool": made.tools, "repeated": {"": made.repeated}}[kind]
+            if name not in groups:
+                raise NotFound(kind, name)
+            chosen = _removable(view.history, groups[name])[:MEMBERS]
+            rows = self._store.log.messages(session.key, sorted(view.nos[i] for i in chosen))
+        return GroupMembers(members=[GroupMember(id=row.mid, number=no) for no, row in sorted(rows.items())])
 
 
 def _largest(kind: HeavyKind, groups: Groups) -> list[tuple[HeavyKind, str, Group]]:
@@ -123,16 +137,13 @@ def _largest(kind: HeavyKind, groups: Groups) -> list[tuple[HeavyKind, str, Grou
     return [(kind, name, group) for name, group in ranked[:SHOWN]]
 
 
-def _members(view: SessionHistory, group: Group) -> list[int]:
-    """Return the heaviest positions of a group that a plan may take."""
-    free = [i for i in group.tokens if i not in view.history.pinned and view.history.roles[i] != "system"]
-    return sorted(free, key=lambda i: -group.tokens[i])[:MEMBERS]
+def _removable(history: History, group: Group) -> list[int]:
+    """Return the positions of a group that a plan may take, the heaviest first."""
+    free = [i for i in group.tokens if i not in history.pinned and history.roles[i] != "system"]
+    return sorted(free, key=lambda i: -group.tokens[i])
 
 
-def _answer(
-    kind: HeavyKind, name: str, group: Group, view: SessionHistory, ids: Mapping[int, str], scale: Scale
-) -> HeavyGroup:
-    members = sorted(view.nos[i] for i in _members(view, group))
+def _answer(kind: HeavyKind, name: str, group: Group, history: History, scale: Scale) -> HeavyGroup:
     return HeavyGroup(
         kind=kind,
         name=name,
@@ -142,5 +153,5 @@ def _answer(
         writes=sum(touch.kind != READ for _, touch in group.touches),
         superseded=len(group.redundant),
         superseded_tokens=scale.part(sum(group.tokens[i] for i in group.redundant)),
-        members=[GroupMember(id=ids[no], number=no) for no in members if no in ids],
+        removable=len(_removable(history, group)),
     )

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import json
 
+import orjson
+import pytest
+
 from tests.webapp.building import managed, wire
 from webapp.app import App
-from webapp.services.planning.answers import HeavyGroup
+from webapp.errors import NotFound
+from webapp.services.planning.answers import HeavyGroup, HeavyKind
 from webapp.services.planning.requests import PruneRequest
 
 
@@ -36,6 +40,11 @@ def group(app: App, session: str, kind: str, name: str) -> HeavyGroup:
     return next(one for one in app.heavy.of(session).groups if (one.kind, one.name) == (kind, name))
 
 
+def members(app: App, session: str, kind: HeavyKind, name: str) -> list[int]:
+    """Return the numbers of the messages of a group that a plan may take."""
+    return [one.number for one in app.heavy.members(session, kind, name).members]
+
+
 class TestTheHeaviest:
     """The heaviest files, tools and repeated outputs."""
 
@@ -44,7 +53,7 @@ class TestTheHeaviest:
         spec = group(app, session := reader(app), "file", "docs/spec.md")
         assert (spec.reads, spec.superseded, spec.messages) == (3, 2, 3)
         assert 0 < spec.superseded_tokens < spec.tokens
-        assert [member.number for member in spec.members] == [3, 5, 7]
+        assert members(app, session, "file", "docs/spec.md") == [3, 5, 7]
         assert group(app, session, "file", "docs/other.md").superseded == 0
 
     def test_sum_up_a_tool_with_calls_and_results(self, app: App) -> None:  # X19
@@ -56,8 +65,8 @@ class TestTheHeaviest:
 
     def test_tell_outputs_that_come_again(self, app: App) -> None:  # X19
         """The earlier one is the redundant one."""
-        again = group(app, reader(app), "repeated", "")
-        assert [member.number for member in again.members] == [11]
+        assert group(app, session := reader(app), "repeated", "").removable == 1
+        assert members(app, session, "repeated", "") == [11]
 
     def test_are_parts_of_the_context_after_a_prune(self, app: App) -> None:  # X19
         """All shares have one denominator: the context that is listed."""
@@ -74,4 +83,19 @@ class TestTheHeaviest:
         [row] = [m for m in app.messages.page(session).messages if m.number == 3]
         app.operations.pin(session, row.id)
         spec = group(app, session, "file", "docs/spec.md")
-        assert (spec.messages, [member.number for member in spec.members]) == (3, [5, 7])
+        assert (spec.messages, spec.removable) == (3, 2)
+        assert members(app, session, "file", "docs/spec.md") == [5, 7]
+
+    def test_have_members_only_where_there_is_such_a_group(self, app: App) -> None:
+        """A file that no call touched is an error that names it."""
+        session = reader(app)
+        with pytest.raises(NotFound, match="no such file: docs/none.md"):
+            app.heavy.members(session, "file", "docs/none.md")
+
+    def test_take_few_bytes_however_many_messages_there_are(self, app: App) -> None:  # X4
+        """The page asks for them each time messages arrive; the members of one group only where it is chosen."""
+        session = reader(app)
+        before = len(orjson.dumps(app.heavy.of(session)))
+        app.ingest.append_messages(session, [wire("user", f"question {n}") for n in range(600)])
+        assert len(orjson.dumps(app.heavy.of(session))) < before + 100
+        assert len(members(app, session, "tool", "user")) == 500
