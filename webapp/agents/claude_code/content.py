@@ -10,12 +10,20 @@ turn_duration …), results of hooks other than SessionStart and UserPromptSubmi
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from scoring.messages import Media, Part, Reasoning, Text, ToolCall, ToolResult
 from scoring.tokens import DEFINITION
-from webapp.agents.reading.rows import dumps, list_of, media_from_base64, media_from_url, object_of, text_of
+from webapp.agents.reading.rows import (
+    dumps,
+    lacking,
+    list_of,
+    media_from_base64,
+    media_from_url,
+    object_of,
+    text_of,
+)
 
 SENT_ATTACHMENTS = frozenset({
     "agent_listing_delta", "agent_mention", "async_hook_response", "auto_mode", "batching_reminder_sent",
@@ -28,6 +36,13 @@ SENT_ATTACHMENTS = frozenset({
     "selected_lines_in_ide", "silent_turn_reminder", "skill_listing", "task_reminder", "task_status",
     "team_context", "teammate_mailbox", "todo_reminder", "token_usage", "total_tokens_reminder",
     "ultra_effort_enter", "verify_plan_reminder",
+})  # fmt: skip
+# Attachments whose text is always in the file.
+_WITH_TEXT = frozenset({
+    "agent_listing_delta", "compact_file_reference", "date_change", "deferred_tools_delta", "edited_text_file", "file",
+    "hook_additional_context", "hook_blocking_error", "hook_success", "invoked_skills", "mcp_instructions_delta",
+    "nested_memory", "queued_command", "read_truncation_notice", "skill_listing", "task_reminder", "task_status",
+    "todo_reminder",
 })  # fmt: skip
 UNSENT_ATTACHMENTS = frozenset({
     "already_read_file", "command_permissions", "dynamic_skill", "edited_image_file", "hook_cancelled",
@@ -45,10 +60,15 @@ _NOT_OWN = re.compile(
 )
 _DRAWN_WITHIN = 400  # at most this many characters of terminal control precede the heading
 _RESULT_TYPES = ("tool_result", "mcp_tool_result")
+_FIELDS: Mapping[str, tuple[str, ...]] = {
+    "text": ("text",), "thinking": ("thinking",), "redacted_thinking": ("data",), "image": ("source",),
+    "document": ("source",),
+}  # fmt: skip
+_EMPTY_RESULT = frozenset({"type", "tool_use_id", "is_error", "cache_control"})
 
 
 class Content:
-    """The parts of one row: `parts`, and the unknown block types in `unknown`."""
+    """The parts of one row: `parts`, and the unknown block types and blocks without their field in `unknown`."""
 
     def __init__(self, row_id: str, content: Any) -> None:
         self.parts: list[Part] = []
@@ -70,6 +90,7 @@ class Content:
 
     def _block(self, number: int, block: dict[str, Any]) -> None:
         kind = text_of(block.get("type"))
+        self.unknown.extend(lacking(block, *_FIELDS.get(kind, ()), kind=f"block {kind}"))
         if kind == "text":
             self._say(text_of(block.get("text")))
         elif kind == "thinking":
@@ -78,9 +99,12 @@ class Content:
         elif kind == "redacted_thinking":
             self.parts.append(Reasoning("", len(text_of(block.get("data")))))
         elif kind.endswith("tool_use"):
+            self.unknown.extend(lacking(block, "name", "input", kind=f"block {kind}"))
             call_id = text_of(block.get("id")) or f"{self._row_id}:{number}"
             self.parts.append(ToolCall(call_id, text_of(block.get("name")), dumps(block.get("input", {}))))
         elif kind.endswith("tool_result"):
+            if not block.keys() <= _EMPTY_RESULT:
+                self.unknown.extend(lacking(block, "content", kind=f"block {kind}"))
             self.parts.append(_result(block, kind in _RESULT_TYPES))
         elif (media := media_of(block)) is not None:
             self.parts.append(media)
@@ -106,8 +130,8 @@ def _result_texts(content: Any, media: list[Media]) -> Iterator[str]:
         if not isinstance(block, dict):
             if block is not None:
                 yield block if isinstance(block, str) else dumps(block)
-        elif block.get("type") == "text":
-            yield text_of(block.get("text"))
+        elif block.get("type") == "text" and "text" in block:
+            yield text_of(block["text"])
         elif block.get("type") == "tool_reference":  # the provider puts the tool's definition in its place
             media.append(Media(DEFINITION, digest=text_of(block.get("tool_name"))))
             yield text_of(block.get("tool_name"))
@@ -142,6 +166,16 @@ def attachment_parts(attachment: dict[str, Any]) -> list[Part]:
         return [Text(text)] if (text := text_of(attachment.get("content"))) else []
     text = "\n".join(t for t in _texts({k: attachment.get(k) for k in _TEXT_KEYS}) if t)
     return [Text(text)] if text else []
+
+
+def unread_attachment(attachment: dict[str, Any]) -> str | None:
+    """Return the name of an attachment of an unknown type, or of one without the text it always has; else None."""
+    kind = text_of(attachment.get("type"))
+    if kind not in SENT_ATTACHMENTS and kind not in UNSENT_ATTACHMENTS:
+        return f"attachment {kind or 'without type'}"
+    if kind in _WITH_TEXT and attachment.keys().isdisjoint(_TEXT_KEYS):
+        return f"attachment {kind} without text"
+    return None
 
 
 def is_users_own(attachment: dict[str, Any]) -> bool:

@@ -18,15 +18,22 @@ from typing import Any
 from scoring.messages import Media, Message, Part, Text, ToolCall, ToolResult
 from webapp.agents.claude_code.branches import LiveTree
 from webapp.agents.claude_code.content import (
-    SENT_ATTACHMENTS,
-    UNSENT_ATTACHMENTS,
     Content,
     attachment_parts,
     is_drawn_context,
     is_users_own,
     own_words,
+    unread_attachment,
 )
-from webapp.agents.claude_code.rows import OWN_ROWS, call_key, dropped, is_notification, unread_kind, usage_of
+from webapp.agents.claude_code.rows import (
+    OWN_ROWS,
+    call_key,
+    dropped,
+    is_notification,
+    unread_fields,
+    unread_kind,
+    usage_of,
+)
 from webapp.agents.reading.rows import (
     count_of,
     dumps,
@@ -219,6 +226,7 @@ class Decoder:
             got = type(content).__name__
             yield Problem(line_no, f"message content: expected text or a list of blocks, got {got}")
             return
+        yield from (Unknown(line_no, field) for field in unread_fields(row, message))
         decoded = Content(text_of(row.get("uuid")) or f"line {line_no}", content)
         for kind in decoded.unknown:
             yield Unknown(line_no, kind)
@@ -332,15 +340,14 @@ class Decoder:
 
     def _attachment(self, line_no: int, line: bytes, row: dict[str, Any], name: str) -> Iterator[Record]:
         attachment = object_of(row.get("attachment"))
-        kind = text_of(attachment.get("type"))
         parts = attachment_parts(attachment)
         if parts:
             speaker = "" if is_users_own(attachment) else REMINDER
             yield from self._entry(line_no, line, row, name, "user", parts, speaker)
             return
         self._link(row, name)
-        if kind not in SENT_ATTACHMENTS and kind not in UNSENT_ATTACHMENTS:
-            yield Unknown(line_no, f"attachment {kind or 'without type'}")
+        if (unread := unread_attachment(attachment)) is not None:
+            yield Unknown(line_no, unread)
 
     def _bare_tool_row(self, line_no: int, line: bytes, row: dict[str, Any], name: str) -> Iterator[Record]:
         """Yield calls and results in separate rows, as early versions wrote them; matched by name and order."""

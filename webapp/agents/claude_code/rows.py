@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Iterator
 from typing import Any
 
-from webapp.agents.reading.rows import count_of, list_of, object_of, optional, text_of
+from webapp.agents.reading.rows import count_of, lacking, list_of, object_of, optional, text_of
 from webapp.agents.records import Usage, tier_of
 
 # Rows for the agent's own use: known, never sent, not part of the tree.
@@ -32,8 +32,21 @@ def unread_kind(kind: str, row: dict[str, Any]) -> str | None:
     """Return the name of an unknown type of row; None for rows that are known not to be messages."""
     if kind == "system":
         subtype = text_of(row.get("subtype"))
+        if not subtype and "compactMetadata" in row:
+            return "system row without subtype"
         return None if subtype in OWN_NOTES else f"system {subtype}"
     return None if kind == "progress" else kind or "row without type"
+
+
+def unread_fields(row: dict[str, Any], message: dict[str, Any]) -> Iterator[str]:
+    """Yield the fields that a row with a message always has and this one has not."""
+    kind = text_of(row.get("type"))
+    yield from lacking(message, "content", kind=f"{kind} row")
+    usage = message.get("usage")
+    if isinstance(usage, dict) and usage:
+        yield from lacking(usage, "input_tokens", kind="usage")
+    elif any("input_tokens" in value for value in message.values() if isinstance(value, dict)):
+        yield f"{kind} row without usage"
 
 
 def likeness(row: dict[str, Any]) -> int:

@@ -17,11 +17,12 @@ from typing import Any
 
 from scoring.messages import Message, Text
 from webapp.agents.codex import files
-from webapp.agents.codex.items import COMPACTION_ITEMS, Items, user_words
+from webapp.agents.codex.items import COMPACTION_ITEMS, Items, unread, user_words
 from webapp.agents.reading.rows import (
     count_of,
     digest,
     dumps,
+    lacking,
     object_of,
     optional,
     parse,
@@ -160,7 +161,9 @@ class Decoder:
     ) -> Iterator[Record]:
         kind = text_of(payload.get("type"))
         if kind == "token_count":
-            yield from self._usage(object_of(payload.get("info")), at)
+            info = object_of(payload.get("info"))
+            yield from (Unknown(line_no, field) for field in _unread_usage(payload, info))
+            yield from self._usage(info, at)
         elif kind == "task_started" and (window := count_of(payload.get("model_context_window"))):
             yield Meta(window=window)
         elif kind == "thread_name_updated":
@@ -210,8 +213,11 @@ class Decoder:
         if isinstance(message, str):
             yield Unknown(line_no, message)
             return
+        missing = list(unread(item))
+        yield from (Unknown(line_no, field) for field in missing)
         if not message.parts:
-            yield Unknown(line_no, f"{text_of(item.get('type')) or 'message'} without content")
+            if not missing:
+                yield Unknown(line_no, f"{text_of(item.get('type')) or 'message'} without content")
             return
         summary = text_of(item.get("type")) in COMPACTION_ITEMS or _is_summary(message)
         kind: EntryKind = "compaction_summary" if summary else "message"
@@ -298,6 +304,8 @@ class Decoder:
         found: list[_New] = []
         for number, item in enumerate(map(object_of, history)):
             message = self._items.message(item, f"{source_id}.{number}")
+            if isinstance(message, Message):
+                unknown += [Unknown(line_no, f"in a new history: {field}") for field in unread(item)]
             if isinstance(message, Message) and message.parts:
                 summary = text_of(item.get("type")) in COMPACTION_ITEMS
                 found.append((message, "compaction_summary" if summary else "message", dumps(item).encode()))
@@ -330,6 +338,15 @@ def _is_summary(message: Message) -> bool:
     return message.role == "user" and message.text.startswith(
         "Another language model started to solve this problem"
     )
+
+
+def _unread_usage(payload: dict[str, Any], info: dict[str, Any]) -> Iterator[str]:
+    """Yield the fields that a usage report always has and this one has not."""
+    yield from lacking(payload, "info", kind="token_count")
+    if info:
+        yield from lacking(info, "last_token_usage", kind="token_count")
+    if last := object_of(info.get("last_token_usage")):
+        yield from lacking(last, "input_tokens", kind="usage")
 
 
 def _time_in(turn: str) -> int | None:

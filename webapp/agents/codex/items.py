@@ -9,12 +9,13 @@ possible.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from scoring.messages import Media, Message, Part, Reasoning, Role, Text, ToolCall, ToolResult
 from webapp.agents.reading.rows import (
     dumps,
+    lacking,
     list_of,
     media_from_base64,
     media_from_url,
@@ -65,6 +66,30 @@ def likeness(row: dict[str, Any]) -> int:
     return int(
         item or {"id", "timestamp", "instructions"} <= row.keys() or {"created_at", "role"} <= row.keys()
     )
+
+
+_BLOCKS: Mapping[str, str] = {
+    "input_text": "text", "output_text": "text", "text": "text", "summary_text": "text", "reasoning_text": "text",
+    "encrypted_content": "encrypted_content", "input_image": "image_url|data|file_id",
+}  # fmt: skip
+_NO_FIELDS = frozenset({"image_generation_call"})
+
+
+def unread(item: dict[str, Any]) -> Iterator[str]:
+    """Yield the fields that an item of a known kind always has and this one has not."""
+    kind = text_of(item.get("type"))
+    if kind == "message" or not kind:
+        yield from lacking(item, "content|message", kind="message")
+    elif kind == "reasoning" or kind in COMPACTION_ITEMS:
+        yield from lacking(item, "summary|content|encrypted_content|message")
+    elif kind.endswith("_call") and kind not in _NO_FIELDS:
+        yield from lacking(item, "arguments|input|action")
+    elif kind.endswith(("_output", "_result")):
+        yield from lacking(item, "output|result|tools")
+    for block in map(object_of, [*list_of(item.get("content")), *list_of(item.get("summary"))]):
+        block_kind = text_of(block.get("type"))
+        if block_kind in _BLOCKS:
+            yield from lacking(block, _BLOCKS[block_kind], kind=f"block {block_kind}")
 
 
 class Items:

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path, PurePath
 from typing import Any
 
-from webapp.agents.gemini_cli.items import kind_of, messages_of, usage_of, user_words
+from webapp.agents.gemini_cli.items import kind_of, messages_of, unread, usage_of, user_words
 from webapp.agents.reading import json_elements
 from webapp.agents.reading.finding import home_of, list_files, read_head, session_in
 from webapp.agents.reading.readers import LineReader, Position, Reader, WholeReader
@@ -153,6 +153,7 @@ def _record(
         if kind != "notice":
             yield Unknown(line_no, kind or "record without type")
         return
+    yield from (Unknown(line_no, field) for field in unread(record))
     at = when(record.get("timestamp") or record.get("ts"))
     model = optional(record.get("model")) or facts.model
     usage = usage_of(object_of(record.get("tokens")))

@@ -13,6 +13,7 @@ from scoring.messages import Media, Message, Part, Text, ToolCall, ToolResult
 from webapp.agents.reading.rows import (
     count_of,
     dumps,
+    lacking,
     list_of,
     media_from_base64,
     media_from_url,
@@ -21,6 +22,10 @@ from webapp.agents.reading.rows import (
 )
 from webapp.agents.records import REMINDER, Usage
 
+_PARTS = frozenset({
+    "text", "thought", "inlineData", "fileData", "functionCall", "functionResponse", "executableCode",
+    "codeExecutionResult", "videoMetadata", "thoughtSignature",
+})  # fmt: skip
 _NOTICES = frozenset({"info", "error", "warning"})
 _MODEL = frozenset({"gemini", "model", "assistant"})
 _FIRST_WORDS = ("<session_context>", "This is the Gemini CLI. We are setting up the context")
@@ -76,6 +81,24 @@ def messages_of(record: dict[str, Any], record_id: str) -> Iterator[tuple[str, M
     results = tuple(_result(i, c) for i, c in zip(ids, calls, strict=True) if _has_result(c))
     if results:
         yield f"{record_id}:results", Message("tool", results)
+
+
+def unread(record: dict[str, Any]) -> Iterator[str]:
+    """Yield the unknown parts, and the fields that a record always has and this one has not."""
+    kind = kind_of(record)
+    yield from lacking(record, "content|parts", kind=f"{kind} record")
+    content = record.get("content") if record.get("content") is not None else record.get("parts")
+    parts = [part for part in list_of(content) if isinstance(part, dict)]
+    calls = [object_of(call) for call in list_of(record.get("toolCalls"))]
+    for call in calls:
+        yield from lacking(call, "name", "args", "result|resultDisplay|status", kind="tool call")
+        if text_of(call.get("status")) == "success":
+            yield from lacking(call, "result|resultDisplay", kind="tool call")
+        parts += [part for part in list_of(call.get("result")) if isinstance(part, dict)]
+    yield from (f"part with {', '.join(part)[:40]}" for part in parts if _PARTS.isdisjoint(part))
+    tokens = object_of(record.get("tokens"))
+    if kind == "model" and tokens:
+        yield from lacking(tokens, "input", kind="usage")
 
 
 def usage_of(tokens: dict[str, Any]) -> Usage | None:

@@ -24,7 +24,16 @@ from webapp.agents.opencode.items import messages_of, model_of, unknown_in, usag
 from webapp.agents.reading.databases import ForeignTables, open_foreign
 from webapp.agents.reading.finding import home_of, leads_out, list_files, read_json_file
 from webapp.agents.reading.readers import FRESH_SECONDS, Position, Reader, WholeReader
-from webapp.agents.reading.rows import count_of, object_of, optional, parse, short_title, text_of, when
+from webapp.agents.reading.rows import (
+    count_of,
+    lacking,
+    object_of,
+    optional,
+    parse,
+    short_title,
+    text_of,
+    when,
+)
 from webapp.agents.reading.tail import guarded
 from webapp.agents.reading.updates import History
 from webapp.agents.records import Compaction, Entry, EntryKind, Meta, Problem, Record, TranscriptFile, Unknown
@@ -286,6 +295,8 @@ def _message(
     said = list(messages_of(message, parts))
     if message_id not in names:  # reported once, however often the message changes
         yield from (Unknown(None, kind) for kind in unknown_in(parts))
+        if tokens := object_of(message.get("tokens")):
+            yield from (Unknown(None, field) for field in lacking(tokens, "input", kind="usage"))
         if not parts and message.get("role") == "user":
             yield Unknown(None, "message without parts")
     names[message_id] = [name for name, _ in said]

@@ -7,15 +7,19 @@ An output that OpenCode has cleared is sent as its short replacement text.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from scoring.messages import FileReference, Message, Part, Reasoning, Text, ToolCall, ToolResult
-from webapp.agents.reading.rows import count_of, dumps, list_of, media_from_url, object_of, text_of
+from webapp.agents.reading.rows import count_of, dumps, lacking, list_of, media_from_url, object_of, text_of
 from webapp.agents.records import REMINDER, Usage
 
 CLEARED = "[Old tool result content cleared]"
 _DONE = frozenset({"completed", "success", "error"})
+_FIELDS: Mapping[str, tuple[str, ...]] = {
+    "text": ("text",), "reasoning": ("text",), "subtask": ("prompt",), "file": ("url|filename",),
+    "tool": ("tool", "state"),
+}  # fmt: skip
 _UNSENT = frozenset({"step-start", "step-finish", "snapshot", "patch", "agent", "retry", "compaction"})
 
 
@@ -56,11 +60,16 @@ def steps(parts: list[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
 
 
 def unknown_in(parts: list[dict[str, Any]]) -> Iterator[str]:
-    """Yield the unknown types of parts."""
+    """Yield the unknown types of parts, and the fields that a part always has and this one has not."""
     for part in parts:
         kind = text_of(part.get("type"))
-        if kind not in _UNSENT and kind not in ("text", "reasoning", "tool", "file", "subtask"):
+        if kind in _FIELDS:
+            yield from lacking(part, *_FIELDS[kind], kind=f"part {kind}")
+        elif kind not in _UNSENT:
             yield f"part {kind or 'without type'}"
+        state = object_of(part.get("state"))
+        if kind == "tool" and text_of(state.get("status")) in ("completed", "success"):
+            yield from lacking(state, "input", "output", kind="state of a tool")
 
 
 def usage_of(message: dict[str, Any]) -> Usage | None:

@@ -18,6 +18,7 @@ from webapp.agents.pi.messages import (
     custom_message,
     message_of,
     summary,
+    unread,
     usage_of,
 )
 from webapp.agents.reading.rows import (
@@ -168,6 +169,8 @@ class Decoder:
         message = message_of(said)
         if isinstance(message, str):
             yield Unknown(line_no, message)
+        elif message is not None:
+            yield from (Unknown(line_no, field) for field in unread(said))
         if not isinstance(message, Message) or not message.parts:
             return
         model = optional(said.get("model")) if message.role == "assistant" else None

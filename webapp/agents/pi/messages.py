@@ -6,17 +6,29 @@ answer that ended in an error or was aborted is not sent again.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from scoring.messages import Media, Message, Part, Reasoning, Text, ToolCall, ToolResult
-from webapp.agents.reading.rows import count_of, dumps, list_of, media_from_base64, object_of, text_of
+from webapp.agents.reading.rows import (
+    count_of,
+    dumps,
+    lacking,
+    list_of,
+    media_from_base64,
+    object_of,
+    text_of,
+)
 from webapp.agents.records import REMINDER, Usage
 
 # The texts with which pi introduces summaries.
 COMPACTED = "The conversation history before this point was compacted into the following summary:"
 BRANCH = "The following is a summary of a branch that this conversation came back from:"
 
+_FIELDS: Mapping[str, tuple[str, ...]] = {
+    "text": ("text",), "thinking": ("thinking",), "toolCall": ("name", "arguments"), "image": ("data",),
+}  # fmt: skip
+_HELD_IN = {"bashExecution": "output", "branchSummary": "summary", "compactionSummary": "summary"}
 _INCOMPLETE = frozenset({"error", "aborted"})
 
 
@@ -37,6 +49,22 @@ def message_of(said: dict[str, Any]) -> Message | str | None:
     if role == "developer":
         return Message("system", parts)
     return Message("user", parts) if role == "user" else f"message of role {role or 'nobody'}"
+
+
+def unread(said: dict[str, Any]) -> Iterator[str]:
+    """Yield the unknown types of blocks, and the fields that a message always has and this one has not."""
+    role = text_of(said.get("role"))
+    yield from lacking(said, _HELD_IN.get(role, "content"), kind=f"message of role {role}")
+    for block in map(object_of, list_of(said.get("content"))):
+        kind = text_of(block.get("type"))
+        if kind in _FIELDS:
+            yield from lacking(block, *_FIELDS[kind], kind=f"block {kind}")
+        else:
+            yield f"block {kind or 'without type'}"
+    if role == "assistant" and object_of(said.get("usage")):
+        yield from lacking(said["usage"], "input", kind="usage")
+    elif any("cacheRead" in value for value in said.values() if isinstance(value, dict)):
+        yield "message of role assistant without usage"
 
 
 def summary(heading: str, said: dict[str, Any]) -> Message:

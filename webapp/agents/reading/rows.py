@@ -11,6 +11,7 @@ import binascii
 import hashlib
 import re
 import struct
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -137,6 +138,18 @@ def list_of(value: Any) -> list[Any]:
 def count_of(value: Any) -> int:
     """Return the value if it is a whole number above 0, else 0: broken or negative token counts count as 0."""
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 < value < 1 << 53 else 0
+
+
+def lacking(row: Mapping[str, Any], *fields: str, kind: str = "") -> Iterator[str]:
+    """Yield each field that a row of a known kind always has and this one has not, as text for the user.
+
+    A newer version of the agent may call it by another name, and its content would be missing without a word. Of names
+    joined by "|" any will do.
+    """
+    for field in fields:
+        names = field.split("|")
+        if row.keys().isdisjoint(names):
+            yield f"{kind or text_of(row.get('type')) or 'row'} without {' or '.join(names)}"
 
 
 def optional(value: Any) -> str | None:

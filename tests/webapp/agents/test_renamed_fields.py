@@ -1,0 +1,138 @@
+"""Rows of a newer version of an agent, in which a field has another name."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from webapp.agents.claude_code.decoder import Decoder as ClaudeCode
+from webapp.agents.codex.decoder import Decoder as Codex
+from webapp.agents.gemini_cli.decoder import Decoder as Gemini
+from webapp.agents.opencode.items import unknown_in
+from webapp.agents.pi.decoder import Decoder as Pi
+from webapp.agents.reading.tail import Decodes, decode
+from webapp.agents.reading.text import Content
+from webapp.agents.records import Unknown
+
+CALL = {"type": "tool_use", "id": "t", "name": "Bash", "input": {"command": "ls"}}
+OUTPUT = {"type": "tool_result", "tool_use_id": "t", "content": "a.py"}
+USAGE = {"input_tokens": 900, "output_tokens": 5}
+CLAUDE: list[dict[str, Any]] = [
+    {"type": "user", "uuid": "1", "message": {"role": "user", "content": [{"type": "text", "text": "hi"}]}},
+    {"type": "assistant", "uuid": "2", "parentUuid": "1", "message": {
+        "id": "m", "model": "claude-opus-4-8", "usage": USAGE,
+        "content": [{"type": "thinking", "thinking": "well", "signature": "x"}, CALL]}},
+    {"type": "user", "uuid": "3", "parentUuid": "2", "message": {"role": "user", "content": [OUTPUT]}},
+    {"type": "attachment", "uuid": "4", "parentUuid": "3", "attachment": {"type": "file", "content": {"file": {
+        "content": "x = 1"}}}},
+]  # fmt: skip
+CODEX: list[dict[str, Any]] = [
+    {"type": kind, "timestamp": "2026-01-02T12:00:00Z", "payload": payload}
+    for kind, payload in [
+        ("session_meta", {"id": "s", "cli_version": "0.150.0"}),
+        ("response_item", {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "hi"}]}),
+        ("response_item", {"type": "reasoning", "summary": [{"type": "summary_text", "text": "well"}]}),
+        ("response_item", {"type": "function_call", "name": "shell", "arguments": "{}", "call_id": "c"}),
+        ("response_item", {"type": "function_call_output", "call_id": "c", "output": "a.py"}),
+        ("event_msg", {"type": "token_count", "info": {"last_token_usage": USAGE}}),
+    ]
+]  # fmt: skip
+PI: list[dict[str, Any]] = [
+    {"type": "session", "id": "s", "version": 3},
+    {"type": "message", "id": "1", "message": {"role": "user", "content": [{"type": "text", "text": "hi"}]}},
+    {"type": "message", "id": "2", "parentId": "1", "message": {
+        "role": "assistant", "usage": {"input": 900, "output": 5, "cacheRead": 0},
+        "content": [{"type": "toolCall", "id": "t", "name": "bash", "arguments": {"command": "ls"}}]}},
+]  # fmt: skip
+GEMINI: list[dict[str, Any]] = [
+    {"sessionId": "s"},
+    {"id": "1", "type": "user", "content": [{"text": "hi"}]},
+    {"id": "2", "type": "gemini", "content": "well", "tokens": {"input": 900, "output": 5}, "toolCalls": [
+        {"id": "t", "name": "ls", "args": {}, "status": "success", "result": [
+            {"functionResponse": {"response": {"output": "a.py"}}}]}]},
+]  # fmt: skip
+
+
+def renamed(value: Any, path: tuple[str, ...]) -> Any:
+    """The value with the last field of the path under another name, wherever it is."""
+    if isinstance(value, list):
+        return [renamed(one, path) for one in value]
+    if not isinstance(value, Mapping):
+        return value
+    first, *rest = path
+    if rest:
+        return {k: renamed(v, tuple(rest)) if k == first else v for k, v in value.items()}
+    return {f"{k}V2" if k == first else k: v for k, v in value.items()}
+
+
+def unread(decoder: Decodes, rows: list[dict[str, Any]]) -> list[str]:
+    """The names of what is reported as not read."""
+    text = "".join(json.dumps(row) + "\n" for row in rows)
+    return [r.type for r in decode(Content(text.encode()), decoder) if isinstance(r, Unknown)]
+
+
+CASES = [
+    (ClaudeCode, CLAUDE, "message.content", "user row without content"),
+    (ClaudeCode, CLAUDE, "message.content.text", "block text without text"),
+    (ClaudeCode, CLAUDE, "message.content.thinking", "block thinking without thinking"),
+    (ClaudeCode, CLAUDE, "message.content.input", "block tool_use without input"),
+    (ClaudeCode, CLAUDE, "message.content.name", "block tool_use without name"),
+    (ClaudeCode, CLAUDE, "message.content.content", "block tool_result without content"),
+    (ClaudeCode, CLAUDE, "message.usage", "assistant row without usage"),
+    (ClaudeCode, CLAUDE, "message.usage.input_tokens", "usage without input_tokens"),
+    (ClaudeCode, CLAUDE, "attachment.content", "attachment file without text"),
+    (Codex, CODEX, "payload.content", "message without content or message"),
+    (Codex, CODEX, "payload.content.text", "block input_text without text"),
+    (Codex, CODEX, "payload.summary", "reasoning without summary or content or encrypted_content or message"),
+    (Codex, CODEX, "payload.arguments", "function_call without arguments or input or action"),
+    (Codex, CODEX, "payload.output", "function_call_output without output or result or tools"),
+    (Codex, CODEX, "payload.info", "token_count without info"),
+    (Codex, CODEX, "payload.info.last_token_usage", "token_count without last_token_usage"),
+    (Codex, CODEX, "payload.info.last_token_usage.input_tokens", "usage without input_tokens"),
+    (Pi, PI, "message.content", "message of role user without content"),
+    (Pi, PI, "message.content.text", "block text without text"),
+    (Pi, PI, "message.content.type", "block without type"),
+    (Pi, PI, "message.content.arguments", "block toolCall without arguments"),
+    (Pi, PI, "message.usage", "message of role assistant without usage"),
+    (Pi, PI, "message.usage.input", "usage without input"),
+    (Gemini, GEMINI, "content", "user record without content or parts"),
+    (Gemini, GEMINI, "content.text", "part with textV2"),
+    (Gemini, GEMINI, "tokens.input", "usage without input"),
+    (Gemini, GEMINI, "toolCalls.args", "tool call without args"),
+    (Gemini, GEMINI, "toolCalls.result", "tool call without result or resultDisplay"),
+    (Gemini, GEMINI, "toolCalls.result.functionResponse", "part with functionResponseV2"),
+]
+
+
+@pytest.mark.parametrize(("decoder", "rows", "path", "said"), CASES)
+def test_a_field_under_another_name_is_reported(
+    decoder: type[Decodes], rows: list[dict[str, Any]], path: str, said: str
+) -> None:
+    """Its content cannot be read, and must not be missing without a word."""
+    assert unread(decoder(), rows) == []
+    assert said in unread(decoder(), renamed(rows, tuple(path.split("."))))
+
+
+def test_an_empty_result_is_no_missing_field() -> None:
+    """A tool may return nothing."""
+    empty = {key: value for key, value in OUTPUT.items() if key != "content"}
+    row = {"type": "user", "uuid": "1", "message": {"role": "user", "content": [empty]}}
+    assert unread(ClaudeCode(), [row]) == []
+
+
+@pytest.mark.parametrize(
+    ("part", "said"),
+    [
+        ({"type": "text", "words": "hi"}, "part text without text"),
+        ({"type": "tool", "state": {"status": "completed", "input": {}, "result": "a"}, "tool": "ls"},
+         "state of a tool without output"),
+        ({"type": "tool", "tool": "ls", "at": {}}, "part tool without state"),
+        ({"type": "tool", "state": {"status": "running", "input": {}}, "tool": "ls"}, None),
+    ],
+)  # fmt: skip
+def test_a_part_without_its_field_is_reported(part: dict[str, Any], said: str | None) -> None:
+    """A tool that is still running has no output yet."""
+    assert list(unknown_in([part])) == ([said] if said else [])
