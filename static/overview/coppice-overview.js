@@ -12,6 +12,7 @@ import { html } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
 import { ReadingElement } from "../shared/reading-element.js";
 import { root } from "../shared/root.js";
+import { options } from "../shared/session-parts.js";
 import { live } from "../shared/socket.js";
 import { toast, toastError } from "../shared/toast.js";
 import { title } from "../shared/words.js";
@@ -20,9 +21,21 @@ import { regionLegend } from "./session-row.js";
 import { arrange, grouped, isWorthGrouping, nextSort, tally, team } from "./sessions.js";
 import { tellingNames } from "./titles.js";
 
+/** More users or hosts than this are a list instead of chips. */
+const CHIPS = 6;
 /** `open` names the sessions and projects whose quiet sub-agents are shown, `closed` the projects whose
  * sessions are not. */
-const BEGINNING = { find: "", show: "all", user: "", host: "", sort: "", by: "", open: "", closed: "" };
+const BEGINNING = {
+  find: "",
+  show: "all",
+  project: "",
+  user: "",
+  host: "",
+  sort: "",
+  by: "",
+  open: "",
+  closed: "",
+};
 /** The sessions of the first page, which is drawn at once, and of the others. */
 const [FIRST, REST] = [100, 500];
 
@@ -57,6 +70,9 @@ export class CoppiceOverview extends ReadingElement {
       const field = /** @type {HTMLInputElement} */ (event.target);
       if (field.type === "search") this.#choose({ find: field.value }, address.write);
     });
+    this.listen(this, "change", ({ target }) => {
+      if (target instanceof HTMLSelectElement) this.#choose({ [target.name]: target.value });
+    });
     this.actions({
       chip: (target) => this.#choose({ show: target.dataset.chip ?? "all" }),
       sort: (target) => this.#choose({ sort: nextSort(target.dataset.column ?? "", this.#choice.sort) }),
@@ -69,7 +85,7 @@ export class CoppiceOverview extends ReadingElement {
       notify: () => toggleNotifying().then(() => this.requestUpdate()),
       demo: () => this.#startDemo(),
       import: () => this.querySelector("file-drop")?.pick(),
-      "clear-filter": () => this.#choose({ find: "", show: "all", user: "", host: "" }),
+      "clear-filter": () => this.#choose({ find: "", show: "all", project: "", user: "", host: "" }),
     });
     super.start();
   }
@@ -138,15 +154,15 @@ export class CoppiceOverview extends ReadingElement {
 
   #page() {
     const sessions = [...(this.#sessions?.values() ?? [])];
-    const { find, show, user, host, sort } = this.#choice;
+    const { find, show, project, user, host, sort } = this.#choice;
     const by = this.#by(sessions);
     const [unfolded, closed] = [this.#choice.open, this.#choice.closed].map(address.namesIn);
-    const filter = { text: find, chip: show, user, host, sort, unfolded, closed };
+    const filter = { text: find, chip: show, project, user, host, sort, unfolded, closed };
     const rows = arrange(sessions, filter);
     this.#names ??= tellingNames(sessions, Date.now());
     const value = { entries: by ? grouped(rows, { ...filter, by }) : rows, sort, names: this.#names };
-    const { users, hosts } = team(sessions);
-    const several = users.length + hosts.length > 0;
+    const belonging = team(sessions);
+    const several = belonging.users.length + belonging.hosts.length > 0;
     return html`<div class="page-head">
         <h1>Sessions</h1>
         ${this.#sessions && counts(sessions)}
@@ -159,7 +175,7 @@ export class CoppiceOverview extends ReadingElement {
           <button data-act="import">${icon("plus")}Import…</button></span>
       </div>
       <saved-totals></saved-totals>
-      ${this.problem("Could not read the sessions")} ${this.#toolbar(sessions, by, { users, hosts })}
+      ${this.problem("Could not read the sessions")} ${this.#toolbar(sessions, by, belonging)}
       ${regionLegend()}
       ${
         rows.length > 0
@@ -177,7 +193,7 @@ export class CoppiceOverview extends ReadingElement {
 
   /** @param {Api.Session[]} sessions @param {import("./sessions.js").Group | null} by
    * @param {ReturnType<typeof team>} team */
-  #toolbar(sessions, by, { users, hosts }) {
+  #toolbar(sessions, by, { users, hosts, projects }) {
     const { active, above, sources } = tally(sessions);
     badge(above);
     const { find, show } = this.#choice;
@@ -185,14 +201,23 @@ export class CoppiceOverview extends ReadingElement {
     const group = (name) =>
       html`<button class="chip" data-act="group" data-by=${by === name ? "none" : name}
         aria-pressed=${by === name}>By ${name}</button>`;
-    /** @param {"user" | "host"} of @param {string[]} names */
+    /** @param {"user" | "host"} of @param {[value: string, label: string][]} names */
     const whose = (of, names) =>
-      names.length > 0 &&
-      html`<div class="chips" role="group" aria-label=${title(of)}>${names.map(
-        (name) =>
-          html`<button class="chip" data-act=${of} data-chip=${this.#choice[of] === name ? "" : name}
+      names.length > CHIPS
+        ? list(of, names)
+        : names.length > 0 &&
+          html`<div class="chips" role="group" aria-label=${title(of)}>${names.map(
+            ([name]) =>
+              html`<button class="chip" data-act=${of} data-chip=${this.#choice[of] === name ? "" : name}
             aria-pressed=${this.#choice[of] === name}>${name}</button>`,
-      )}</div>`;
+          )}</div>`;
+    /** @param {"project" | "user" | "host"} of @param {[value: string, label: string][]} names */
+    const list = (of, names) =>
+      names.length > 0 &&
+      html`<select name=${of} aria-label=${title(of)}>${options(
+        [["", `All ${of}s`], ...names],
+        this.#choice[of],
+      )}</select>`;
     /** @param {string} name @param {string} label @param {number} [count] */
     const chip = (name, label, count) =>
       html`<button class="chip" data-act="chip" data-chip=${name} aria-pressed=${show === name}
@@ -204,7 +229,7 @@ export class CoppiceOverview extends ReadingElement {
         ${chip("all", "All")}${chip("active", "Active", active)}${chip("above", "Above target", above)}
         ${sources.map(([source, label]) => chip(source, title(label)))}
       </div>
-      ${whose("user", users)} ${whose("host", hosts)}
+      ${list("project", projects)} ${whose("user", users)} ${whose("host", hosts)}
       <div class="chips" role="group" aria-label="Group">
         ${group("project")}${users.length > 0 && group("user")}${hosts.length > 0 && group("host")}
       </div>

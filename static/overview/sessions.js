@@ -7,12 +7,14 @@ import { isAboveTarget, mainGauge, titleOf } from "../shared/session-facts.js";
 /** The head of a project (a user, a host), or of the sub-agents in it whose session is not in the list.
  * @typedef {{ head: "project" | "orphans", key: string, label: string, path: string, count: number, above:
  * number, folded: boolean }} Head */
-/** `user` and `host` are empty for all. @typedef {{ text?: string, chip?: string, user?: string,
- * host?: string, sort?: string, unfolded?: Set<string> }} Filter */
+/** `project`, `user` and `host` are empty for all. @typedef {{ text?: string, chip?: string,
+ * project?: string, user?: string, host?: string, sort?: string, unfolded?: Set<string> }} Filter */
 
-/** The sessions that the server's own machine follows have no user, and its host. */
+/** The sessions that the server's own machine follows have no user, and its host. What a user's proxy sends
+ * names no host. */
 const NO_USER = "no user";
 const HERE = "this server";
+const ELSEWHERE = "another machine";
 
 /** The properties by which sessions are grouped. */
 const GROUPS = {
@@ -21,7 +23,7 @@ const GROUPS = {
   /** @param {Api.Session} s */
   user: (s) => s.user ?? NO_USER,
   /** @param {Api.Session} s */
-  host: (s) => s.host ?? HERE,
+  host: (s) => s.host ?? (s.user ? ELSEWHERE : HERE),
 };
 /** @typedef {keyof typeof GROUPS} Group */
 
@@ -63,14 +65,17 @@ function mentions(session, text) {
 }
 
 /** @param {Filter} filter @returns {(session: Api.Session) => boolean} */
-function fitting({ text = "", chip = "all", user = "", host = "" }) {
+function fitting({ text = "", chip = "all", project = "", user = "", host = "" }) {
   const words = text.trim().toLowerCase();
   /** @param {Api.Session} s */
   const chosen = (s) =>
     chip === "all" ||
     (chip === "above" ? isAboveTarget(s) : chip === "active" ? isActive(s) : s.source === chip);
   /** @param {Api.Session} s */
-  const whose = (s) => (!user || GROUPS.user(s) === user) && (!host || GROUPS.host(s) === host);
+  const whose = (s) =>
+    (!project || GROUPS.project(s) === project) &&
+    (!user || GROUPS.user(s) === user) &&
+    (!host || GROUPS.host(s) === host);
   return (s) => (!words || mentions(s, words)) && chosen(s) && whose(s);
 }
 
@@ -227,13 +232,20 @@ export function tally(sessions) {
   };
 }
 
-/** The users and the hosts that the sessions belong to; neither where there is one of it.
- * @param {Api.Session[]} sessions */
+/** The users, the hosts and the projects that the sessions belong to, as values with their labels; none where
+ * there is one of it. @param {Api.Session[]} sessions */
 export function team(sessions) {
   /** @param {(s: Api.Session) => string} of */
   const several = (of) => {
-    const found = [...new Set(sessions.map(of))].sort();
+    const found = [...new Set(sessions.map(of))].filter(Boolean).sort();
     return found.length > 1 ? found : [];
   };
-  return { users: several(GROUPS.user), hosts: several(GROUPS.host) };
+  /** @param {string[]} names @returns {[value: string, label: string][]} */
+  const same = (names) => names.map((name) => [name, name]);
+  const projects = [...folderNames(several(GROUPS.project))];
+  return {
+    users: same(several(GROUPS.user)),
+    hosts: same(several(GROUPS.host)),
+    projects: projects.sort(([, a], [, b]) => a.localeCompare(b)),
+  };
 }

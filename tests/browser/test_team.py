@@ -46,6 +46,36 @@ class TestATeam:
         page.get_by_role("link", name="Session ada-1").click()
         expect(page.get_by_text("ada on laptop")).to_be_visible()
 
+    def test_is_filtered_by_project(self, page: Page, server: Server) -> None:
+        """A list names the folders, and the choice is in the address."""
+        for name in ("app", "api"):
+            followed(
+                server.app,
+                user(f"work on {name}"),
+                session_id=name,
+                title=f"Session {name}",
+                cwd=f"/src/{name}",
+            )
+        page.goto(server.url)
+        expect(page.locator("tr.session-row")).to_have_count(2)
+        page.get_by_label("Project", exact=True).select_option(label="api")
+        expect(page.locator("tr.session-row")).to_have_count(1)
+        expect(page.get_by_role("row", name="Session api")).to_be_visible()
+        page.reload()
+        expect(page.get_by_label("Project", exact=True)).to_have_value("/src/api")
+        page.get_by_label("Project", exact=True).select_option(label="All projects")
+        expect(page.locator("tr.session-row")).to_have_count(2)
+
+    def test_of_many_has_a_list_instead_of_chips(self, page: Page, server: Server) -> None:
+        """A team of dozens would push the sessions off the screen."""
+        for n in range(8):
+            origin = {"state": {"owner": f"user-{n}", "host": "box"}}
+            followed(server.app, user("a request"), session_id=f"s{n}", title=f"Session {n}", **origin)
+        page.goto(server.url)
+        page.get_by_label("User", exact=True).select_option(label="user-3")
+        expect(page.locator("tr.session-row")).to_have_count(1)
+        assert "user=user-3" in page.url
+
 
 class TestRetention:
     """Limits on the age and size of sessions."""

@@ -217,6 +217,12 @@ def may_change(environ: Environ) -> bool:
     return held is None or held.role == OPERATOR
 
 
+def sending_user(environ: Environ) -> str:
+    """Return the user to whose sessions alone a request may append: the name of a sender's token; "" for any other."""
+    held: Pass | None = environ.get(PASS)
+    return held.name if held is not None and held.role == SENDER else ""
+
+
 def form_refusal(environ: Environ) -> Refusal | None:
     """Return why a POST is refused that a form on a foreign page could send.
 

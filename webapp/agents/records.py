@@ -227,3 +227,9 @@ class TranscriptFile:
     def key(self) -> str:
         """Return the key of the stored read position. Sessions in one database each have their own."""
         return f"{self.path}#{self.session_id}" if self.shared else str(self.path)
+
+
+def path_of(key: str) -> Path:
+    """Return the path of the transcript with a key, which need not exist."""
+    path = Path(key)
+    return path if path.exists() or "#" not in key else Path(key.rpartition("#")[0])

@@ -69,7 +69,7 @@ def follow(address: str, watch: tuple[Path, ...], host: str, backlog: Path | Non
     logging.getLogger("coppice").setLevel(logging.INFO)
     config = Config.load(watch=watch or None)
     folder = backlog or default_folder() / "follow" / hashlib.sha256(address.encode()).hexdigest()[:16]
-    who = {"host": host or "unknown", "user": getpass.getuser()}
+    who = {"host": host or "unknown", "user": login_name()}
     redactor = None
     if config.redact:
         from webapp.redaction import redactor as made
@@ -88,6 +88,14 @@ def follow(address: str, watch: tuple[Path, ...], host: str, backlog: Path | Non
         wait_for_the_end(watcher, sender)
     finally:
         spool.close()
+
+
+def login_name() -> str:
+    """Return the user's name on this machine; a container's user may have none."""
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):
+        return "unknown"
 
 
 def checked(address: str) -> str:

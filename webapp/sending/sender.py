@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -14,15 +15,19 @@ from scoring.messages import Message
 from webapp.agents.following import FollowedFiles
 from webapp.agents.reading.readers import Portion, Position, digest_of
 from webapp.agents.record_json import records_to_json
-from webapp.agents.records import Compaction, Entry, Meta, Record, TranscriptFile
+from webapp.agents.records import Compaction, Entry, Meta, Record, TranscriptFile, path_of
 from webapp.sending.server import Away, Denied, TeamServer, Unusable
-from webapp.sending.spool import Spool, Waiting
+from webapp.sending.spool import Damaged, Spool, Waiting
 
 log = logging.getLogger("coppice.follow")
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 30.0
 # Between two tries while the server takes nothing until somebody changes something.
 DENIED_PAUSE = 60.0
+# Between two tries to write to a disk that is full.
+DISK_PAUSE = 10.0
+# After this time the server is asked again what it has, because a backup may have been restored, or it was updated.
+COMPARE_SECONDS = 3600.0
 
 
 class Redacts(Protocol):
@@ -54,11 +59,10 @@ class SentFiles(FollowedFiles):
         self._spool, self._who, self._redactor, self._limit = spool, who, redactor, limit
         self.closed = threading.Event()
         self.unwanted: set[str] = set()  # files that the server does not take
-        self.paths: dict[str, Path] = {}
+        self._disk_failed = False
 
     def position(self, file: TranscriptFile) -> Position | None:
         """Return the position behind what was read of a file; None if the server does not take it."""
-        self.paths[file.key] = file.path
         return None if file.key in self.unwanted else self._spool.position(file.key)
 
     def is_known(self, file: TranscriptFile) -> bool:
@@ -68,11 +72,8 @@ class SentFiles(FollowedFiles):
     def take(self, file: TranscriptFile, portion: Portion, before: Position) -> int:
         """Add a portion to the backlog, once there is room."""
         with self._spool.changed:
-            while self._spool.size >= self._limit and not self.closed.is_set():
+            while self._spool.size >= self._limit and self._can_drain() and not self.closed.is_set():
                 self._spool.changed.wait(1.0)
-        if self.closed.is_set():  # read again after the next start
-            self.forget(file.key)
-            return 0
         about = {
             "key": file.key, "source": file.source, "session_id": file.session_id, "parent_id": file.parent_id,
             "title": self._without_credentials(file.title), "agent_type": file.agent_type,
@@ -82,8 +83,29 @@ class SentFiles(FollowedFiles):
             "restarted": portion.restarted, "unreadable": portion.unreadable,
         }  # fmt: skip
         records = [self._redacted(record) for record in portion.records]
-        self._spool.put(file.key, header, records_to_json(records))
+        if not self._put(file.key, header, records_to_json(records)):  # read again after the next start
+            self.forget(file.key)
+            return 0
         return sum(isinstance(record, Entry) for record in records)
+
+    def _can_drain(self) -> bool:
+        """Return whether something waits that the server has not refused."""
+        return self._spool.first(self.unwanted) is not None
+
+    def _put(self, key: str, header: dict[str, object], records: bytes) -> bool:
+        """Store a portion, waiting for a disk that is full; return False if the end came first."""
+        while not self.closed.is_set():
+            try:
+                self._spool.put(key, header, records)
+            except OSError as error:
+                if not self._disk_failed:
+                    log.warning("reading pauses, because the backlog cannot be written: %s", error)
+                self._disk_failed = True
+                self.closed.wait(DISK_PAUSE)
+            else:
+                self._disk_failed = False
+                return True
+        return False
 
     def failed(self, file: TranscriptFile, error: Exception) -> None:
         """Log that a file could not be read; the others go on."""
@@ -121,15 +143,22 @@ class Sender:
     ) -> None:
         self._server, self._spool, self._files, self._who = server, spool, files, who
         self._look_again = look_again
-        self._compared = False
+        self._compared_at: float | None = None
+        self._refused: dict[
+            str, str
+        ] = {}  # files that are tried again after a comparison, with what was said of them
         self._said = ""
         self._thread = threading.Thread(target=self._run, name="sender", daemon=True)
 
     def compare(self) -> None:
         """Learn from the server what it has; read again what it has not. Raises Away or Denied."""
         for key, position in self._server.differing(self._who, self._spool.acknowledged()).items():
-            self._continue_at(key, position)
-        self._compared = True
+            if path_of(key).exists() or not self._spool.waits(key):
+                self._continue_at(key, position)
+        for key in self._files.unwanted.intersection(self._refused):
+            self._files.unwanted.discard(key)
+            self._look_again(path_of(key))
+        self._compared_at = time.monotonic()
 
     def start(self) -> None:
         """Send from now on."""
@@ -172,7 +201,7 @@ class Sender:
 
     def send_next(self) -> bool:
         """Send the portion that has waited longest; return False if none waits. Raises Away or Denied."""
-        if not self._compared:
+        if self._compared_at is None or time.monotonic() - self._compared_at >= COMPARE_SECONDS:
             self.compare()
         one = self._spool.first(self._files.unwanted)
         if one is not None:
@@ -180,14 +209,22 @@ class Sender:
         return one is not None
 
     def _send(self, one: Waiting) -> None:
+        exists = path_of(one.key).exists()
         try:
             answer = self._server.push(self._spool.body(one))
             if answer["state"] == "behind":
-                if self._exists(one.key):
+                if exists:
                     self._continue_at(one.key, answer["position"])
                     return
                 # The transcript is gone, so that what waits is all there is of it.
                 answer = self._server.push(self._spool.body(one, digest_of(answer["position"])))
+        except Damaged as error:
+            log.warning("%s; its part of %s is %s", error, one.key, "read again" if exists else "lost")
+            if exists:
+                self._continue_at(one.key, self._spool.acknowledged_position(one.key))
+            else:
+                self._spool.drop(one)
+            return
         except Unusable as error:
             self._set_aside(one, error)
             return
@@ -197,23 +234,23 @@ class Sender:
         else:
             self._spool.acknowledge(one)
 
-    def _exists(self, key: str) -> bool:
-        path = self._files.paths.get(key)
-        return path is not None and path.exists()
-
     def _continue_at(self, key: str, position: Position) -> None:
         """Read a transcript again from the position that the server has."""
         self._spool.reset(key, position)
         self._files.forget(key)
-        if (path := self._files.paths.get(key)) is not None:
-            self._look_again(path)
+        self._look_again(path_of(key))
 
     def _set_aside(self, one: Waiting, error: Unusable) -> None:
-        """Send nothing more of a transcript until the next start, so that the others go on."""
+        """Send nothing more of a transcript for now, so that the others go on."""
         self._files.unwanted.add(one.key)
         if error.foreign:
             self._spool.discard(one.key)
-        log.warning("%s is not sent until the next start: %s", one.key, error)
+        elif self._refused.get(one.key) == str(error):
+            return
+        else:
+            self._refused[one.key] = str(error)
+        until = "until the next start" if error.foreign else "for an hour"
+        log.warning("%s is not sent %s: %s", one.key, until, error)
 
     def _say(self, message: str) -> None:
         """Log a state of the server once; an empty message says that it takes lines again."""

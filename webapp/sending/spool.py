@@ -1,8 +1,9 @@
 """The backlog of what the server has not acknowledged, on disk.
 
 A portion is a file of its own in `waiting`, sent in the order of their numbers, and deleted once the server has it.
-`acknowledged` has a file for each transcript, with the position up to which the server has it. Both are written beside
-their place, synced and renamed, so that a kill leaves the old file or the new one.
+`acknowledged` has a file for each transcript, with the position up to which the server has it; the server knows it
+better, and is asked from time to time. Both are written beside their place, synced and renamed, so that a kill leaves
+the old file or the new one. A portion begins with a line that is the digest of the rest, because disks fail too.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ import logging
 import os
 import sys
 import threading
-from collections.abc import Container
+from collections.abc import Container, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -33,6 +35,10 @@ class Waiting(NamedTuple):
     size: int
 
 
+class Damaged(Exception):
+    """A portion is not what was written, or its file is gone."""
+
+
 class Spool:
     """The backlog for one server. One process at a time holds it.
 
@@ -51,6 +57,7 @@ class Spool:
         self._waiting: dict[int, Waiting] = {}
         self._acknowledged: dict[str, Position] = {}
         self._last: dict[str, Waiting] = {}
+        self._unwritten = False
         self.size = 0  # bytes that wait
         self._load()
 
@@ -74,14 +81,35 @@ class Spool:
         with self.changed:
             return {key: digest_of(position) for key, position in self._acknowledged.items()}
 
+    def acknowledged_position(self, key: str) -> Position:
+        """Return the position up to which the server has a transcript."""
+        with self.changed:
+            return self._acknowledged.get(key, {})
+
+    def waits(self, key: str) -> bool:
+        """Return whether a portion of a transcript waits."""
+        with self.changed:
+            return key in self._last
+
     def first(self, skipped: Container[str] = ()) -> Waiting | None:
         """Return the portion to send next, of a transcript that is not skipped."""
         with self.changed:
             return next((one for one in self._waiting.values() if one.key not in skipped), None)
 
     def body(self, one: Waiting, before: str | None = None) -> bytes:
-        """Return the request that pushes a portion; `before` replaces the digest of the position before it."""
-        header, _, records = self._path(one.number).read_bytes().partition(b"\n")
+        """Return the request that pushes a portion; `before` replaces the digest of the position before it.
+
+        Raises:
+            Damaged: the file is; the message names it.
+        """
+        path = self._path(one.number)
+        try:
+            digest, _, data = path.read_bytes().partition(b"\n")
+        except OSError as error:
+            raise Damaged(f"{path} cannot be read: {error.strerror}") from error
+        if digest != _digest(data):
+            raise Damaged(f"{path} is damaged")
+        header, _, records = data.partition(b"\n")
         if before is not None:
             header = orjson.dumps({**orjson.loads(header), "before": before})
         return header[:-1] + b',"records":' + records + b"}"
@@ -95,16 +123,21 @@ class Spool:
             OSError: the disk is full or cannot be written; nothing is stored.
         """
         with self.changed:
-            number = max(self._waiting, default=0) + 1
+            number = next(reversed(self._waiting), 0) + 1
             data = orjson.dumps(header) + b"\n" + records
-            _write(self._path(number), data)
+            _write(self._path(number), _digest(data) + b"\n" + data)
             self._add(Waiting(number, key, header["after"], len(data)))
             self.changed.notify_all()
 
     def acknowledge(self, one: Waiting) -> None:
-        """Note that the server has a portion, and delete it."""
+        """Delete a portion that the server has, which makes room on a full disk, and note that it has it."""
         with self.changed:
+            self._drop(one.number)
             self._note(one.key, one.after)
+
+    def drop(self, one: Waiting) -> None:
+        """Delete a portion that cannot be sent."""
+        with self.changed:
             self._drop(one.number)
 
     def reset(self, key: str, position: Position) -> None:
@@ -122,7 +155,16 @@ class Spool:
     def _note(self, key: str, position: Position) -> None:
         self._acknowledged[key] = position
         name = hashlib.blake2b(key.encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
-        _write(self._acknowledged_folder / f"{name}.json", orjson.dumps({"key": key, "position": position}))
+        try:
+            _write(
+                self._acknowledged_folder / f"{name}.json", orjson.dumps({"key": key, "position": position})
+            )
+        except OSError as error:  # the server tells it after the next start
+            if not self._unwritten:
+                log.warning("what the server has cannot be noted in %s: %s", self.folder, error.strerror)
+            self._unwritten = True
+        else:
+            self._unwritten = False
 
     def _add(self, one: Waiting) -> None:
         self._waiting[one.number] = self._last[one.key] = one
@@ -140,34 +182,60 @@ class Spool:
         return self._waiting_folder / f"{number:012}.json"
 
     def _load(self) -> None:
+        for half in [*self._acknowledged_folder.glob("*.new"), *self._waiting_folder.glob("*.new")]:
+            half.unlink(missing_ok=True)
         for file in self._acknowledged_folder.glob("*.json"):
-            if (found := _read(file)) is not None:
-                self._acknowledged[found["key"]] = found["position"]
+            with _damaged_deleted(file), file.open("rb") as opened:
+                found = orjson.loads(opened.read())
+                self._acknowledged[_text(found["key"])] = _object(found["position"])
         for file in sorted(self._waiting_folder.glob("*.json")):
-            if (found := _read(file)) is not None:
-                self._add(Waiting(int(file.stem), found["file"]["key"], found["after"], file.stat().st_size))
+            with _damaged_deleted(file), file.open("rb") as opened:
+                opened.readline()
+                found = orjson.loads(opened.readline())
+                key, after = _text(found["file"]["key"]), _object(found["after"])
+                self._add(Waiting(int(file.stem), key, after, file.stat().st_size))
 
 
-def _read(file: Path) -> dict[str, Any] | None:
-    """Return the first line of a file; a damaged file is deleted, and its part is read from the transcript again."""
+@contextmanager
+def _damaged_deleted(file: Path) -> Iterator[None]:
+    """Delete a file that is not what was written; its part is read from the transcript again."""
     try:
-        with file.open("rb") as opened:
-            found: dict[str, Any] = orjson.loads(opened.readline())
-    except (OSError, ValueError) as error:
+        yield
+    except (OSError, ValueError, LookupError, TypeError) as error:
         log.warning("%s is damaged and left out: %s", file, error)
         file.unlink(missing_ok=True)
-        return None
-    return found
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError("no text where a key was written")
+    return value
+
+
+def _object(value: Any) -> Position:
+    if not isinstance(value, dict):
+        raise TypeError("no object where a position was written")
+    return value
+
+
+def _digest(data: bytes) -> bytes:
+    return hashlib.blake2b(data, digest_size=16).hexdigest().encode()
 
 
 def _write(path: Path, data: bytes) -> None:
+    """Write a file whole or not at all. Raises OSError."""
     beside = path.with_suffix(".new")
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    beside.replace(path)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        beside.replace(path)
+    except OSError:
+        beside.unlink(missing_ok=True)  # half a file takes the room that the others need
+        raise
 
 
 def _hold(path: Path) -> BinaryIO:

@@ -82,6 +82,11 @@ class SmallTables:
         sql = upsert("files", ("path", "session_id", "position", "looked_at"), keys=1)
         self._db.run(sql, (path, session_id, text, at))
 
+    def looked_at(self) -> dict[str, int]:
+        """Return when a file of each session was last read further, in ms by the server's own clock."""
+        sql = "SELECT session_id, MAX(looked_at) FROM files WHERE session_id IS NOT NULL GROUP BY session_id"
+        return dict(self._db.rows(sql))
+
     # -- answers to repeated requests
 
     def answer(self, session: int, name: str) -> tuple[bytes, Any] | None:

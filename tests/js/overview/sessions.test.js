@@ -228,10 +228,34 @@ describe("a team's sessions", () => {
   /** @param {import("../../../static/overview/sessions.js").Filter} filter */
   const ids = (filter) => arrange([own, ada, desk], filter).map((row) => row.session.id);
   it("are told apart only where there is more than one user or host", () => {
-    assert.deepEqual(team([own]), { users: [], hosts: [] });
-    assert.deepEqual(team([ada]), { users: [], hosts: [] });
-    assert.deepEqual(team([ada, desk]), { users: [], hosts: ["box", "laptop"] });
-    assert.deepEqual(team([own, ada]).users, ["ada", "no user"]);
+    assert.deepEqual(team([own]), { users: [], hosts: [], projects: [] });
+    assert.deepEqual(team([ada]), { users: [], hosts: [], projects: [] });
+    const same = (/** @type {string[]} */ ...names) => names.map((name) => [name, name]);
+    assert.deepEqual(team([ada, desk]), { users: [], hosts: same("box", "laptop"), projects: [] });
+    assert.deepEqual(team([own, ada]).users, same("ada", "no user"));
+  });
+  it("are filtered by project, which is named by its folder", () => {
+    const a = session({ id: "a", cwd: "/home/ada/x/app" });
+    const b = session({ id: "b", cwd: "/home/bob/y/app" });
+    const c = session({ id: "c", cwd: "/home/bob/api" });
+    const none = session({ id: "none", cwd: null });
+    assert.deepEqual(team([a, b, c, none]).projects, [
+      ["/home/bob/api", "api"],
+      ["/home/ada/x/app", "x/app"],
+      ["/home/bob/y/app", "y/app"],
+    ]);
+    const found = arrange([a, b, c, none], { project: "/home/bob/y/app" });
+    assert.deepEqual(
+      found.map((row) => row.session.id),
+      ["b"],
+    );
+  });
+  it("came from another machine, if a user's proxy sent them without its name", () => {
+    const proxied = session({ id: "p", user: "ada", host: null });
+    assert.deepEqual(
+      team([own, proxied]).hosts.map(([host]) => host),
+      ["another machine", "this server"],
+    );
   });
   it("are filtered by user, by host, and by words", () => {
     assert.deepEqual(ids({ user: "ada" }), ["ada", "desk"]);

@@ -3,25 +3,15 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, get_args
 
 import orjson
 import pytest
 
 from scoring.messages import Media, Message, Reasoning, Text, ToolCall, ToolResult
+from webapp.agents import records
 from webapp.agents.record_json import record_from_dict, records_to_json
-from webapp.agents.records import (
-    Cleared,
-    Compaction,
-    Entry,
-    Meta,
-    Problem,
-    Record,
-    Rewind,
-    Unknown,
-    Usage,
-    UsageReport,
-)
+from webapp.agents.records import Entry, Meta, Record, Usage
 from webapp.errors import Malformed
 
 NO_TEXT = {"role": "user", "parts": [{"type": "text", "text": 3}]}
@@ -33,14 +23,14 @@ ENTRY = Entry(
 RECORDS: list[Record] = [
     ENTRY,
     Entry(Message("user", (Text("x"),)), None),
-    Compaction(AT, "auto", 3, "x", (ENTRY,), kept=("a",), unreadable=True),
-    Compaction(None, "manual", None, None),
-    Rewind("a", "x", AT, live=("a", "b")),
-    Cleared(("a",), 0, None),
-    UsageReport(Usage(1, 2), None, "k", input_end="e"),
+    records.Compaction(AT, "auto", 3, "x", (ENTRY,), kept=("a",), unreadable=True),
+    records.Compaction(None, "manual", None, None),
+    records.Rewind("a", "x", AT, live=("a", "b")),
+    records.Cleared(("a",), 0, None),
+    records.UsageReport(Usage(1, 2), None, "k", input_end="e"),
     Meta(title="x", window=7),
-    Problem(None, "r", used=True),
-    Unknown(1, "t"),
+    records.Problem(None, "r", used=True),
+    records.Unknown(1, "t"),
 ]
 
 
@@ -54,6 +44,10 @@ class TestRecords:
         found = record_from_dict(data)
         assert found == record
         assert getattr(found, "raw", None) == getattr(record, "raw", None)
+
+    def test_are_all_there(self) -> None:
+        """A record that could not be sent would be lost on the way to the server only."""
+        assert {type(record) for record in RECORDS} == set(get_args(Record))
 
     def test_keep_rows_that_are_not_utf_8(self) -> None:
         """An agent may have cut a character."""

@@ -17,8 +17,11 @@ from tests.webapp.services.ingest.test_following import NAME, row
 from webapp.agents.reading.readers import PORTION_RECORDS
 from webapp.app import App
 from webapp.config import Config
+from webapp.errors import Conflict
 from webapp.redaction import redactor
+from webapp.sending import sender
 from webapp.sending.server import Away
+from webapp.services.ingest.pushed import Sender
 from webapp.wiring import build
 
 SAMPLES = ROOT / "tests" / "transcripts"
@@ -78,6 +81,18 @@ def every_agent(home: Path) -> Path:
     (watched / "opencode").mkdir()
     as_database(watched / "opencode")
     return watched
+
+
+def file_of(session_id: str, **more: Any) -> dict[str, Any]:
+    """Return the description of a transcript."""
+    return {"key": f"{session_id}.jsonl", "source": "claude-code", "session_id": session_id, **more}
+
+
+def portion_of(n: int, **fields: Any) -> dict[str, Any]:
+    """Return a portion with one message."""
+    message = {"role": "user", "parts": [{"type": "text", "text": f"hello {n}"}]}
+    records = [{"record": "entry", "source_id": f"e{n}", "message": message, **fields}]
+    return {"after": {"n": n}, "records": records, "restarted": False, "unreadable": False}
 
 
 class TestWhatArrives:
@@ -198,6 +213,62 @@ class TestNothingIsLostOrDoubled:
             again.push()
             assert texts(old.app) == ["hello 0", "hello 1", "hello 2"]
 
+    def test_by_a_server_that_forgot_while_the_transcript_was_deleted(
+        self, tmp_path: Path, home: Path
+    ) -> None:
+        """The parts that wait are all there is of it, and are sent as they are."""
+        (tmp_path / "old").mkdir()
+        transcript(home).write_bytes(row(0))
+        with running_server(tmp_path / "server") as team, running_server(tmp_path / "old") as old:
+            machine = Machine(team.url, home)
+            machine.push()
+            transcript(home).write_bytes(row(0) + row(1))
+            machine.read()
+            machine.end()
+            transcript(home).unlink()
+            Machine(old.url, home).send()
+            assert texts(old.app) == ["hello 1"]
+
+    def test_by_a_server_that_forgot_and_is_asked_again(
+        self, tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """A transcript that does not grow any more is noticed by a comparison, without a new start."""
+        (tmp_path / "old").mkdir()
+        transcript(home).write_bytes(row(0))
+        with running_server(tmp_path / "server") as team, running_server(tmp_path / "old") as old:
+            machine = Machine(team.url, home)
+            machine.push()
+            machine.server.address = old.url
+            machine.push()
+            assert old.app.sessions.list() == []
+            monkeypatch.setattr(sender, "COMPARE_SECONDS", 0.0)
+            machine.send()
+            assert texts(old.app) == ["hello 0"]
+
+    def test_by_a_machine_with_another_name_now(self, team: Server, home: Path) -> None:
+        """The whole transcript comes again, and changes nothing."""
+        transcript(home).write_bytes(row(0) + b"{broken\n" + row(1))
+        machine = Machine(team.url, home)
+        machine.push()
+        machine.end()
+        before = contents(team.app)
+        Machine(team.url, home, host="renamed").push()
+        assert contents(team.app) == before
+        assert team.app.sessions.get(NAME).malformed == 1
+
+    def test_by_a_file_that_was_cut_off_while_the_server_was_away(self, team: Server, home: Path) -> None:
+        """The lines that were read wait, and those that it has now follow."""
+        machine = Machine(team.url, home)
+        transcript(home).write_bytes(row(0) + row(1))
+        machine.read()
+        transcript(home).write_bytes(row(2))
+        machine.read()
+        transcript(home).rename(transcript(home, "old"))
+        transcript(home).write_bytes(row(3))
+        machine.read()
+        machine.send()
+        assert texts(team.app) == [f"hello {n}" for n in range(4)]
+
     def test_by_a_machine_that_forgot(self, team: Server, home: Path, tmp_path: Path) -> None:
         """A machine without its backlog begins where the server is."""
         transcript(home).write_bytes(row(0))
@@ -250,6 +321,52 @@ class TestTheBacklog:
         machine.read()
         assert len(machine.spool) <= 1
 
+    def test_does_not_wait_for_what_the_server_refuses(self, team: Server, home: Path) -> None:
+        """The limit counts while something can be sent."""
+        machine = Machine(team.url, home, limit=1)
+        transcript(home).write_bytes(row(0))
+        machine.read()
+        machine.files.unwanted.add(str(transcript(home)))
+        other = NAME.replace("1", "9")
+        transcript(home, other).write_bytes(row(0).replace(NAME.encode(), other.encode()))
+        machine.push()
+        assert texts(team.app, other) == ["hello 0"]
+
+    def test_waits_for_a_full_disk(
+        self, team: Server, home: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        """Reading goes on where it paused, also if the transcript does not change again."""
+        monkeypatch.setattr(sender, "DISK_PAUSE", 0.001)
+        machine = Machine(team.url, home)
+        put, times = machine.spool.put, iter([OSError("No space left on device")] * 2)
+
+        def failing(*given: Any) -> None:
+            if (error := next(times, None)) is not None:
+                raise error
+            put(*given)
+
+        monkeypatch.setattr(machine.spool, "put", failing)
+        transcript(home).write_bytes(row(0))
+        machine.push()
+        assert texts(team.app) == ["hello 0"]
+        assert caplog.text.count("No space left") == 1
+
+    def test_reads_again_what_was_damaged_while_it_waited(self, team: Server, home: Path) -> None:
+        """Of a transcript that is gone, the other parts are sent."""
+        gone = NAME.replace("1", "9")
+        machine = Machine(team.url, home)
+        for n in range(3):
+            for name in (NAME, gone):
+                with transcript(home, name).open("ab") as grows:
+                    grows.write(row(n).replace(NAME.encode(), name.encode()))
+            machine.read()
+        transcript(home, gone).unlink()
+        for file in sorted((home / "follow" / "waiting").glob("*.json"))[:2]:
+            file.write_bytes(file.read_bytes().replace(b"hello 0", b"hullo 0"))
+        machine.send()
+        assert texts(team.app) == ["hello 0", "hello 1", "hello 2"]
+        assert texts(team.app, gone) == ["hello 1", "hello 2"]
+
     def test_loses_a_damaged_file_and_reads_its_part_again(self, team: Server, home: Path) -> None:
         """Only what waited in it, which is still in the transcript."""
         transcript(home).write_bytes(row(0))
@@ -280,6 +397,27 @@ class TestWhoseItIs:
         assert texts(team.app) == ["hello 0"]
         assert texts(team.app, other) == ["hello 0"]
         assert "came from elsewhere" in caplog.text
+
+    def test_a_sub_agent_reaches_no_session_of_another(self, team: Server, home: Path) -> None:
+        """Neither as a conversation inside a transcript, nor as a parent that it names."""
+        pushed = team.app.pushed
+        ada, eve = Sender("ada", "laptop"), Sender("eve", "box")
+        pushed.take(ada, file_of("s.agent-1"), "", portion_of(1))
+        pushed.take(ada, file_of("p"), "", portion_of(1))
+        with pytest.raises(Conflict, match="came from elsewhere"):
+            pushed.take(eve, file_of("s"), "", portion_of(1, stream="agent-1"))
+        assert team.app.store.sessions.find("s") is None
+        portion = portion_of(1)
+        portion["records"].append({"record": "meta", "parent": "p"})
+        pushed.take(eve, file_of("e", parent_id="p"), "", portion)
+        assert team.app.sessions.get("e").parent_id is None
+
+    def test_no_user_reaches_the_positions_of_another(self, team: Server) -> None:
+        """However the names of users, hosts and files are chosen."""
+        pushed = team.app.pushed
+        one, other = Sender("a", "b@c"), Sender("a@b", "c")
+        pushed.take(one, file_of("s"), "", portion_of(1))
+        assert pushed.differing(other, {"s.jsonl": ""}).positions == []
 
     def test_a_deleted_session_stays_deleted(self, team: Server, home: Path) -> None:
         """As for a followed file."""

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import shutil
 import ssl
-import subprocess
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -14,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from tests.certificates import certificate_in
 from tests.servers import running_server
 from webapp.errors import CoppiceError
 from webapp.sending.server import Away, Denied, TeamServer, Unusable
@@ -98,14 +97,7 @@ class TestAnswers:
 
     def test_of_an_untrusted_certificate_say_how_to_trust_it(self, tmp_path: Path) -> None:
         """Nothing is sent to a server whose certificate is not valid."""
-        if (openssl := shutil.which("openssl")) is None:
-            pytest.skip("openssl, which makes the certificate, is not installed")
-        cert, key = tmp_path / "cert.pem", tmp_path / "key.pem"
-        subprocess.run(
-            [openssl, "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=127.0.0.1",
-             "-out", cert, "-keyout", key],
-            check=True, capture_output=True,
-        )  # fmt: skip
+        cert, key = certificate_in(tmp_path, "127.0.0.1")
         made = Answering()
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(cert, key)

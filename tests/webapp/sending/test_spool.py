@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import stat
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ import pytest
 
 from webapp.agents.reading.readers import digest_of
 from webapp.errors import Conflict
-from webapp.sending.spool import Spool
+from webapp.sending.spool import Damaged, Spool
 
 
 def header(key: str, n: int) -> dict[str, Any]:
@@ -23,6 +24,11 @@ def header(key: str, n: int) -> dict[str, Any]:
 def put(spool: Spool, key: str, n: int) -> None:
     """Add the n-th portion of a transcript."""
     spool.put(key, header(key, n), b'[{"record":"meta"}]')
+
+
+def full(_: int) -> None:
+    """Fail as a full disk does."""
+    raise OSError(errno.ENOSPC, "No space left on device")
 
 
 class TestSpool:
@@ -87,13 +93,52 @@ class TestSpool:
         spool.close()
         Spool(tmp_path).close()
 
-    def test_drops_a_half_written_file(self, tmp_path: Path) -> None:
-        """Its part is read from the transcript again."""
+    @pytest.mark.parametrize("folder", ["waiting", "acknowledged"])
+    @pytest.mark.parametrize(
+        "data",
+        [b"", b'{"file"', b"{}", b"[]", b"x\n[]\n", b'x\n{"file":{"key":3},"after":{}}\n', b'{"key":"a","position":3}'],
+    )  # fmt: skip
+    def test_drops_a_damaged_file(self, tmp_path: Path, folder: str, data: bytes) -> None:
+        """Whatever is in it; its part is read from the transcript again."""
         spool = Spool(tmp_path)
         put(spool, "a", 1)
+        if (one := spool.first()) is not None and folder == "acknowledged":
+            spool.acknowledge(one)
         spool.close()
-        [file] = (tmp_path / "waiting").glob("*.json")
-        file.write_bytes(b'{"file"')
+        [file] = (tmp_path / folder).glob("*.json")
+        file.write_bytes(data)
         later = Spool(tmp_path)
         assert later.position("a") == {}
-        assert not list((tmp_path / "waiting").glob("*.json"))
+        assert not list((tmp_path / folder).glob("*.json"))
+
+    def test_notices_records_that_are_not_what_was_written(self, tmp_path: Path) -> None:
+        """The server would refuse them, or take something else."""
+        spool = Spool(tmp_path)
+        put(spool, "a", 1)
+        one = spool.first()
+        assert one is not None
+        [file] = (tmp_path / "waiting").glob("*.json")
+        whole = file.read_bytes()
+        for data in (whole[:-2], whole.replace(b"meta", b"mete")):
+            file.write_bytes(data)
+            with pytest.raises(Damaged, match="damaged"):
+                spool.body(one)
+        file.unlink()
+        with pytest.raises(Damaged, match="cannot be read"):
+            spool.body(one)
+
+    def test_leaves_no_half_file_on_a_full_disk(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """It would take the room that the others need; what is there stays, and can be acknowledged."""
+        spool = Spool(tmp_path)
+        put(spool, "a", 1)
+        monkeypatch.setattr("os.fsync", full)
+        with pytest.raises(OSError, match="No space"):
+            put(spool, "a", 2)
+        assert spool.position("a") == {"n": 1}
+        one = spool.first()
+        assert one is not None
+        spool.acknowledge(one)
+        assert spool.position("a") == {"n": 1}
+        assert [path.name for path in tmp_path.rglob("*") if path.suffix in (".new", ".json")] == []

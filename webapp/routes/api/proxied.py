@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from flask import request
+
+from webapp.access.gate import sending_user
 from webapp.app import App
 from webapp.bodies import ProxiedCall
 from webapp.routes.api.routing import Table
@@ -15,6 +18,7 @@ table = Table("proxy")
 def take_call(app: App, body: ProxiedCall) -> TakenCall:
     """Store a copy of a call; `coppice proxy` sends one after its client has the answer.
 
-    Messages that the session does not have yet are appended, with the usage that the provider reported.
+    Messages that the session does not have yet are appended, with the usage that the provider reported. A sender's
+    token with a name reaches only the sessions of that user; 409 for another's.
     """
-    return app.calls.take(CallCopy(**body.model_dump()))
+    return app.calls.take(CallCopy(**body.model_dump()), sending_user(request.environ))

@@ -1,23 +1,25 @@
 """Limits on the age and size of sessions: which sessions go, in words before it happens, and their deletion.
 
 Off by default: nothing is ever deleted by itself. A session goes with its sub-agents or not at all. One that is in use,
-or was within the last day, never goes, and neither does one that is kept. Sessions go by the ordinary deletion, so that
-a followed one is not imported again.
+or was within the last day, never goes, and neither does one that is kept. Times of use come from the clocks of agents'
+machines, which can be wrong: a transcript that grew within the last day by the server's clock is in use, and a time
+that is still to come does not count. Sessions go by the ordinary deletion, so that a followed one is not imported
+again.
 """
 
 from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Literal
 
 from webapp.errors import Conflict, Invalid, NotFound
 from webapp.services.catalog.answers import Doomed, Retention, RetentionLimits
-from webapp.services.catalog.sessions import Sessions
+from webapp.services.catalog.sessions import Sessions, with_all_below
 from webapp.services.session.environment import Environment
 from webapp.services.session.gauges import shown_title
 from webapp.services.session.state import SessionState
@@ -29,6 +31,10 @@ log = logging.getLogger(__name__)
 Reason = Literal["age", "size", "user_size"]
 LIMITS, LAST_RUN = "retention", "retention_run"
 DAY_MS = 24 * 3600 * 1000
+# A transcript that is read further so long after its session was made is being written.
+GROWS_AFTER_MS = 3600 * 1000
+# If the last night is longer ago, the server was off or a clock was set: the limits wait for one night more.
+LONGEST_GAP = timedelta(days=7)
 MIB = 1 << 20
 # The hour of the day, in the server's own time, from which the limits are applied.
 NIGHT = 3
@@ -40,14 +46,28 @@ OFF = RetentionLimits(days=None, size_mib=None, user_size_mib=None)
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """A session with its sub-agents. `last` is the latest activity in it, in ms; `size` is in bytes."""
+    """A session with its sub-agents. `last` is the latest activity in it, in ms; `sizes` are in bytes, by id,
+    and so are the `versions` of the sessions.
+
+    `stays`: it is kept, or in use whatever its times say.
+    """
 
     row: SessionRow
     user: str
     last: int
-    size: int
-    sessions: int
-    kept: bool
+    sizes: Mapping[str, int]
+    versions: Mapping[str, int]
+    stays: bool
+
+    @property
+    def size(self) -> int:
+        """Return the bytes of all of it."""
+        return sum(self.sizes.values())
+
+    @property
+    def sessions(self) -> int:
+        """Return the number of sessions in it."""
+        return len(self.sizes)
 
 
 def chosen(families: Iterable[Family], limits: RetentionLimits, now: int) -> list[tuple[Family, Reason]]:
@@ -56,7 +76,7 @@ def chosen(families: Iterable[Family], limits: RetentionLimits, now: int) -> lis
     The age is applied first, then the size of each user's sessions, then that of all.
     """
     ordered = sorted(families, key=lambda one: (one.last, one.row.key))
-    free = {one.row.key for one in ordered if not one.kept and now - one.last > DAY_MS}
+    free = {one.row.key for one in ordered if not one.stays and now - one.last > DAY_MS}
     gone: dict[int, Reason] = {}
     if limits.days is not None:
         before = now - limits.days * DAY_MS
@@ -121,8 +141,16 @@ class RetentionService:
         stored = limits is None
         limits = self.limits() if limits is None else limits
         _check(limits)
+        return self._shown(limits, self._going(limits), stored=stored)
+
+    def _going(self, limits: RetentionLimits) -> list[tuple[Family, Reason]]:
         now = self._environment.clock()
-        going = chosen(self._families(), limits, now)
+        return chosen(self._families(now), limits, now)
+
+    def _shown(
+        self, limits: RetentionLimits, going: Sequence[tuple[Family, Reason]], *, stored: bool
+    ) -> Retention:
+        """Return the answer for the families that go."""
         named = [
             Doomed(
                 id=one.row.id, title=shown_title(one.row), user=one.user or None, last_activity=iso(one.last or None),
@@ -131,7 +159,7 @@ class RetentionService:
             for one, reason in going[:NAMED]
         ]  # fmt: skip
         count, size = sum(one.sessions for one, _ in going), sum(one.size for one, _ in going)
-        when = next_night(now) if limits != OFF else None
+        when = next_night(self._environment.clock()) if limits != OFF else None
         last = max((one.last for one, _ in going), default=0)
         return Retention(
             limits=limits,
@@ -149,41 +177,57 @@ class RetentionService:
         Raises:
             Conflict: `sessions` is given and is not the number of sessions that go now; nothing is deleted.
         """
-        found = self.preview()
+        limits = self.limits()
+        going = self._going(limits)
+        found = self._shown(limits, going, stored=True)
         if sessions is not None and sessions != found.sessions:
             raise Conflict(
                 f"{sessions} sessions were confirmed and {found.sessions} would be deleted now; look again"
             )
         deleted = size = 0
-        for one, _ in chosen(self._families(), found.limits, self._environment.clock()):
-            if self._is_used_again(one):
-                continue
-            with suppress(NotFound):  # another process deleted it
-                self._sessions.delete(one.row.id)
-                deleted, size = deleted + one.sessions, size + one.size
+        for one, _ in going:
+            with self._environment.lock(one.row.id), suppress(NotFound):  # another process deleted it
+                if self._is_used_again(one):
+                    continue
+                gone = self._sessions.delete(one.row.id)
+                deleted, size = deleted + len(gone), size + sum(one.sizes[name] for name in gone)
         return replace(found, sessions=deleted, bytes=size, text=f"{_amount(deleted, size)} deleted.")
 
     def _is_used_again(self, family: Family) -> bool:
-        """Return whether a session was used or kept since the families were read."""
-        row = self._store.sessions.find(family.row.id)
-        return row is not None and (row.last_activity_at > family.last or row.state.get("kept") is True)
+        """Return whether a session of a family was used or kept, or is new, since the families were read."""
+        found = with_all_below(self._store, family.row.id)
+        rows = [row for name in found if (row := self._store.sessions.find(name)) is not None]
+        return any(
+            row.id not in family.sizes or row.version != family.versions[row.id]
+            for row in rows
+            if row.deleted_at is None
+        )
 
-    def _families(self) -> list[Family]:
+    def _families(self, now: int) -> list[Family]:
         rows = {row.id: row for row in self._store.sessions.all()}
+        looked_at = self._store.small.looked_at()
         members: dict[str, list[SessionRow]] = {}
         for row in rows.values():
             members.setdefault(_top(row, rows).id, []).append(row)
-        return [self._family(rows[top], own) for top, own in members.items()]
+        return [self._family(rows[top], own, looked_at, now) for top, own in members.items()]
 
-    def _family(self, top: SessionRow, members: Sequence[SessionRow]) -> Family:
+    def _family(
+        self, top: SessionRow, members: Sequence[SessionRow], looked_at: Mapping[str, int], now: int
+    ) -> Family:
         states = [SessionState.readable(row.state, row.source)[0] for row in members]
+        grown = {row.id: looked_at.get(row.id, row.created_at) for row in members}
+        grows = any(
+            grown[row.id] - row.created_at > GROWS_AFTER_MS and now - grown[row.id] <= DAY_MS
+            for row in members
+        )
+        used = (row.last_activity_at or row.created_at for row in members)
         return Family(
             row=top,
             user=states[members.index(top)].owner,
-            last=max(row.last_activity_at or row.created_at for row in members),
-            size=sum(state.stored for state in states),
-            sessions=len(members),
-            kept=any(state.kept for state in states),
+            last=max(at if at <= now else grown[row.id] for at, row in zip(used, members, strict=True)),
+            sizes={row.id: state.stored for row, state in zip(members, states, strict=True)},
+            versions={row.id: row.version for row in members},
+            stays=grows or any(state.kept for state in states),
         )
 
     # -- every night
@@ -207,14 +251,20 @@ class RetentionService:
                 log.exception("the limits on sessions could not be applied")
 
     def run_if_due(self) -> bool:
-        """Apply the limits if no process has since the last night began; return whether it was done here."""
+        """Apply the limits if no process has since the last night began; return whether it was done here.
+
+        After a longer gap they wait for the next night, so that a clock that was set deletes nothing at once.
+        """
         if self.limits() == OFF:
             return False
         night = night_of(self._environment.clock())
         with self._store.write():
-            if self._store.small.setting(LAST_RUN) == night:
+            last = self._store.small.setting(LAST_RUN)
+            if last == night:
                 return False
             self._store.small.put_setting(LAST_RUN, night)
+        if not _follows(night, last):
+            return False
         done = self.apply()
         if done.sessions:
             log.warning("limits on sessions: %s", done.text)
@@ -245,6 +295,14 @@ def night_of(now: int) -> str:
     """Return the date of the last night that has begun; limits set after it wait for the next one."""
     today = local(now)
     return (today if today.hour >= NIGHT else today - timedelta(days=1)).date().isoformat()
+
+
+def _follows(night: str, last: object) -> bool:
+    """Return whether a night comes after the last one that was noted, and not too long after it."""
+    try:
+        return timedelta() < date.fromisoformat(night) - date.fromisoformat(str(last)) <= LONGEST_GAP
+    except ValueError:
+        return False
 
 
 def next_night(now: int) -> datetime:

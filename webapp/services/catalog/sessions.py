@@ -6,6 +6,7 @@ import builtins
 import logging
 import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, TypedDict, Unpack
 
@@ -17,7 +18,7 @@ from scoring.settings import Settings
 from scoring.tokens import estimate_tool_tokens
 from scoring.tokens.calibration import split
 from webapp.agents.records import Entry
-from webapp.errors import Conflict, Invalid
+from webapp.errors import Conflict, Invalid, NotFound
 from webapp.events import SessionCreated, SessionDeleted, SessionUpdated
 from webapp.services.catalog.answers import (
     Cause,
@@ -253,10 +254,20 @@ class Sessions:
         self._environment.bus.publish(SessionUpdated(session_id))
         return self.get(session_id)
 
-    def delete(self, session_id: str) -> None:
-        """Delete a session, its log and its sub-agents; a followed one leaves a marker."""
-        for one in reversed(with_all_below(self._store, session_id)):
-            self._delete(one)
+    def delete(self, session_id: str) -> builtins.list[str]:
+        """Delete a session, its log and its sub-agents; a followed one leaves a marker. Return the deleted ids.
+
+        Raises:
+            NotFound: there is no such session.
+        """
+        *below, top = reversed(with_all_below(self._store, session_id))
+        deleted = []
+        for one in below:
+            with suppress(NotFound):  # another process deleted it
+                self._delete(one)
+                deleted.append(one)
+        self._delete(top)
+        return [*deleted, top]
 
     def _delete(self, session_id: str) -> None:
         with self._environment.lock(session_id):

@@ -7,20 +7,22 @@ that nothing is left out; a portion that was taken before is acknowledged again.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+
+import orjson
 
 from webapp.agents import AGENTS
 from webapp.agents.reading.readers import Portion, digest_of
 from webapp.agents.record_json import record_from_dict
-from webapp.agents.records import TranscriptFile
+from webapp.agents.records import Meta, Record, TranscriptFile
 from webapp.errors import Conflict, Invalid
 from webapp.services.ingest.answers import Pushed, StoredPosition, StoredPositions
 from webapp.services.ingest.following import Portions
 from webapp.services.session.environment import Environment
-from webapp.services.session.state import origin_of
+from webapp.services.session.state import may_append
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +33,8 @@ class Sender:
     host: str
 
     def key(self, file: str) -> str:
-        """Return the key under which the position in a file of the sender is stored."""
-        return f"{self.user}@{self.host}:{file}"
+        """Return the key under which the position in a file of the sender is stored, which no other sender has."""
+        return orjson.dumps([self.user, self.host, file]).decode()
 
 
 class PushedSessions:
@@ -72,37 +74,49 @@ class PushedSessions:
             if self._portions.is_deleted(session_id):
                 return Pushed(state="deleted", added=0, position=None)
             stored = self._portions.position(key)
-            if digest_of(stored) == digest_of(portion["after"]):
-                return Pushed(state="known", added=0, position=None)
             if digest_of(stored) != before:
-                return Pushed(state="behind", added=0, position=stored)
-            self._refuse_foreign(sender, session_id)
-            parent = file.get("parent_id")
+                known = digest_of(stored) == digest_of(portion["after"])
+                return Pushed(
+                    state="known" if known else "behind", added=0, position=None if known else stored
+                )
+            records = [record_from_dict(record) for record in portion["records"]]
+            streams = {stream for record in records if (stream := getattr(record, "stream", ""))}
+            self._refuse_foreign(sender, [session_id, *(f"{session_id}.{stream}" for stream in streams)])
             transcript = TranscriptFile(
                 path=Path(file["key"]),  # for its name; nothing opens a path that another machine names
                 session_id=session_id,
-                parent_id=parent if parent is None or self._is_own(sender, parent) else None,
+                parent_id=self._own_parent(sender, file.get("parent_id")),
                 source=file["source"],
                 title=file.get("title"),
                 agent_type=file.get("agent_type"),
             )
-            records = [record_from_dict(record) for record in portion["records"]]
-            whole = Portion(records, portion["after"], portion["restarted"], portion["unreadable"])
+            records = [self._without_foreign_parent(sender, record) for record in records]
+            # What is read from its start counts from zero, also for a machine with another name now.
+            restarted = portion["restarted"] or not before
+            whole = Portion(records, portion["after"], restarted, portion["unreadable"])
             added = self._portions.take(
                 transcript, key, whole, state={"owner": sender.user, "host": sender.host}
             )
             return Pushed(state="taken", added=added, position=None)
 
     def _is_own(self, sender: Sender, session_id: str) -> bool:
-        """Return whether a session is the sender's, or not there yet."""
-        row = self._environment.store.sessions.find(session_id)
-        return row is None or origin_of(row).get("owner") == sender.user
+        """Return whether a session is the sender's, or not there."""
+        return may_append(self._environment.store.sessions.find(session_id), sender.user)
 
-    def _refuse_foreign(self, sender: Sender, session_id: str) -> None:
-        """Raise Conflict if a session is there and is not the sender's; each user appends only to their own."""
-        if self._is_own(sender, session_id):
-            return
-        message = (
-            f"session {session_id} came from elsewhere: from another user, or from the server's own machine"
+    def _own_parent(self, sender: Sender, parent: str | None) -> str | None:
+        return parent if parent is not None and self._is_own(sender, parent) else None
+
+    def _without_foreign_parent(self, sender: Sender, record: Record) -> Record:
+        return (
+            replace(record, parent=self._own_parent(sender, record.parent))
+            if isinstance(record, Meta)
+            else record
         )
-        raise Conflict(message)
+
+    def _refuse_foreign(self, sender: Sender, session_ids: Iterable[str]) -> None:
+        """Raise Conflict if one of the sessions is there and is not the sender's."""
+        for session_id in session_ids:
+            if not self._is_own(sender, session_id):
+                raise Conflict(
+                    f"session {session_id} came from elsewhere: from another user, or from the server's own machine"
+                )

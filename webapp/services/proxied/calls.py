@@ -15,6 +15,7 @@ from typing import Any
 from scoring.messages import Message, Text
 from scoring.tokens import estimate_tool_tokens
 from webapp.agents.records import Compaction, Entry, Meta, Problem, Record, Rewind, UsageReport
+from webapp.errors import Conflict
 from webapp.events import SessionUpdated
 from webapp.services.ingest.ingest import Ingest
 from webapp.services.proxied.answers import TakenCall
@@ -35,6 +36,7 @@ from webapp.services.session.environment import Environment
 from webapp.services.session.measuring import title_of
 from webapp.services.session.proxy import ID_PREFIX, PROXY
 from webapp.services.session.session import Session
+from webapp.services.session.state import may_append, origin_of
 from webapp.services.session.stored_messages import whole
 from webapp.services.session.times import from_ms
 from webapp.store.sessions import SessionRow
@@ -51,16 +53,18 @@ class Calls:
         self._environment, self._store, self._ingest = environment, environment.store, ingest
         self._followed = followed
 
-    def take(self, call: CallCopy) -> TakenCall:
-        """Append one call.
+    def take(self, call: CallCopy, user: str = "") -> TakenCall:
+        """Append one call to a session of `user`; to any, and of none, without one.
 
         Raises:
             Invalid: such a call holds no conversation.
             Malformed: its request cannot be read.
+            Conflict: it names a session of another user.
         """
-        read = read_call(call)
+        read = read_call(call, user)
         name = call.session or id_of(clean(session_in(read.body)))
         own = self._store.sessions.find(name) if name else self._by_keys(read)
+        _refuse_foreign(own, user)
         followed = self._followed.session_of(read, name, own)
         if followed is not None:
             row = self._followed_row(followed, own, name, read)
@@ -70,7 +74,7 @@ class Calls:
             return TakenCall(session_id=None, added=0)
         with self._environment.lock(row.id):
             if self._store.sessions.get(row.id).deleted_at is not None:  # taken over since it was found
-                return self.take(call)
+                return self.take(call, user)
             added = self._add(row, read) if row.source == PROXY else self._followed.take(row, name, read)
         self._environment.bus.publish(SessionUpdated(row.id))
         return TakenCall(session_id=row.id, added=added)
@@ -93,7 +97,7 @@ class Calls:
             return own or self._make(f"{ID_PREFIX}{read.keys[0][:10]}-{secrets.token_hex(3)}", read)
         parent = read.call.parent
         if parent is not None:
-            above = self._followed.followed(parent)
+            above = self._followed.followed(parent, read.user)
             parent = above.id if above is not None else parent
             if above is None:
                 self._make(parent, read)
@@ -114,9 +118,14 @@ class Calls:
         return row
 
     def _make(self, session_id: str, read: ReadCall, parent: str | None = None) -> SessionRow | None:
-        return self._ingest.ensure(
-            session_id, PROXY, wire_format=read.protocol.format, model=read.model, parent_id=parent
-        )
+        user, above = read.user, self._store.sessions.find(parent) if parent else None
+        own = {"owner": user} if user else {}
+        row = self._ingest.ensure(
+            session_id, PROXY, wire_format=read.protocol.format, model=read.model, parent_id=parent,
+            state=origin_of(above) if above is not None else own,
+        )  # fmt: skip
+        _refuse_foreign(row, user)
+        return row
 
     def _is_aside(self, row: SessionRow, read: ReadCall) -> bool:
         """Return whether this is a side request of the client under a session's name: a title, a check."""
@@ -129,7 +138,11 @@ class Calls:
 
         A first question that was answered before begins another session.
         """
-        rows = [row for row in self._store.sessions.with_first(read.keys[0]) if row.source == PROXY]
+        rows = [
+            row
+            for row in self._store.sessions.with_first(read.keys[0])
+            if row.source == PROXY and origin_of(row).get("owner", "") == read.user
+        ]
         best, best_at = None, 0
         for row in {row.id: row for row in rows}.values():
             tail = (row.tail_hash or "").partition(AGAIN)[0]
@@ -276,6 +289,12 @@ class Calls:
             call = read.reply.call or f"{before}@{read.call.at}"
             records.append(UsageReport(usage, at, call, read.model, input_end=read.keys[-1]))
         return records
+
+
+def _refuse_foreign(row: SessionRow | None, user: str) -> None:
+    """Raise Conflict for a session that a user may not append to."""
+    if row is not None and not may_append(row, user):
+        raise Conflict(f"session {row.id} is not of user {user}; each user appends only to their own")
 
 
 def _prompt(read: ReadCall) -> tuple[str, str]:

@@ -23,6 +23,7 @@ from webapp.services.proxied.read_calls import ReadCall, usage_of
 from webapp.services.session.environment import Environment
 from webapp.services.session.proxy import ID_PREFIX, PROXY
 from webapp.services.session.session import Session
+from webapp.services.session.state import may_append, origin_of
 from webapp.services.session.stored_messages import whole
 from webapp.services.transfer.transcripts_out import places
 from webapp.store.context import AGENT
@@ -66,9 +67,10 @@ class FollowedCalls:
         """Return the link of a session; None where no call of it came since the start."""
         return self._links.get(session_id)
 
-    def followed(self, name: str) -> SessionRow | None:
-        """Return the followed session with a name at the proxy, deleted or not."""
-        return next((row for row in map(self._followed, followed_ids(name)) if row is not None), None)
+    def followed(self, name: str, user: str = "") -> SessionRow | None:
+        """Return the followed session with a name at the proxy that a user may append to, deleted or not."""
+        rows = (self._followed(one, user) for one in followed_ids(name))
+        return next((row for row in rows if row is not None), None)
 
     # -- which session
 
@@ -77,16 +79,17 @@ class FollowedCalls:
 
         `own` is the session that the proxy made for such calls, if there is one.
         """
-        row = self.followed(name) or self._followed(_cache_key(read))
+        user = read.user
+        row = self.followed(name, user) or self._followed(_cache_key(read), user)
         if row is not None or not read.taken:
             return row
         if own is not None and Session.of(self._environment, own).state.proxy.calls >= COMPARED_CALLS:
             return None
         return self._by_messages(read)
 
-    def _followed(self, session_id: str) -> SessionRow | None:
+    def _followed(self, session_id: str, user: str = "") -> SessionRow | None:
         row = self._store.sessions.find(session_id)
-        return row if row is not None and row.followed and row.source != PROXY else None
+        return row if row is not None and _is_transcript(row, user) else None
 
     def _by_messages(self, read: ReadCall) -> SessionRow | None:
         """Return the recent session whose last messages are in the request."""
@@ -94,7 +97,7 @@ class FollowedCalls:
         since = self._environment.clock() - RECENT_MS
         contents = None
         for row in rows:
-            if row.followed and row.source != PROXY and row.last_activity_at >= since:
+            if _is_transcript(row, read.user) and row.last_activity_at >= since:
                 contents = contents or RequestContents.of(read.items)
                 if contents.continues(self._last(row)):
                     return row
@@ -205,8 +208,15 @@ class FollowedCalls:
             row = self._followed(event.session_id)
             for name in names_of(event.session_id) if row is not None else ():
                 own = self._store.sessions.find(name)
-                if row is not None and own is not None and own.source == PROXY and own.deleted_at is None:
+                if row is None or own is None or own.source != PROXY or own.deleted_at is not None:
+                    continue
+                if origin_of(own).get("owner") == origin_of(row).get("owner"):
                     self.take_over(own, row, name)
+
+
+def _is_transcript(row: SessionRow, user: str) -> bool:
+    """Return whether a session is read from a transcript, and a user may append to it."""
+    return row.followed and row.source != PROXY and may_append(row, user)
 
 
 def names_of(session_id: str) -> list[str]:

@@ -27,7 +27,10 @@ TAKEN = range(200, 300)
 
 @dataclass(frozen=True)
 class ReadCall:
-    """A call as it was read: its messages with their keys, the other fields of its body, and its answer."""
+    """A call as it was read: its messages with their keys, the other fields of its body, and its answer.
+
+    It reaches the sessions of `user` alone, "" for every session.
+    """
 
     call: CallCopy
     protocol: Protocol
@@ -35,6 +38,7 @@ class ReadCall:
     items: Sequence[Any]
     keys: Sequence[str]
     reply: Reply | None
+    user: str = ""
 
     @property
     def taken(self) -> bool:
@@ -66,8 +70,8 @@ class ReadCall:
         )
 
 
-def read_call(call: CallCopy) -> ReadCall:
-    """Return what a call and its answer say.
+def read_call(call: CallCopy, user: str = "") -> ReadCall:
+    """Return what a call of a user and its answer say.
 
     Raises:
         Invalid: such a call holds no conversation.
@@ -87,7 +91,7 @@ def read_call(call: CallCopy) -> ReadCall:
         raise Malformed(f"the request of a call has no list {protocol.list_name}")
     reply = reply_of(protocol.format, call.answer) if call.whole and call.status in TAKEN else None
     try:
-        return ReadCall(call, protocol, body, items, keys_of(items), reply)
+        return ReadCall(call, protocol, body, items, keys_of(items), reply, user)
     except ValueError as error:
         raise Malformed(f"the request of a call cannot be read: {error}") from None
 

@@ -206,6 +206,13 @@ def origin_of(row: SessionRow) -> dict[str, str]:
     return {name: str(row.state[name]) for name in ("owner", "host") if row.state.get(name)}
 
 
+def may_append(row: SessionRow | None, user: str) -> bool:
+    """Return whether what a user sends may be appended to a session: only to their own; "" (no user) to every one."""
+    if not user or row is None or row.deleted_at is not None:  # what a deleted one is sent is dropped
+        return True
+    return origin_of(row).get("owner") == user
+
+
 def _is_like(value: Any, sound: Any) -> bool:
     """Return whether a value that was read has the expected types, including its nested fields."""
     if is_dataclass(sound):

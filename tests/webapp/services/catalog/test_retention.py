@@ -144,6 +144,42 @@ class TestWhatNeverGoes:
         assert found.sessions == 2
 
 
+class TestClocks:
+    """Times of use come from the clocks of agents' machines; the server has its own."""
+
+    def test_that_are_late_delete_nothing_in_use(self, app: App, now: list[int]) -> None:
+        """The transcript grew within the last day, years ago by its own times."""
+        at, now[0] = now[0], now[0] - 5 * DAY_MS
+        for name in ("grows", "arrived"):
+            session(app, name, days_ago=2_000)
+        now[0] = at
+        for name, days in (("grows", 0.5), ("arrived", 5)):
+            with app.store.write():
+                app.store.small.put_file(f"/{name}", name, {}, at - int(days * DAY_MS))
+        assert going(app, limits(days=30)) == ["arrived"]
+
+    def test_that_are_ahead_keep_nothing_for_ever(self, app: App, now: list[int]) -> None:
+        """A time that is still to come says nothing; when the transcript was last read does."""
+        now[0] -= 90 * DAY_MS
+        session(app, "ahead", days_ago=-2_000)
+        now[0] += 90 * DAY_MS
+        assert going(app, limits(days=100)) == []
+        assert going(app, limits(days=30)) == ["ahead"]
+
+    def test_of_the_server_that_were_set_wait_for_one_night_more(self, app: App, now: list[int]) -> None:
+        """Whoever sets a wrong clock right by then loses nothing; a server that was off waits too."""
+        session(app, "a", days_ago=2)
+        app.retention.put(limits(days=30))
+        right = now[0]
+        now[0] += 4_000 * DAY_MS
+        assert app.retention.run_if_due() is False
+        now[0] = right + DAY_MS
+        assert app.retention.run_if_due() is False
+        now[0] += DAY_MS
+        assert app.retention.run_if_due() is True
+        assert ids(app) == {"a"}
+
+
 class TestApplying:
     """The deletion itself."""
 
@@ -158,6 +194,27 @@ class TestApplying:
         assert done.text.endswith("deleted.")
         assert app.ingest.ensure("a", "claude-code") is None
         assert list(app.verify()) == []
+
+    def test_leaves_what_is_used_meanwhile_and_counts_what_went(
+        self, app: App, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """A sub-agent that goes on, and one that another process deletes, while others are being deleted."""
+        for name in ("a", "b", "c"):
+            session(app, name)
+            session(app, f"{name}.agent-1", parent=name, mib=1)
+        app.retention.put(limits(days=30))
+        delete = app.sessions.delete
+
+        def meanwhile(session_id: str) -> list[str]:
+            if session_id == "a":
+                app.ingest.append_records("b.agent-1", entries(user("once more")))
+                delete("c.agent-1")
+            return delete(session_id)
+
+        monkeypatch.setattr(app.sessions, "delete", meanwhile)
+        done = app.retention.apply(6)
+        assert ids(app) == {"b", "b.agent-1"}
+        assert (done.sessions, done.text) == (3, "3 sessions, 1.0 MiB deleted.")
 
     def test_deletes_nothing_that_was_not_confirmed(self, app: App) -> None:
         """Another session may have come to age meanwhile."""
