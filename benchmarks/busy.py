@@ -21,6 +21,7 @@ from benchmarks.load import serving
 from benchmarks.rows import Row, percentile
 from benchmarks.sessions import MODEL, messages
 from scripts.browser import launch_arguments, named_or_system
+from tests.browser.waiting import holds
 
 MESSAGES = 10_000
 RATE = 50
@@ -100,7 +101,7 @@ def _planned(page: Page) -> float:
         }"""
     )
     page.keyboard.press("p")
-    page.wait_for_function("() => window.planned !== null")
+    holds(page, "window.planned !== null")
     return float(page.evaluate("window.planned"))
 
 

@@ -18,6 +18,7 @@ from playwright.sync_api import Page, sync_playwright
 
 from benchmarks.rows import Row, percentile
 from scripts.browser import launch_arguments, named_or_system
+from tests.browser.waiting import holds
 from tests.servers import running_server
 
 LINES = 60
@@ -57,12 +58,10 @@ def _times() -> list[float]:
             browser = playwright.chromium.launch(executable_path=named_or_system(), args=launch_arguments())
             page = browser.new_page()
             page.goto(f"{server.url}/sessions/{SESSION}")
-            page.wait_for_function(
-                "() => document.querySelector('message-list')?.textContent.includes('line-0-end')"
-            )
+            holds(page, "document.querySelector('message-list')?.textContent.includes('line-0-end')")
             page.evaluate(WATCH)
             written = _append(file, page)
-            page.wait_for_function(f"() => window.seen[{LINES}] !== undefined")
+            holds(page, f"window.seen[{LINES}] !== undefined")
             seen: dict[str, float] = page.evaluate("() => window.seen")
             browser.close()
     unseen = [n for n in written if str(n) not in seen]

@@ -6,16 +6,29 @@ import { isAboveTarget, pageOf, titleOf, verdictText } from "../shared/session-f
 const KEY = "notify";
 const TITLE = document.title;
 
+/** The browser's permission, as last told: reading it waits for another process each time.
+ * @type {NotificationPermission} */
+let permission = "Notification" in globalThis ? Notification.permission : "denied";
+navigator.permissions
+  ?.query({ name: "notifications" })
+  .then((status) =>
+    status.addEventListener("change", () => {
+      permission = Notification.permission;
+    }),
+  )
+  .catch(() => {}); // a browser that does not tell of changes: the permission is read once a page
+
 /** True if the browser supports notifications here. */
-export const canNotify = () => "Notification" in globalThis && Notification.permission !== "denied";
+export const canNotify = () => permission !== "denied";
 
 /** True if the reader turned notifications on and the browser allows them. */
-export const isNotifying = () => canNotify() && Notification.permission === "granted" && recall(KEY) === "on";
+export const isNotifying = () => permission === "granted" && recall(KEY) === "on";
 
 /** Turns notifications on or off; the browser may ask for permission. */
 export async function toggleNotifying() {
   if (isNotifying()) return remember(KEY, null);
-  if ((await Notification.requestPermission()) === "granted") remember(KEY, "on");
+  permission = await Notification.requestPermission();
+  if (permission === "granted") remember(KEY, "on");
 }
 
 /** Puts the number of sessions above their target into the title of the tab. @param {number} above */

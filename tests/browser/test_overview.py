@@ -253,6 +253,13 @@ NOTICES = """() => {
 }"""
 
 
+ASKED = """() => {
+  window.asked = 0;
+  const get = (of, name) => { window.asked += name === "permission"; return Reflect.get(of, name); };
+  window.Notification = new Proxy(window.Notification, { get });
+}"""
+
+
 class TestAbove:
     """A session that crosses its target while nobody looks."""
 
@@ -280,6 +287,16 @@ class TestAbove:
         [[title, body]] = page.evaluate("window.notices")
         assert title == "Two"
         assert body.startswith("Prune now")
+
+    def test_asks_the_browser_once_whether_it_may_tell(self, page: Page, server: Server) -> None:  # X4
+        """Each question waits for another process of the browser; none is asked while the reader types."""
+        page.add_init_script(f"({ASKED})()")
+        managed(server, 2, id="one", title="One")
+        page.goto(server.url)
+        expect(page.locator("tr.session-row")).to_have_count(1)
+        page.get_by_label("Filter sessions").press_sequentially("nothing")
+        expect(page.locator("tr.session-row")).to_have_count(0)
+        assert page.evaluate("window.asked") == 1
 
 
 class TestSavings:
