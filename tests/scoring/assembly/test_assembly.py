@@ -54,16 +54,16 @@ def numbered(count: int, each: int = 10) -> list[Item | Summary]:
 
 
 class TestTheBudget:
-    """Tests of who gets how much."""
+    """The budget, divided among the parts of a context."""
 
     def test_is_shared_out(self) -> None:  # M1
-        """30,000 less two reserves, 15 % and 5 %, the rest is history."""
+        """30,000 less two reserves is available; 15 % go to memories, 5 % to learnings, the rest to history."""
         budget = TokenBudget(30_000, 2_000, 2_000, 0.15, 0.05, 16)
         assert (budget.memory, budget.learnings, budget.history) == (3_900, 1_300, 20_800)
 
     @pytest.mark.parametrize(("old", "stay"), [(99, 2), (100, 1)])
     def test_counts_the_new_message_first(self, old: int, stay: int) -> None:  # M1
-        """Conformance example 7: beside one token 99 fit into 100, and 100 do not."""
+        """Conformance example 7: beside a new message of one token, 99 tokens fit into 100 and 100 do not."""
         snapshot = Snapshot((Item("1", user(words(old))),), new_message=user("hi"))
         assert len(build(snapshot, config=bare(100)).messages) == stay
 
@@ -75,30 +75,30 @@ class TestTheBudget:
         assert made.over_budget is not None
 
     def test_gives_history_what_memory_does_not_use(self) -> None:  # M1
-        """Nothing was found, so history may take all."""
+        """If no memory was found, history may use the memory's share too."""
         made = build(numbered(10), config=by(TokenBudget(100, 0, 0, 0.15, 0.05, 0)))
         assert made.token_estimate == 100
 
     def test_counts_the_real_prompt(self) -> None:  # M3
-        """A prompt above its reserve takes the room of history."""
+        """A prompt above its reserve takes the excess from history."""
         made = build(numbered(10), "default", words(50), by(TokenBudget(100, 20, 0, 0, 0, 0)))
         assert made.raw_message_tokens == 50
         assert made.token_estimate == 100
 
     def test_comes_from_the_window_otherwise(self) -> None:  # C5
-        """Window less the output reserve and the buffer."""
+        """Without a budget of its own it is the window less the output reserve and the buffer."""
         made = build([user()], "claude-3-opus")
         assert made.budget.total == 200_000 - 4_096 - 20_000
 
-    def test_of_a_window_without_anything_usable_is_zero_and_said(self) -> None:  # C5
-        """The result says so; it does not fail."""
+    def test_of_a_window_without_usable_tokens_is_zero_and_reported(self) -> None:  # C5
+        """The result reports it instead of failing."""
         made = build([user()], config=AssemblyConfig(replace(BALANCED, response_reserve=10_000_000)))
         assert made.budget.total == 0
         assert made.over_budget is not None
         assert "nothing of the window is usable" in made.notes[0]
 
     def test_gives_the_room_of_memories_to_what_is_always_kept(self) -> None:  # M1, C5
-        """Nothing is above the budget for the sake of what would be good to know."""
+        """If the protected messages need that room, memories are left out and the budget is kept."""
         said = [Item(str(n), user(words(10))) for n in range(4)]
         memories = ["m"]
         config = AssemblyConfig(replace(BALANCED, fresh_tail=4), usable=46, counter=Words())
@@ -112,8 +112,8 @@ class TestTheBudget:
 class TestTheOrder:
     """Summaries and messages as they happened."""
 
-    def test_is_kept(self) -> None:  # M7
-        """Enriched system, summaries at their place, messages, the new one."""
+    def test_is_that_of_the_session(self) -> None:  # M7
+        """The order is the enriched system prompt, summaries in their places, messages, and the new message."""
         items = [Summary("s", words(3)), *numbered(4)]
         snapshot = Snapshot(items, memories=["remember this"], new_message=user("new"))
         made = build(snapshot, "default", "You are.", by(TokenBudget(1_000, 100, 0)))
@@ -121,13 +121,13 @@ class TestTheOrder:
         assert [m.text.split()[0] for m in made.messages] == ["[Summary:", "w", "w", "w", "w", "new"]
 
     def test_has_a_summary_at_the_place_of_what_it_covers(self) -> None:  # C2, M7
-        """Between the messages before and behind it."""
+        """The summary is between the messages before and after those it covers."""
         first, *rest = numbered(3)
         made = build([first, Summary("s", "short"), *rest], config=bare(1_000))
         assert made.messages[1].text == "[Summary: depth 1, 0 messages]\nshort"
 
     def test_heads_a_summary_with_what_it_covers(self) -> None:  # M6
-        """Depth, messages and days."""
+        """The heading gives depth, number of messages and days."""
         summary = Summary("s", "text", 2, 45, "2024-01-15T08:00:00Z", "2024-01-16T09:00:00Z")
         assert summary.heading == "[Summary: depth 2, 45 messages, covers 2024-01-15 to 2024-01-16]"
 
@@ -143,7 +143,7 @@ class TestTheFreshTail:
         assert made.left_out == tuple(str(n) for n in range(1, 12))
 
     def test_over_a_budget_of_zero_stays_and_is_flagged(self) -> None:  # M4, B7
-        """Conformance example 8: all three and the new message."""
+        """Conformance example 8: all three messages and the new one are sent, and the excess is reported."""
         snapshot = Snapshot(tuple(numbered(6)), new_message=user("hi"))
         made = build(snapshot, config=bare(0, tail=3))
         assert len(made.messages) == 4
@@ -151,7 +151,7 @@ class TestTheFreshTail:
         assert made.over_budget.protected_tokens == 31
 
     def test_never_begins_with_an_orphan_result(self) -> None:  # M4, P4
-        """The unit a result belongs to is protected whole."""
+        """If the tail would begin with a result, the whole unit with its call is protected."""
         items = [
             *numbered(6),
             Item("c", calls("1", "2")),
@@ -164,7 +164,7 @@ class TestTheFreshTail:
         assert made.messages[-4].calls
 
     def test_holds_at_least_the_recent_messages_of_the_settings(self) -> None:  # S2
-        """A fresh tail below `min_recent_messages` is widened."""
+        """A fresh tail smaller than `min_recent_messages` is extended."""
         config = AssemblyConfig(replace(BALANCED, fresh_tail=2, min_recent_messages=8))
         assert config.tail == 8
 
@@ -173,7 +173,7 @@ class TestSummaries:
     """Summaries in the assembled list."""
 
     def test_too_large_does_not_starve_the_others(self) -> None:  # M6
-        """Conformance example 9: one huge early summary, two small later ones."""
+        """Conformance example 9: one huge early summary is left out, two small later ones are sent."""
         items = [Summary("a", words(500)), Summary("b", words(5)), Summary("c", words(5)), *numbered(4)]
         made = build(items, config=bare(70))
         assert made.summaries_left_out == ("a",)
@@ -181,27 +181,27 @@ class TestSummaries:
         assert "summary a does not fit and is left out" in made.notes
 
     def test_come_before_older_messages(self) -> None:  # M6
-        """With room for one, the summary stays."""
+        """If there is room for one of the two, the summary is kept."""
         made = build([Summary("s", words(5)), *numbered(4)], config=bare(30, tail=1))
         assert made.has_summary
         assert made.raw_message_tokens <= 20
 
     def test_of_a_hundred_thousand_tokens_never_break_the_budget(self) -> None:  # C5, S2
-        """Conformance example 13: a usable 36,000."""
+        """Conformance example 13: the result fits the usable 36,000 tokens."""
         items = [Summary("s", words(100_000)), *numbered(20)]
         made = build(items, config=AssemblyConfig(BY_BUDGET, usable=36_000, counter=Words()))
         assert made.token_estimate <= 36_000
         assert not made.has_summary
 
-    def test_above_their_share_are_left_out_and_said_to_be(self) -> None:  # S2
-        """30 % of what is available."""
+    def test_above_their_share_are_left_out_and_reported(self) -> None:  # S2
+        """Summaries may use 30 % of the available tokens; what is above is left out and reported."""
         config = AssemblyConfig(BY_BUDGET, usable=1_000, counter=Words())
         assert build([Summary("s", words(290)), *numbered(2)], config=config).has_summary
         made = build([Summary("s", words(300)), *numbered(2)], config=config)
         assert made.summaries_left_out == ("s",)
 
-    def test_are_made_for_the_list_where_the_strategy_summarises(self) -> None:  # C2, C5
-        """At the place of the first message covered; the same list gives the same bytes."""
+    def test_are_written_if_the_strategy_summarises(self) -> None:  # C2, C5
+        """A summary is placed at the first message it covers; the same list gives the same bytes."""
         said = [Item(str(n), user(f"{n} " + "use src/parser.py for it " * 60)) for n in range(40)]
         rules = replace(BALANCED, fresh_tail=2, user_words_tokens=0)
         config = AssemblyConfig(rules, usable=6_000, strategy="summarise")
@@ -216,8 +216,8 @@ class TestSummaries:
 class TestOutputs:
     """Tool outputs in what the model is sent."""
 
-    def test_that_come_again_are_cleared_before_anything_is_left_out(self) -> None:  # X7, C2
-        """In a bare list too; without the stage what is oldest goes."""
+    def test_that_repeat_are_cleared_before_messages_are_left_out(self) -> None:  # X7, C2
+        """A repeated output is cleared before old messages are left out, in a bare list too."""
         said = [m for n in "123" for m in (calls(n), results(n, text=words(500)))]
         said += [user("on") for _ in range(9)]
         rules = replace(BALANCED, strategy="newest_first", fresh_tail=2, user_words_tokens=0)
@@ -231,10 +231,10 @@ class TestOutputs:
 
 
 class TestTheNewestMessage:
-    """The only one that is ever cut here."""
+    """The newest message is the only one that an assembly shortens."""
 
-    def test_above_the_usable_budget_is_sent_cut_and_said_to_be(self) -> None:  # C2, C5
-        """Conformance example 13."""
+    def test_above_the_usable_budget_is_shortened_and_reported(self) -> None:  # C2, C5
+        """Conformance example 13: it is shortened to the usable budget, and the result says so."""
         made = build(
             [*numbered(3), Item("new", user(words(50_000)))],
             config=AssemblyConfig(usable=36_000, counter=Words()),
@@ -245,8 +245,8 @@ class TestTheNewestMessage:
         assert "the newest message is cut from 50,000 to" in made.notes[0]
         assert len(made.messages) == 4
 
-    def test_is_whole_where_it_fits(self) -> None:  # C2
-        """Even where nothing else does."""
+    def test_is_whole_if_it_fits(self) -> None:  # C2
+        """It is kept whole even if no other message fits."""
         made = build([*numbered(20), Item("new", user(words(95)))], config=bare(100))
         assert made.messages == (user(words(95)),)
         assert not made.newest_cut
@@ -255,8 +255,8 @@ class TestTheNewestMessage:
 class TestToolOutputs:
     """Outputs that were cleared, and files by reference."""
 
-    def test_that_are_compacted_give_way_to_a_tombstone(self) -> None:  # C3
-        """Conformance example 12: absent from the context; the call keeps its arguments."""
+    def test_that_are_compacted_are_replaced_by_a_tombstone(self) -> None:  # C3
+        """Conformance example 12: the output is gone from the context, while its call keeps the arguments."""
         output = message("tool", "", ToolResult("1", words(300, "secret"), "read"))
         items = [
             Item("u", user()),
@@ -269,7 +269,7 @@ class TestToolOutputs:
         assert made.messages[1].calls == (ToolCall("1", "read", '{"path": "a.py"}'),)
 
     def test_before_a_summary_are_not_cleared(self) -> None:  # C8
-        """Clearing stops at it."""
+        """Clearing never goes back beyond a summary."""
 
         def turn(n: int) -> list[Item | Summary]:
             output = message("tool", "", ToolResult(f"c{n}", words(900), "read"))
@@ -287,13 +287,13 @@ class TestToolOutputs:
         assert cleared_ids(early.messages) == {"c2"}
 
     def test_are_counted(self) -> None:  # C1
-        """Among the tokens of messages."""
+        """Outputs count among the tokens of messages."""
         made = build([user("a b"), calls("1"), results("1", text=words(7))], config=bare(1_000))
         assert made.tool_output_tokens == 8
         assert made.raw_message_tokens == 2 + 5 + 8 - 1
 
-    def test_files_stand_in_whole_blocks(self) -> None:  # C4
-        """Conformance example 12: opened and closed."""
+    def test_files_are_in_whole_blocks(self) -> None:  # C4
+        """Conformance example 12: each file block has its opening and its closing marker."""
         said = message("user", "look", FileReference("src/a.py", "sha1:7", "text/x-python", 120, "a parser"))
         made = build(Snapshot((Item("1", said),), format="openai"))
         text = str(made.messages[0]["content"])
@@ -302,10 +302,10 @@ class TestToolOutputs:
 
 
 class TestWhatComesBack:
-    """The result as a value."""
+    """The result of an assembly as a value."""
 
     def test_is_in_the_format_that_came_in(self) -> None:  # C1
-        """The same objects where nothing changed."""
+        """Unchanged messages are the very objects that were passed in."""
         given = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]
         made = build(given, "gpt-5", "You are.")
         assert all(a is b for a, b in zip(made.messages, given, strict=True))
@@ -322,27 +322,27 @@ class TestWhatComesBack:
         assert made.token_estimate == made.tool_tokens + made.raw_message_tokens
 
     def test_of_the_same_state_is_the_same(self) -> None:  # P9
-        """Equal in every field."""
+        """Two assemblies of the same state are equal in every field."""
         snapshot = Snapshot([Summary("s", "text"), *numbered(40)], memories=["one"], learnings=["two"])
         assert build(snapshot, config=bare(200, 4)) == build(snapshot, config=bare(200, 4))
 
-    def test_of_nothing_is_nothing(self) -> None:
-        """An empty session has a prompt, and no message."""
+    def test_of_an_empty_session_has_no_messages(self) -> None:
+        """An empty session has a prompt and no messages."""
         made = build([], "gpt-5", "You are.")
         assert made.messages == ()
         assert made.oldest_included_message_id is None
 
-    def test_of_nonsense_is_refused(self) -> None:
-        """A list of what are no messages."""
+    def test_refuses_items_that_are_not_messages(self) -> None:
+        """A list whose items are not messages is an error."""
         with pytest.raises(UnknownFormat):
             build([1, 2, 3])
 
 
 class TestRepairs:
-    """Broken lists go out mended."""
+    """Repairs of lists that are not valid."""
 
     def test_are_reported_and_leave_the_input_alone(self) -> None:  # P4, X6
-        """Conformance example 18: an orphan, an open call, a second result."""
+        """Conformance example 18: an orphan, an open call and a second result are reported and repaired."""
         given = (
             user(),
             results("gone"),
@@ -359,13 +359,13 @@ class TestRepairs:
         assert [m.role for m in made.messages] == ["user", "assistant", "tool", "assistant", "tool", "user"]
 
     def test_begin_a_list_with_the_user_where_the_format_asks(self) -> None:  # X6
-        """A context may have lost its beginning."""
+        """A list that lost its beginning gets an opening user message, if the format requires one."""
         made = build([model(), user()], config=AssemblyConfig(format="anthropic"))
         assert made.messages[0].role == "user"
         assert len(made.messages) == 3
 
     def test_put_a_user_into_a_list_without_one(self) -> None:  # X6, P2
-        """Somebody has to have asked something; a system message is not assumed."""
+        """Providers require a user message; a missing system message is not added."""
         made = build([system(), model()])
         assert [m.role for m in made.messages] == ["system", "user", "assistant"]
 

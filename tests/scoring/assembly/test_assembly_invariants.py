@@ -72,14 +72,14 @@ def tokens_of(made: BuiltContext) -> int:
 
 @pytest.mark.parametrize("name", NAMES)
 class TestAnyAssembly:
-    """Held on generated sessions: any mixture of roles, orphans, media, reasoning, summaries, windows."""
+    """Properties of any assembly: any mixture of roles, orphans, media, reasoning, summaries and windows."""
 
     @given(st.data())
     @settings(max_examples=80)
     def test_is_within_its_budget_or_says_that_it_is_not(
         self, name: str, data: st.DataObject
     ) -> None:  # C5, M1
-        """Counted independently, system prompt included."""
+        """The tokens are counted independently, system prompt included; an excess is reported."""
         config = rules(data.draw, name)
         made = build(data.draw(snapshots(name)), "default", data.draw(st.text(max_size=100)), config)
         assert tokens_of(made) <= made.token_estimate
@@ -90,7 +90,7 @@ class TestAnyAssembly:
     @given(st.data())
     @settings(max_examples=120)
     def test_is_valid_for_the_wire_format(self, name: str, data: st.DataObject) -> None:  # X6, P4
-        """As it is written, by the format's documented rules; or nothing but the system speaks."""
+        """The list as written passes the documented rules of its format, or holds the system prompt alone."""
         made = build(data.draw(snapshots(name)), config=rules(data.draw, name))
         if all(m.role == "system" for m in made.messages):
             return
@@ -100,7 +100,7 @@ class TestAnyAssembly:
     @given(st.data())
     @settings(max_examples=60)
     def test_keeps_the_order_and_repeats_itself(self, name: str, data: st.DataObject) -> None:  # M7, P9
-        """The same state gives the same value; what stays stands as it stood; the input is left alone."""
+        """The same state gives an equal value, kept messages stay in order, and the input is not changed."""
         snapshot, config = data.draw(snapshots(name)), rules(data.draw, name)
         before = [*snapshot.items]
         made = build(snapshot, config=config)
@@ -124,7 +124,7 @@ def fits_alone(messages: list[Message], unit: tuple[int, ...], room: int) -> boo
 
 
 class TestABareList:
-    """Of which nothing is known but what it says."""
+    """A bare list, whose messages come without stored facts."""
 
     @given(
         talks(), st.sampled_from([FORESIGHT, BLUEPRINT]), st.sampled_from(sorted(STRATEGIES)), st.floats(0, 1)
@@ -133,7 +133,7 @@ class TestABareList:
     def test_is_chosen_from_as_a_prune_chooses(
         self, messages: list[Message], preset: Settings, strategy: str, share: float
     ) -> None:  # C2, X7
-        """The same messages stay, and the same is left of outputs."""
+        """An assembly keeps the same messages as a prune, and the same rows of outputs."""
         rules = replace(preset, strategy=strategy, fresh_tail=1, counting="tokenizer", min_recent_messages=1)
         history = History.of(messages, settings=rules)
         budget = int(sum(history.tokens) * share)
@@ -146,8 +146,8 @@ class TestABareList:
                 stays.insert(place, done.summary.summary.as_message())
             assert list(made.messages) == stays
 
-    def test_is_said_to_be_too_long_only_where_it_is(self) -> None:  # C5, B7
-        """Check that what a repair adds is made room for with what can go, however little goes at a time."""
+    def test_is_reported_too_long_only_if_nothing_else_can_go(self) -> None:  # C5, B7
+        """Repairs need tokens, for which messages are dropped, down to the last one that can go."""
         said = [user("x " * 400), *(model(f"{n} so it is") for n in range(200))]
         rules = replace(FORESIGHT, strategy="newest_first", user_words_tokens=0, min_recent_messages=1)
         for usable in range(40, 400, 3):
@@ -158,14 +158,14 @@ class TestABareList:
 
 
 class TestAnyEmergency:
-    """The last resort, on anything."""
+    """The emergency path on any list."""
 
     @given(any_messages, st.integers(0, 2_000), st.booleans(), st.integers(0, 8))
     @settings(max_examples=200)
     def test_ends_within_the_budget(
         self, messages: list[Message], available: int, overflow: bool, recent: int
     ) -> None:  # S5, P6, C5
-        """Repairs included, and with words of the user's; it says with the numbers where there is no room for that."""
+        """The result fits, repairs included, and keeps words of the user; otherwise the error has the numbers."""
         system = sum(estimate_message_tokens(m) for m in messages if m.role == "system")
         if system > available:
             with pytest.raises(SystemTooLarge) as caught:
@@ -188,7 +188,7 @@ class TestAnyEmergency:
     def test_leaves_a_list_that_can_be_sent(
         self, data: st.DataObject, name: str, available: int, overflow: bool
     ) -> None:  # X6, P4
-        """Assembled from what is left, it is valid for its format."""
+        """The list assembled from the remaining messages is valid for its format."""
         said = decode(encode(data.draw(conversations()), name, {}), name).messages
         try:
             done = relieve(said, available, overflow=overflow)

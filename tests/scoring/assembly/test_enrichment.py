@@ -12,53 +12,53 @@ FACTS = [
 
 
 class TestMemory:
-    """Tests of what was found for the new message."""
+    """Memories found for the new message."""
 
     def test_stands_under_its_heading_behind_the_prompt(self) -> None:  # M3
-        """The prompt comes first and is whole."""
+        """The section follows the whole prompt, under its heading."""
         made = enrich("You are an agent.", FACTS[:2], [], 1_000, 0)
         assert made.prompt.startswith(f"You are an agent.\n\n{MEMORY_HEADING}\n\n- fact 0")
         assert made.memories == 2
 
     def test_is_cut_to_its_budget(self) -> None:  # M3
-        """Conformance example 10: the whole section, heading included, is within the budget."""
+        """Conformance example 10: the section with its heading is within the budget."""
         made = enrich("", FACTS, [], 100, 0)
         assert 0 < made.memory_tokens <= 100
         assert ESTIMATOR.count(made.prompt) == made.memory_tokens
         assert "relevant memory is cut to 100 tokens" in made.notes[0]
 
     def test_is_left_out_where_nothing_fits(self) -> None:
-        """No heading without a line."""
+        """If no line fits, the heading is left out too."""
         assert enrich("p", FACTS, FACTS, 0, 0).prompt == "p"
 
-    def test_in_a_script_without_blanks_is_cut_too(self) -> None:
-        """A text of a single word."""
+    def test_in_a_script_without_blanks_is_cut(self) -> None:
+        """A text that is a single word is cut to the budget as well."""
         made = enrich("", ["数据库连接失败" * 60], [], 60, 0)
         assert 0 < made.memory_tokens <= 60
 
 
 class TestLearnings:
-    """Tests of what was learned before."""
+    """Learnings from earlier sessions."""
 
     def test_the_sixth_is_left_out(self) -> None:  # M3
-        """Conformance example 10: up to five."""
+        """Conformance example 10: at most five are added."""
         made = enrich("", [], [f"learning {n}" for n in range(6)], 0, 1_000)
         assert made.learnings == 5
         assert "learning 5" not in made.prompt
         assert made.notes == ("1 past learnings are left out",)
 
     def test_are_taken_whole_or_not_at_all(self) -> None:  # M3
-        """One that is too large does not stop the others."""
+        """A learning that is too large does not exclude the others."""
         made = enrich("", [], ["long " * 500, "short one"], 0, 40)
         assert made.prompt == f"{LEARNINGS_HEADING}\n\n- short one"
         assert made.learnings_tokens <= 40
 
 
 class TestWordsForSearch:
-    """Tests of what the memory store is asked."""
+    """The words of a message by which memories are searched."""
 
     def test_are_the_telling_words_once(self) -> None:  # M3
-        """Common words and repetitions say nothing."""
+        """Common words and repeated words are left out."""
         assert words_for_search(message("user", "Please fix the Login page, the login!")) == (
             "fix",
             "login",
@@ -66,10 +66,10 @@ class TestWordsForSearch:
         )
 
     def test_of_a_message_without_content_are_none(self) -> None:  # M3
-        """Conformance example 10: it does not crash."""
+        """Conformance example 10: a message without content gives no words."""
         assert words_for_search(Message("user")) == ()
         assert words_for_search(None) == ()
 
     def test_of_a_long_message_are_not_too_many(self) -> None:
-        """A query of everything finds everything."""
+        """The number of words is limited, since a query with every word finds everything."""
         assert len(words_for_search(message("user", " ".join(f"word{n}" for n in range(500))))) == 32

@@ -28,10 +28,10 @@ def slots_of(messages: list[Message]) -> list[Slot]:
 
 
 class TestWhatAPlanSees:
-    """Of slots, as of bare messages."""
+    """The history that a plan reads from the items of an assembly."""
 
     def test_is_what_it_sees_of_bare_messages(self) -> None:  # C2
-        """Contents and traces where the settings read them, and nothing that they do not."""
+        """Contents and traces are the same, and present only if the settings read them."""
         for settings in (FORESIGHT, BLUEPRINT, replace(FORESIGHT, strategy="score")):
             history = history_of(slots_of(SAID), settings)
             wanted = History.of(SAID, settings=replace(settings, counting="tokenizer"))
@@ -40,7 +40,7 @@ class TestWhatAPlanSees:
         assert history_of(slots_of(SAID), BLUEPRINT).features[2].content is None
 
     def test_rates_keywords_by_the_task_type(self) -> None:  # B18
-        """As a plan over the bare messages does."""
+        """The task type is recognised as in a plan over the bare messages."""
         support = replace(FORESIGHT.task_types, support=TypeOverrides(keywords=BLUEPRINT.keywords[:1]))
         settings = replace(FORESIGHT, strategy="score", task_type="support", task_types=support)
         said = [user("completed"), user("failed")]
@@ -48,13 +48,13 @@ class TestWhatAPlanSees:
         assert history_of(slots_of(said), settings).keywords[0] == 0 < BLUEPRINT.keywords[0].share
 
     def test_is_taken_from_the_item_where_that_is_known(self) -> None:
-        """Without looking at the message."""
+        """Features stored with an item are used without analysing its message."""
         features = analyse(user("something else"), 5, lexicon_of(BLUEPRINT.keywords))
         item = Item("a", user(), features)
         assert history_of([Slot("a", item.message, 5, item)], BLUEPRINT).features == [features]
 
     def test_is_found_once(self) -> None:
-        """A list that is planned again is not read again."""
+        """A list that is planned again is not analysed again."""
         slots = slots_of(SAID)
         first = history_of(slots, FORESIGHT).features
         assert all(
@@ -63,10 +63,10 @@ class TestWhatAPlanSees:
 
 
 class TestBeforeTheLastSummary:
-    """Tests of how many messages a summary has behind it."""
+    """The number of messages before the last summary."""
 
     def test_counts_no_summaries(self) -> None:
-        """Of two, the last one is meant; without one there are none."""
+        """Of two summaries the last one counts; without one the number is 0."""
         message, summary = (Slot("", user(), 1, summary=is_one) for is_one in (False, True))
         assert before_the_last_summary([message, summary, message, summary, message]) == 2
         assert before_the_last_summary([message, message]) == 0

@@ -14,22 +14,22 @@ from tests.scoring.builders import BALANCED, history_of, model, user
 
 
 class TestSnapshot:
-    """Whatever a session is given as."""
+    """Snapshots made from messages, wire objects or stored items."""
 
     def test_stays_as_it_is(self) -> None:
-        """A snapshot is one already."""
+        """A snapshot is returned unchanged."""
         one = Snapshot()
         assert Snapshot.of(one) is one
 
     def test_numbers_bare_messages(self) -> None:
-        """Their positions are their ids; summaries and items stay."""
+        """Messages get their positions as ids; summaries and items are kept."""
         summary, item = Summary("s", "text"), Item("x", user())
         made = Snapshot.of([model(), summary, item])
         assert made.items == (Item("0", model()), summary, item)
         assert made.format == ""
 
     def test_reads_wire_objects_and_bodies(self) -> None:
-        """A list or a request body; the format is remembered, the tools count."""
+        """The format is remembered, and the tools of a body are counted."""
         listed = [{"role": "user", "content": [{"type": "text", "text": "hi"}]}]
         body = {
             "messages": listed,
@@ -42,7 +42,7 @@ class TestSnapshot:
         assert Snapshot.of(body).tools == ({"name": "t", "input_schema": {}},)
 
     def test_an_item_knows_its_tokens_from_its_features(self) -> None:
-        """Found when the message came in."""
+        """An item takes its tokens from its stored features."""
         said = message("user", "some words")
         features = history_of([said]).features[0]
         assert Item("1", said, features).tokens == features.tokens
@@ -50,10 +50,10 @@ class TestSnapshot:
 
 
 class TestTheRules:
-    """Tests of what a config may be."""
+    """The settings and budget of an assembly."""
 
     def test_come_from_settings_or_a_budget_alone(self) -> None:  # C1
-        """A bare budget means the newest first."""
+        """A bare budget means the strategy *newest first*."""
         budget = TokenBudget(1_000, 0, 0, fresh_tail_count=3)
         assert AssemblyConfig.of(budget).settings.strategy == "newest_first"
         assert AssemblyConfig.of(budget).tail == 3
@@ -61,27 +61,27 @@ class TestTheRules:
         assert AssemblyConfig.of(None) == AssemblyConfig()
 
     def test_count_as_the_settings_say(self) -> None:
-        """Four characters in *Blueprint*, unless a counter is handed in."""
+        """*Blueprint* counts four characters a token, unless a counter is passed."""
         assert AssemblyConfig(BLUEPRINT).counts is FOUR_CHARACTERS
         assert AssemblyConfig(BLUEPRINT, counter=ESTIMATOR).counts is ESTIMATOR
 
     def test_protect_at_least_the_recent_messages(self) -> None:  # S2, C2
-        """Also where a prune has no fresh tail; a bare budget has the tail it names."""
+        """So it is for a prune without fresh tail; a bare budget has the tail that it names."""
         assert AssemblyConfig(BLUEPRINT).tail == 6
         assert AssemblyConfig(replace(BALANCED, fresh_tail=16)).tail == 16
         assert AssemblyConfig(budget=TokenBudget(10, 0, 0, fresh_tail_count=0)).tail == 0
 
-    def test_are_those_of_the_default_preset_where_nothing_is_said(self) -> None:  # C5
-        """One default for the library and the application: no rules, and rules that name no settings."""
+    def test_default_to_the_default_preset(self) -> None:  # C5
+        """The library and the application share one default preset."""
         for config in (AssemblyConfig(), AssemblyConfig.of(None)):
             assert config.settings == PRESETS[DEFAULT_PRESET]
 
 
 class TestAUserMessage:
-    """Tests of what every format writes of it."""
+    """User messages, in any format."""
 
-    def test_says_something_by_words_or_media(self) -> None:  # X6
-        """Blanks and results of tools are nothing a list could begin with."""
+    def test_have_words_or_media(self) -> None:  # X6
+        """A text of blanks, or a message of tool results, cannot open a list."""
         assert user_says_something(user("hi"))
         assert user_says_something(message("user", "", Media("image")))
         assert not user_says_something(user("  "))

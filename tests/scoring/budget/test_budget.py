@@ -23,12 +23,12 @@ from tests.scoring.builders import BALANCED, user
 
 
 def window(tokens: int, input_limit: int | None = None) -> ModelLimits:
-    """A model of which only the window matters."""
+    """Return a model of which only the window matters."""
     return ModelLimits("made-up", tokens, input_limit)
 
 
 class TestTargets:
-    """Tests of how far a context may fill its window."""
+    """The target, up to which a context may fill its window, and the aim of a prune."""
 
     @pytest.mark.parametrize(
         ("name", "limit", "target"),
@@ -40,12 +40,12 @@ class TestTargets:
         ],
     )
     def test_of_blueprint_are_eighty_percent(self, name: str, limit: int, target: int) -> None:  # B13
-        """Target and aim are one in this preset."""
+        """Target and aim are equal in this preset."""
         model = find_model(name, settings=BLUEPRINT)
         assert targets(model, BLUEPRINT) == Targets(limit, target, target, "percent")
 
     def test_are_the_least_of_three(self) -> None:  # X10
-        """80 % of the input limit, the window less the reserve, the user's cap; it says which."""
+        """80 % of the input limit, the window less the reserve, or the user's cap; the answer names which."""
         reserve = replace(BALANCED, response_reserve=60_000)
         cap = replace(BALANCED, cap_tokens=50_000)
         assert targets(window(200_000), BALANCED) == Targets(200_000, 160_000, 120_000, "percent")
@@ -54,37 +54,37 @@ class TestTargets:
         assert targets(window(200_000), cap) == Targets(200_000, 50_000, 37_500, "cap")
 
     def test_never_aim_above_themselves(self) -> None:  # X9
-        """Whatever the settings, a prune cuts to the target at most."""
+        """Whatever the settings are, a prune never cuts to more than the target."""
         tight = replace(BLUEPRINT, cap_tokens=1_000)
         assert targets(window(200_000), tight) == Targets(200_000, 1_000, 1_000, "cap")
 
 
 class TestUtilization:
-    """Tokens of the limit."""
+    """Tokens as a percentage of the limit."""
 
     @pytest.mark.parametrize(
         ("tokens", "limit", "percent"),
         [(57_450, 200_000, 28.7), (0, 100, 0.0), (300, 200, 150.0), (5, 0, 0.0)],
     )
     def test_has_one_decimal_and_no_cap(self, tokens: int, limit: int, percent: float) -> None:  # X10
-        """150 % is shown as such."""
+        """150 % is shown as 150 %."""
         assert utilization(tokens, limit) == percent
 
 
 class TestUsable:
-    """Tests of what an assembled context may take."""
+    """The tokens that an assembled context may use."""
 
     @pytest.mark.parametrize(
         ("tokens", "usable"),
         [(200_000, 200_000 - 4_096 - 20_000), (8_192, 8_192 - 4_096 - 819), (1_000_000, 1_000_000 - 24_096)],
     )
     def test_is_the_window_less_reserve_and_buffer(self, tokens: int, usable: int) -> None:  # C5
-        """At least 4,096 for the answer; a buffer of 20,000, on small windows a tenth."""
+        """The window less at least 4,096 tokens for the answer and a buffer of 20,000, on small windows a tenth."""
         assert usable_tokens(window(tokens), BALANCED) == usable
         assert usable_tokens(window(tokens), replace(BALANCED, response_reserve=0)) == usable
 
     def test_refuses_a_window_with_nothing_usable(self) -> None:  # C5
-        """With the numbers."""
+        """The error has the numbers."""
         with pytest.raises(InvalidSettings, match="window: expected more than 4,496 tokens, got 4,000"):
             usable_tokens(window(4_000), BALANCED)
 
@@ -93,18 +93,18 @@ class TestOverBudget:
     """The check before a call."""
 
     def test_adds_messages_tools_and_reserve(self) -> None:  # P5
-        """Exactly full is not over."""
+        """A context that fills the limit exactly is not over budget."""
         assert not is_over_budget(90, 5, 5, 100)
         assert is_over_budget(90, 5, 6, 100)
 
-    def test_counts_what_is_not_counted_yet(self) -> None:  # P5
-        """Messages and tool definitions may come as they are."""
+    def test_counts_messages_and_tools_without_counts(self) -> None:  # P5
+        """Messages and tool definitions can be passed instead of their token counts."""
         assert is_over_budget([user("x" * 4_000)], [{"name": "read"}], 10, 200)
         assert not is_over_budget([user("hello")], [], 10, 200)
 
 
 class TestTokenBudget:
-    """A total, shared out."""
+    """A total of tokens, divided into reserves and shares."""
 
     BUDGET = TokenBudget(30_000, 2_000, 2_000, 0.15, 0.05, 16)
 
@@ -120,7 +120,7 @@ class TestTokenBudget:
         assert budget == TokenBudget(30_000)
 
     def test_may_be_used_up_by_its_reserves(self) -> None:  # M2
-        """Reserves equal to the total are accepted, and leave nothing."""
+        """Reserves equal to the total are accepted and leave nothing."""
         budget = TokenBudget(4_000, 2_000, 2_000)
         assert (budget.available, budget.history) == (0, 0)
 
@@ -138,22 +138,22 @@ class TestTokenBudget:
             ({"total": 3_999}, "system_reserve"),
         ],
     )
-    def test_is_refused_where_it_cannot_be(self, changes: dict[str, Any], field: str) -> None:  # M2
-        """The message says which number and why."""
+    def test_refuses_impossible_numbers(self, changes: dict[str, Any], field: str) -> None:  # M2
+        """The error names the wrong number and the reason."""
         with pytest.raises(InvalidSettings) as refused:
             replace(self.BUDGET, **changes)
         assert [fault.field for fault in refused.value.faults] == [field]
 
     def test_names_every_fault_at_once(self) -> None:  # M2
-        """Not one after the other."""
+        """One error has every fault."""
         with pytest.raises(InvalidSettings, match=r"total: .*memory_fraction: "):
             TokenBudget(-5, memory_fraction=-0.1)
 
 
 class TestShares:
-    """A percentage of tokens."""
+    """A percentage of tokens, as a whole number."""
 
-    def test_is_rounded_down_but_not_by_a_hair(self) -> None:
-        """Check that what floats make of 29 % of 100 is still 29."""
+    def test_is_rounded_down_without_floating_point_error(self) -> None:
+        """29 % of 100 is 29, although floating point makes it a hair less."""
         assert share_of(100, 29.0) == 29
         assert share_of(7, 50) == 3

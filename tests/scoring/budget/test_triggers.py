@@ -39,17 +39,17 @@ class TestTriggers:
         ],
     )
     def test_by_messages_or_tokens(self, fill: Fill, cause: str) -> None:  # S3
-        """Thirty messages, or more than so many tokens, or a share of the window."""
+        """Thirty messages, more than so many tokens, or a share of the window."""
         assert summary_due(fill, RULES).cause == cause
 
     @pytest.mark.parametrize("since", [0, 5, 9])
     def test_need_a_few_messages_beyond_the_recent_ones(self, since: int) -> None:  # S3
-        """Below min_recent + 4 there is nothing to cover, however large it is."""
+        """Below min_recent + 4 messages there is nothing to cover, however large they are."""
         fill = replace(QUIET, since_messages=since, since_tokens=500_000, messages=500_000)
         assert not summary_due(fill, RULES)
 
     def test_by_the_full_formula(self) -> None:  # P5
-        """Messages + tool definitions + output reserve above the window."""
+        """Messages, tool definitions and output reserve together exceed the window."""
         fits = replace(QUIET, messages=190_000, tools=5_904)
         assert not over_window(fits, RULES)
         over = replace(fits, tools=5_905)
@@ -57,18 +57,18 @@ class TestTriggers:
         assert summary_due(over, RULES).cause == "window"
 
     def test_are_not_reached_right_after_a_summary_of_everything(self) -> None:  # S3, C9
-        """Conformance example 15: what counts is what came since."""
+        """Conformance example 15: only messages since the last summary count."""
         after = replace(QUIET, since_messages=0, since_tokens=0, messages=199_999)
         assert not summary_due(after, RULES)
 
     def test_follow_the_settings(self) -> None:  # S3
-        """Each number is a setting."""
+        """Each threshold is a setting."""
         eager = replace(RULES, max_messages_before_summary=10, min_recent_messages=4)
         assert summary_due(replace(QUIET, since_messages=10), eager).cause == "messages"
 
 
 class TestStatus:
-    """The status view, as people read it."""
+    """The status view in the words of the command line."""
 
     def test_shows_both_triggers_as_bars(self) -> None:  # S7
         """Name, value, limit and percent."""
@@ -79,7 +79,7 @@ class TestStatus:
         ]
 
     def test_has_no_percentage_of_a_limit_at_which_nothing_happens(self) -> None:  # S7, S3
-        """A limit of summaries on request has no percentage; that of automatic ones may be well above 100."""
+        """A limit of summaries on request has no percentage; one of automatic summaries can be above 100 %."""
         fill = replace(QUIET, since_messages=225, since_tokens=45_000)
         on_request = bars(fill, replace(RULES, auto_summarize=False))
         assert list(map(str, on_request)) == ["Messages 225", "Tokens 45,000 / 128,000 (35.2 %)"]
@@ -87,25 +87,25 @@ class TestStatus:
         assert str(by_itself[0]) == "Messages 225 / 30 (750.0 %)"
 
     def test_is_one_line(self) -> None:  # S7
-        """Messages, tools, context and percent."""
+        """The line has messages, tools, context and percent."""
         fill = replace(QUIET, messages=45_000, tools=12_450, limit=200_000)
         assert status_line(fill) == "tokens: 45,000 msgs + 12,450 tools | context: 57,450 / 200,000 (28.7 %)"
 
-    def test_calls_what_is_not_in_the_transcript_as_the_bar_does(self) -> None:  # S7, X11
-        """It is no tool; tools are named beside it where there are any."""
+    def test_names_tokens_outside_the_transcript_as_the_bar_does(self) -> None:  # S7, X11
+        """It is named "unseen" as in the bar, and tools are named beside it if there are any."""
         fill = replace(QUIET, messages=45_000, tools=12_450, unseen=12_450, limit=200_000)
         assert "45,000 msgs + 12,450 not in the transcript | context: 57,450" in status_line(fill)
         both = replace(fill, tools=12_950)
         assert "45,000 msgs + 500 tools + 12,450 not in the transcript | context: 57,950" in status_line(both)
 
-    def test_tells_the_last_summary(self) -> None:  # S7
-        """It has the counts of messages and tokens."""
+    def test_shows_the_last_summary(self) -> None:  # S7
+        """The line gives its numbers of messages and tokens."""
         assert str(LastSummary(42, 580)) == "42 messages -> 580 tokens"
 
     def test_a_bar_without_a_limit_is_empty(self) -> None:
-        """Nothing is divided by nothing."""
+        """A limit of 0 gives an empty bar instead of a division by zero."""
         assert Bar("Messages", 3, 0).percent == 0.0
 
-    def test_available_is_what_reserve_prompt_and_tools_leave(self) -> None:  # S6
-        """Limit less all of these."""
+    def test_available_is_the_limit_less_reserve_prompt_and_tools(self) -> None:  # S6
+        """The available tokens are the limit less reserve, prompt and tools."""
         assert available(replace(QUIET, system=2_000), RULES) == 200_000 - 4_096 - 2_000 - 1_000

@@ -32,7 +32,7 @@ def block(**fields: Any) -> list[dict[str, Any]]:
 
 
 class TestReading:
-    """Tests of what a block says."""
+    """Parts read from content blocks."""
 
     @pytest.mark.parametrize(
         ("content", "parts"),
@@ -72,7 +72,7 @@ class TestReading:
         ],
     )
     def test_gives_the_parts(self, content: Any, parts: tuple[Part, ...]) -> None:
-        """Text, thinking with its signature, calls, documents, and blocks nobody knows yet."""
+        """Text, thinking with its signature, calls, documents, and blocks of unknown type."""
         assert read("assistant", content).parts == parts
 
     @pytest.mark.parametrize(
@@ -90,12 +90,12 @@ class TestReading:
         ],
     )
     def test_reads_results(self, fields: dict[str, Any], result: ToolResult) -> None:
-        """A message of nothing but results has role tool."""
+        """A message with results only has role tool."""
         read_back = read("user", block(type="tool_result", tool_use_id="c", **fields))
         assert (read_back.role, read_back.parts) == ("tool", (result,))
 
     def test_reads_a_result_with_the_users_words(self) -> None:
-        """Results and text in one message stay one message of the user's."""
+        """Results and text in one message remain one message of role user."""
         mixed = read(
             "user",
             [{"type": "tool_result", "tool_use_id": "c", "content": "r"}, {"type": "text", "text": "x"}],
@@ -110,7 +110,7 @@ class TestReading:
         assert shot.media == (medium,)
 
     def test_reads_server_tools_within_one_message(self) -> None:
-        """A search and what it found stand in one assistant message; ciphers are no words."""
+        """A search and its results are in one assistant message; encrypted content is not text."""
         found = {"type": "web_search_result", "url": "https://a", "title": "T", "encrypted_content": "zzzz"}
         searched = read(
             "assistant",
@@ -147,16 +147,16 @@ class TestReading:
         ],
     )
     def test_refuses_what_it_cannot_read(self, content: Any, said: str) -> None:
-        """The error names what was expected and what came."""
+        """The error names what was expected and what was found."""
         with pytest.raises(MalformedMessage, match=said):
             read("user", content)
 
 
 class TestWriting:
-    """New messages."""
+    """New messages written as Anthropic's."""
 
     def test_joins_results_and_the_users_words(self) -> None:
-        """Results come first, in the order of the calls, in one user message."""
+        """The results come first in one user message, in the order of the calls."""
         messages = [
             message("user", "go"),
             Message("assistant", (ToolCall("a", "f", '{"x": 1}'), ToolCall("b", "g", "plain"))),
@@ -174,14 +174,14 @@ class TestWriting:
         ]
 
     def test_leaves_foreign_reasoning_out(self) -> None:
-        """Thinking without a signature of this provider's would be refused."""
+        """The API would refuse thinking without one of its own signatures."""
         written = encode(
             [message("user", "a"), Message("assistant", (Reasoning("hm"), Text("b")))], "anthropic"
         )
         assert written[1] == {"role": "assistant", "content": "b"}
 
     def test_makes_ids_of_plain_characters(self) -> None:
-        """Ids of other characters or lengths are replaced, in call and result alike."""
+        """Ids with other characters or lengths are replaced, in the call and its result alike."""
         odd = "call:1/" + "x" * 80
         messages = [message("user", "a"), Message("assistant", (ToolCall(odd, "f", "{}"),))]
         written = encode([*messages, Message("tool", (ToolResult(odd, "r"),))], "anthropic")
@@ -191,7 +191,7 @@ class TestWriting:
         assert call["id"].startswith("call_1_x")
 
     def test_carries_images_over(self) -> None:
-        """Bytes and addresses become image blocks, in results too; what has no bytes is named."""
+        """Bytes and addresses become image blocks, in results too; an image without bytes is named in words."""
         urls = [f"data:image/png;base64,{PNG}", "https://example.org/a.png"]
         content = [{"type": "input_image", "image_url": u} for u in urls] + [
             {"type": "input_image", "file_id": "f"}
@@ -210,26 +210,26 @@ class TestWriting:
         assert written[2]["content"][0]["content"] == [IMAGE]
 
     def test_leaves_system_messages_in_a_bare_list(self) -> None:
-        """Without an envelope there is nowhere else to put them."""
+        """A list without an envelope has no other place for them."""
         written = encode([message("system", "s"), message("user", "u")], "anthropic")
         assert written == [{"role": "system", "content": "s"}, {"role": "user", "content": "u"}]
 
     def test_ends_without_white_space(self) -> None:
-        """The final assistant message may not end in it."""
+        """The API refuses a final assistant message that ends in white space."""
         assert encode([message("user", "a"), message("assistant", "b \n")], "anthropic")[1]["content"] == "b"
 
     @given(conversations())
     @settings(max_examples=50)
     def test_passes_the_types_of_the_sdk(self, messages: list[Message]) -> None:  # X6
-        """Check that what is written is what the provider's own types describe."""
+        """The SDK's own types accept what is written."""
         PARAMS.validate_python(encode(messages, "anthropic", {}))
 
 
 class TestPatching:
-    """Changes written back."""
+    """Changed parts written back into the original objects."""
 
     def test_leaves_thinking_untouched(self) -> None:
-        """A changed text beside a thinking block leaves that block the same object."""
+        """The thinking block beside a changed text is the same object."""
         thinking = {"type": "thinking", "thinking": "hm", "signature": "s"}
         decoded = read("assistant", [thinking, {"type": "text", "text": "long", "citations": []}])
         cut = Message("assistant", (decoded.parts[0], Text("lo")), wire=decoded.wire)
@@ -238,7 +238,7 @@ class TestPatching:
         assert content[1] == {"type": "text", "text": "lo", "citations": []}
 
     def test_keeps_cache_marks_and_images_of_a_result(self) -> None:
-        """Only the words of a result change; its image and its marks stay unless the image is gone too."""
+        """Only the text of a result changes; its image and cache marker stay until the image is removed."""
         inner = [{"type": "text", "text": "long"}, IMAGE]
         fields = {"type": "tool_result", "tool_use_id": "c", "cache_control": {"type": "ephemeral"}}
         decoded = read("user", [{**fields, "content": inner}])
@@ -264,7 +264,7 @@ class TestPatching:
         ],
     )
     def test_keeps_the_shape_of_what_the_provider_wrote(self, kind: str, content: Any, expected: Any) -> None:
-        """Results of server tools stay what the API takes: the output cut, finds emptied, a document left alone."""
+        """Results of server tools keep the structure that the API accepts, with shortened output or without finds."""
         decoded = read("assistant", block(type=kind, tool_use_id="srvtoolu_1", content=content))
         written = encode([decoded.with_result_text("srvtoolu_1", "[cut]")], "anthropic")[0]["content"]
         assert written == block(type=kind, tool_use_id="srvtoolu_1", content=expected)
@@ -277,7 +277,7 @@ class TestPatching:
         assert written[1] == {"type": "tool_result", "tool_use_id": "b", "content": "x"}
 
     def test_adds_and_removes_parts(self) -> None:
-        """A string content takes new text as a string and other parts as blocks; a result that is gone goes."""
+        """A string content takes new text as a string and other parts as blocks; a removed result has no block."""
         decoded = read("user", "hi")
         assert encode([Message("user", (Text("ho"),), wire=decoded.wire)], "anthropic")[0]["content"] == "ho"
         more = Message("user", (*decoded.parts, Media("image", "image/png")), wire=decoded.wire)
@@ -298,13 +298,13 @@ class TestPatching:
 
 
 class TestRealMessages:
-    """Messages as Claude Code writes them."""
+    """Messages from Claude Code's transcripts."""
 
     @pytest.mark.parametrize(
         "path", shared_files("projects/*/*.jsonl", "transcripts", "claude-code"), ids=lambda p: p.stem[:13]
     )
     def test_come_back_as_they_are(self, path: Path) -> None:
-        """Every message of a transcript comes back the same, and once repaired is what the API accepts."""
+        """Every message comes back the same; after repairs the API would accept the list."""
         rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
         items = [r["message"] for r in rows if r["type"] in ("user", "assistant")]
         decoded = decode(items, "anthropic")

@@ -63,7 +63,7 @@ TEXT = {"type": "text", "text": "so"}
     ],
 )
 def test_what_the_api_accepts(items: list[Any]) -> None:
-    """Parallel and split results, consecutive turns of one role, thinking in its loop, an empty last answer."""
+    """Parallel and split results, consecutive messages of one role, thinking in its tool loop, an empty last answer."""
     assert validate(items, "anthropic") == []
 
 
@@ -112,12 +112,12 @@ def test_what_the_api_accepts(items: list[Any]) -> None:
     ],
 )
 def test_what_the_api_refuses(items: list[Any], said: str) -> None:  # X6
-    """Each rule says where and what it expected."""
+    """The problem has the place and what was expected."""
     assert said in "\n".join(validate(items, "anthropic"))
 
 
 def test_thinking_of_earlier_loops_is_not_asked_for() -> None:
-    """A finished loop may have lost its thinking."""
+    """Messages of a finished tool loop may have lost their thinking."""
     items = [
         USER,
         uses("a"),
@@ -131,13 +131,13 @@ def test_thinking_of_earlier_loops_is_not_asked_for() -> None:
 
 
 def test_malformed_blocks_are_problems_and_no_errors() -> None:
-    """Checking says what cannot be read and goes on."""
+    """Unreadable blocks are reported, and the check goes on."""
     odd = {"role": ["x"], "content": [{"type": {}, "text": []}, 3]}
     assert any("message 1: expected role" in p for p in validate([USER, odd], "anthropic"))
 
 
 def test_server_calls_are_known_by_their_ids() -> None:
-    """Searches and connector calls are answered by the provider."""
+    """Searches and connector calls are answered by the provider itself."""
     assert is_server_call("srvtoolu_01")
     assert is_server_call("mcptoolu_01")
     assert not is_server_call("toolu_01")

@@ -1,4 +1,4 @@
-"""Messages as turns, ids fit for any provider, and the place of the system prompt."""
+"""Messages as turns, ids that fit any provider, and the place of the system prompt."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from tests.scoring.formats.lists import PICTURE, PNG, conversations
 
 
 class TestTurns:
-    """The order every provider accepts."""
+    """Turns in the order that every provider accepts."""
 
     def test_put_results_first_in_a_mixed_message(self) -> None:
-        """The user's words come behind the results they were sent with."""
+        """The user's words follow the results in their message."""
         called = Message("assistant", (ToolCall("c", "f", "{}"),))
         mixed = Message("user", (Text("and?"), ToolResult("c", "r")))
         assert [t.role for t in turns_of([called, mixed], frozenset(), openai.FORMAT)] == [
@@ -35,20 +35,20 @@ class TestTurns:
         ]
 
     def test_split_what_the_provider_ran(self) -> None:
-        """A call and its result within one message become two turns and the words behind them a third."""
+        """A call with its result in one message becomes two turns, the words after them a third."""
         ran = Message("assistant", (Text("a"), ToolCall("c", "f", "{}"), ToolResult("c", "r"), Text("b")))
         turns = turns_of([ran], frozenset(), openai.FORMAT)
         assert [t.role for t in turns] == ["assistant", "tool", "assistant"]
         assert turns[1].results[0].name == "f"
 
     def test_leave_reasoning_out_unless_it_is_wanted(self) -> None:
-        """A message of nothing else is no turn."""
+        """A message with nothing but reasoning is not a turn."""
         thought = Message("assistant", (Reasoning("hm"),))
         assert turns_of([thought], frozenset(), openai.FORMAT) == []
         assert turns_of([thought], frozenset(), langchain.FORMAT)[0].parts == thought.parts
 
     def test_keep_ids_that_may_not_change(self) -> None:
-        """Ids of objects that are kept stay as they are, even twice."""
+        """Ids of unchanged objects stay as they are, even if one occurs twice."""
         rounds = [
             Message("assistant", (ToolCall("a/1", "f", "{}"),)),
             Message("tool", (ToolResult("a/1", "r"),)),
@@ -60,7 +60,7 @@ class TestTurns:
         assert [r.call_id for t in fresh for r in t.results] == ["a_1", "a_1-2"]
 
     def test_bind_a_result_to_the_latest_open_call(self) -> None:  # P4
-        """Check that where an id is used again before its first call was answered, the result is the newer call's."""
+        """If an id is used again before its first call was answered, the result belongs to the newer call."""
         called = [Message("assistant", (ToolCall("c", name, "{}"),)) for name in ("old", "new")]
         turns = turns_of(
             [called[0], message("user", "x"), called[1], Message("tool", (ToolResult("c", "r"),))],
@@ -73,7 +73,7 @@ class TestTurns:
     @given(conversations())
     @settings(max_examples=100)
     def test_answer_every_call_at_once(self, messages: list[Message]) -> None:  # P4
-        """Behind each turn with calls stand exactly its results, in order, under ids that are short and unique."""
+        """Each turn with calls is followed by exactly its results, in order, with short and unique ids."""
         turns = turns_of(messages, frozenset(), openai.FORMAT)
         ids = [c.id for t in turns for c in t.calls]
         assert len(set(ids)) == len(ids)
@@ -84,10 +84,10 @@ class TestTurns:
 
 
 class TestPlaceSystem:
-    """Tests of where the system prompt goes."""
+    """The system prompt in the envelope of each format."""
 
     def test_adds_to_what_is_there_in_its_shape(self) -> None:
-        """A list of blocks gets a block, a string a paragraph, a Gemini instruction a part; once each."""
+        """A list of blocks gets a block, a string a paragraph, a Gemini instruction a part; each only once."""
         envelopes: list[tuple[str, Any, Any]] = [
             (
                 "system",
@@ -111,7 +111,7 @@ class TestPlaceSystem:
         assert envelope == {"system_instruction": {"parts": [{"text": "a"}, {"text": "b"}]}}
 
     def test_moves_a_foreign_prompt(self) -> None:
-        """From one format's key to another's, or out into the list."""
+        """It moves from one format's key to another's, or into the list."""
         envelope: dict[str, Any] = {"instructions": "a", "model": "m"}
         assert place_system(envelope, "system", []) == []
         assert envelope == {"model": "m", "system": "a"}
@@ -120,7 +120,7 @@ class TestPlaceSystem:
 
 
 def test_sources_are_gathered_from_wire_objects() -> None:
-    """Only messages that came from somewhere have bytes."""
+    """Only messages read from wire objects have bytes."""
     item = {"role": "user", "parts": [{"inlineData": {"mimeType": "image/png", "data": PNG}}]}
     shown = Message("user", (PICTURE,), wire=Wire("gemini", item))
     assert gathered_sources([shown])[PICTURE.digest].data == PNG

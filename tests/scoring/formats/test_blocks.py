@@ -31,13 +31,13 @@ IMAGE = {"type": "image_url", "image_url": {"url": "https://example.org/a.png"}}
     ],
 )
 def test_content_gives_parts(content: Any, parts: list[Part]) -> None:
-    """Every shape of content, blocks of unknown type through their words."""
+    """Every shape of content gives its parts; blocks of unknown type give their text."""
     assert content_parts(Place(0), content) == parts
 
 
 @pytest.mark.parametrize("content", [5, {}, [5], [[]], [{"type": []}], [{"type": "text", "text": []}]])
 def test_malformed_content_is_refused(content: Any) -> None:
-    """Wrong types never pass as text."""
+    """Values of wrong types are not read as text."""
     with pytest.raises(MalformedMessage):
         content_parts(Place(0), content)
 
@@ -55,17 +55,17 @@ def test_malformed_content_is_refused(content: Any) -> None:
     ],
 )
 def test_a_block_is_rewritten_in_its_own_field(block: Any, expected: Any) -> None:
-    """The words go where the block's type keeps them; an unknown type becomes text."""
+    """The text is in the field of the block's type; a block of unknown type becomes a text block."""
     assert rewrite_text(block, Text("x")) == expected
 
 
 def test_media_blocks_are_never_rewritten() -> None:
-    """Bytes cannot be changed by a part."""
+    """A media block stays the same object."""
     assert rewrite_text(IMAGE, Media("image")) is IMAGE
 
 
 def test_texts_are_joined_by_lines() -> None:
-    """Only text parts count."""
+    """Only text parts are joined."""
     assert joined_text([Text("a"), ToolCall("c", "f", "{}"), Text("b")]) == "a\nb"
 
 
@@ -73,7 +73,7 @@ class TestResultContent:
     """A result's content with its text in it."""
 
     def test_keeps_its_shape(self) -> None:
-        """A string stays a string, a list a list whose media stay the same objects."""
+        """A string stays a string; a list stays a list whose media are the same objects."""
         (image,) = block_parts(IMAGE)
         assert isinstance(image, Media)
         result = ToolResult("c", "x", media=(image,))
@@ -83,7 +83,7 @@ class TestResultContent:
         assert content[1] is IMAGE
 
     def test_leaves_the_words_alone_when_only_media_go(self) -> None:
-        """Stripping an image keeps several text blocks as they were."""
+        """If an image is removed, the text blocks stay as they were."""
         texts = [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]
         content = result_content([*texts, IMAGE], ToolResult("c", "a\nb"), lambda p: None)
         assert content == texts

@@ -21,25 +21,25 @@ USER, SO = message("user", "hi"), message("assistant", "so")
 
 
 class TestAdjacentPairs:
-    """Results directly behind their calls."""
+    """Results directly after their calls."""
 
     def test_reads_neighbours_of_one_speaker_as_one_where_merged(self) -> None:
-        """Two calling messages with their results behind are one turn only to a provider that merges."""
+        """Two messages with calls, followed by their results, are one turn only for a provider that merges them."""
         messages = [USER, call("a"), call("b"), result("a"), result("b")]
         assert adjacent_pairs(messages, merged=True) == []
         assert "call 'a' has no result" in adjacent_pairs(messages, merged=False)[0]
 
     def test_counts_equal_ids_in_one_turn(self) -> None:
-        """An id twice in one turn is a fault of its own."""
+        """An id that occurs twice in one turn is a fault."""
         assert "used twice in one turn" in adjacent_pairs([call("a", "a"), result("a", "a")], merged=False)[0]
 
     def test_lets_open_calls_stand_at_the_very_end(self) -> None:
-        """Only there, and only in a list at rest."""
+        """Open calls are accepted only at the end of a list, and only if it is not about to be sent."""
         assert adjacent_pairs([USER, call("a")], merged=False, ready=False) == []
         assert adjacent_pairs([USER, call("a"), USER], merged=False, ready=False) != []
 
     def test_asks_no_answer_of_calls_that_need_none(self) -> None:
-        """The provider's own calls are left to it."""
+        """Calls that the provider runs itself are not checked."""
         assert adjacent_pairs([USER, call("s1"), USER], merged=False, unpaired=lambda i: i == "s1") == []
 
     def test_accepts_a_call_answered_within_its_message(self) -> None:
@@ -49,32 +49,32 @@ class TestAdjacentPairs:
 
 
 class TestFreePairs:
-    """Results anywhere behind their calls."""
+    """Results anywhere after their calls."""
 
     def test_accepts_overlap(self) -> None:
-        """Order among calls does not matter."""
+        """Results may come in another order than their calls."""
         assert free_pairs([call("a"), call("b"), USER, result("b"), SO, result("a")]) == []
 
     def test_wants_each_call_answered_once(self) -> None:
-        """Open, doubled and missing ends are different problems."""
+        """An unanswered call, a second result and an orphan are different problems."""
         assert "has no result" in free_pairs([call("a")])[0]
         assert "a second result" in free_pairs([call("a"), result("a"), result("a")])[0]
         assert "without a call before" in free_pairs([result("a")])[0]
 
     def test_lets_calls_behind_the_last_question_be_open(self) -> None:
-        """In a list at rest."""
+        """They are accepted in a list that is not about to be sent."""
         assert free_pairs([USER, call("a")], ready=False) == []
         assert free_pairs([call("a"), USER], ready=False) != []
 
 
-def test_somebody_has_to_ask() -> None:
-    """A list needs a user message."""
+def test_a_user_message_is_required() -> None:
+    """A list without a user message is a problem."""
     assert last_user_present([USER, SO]) == []
     assert last_user_present([SO]) == ["no user message; expected at least one"]
 
 
-def test_the_user_begins() -> None:
-    """Apart from roles that stand before; a result is no beginning."""
+def test_the_list_begins_with_the_user() -> None:
+    """Only roles that may precede it come before; a tool result does not count."""
     system = message("system", "s")
     assert begins_with_user([USER, SO]) == []
     assert begins_with_user([system, USER], frozenset({"system"})) == []
@@ -83,8 +83,8 @@ def test_the_user_begins() -> None:
     assert "begins with role user" in begins_with_user([Message("user", result("a").parts)])[0]
 
 
-def test_what_cannot_be_read_is_a_problem() -> None:
-    """Reading goes on behind it."""
+def test_an_unreadable_message_is_a_problem() -> None:
+    """The messages after it are still checked."""
     messages, problems = readable(
         [{"role": "user", "content": "a"}, 5, {"role": "user", "content": "b"}], openai.read
     )

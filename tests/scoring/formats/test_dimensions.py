@@ -20,7 +20,7 @@ JPEG = JPEG_HEAD + b"\xff\xc2\x00\x11\x08" + struct.pack(">HH", 50, 100) + b"\x0
 
 
 class TestDimensions:
-    """The four formats that models take."""
+    """The four image formats that models accept."""
 
     @pytest.mark.parametrize(
         ("data", "size"),
@@ -36,19 +36,19 @@ class TestDimensions:
         ids=["png", "gif89", "gif87", "webp-extended", "webp-lossless", "webp-lossy", "jpeg"],
     )
     def test_are_read_from_the_header(self, data: bytes, size: tuple[int, int]) -> None:
-        """Width first, then height."""
+        """The width is first, then the height."""
         assert dimensions(data) == size
 
     @pytest.mark.parametrize(
         "data", [b"", b"BM", b"\xff\xd8", b"\xff\xd8\xff\xd9\0\0\0\0\0\0\0\0", b"RIFF\0\0\0\0WEBPXXXX"]
     )
     def test_are_zero_where_the_header_does_not_say(self, data: bytes) -> None:
-        """Other formats and broken headers have no size."""
+        """Other formats and damaged headers give no size."""
         assert dimensions(data) == (0, 0)
 
     @pytest.mark.parametrize("data", [base64.b64decode(PNG), VP8X, VP8L, VP8, JPEG, b"GIF89aabcd"])
     def test_never_fail_on_what_is_cut_short(self, data: bytes) -> None:
-        """Every beginning of an image can be asked."""
+        """Every beginning of an image can be read."""
         for end in range(len(data)):
             width, height = dimensions(data[:end])
             assert width >= 0
@@ -59,7 +59,7 @@ class TestDimensions:
         st.binary(max_size=60),
     )
     def test_never_fail_on_nonsense(self, head: bytes, rest: bytes) -> None:
-        """Arbitrary bytes behind a known signature are read or given up."""
+        """Arbitrary bytes after a known signature raise nothing."""
         width, height = dimensions(head + rest)
         assert width >= 0
         assert height >= 0

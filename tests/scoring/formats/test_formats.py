@@ -1,4 +1,4 @@
-"""The table of formats: recognising, decoding and encoding whole lists, of one origin or of several."""
+"""The table of formats: recognise, decode and encode whole lists, of one format or of several."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from tests.scoring.formats.lists import NAMES, SAMPLES, near_wire
 
 
 class TestReadable:
-    """A list as far as it can be read."""
+    """The readable messages of a list."""
 
     def test_leaves_out_what_cannot_be_read_and_tells_it(self) -> None:
-        """By its number in the list."""
+        """The problem has the message's position."""
         good = {"role": "user", "content": "hi"}
         decoded, faults = decode_readable(
             {"messages": [good, 5, good, {"role": "user", "content": 5}], "n": 1}
@@ -40,7 +40,7 @@ class TestReadable:
         assert decoded.envelope == {"n": 1}
 
     def test_needs_a_list(self) -> None:
-        """As every reader does."""
+        """Any other value is an error."""
         with pytest.raises(MalformedMessage):
             decode_readable({"messages": 5}, "openai")
         with pytest.raises(UnknownFormat):
@@ -48,7 +48,7 @@ class TestReadable:
 
 
 class TestRecognising:
-    """Tests of which format a list is in."""
+    """The format of a list."""
 
     @pytest.mark.parametrize(
         ("body", "name"),
@@ -80,12 +80,12 @@ class TestRecognising:
         ],
     )
     def test_goes_by_what_only_one_format_has(self, body: Any, name: str) -> None:
-        """The surest format wins; plain role and content is OpenAI chat."""
+        """The format with the highest certainty is chosen; plain role and content is OpenAI chat."""
         assert recognise(body).name == name
 
     @pytest.mark.parametrize("value", [None, 3, "text", [3], {"a": 1}, [{}], [[]]])
-    def test_says_what_it_saw_instead(self, value: Any) -> None:
-        """Check that what is no message list is refused with a description of it."""
+    def test_describes_what_it_cannot_recognise(self, value: Any) -> None:
+        """A value that is not a message list is refused with its description."""
         with pytest.raises(UnknownFormat, match="expected a list of OpenAI"):
             recognise(value)
 
@@ -111,7 +111,7 @@ class TestRecognising:
         [{"role": 5, "content": "hi"}, {"role": "developer", "content": "hi"}, {"role": [], "content": ""}]
     )
     def test_goes_by_every_item(self, items: list[Any]) -> None:
-        """By the surest mark that the whole list gets from a format, however many plain messages stand in it."""
+        """The whole list decides: one item that only one format has outweighs any number of plain messages."""
         marks = {name: format.recognise(items) for name, format in FORMATS.items()}
         best = max(marks, key=marks.__getitem__)
         if marks[best] > 0:
@@ -121,27 +121,27 @@ class TestRecognising:
                 recognise(items)
 
     def test_refuses_a_format_that_does_not_exist(self) -> None:
-        """The name that was asked for, and the names there are, stand in the error."""
+        """The error has the wrong name and the valid ones."""
         with pytest.raises(UnknownFormat, match="'cohere'; expected one of openai"):
             decode([], "cohere")
 
 
 class TestBodies:
-    """Request bodies: the list, and what stands beside it."""
+    """Request bodies: the list and the other fields."""
 
     def test_keep_their_other_fields_in_the_envelope(self) -> None:
-        """System, tools and fields nobody knows come back beside the messages."""
+        """System prompt, tools and unknown fields come back beside the messages."""
         body = {"model": "m", "system": "be brief", "tools": [], "messages": SAMPLES["anthropic"]}
         decoded = decode(body)
         assert decoded.envelope == {"model": "m", "system": "be brief", "tools": []}
         assert len(decoded.messages) == 3
 
-    def test_may_say_one_string(self) -> None:
-        """Responses take a bare string as the user's message."""
+    def test_may_have_a_string_as_input(self) -> None:
+        """A Responses body may have a string as the user's message."""
         assert decode({"input": "hi"}).messages == (message("user", "hi"),)
 
     def test_without_a_list_are_unknown(self) -> None:
-        """A body of the right format without its list is said to lack it."""
+        """The error says that a body of this format has no list."""
         with pytest.raises(UnknownFormat, match="without 'messages'"):
             decode({"model": "m"}, "openai")
 
@@ -154,7 +154,7 @@ class TestBodies:
         ],
     )
     def test_take_the_system_prompt_to_its_own_place(self, name: str, key: str, placed: Any) -> None:
-        """System messages of another format move into the envelope, once however often it is done."""
+        """System messages of another format move into the envelope, only once if repeated."""
         messages = decode([{"role": "system", "content": "be brief"}, *SAMPLES["openai"]]).messages
         envelope: dict[str, Any] = {}
         for _ in range(2):
@@ -162,39 +162,39 @@ class TestBodies:
         assert envelope == {key: placed}
 
     def test_give_the_system_prompt_back_to_a_list(self) -> None:
-        """A prompt beside the list stands first in a format that keeps it there."""
+        """A format that keeps the prompt in the list gets it as the first message."""
         decoded = decode({"system": [{"type": "text", "text": "be brief"}], "messages": SAMPLES["anthropic"]})
         written = encode(decoded.messages, "openai", decoded.envelope)
         assert written[0] == {"role": "system", "content": "be brief"}
         assert decoded.envelope == {}
 
     def test_are_left_alone_in_their_own_format(self) -> None:
-        """Writing the same format again changes neither the list nor the envelope."""
+        """Encoding in the same format changes neither the list nor the envelope."""
         body = {"system": [{"type": "text", "text": "a", "cache_control": {"type": "ephemeral"}}]}
         decoded = decode({**body, "messages": SAMPLES["anthropic"]})
         assert encode(decoded.messages, "anthropic", decoded.envelope) == SAMPLES["anthropic"]
         assert decoded.envelope == body
 
     def test_say_their_prompt_in_words(self) -> None:
-        """The prompt can be read from any of the places, without keys."""
+        """The prompt is read as text from any of its places."""
         assert system_text({"system": [{"type": "text", "text": "a"}]}) == "a"
         assert system_text({"systemInstruction": {"parts": [{"text": "b"}]}}) == "b"
         assert system_text({"model": "m"}) == ""
 
 
 class TestRoles:
-    """Tests of what wire formats call the four roles."""
+    """The names of the four roles in wire formats."""
 
     @pytest.mark.parametrize(
         ("written", "role"),
         [("model", "assistant"), ("developer", "system"), ("function", "tool"), ("user", "user")],
     )
     def test_have_other_names(self, written: str, role: str) -> None:  # B3
-        """`model` is the assistant, `developer` the system, `function` a tool, in any list."""
+        """`model` is assistant, `developer` is system, `function` is tool, in any list."""
         assert decode([{"role": written, "content": "x", "name": "f"}], "openai").messages[0].role == role
 
     def test_unknown_ones_are_refused(self) -> None:
-        """The error lists the roles there are."""
+        """The error lists the valid roles."""
         with pytest.raises(
             MalformedMessage, match="message 0: expected role to be one of .*got the string 'boss'"
         ):
@@ -202,16 +202,16 @@ class TestRoles:
 
 
 class TestLists:
-    """Lists of mixed origin."""
+    """Lists with messages of several formats."""
 
-    def test_begin_with_the_user_where_they_have_to(self) -> None:
-        """A built list that would begin with the assistant gets an opening line that says why."""
+    def test_begin_with_the_user_if_required(self) -> None:
+        """A list that would begin with the assistant gets an opening message that gives the reason."""
         messages = [message("assistant", "hello"), message("user", "hi")]
         assert encode(messages, "anthropic")[0] == {"role": "user", "content": OPENING}
         assert encode(messages, "openai")[0] == {"role": "assistant", "content": "hello"}
 
-    def test_tie_reused_ids_anew_where_ids_must_be_unique(self) -> None:  # P4
-        """An id used in two rounds becomes two ids, each call still with its own result."""
+    def test_get_new_ids_if_ids_must_be_unique(self) -> None:  # P4
+        """An id used in two rounds becomes two ids, and each call keeps its own result."""
         messages = [message("user", "go")]
         for text in ("one", "two"):
             messages += [
@@ -226,7 +226,7 @@ class TestLists:
         assert ids == ["c", "c-2"]
 
     def test_put_results_behind_their_calls(self) -> None:
-        """Results that came later, in any order, stand directly behind the turn that called."""
+        """Results that came later, in any order, are written directly after the turn with their calls."""
         items = [
             {"role": "user", "content": "go"},
             {"type": "function_call", "call_id": "a", "name": "f", "arguments": "{}"},
@@ -243,33 +243,33 @@ class TestLists:
         assert [m["content"] for m in written[2:4]] == ["1", "2"]
 
     def test_mix_kept_objects_with_new_messages(self) -> None:
-        """A summary in front of kept messages leaves these the same objects."""
+        """A summary before kept messages leaves them the same objects."""
         kept = decode(SAMPLES["anthropic"]).messages
         written = encode([message("user", "[summary]"), *kept], "anthropic")
         assert written[0] == {"role": "user", "content": "[summary]"}
         assert all(a is b for a, b in zip(written[1:], SAMPLES["anthropic"], strict=True))
 
     def test_may_be_checked_at_rest(self) -> None:
-        """A context that waits for the next message or a running tool is no fault."""
+        """Open calls and a last message by the model are no fault in a list that is not sent."""
         open_call = SAMPLES["openai"][:2]
         assert validate(open_call, "openai") != []
         assert validate(open_call, "openai", ready=False) == []
 
 
 class TestWhatIsKnown:
-    """Objects that were read before need not be read again to be checked."""
+    """Checks that use messages which were read before."""
 
     @given(st.sampled_from(NAMES), st.lists(near_wire, max_size=6), st.booleans())
     def test_gives_the_same_problems(self, name: str, items: list[Any], ready: bool) -> None:  # X6
-        """Of any list, whichever way."""
+        """The problems are the same as for a list that is read again."""
         readable = decode_readable(items, name)[0].messages
         known = [m for m in readable if reads_as_said(m) and m.wire is not None and m.wire.format == name]
         listed = [m.wire.value for m in known if m.wire is not None]
         assert validate(listed, name, ready=ready, said=known) == validate(listed, name, ready=ready)
 
     @pytest.mark.parametrize("name", NAMES)
-    def test_holds_for_what_was_just_read(self, name: str) -> None:
-        """And not for what says something else, or came from nowhere."""
+    def test_holds_only_for_unchanged_messages(self, name: str) -> None:
+        """A message that was changed, or that has no object in this format, has to be read again."""
         for one in decode(SAMPLES[name], name).messages:
             assert reads_as_said(one)
             assert not reads_as_said(replace(one, parts=(*one.parts, Text("more"))))

@@ -1,4 +1,4 @@
-"""Tests of what holds for every format: its own sample, any conversation, nonsense, and the lists that agents really
+"""Properties of every format: for its own sample, any conversation, nonsense, and the lists of real agents.
 sent.
 """
 
@@ -30,14 +30,14 @@ from tests.shared import shared_files
 
 @pytest.mark.parametrize("name", NAMES)
 class TestEveryFormat:
-    """Tests of what holds for each of them."""
+    """Properties of each format."""
 
     def test_recognises_its_own(self, name: str) -> None:
-        """A list with a call is enough to tell the formats apart."""
+        """A list with one call is enough to recognise the format."""
         assert recognise(SAMPLES[name]).name == name
 
     def test_reads_user_call_and_result(self, name: str) -> None:
-        """The same three messages are read from every format, tied by one id."""
+        """Every format gives the same three messages, tied by one id."""
         asked, called, answered = decode(SAMPLES[name]).messages
         assert (asked.role, asked.text) == ("user", "weather?")
         assert (called.role, called.calls[0].name) == ("assistant", "w")
@@ -45,13 +45,13 @@ class TestEveryFormat:
         assert answered.results[0].call_id == called.calls[0].id
 
     def test_gives_back_the_same_objects(self, name: str) -> None:
-        """Decoding and encoding changes no object, fields nobody understands included."""
+        """Decoding and encoding changes no object, unknown fields included."""
         value = SAMPLES[name]
         again = encode(decode(value).messages, name)
         assert all(a is b for a, b in zip(again, value, strict=True))
 
     def test_replaces_just_the_text_of_a_changed_result(self, name: str) -> None:
-        """An edited message gets a copy of its object; the original and the others stay."""
+        """An edited message gets a copy of its object; the original and the others stay the same."""
         value = SAMPLES[name]
         before = copy.deepcopy(value)
         messages = list(decode(value).messages)
@@ -62,11 +62,11 @@ class TestEveryFormat:
         assert value == before
 
     def test_finds_nothing_wrong_with_its_sample(self, name: str) -> None:
-        """The samples are what providers accept."""
+        """The sample of each format is valid."""
         assert validate(SAMPLES[name], name) == []
 
     def test_is_malformed_with_index_and_kind(self, name: str) -> None:
-        """Check that what cannot be read is named by its place, with what was expected and what came."""
+        """The error has the position, what was expected, and what was found."""
         with pytest.raises(
             MalformedMessage, match=r"message 1: expected .* to be an object, got a number"
         ) as e:
@@ -74,7 +74,7 @@ class TestEveryFormat:
         assert e.value.index == 1
 
     def test_survives_a_hundred_thousand_levels(self, name: str) -> None:
-        """Nesting beyond any recursion limit is read, written back and checked."""
+        """Nesting beyond any recursion limit is read, written and checked."""
         deep: Any = "bottom"
         for _ in range(100_000):
             deep = [deep]
@@ -97,7 +97,7 @@ class TestEveryFormat:
     @given(st.data())
     @settings(max_examples=60)
     def test_writes_any_conversation_so_that_it_is_valid(self, name: str, data: st.DataObject) -> None:  # X6
-        """A valid list written in any format passes that format's rules and says the same words."""
+        """A valid list written in any format is valid there and has the same text."""
         messages = data.draw(conversations())
         written = encode(messages, name, {})
         assert validate(written, name) == []
@@ -108,7 +108,7 @@ class TestEveryFormat:
     @given(st.data())
     @settings(max_examples=60)
     def test_reads_back_what_it_wrote(self, name: str, data: st.DataObject) -> None:
-        """Check that what was written decodes, and encodes to the same objects."""
+        """The written list decodes, and encodes to the same objects."""
         written = encode(data.draw(conversations()), name, {})
         again = encode(decode(written, name).messages, name)
         assert all(a is b for a, b in zip(again, written, strict=True))
@@ -116,7 +116,7 @@ class TestEveryFormat:
     @given(st.data())
     @settings(max_examples=60)
     def test_carries_any_conversation_on_to_any_other(self, name: str, data: st.DataObject) -> None:
-        """From one format to another and on to a third: still valid, every call still with its own result."""
+        """After two conversions the list is still valid, and every call has its own result."""
         messages = data.draw(conversations())
         envelope: dict[str, Any] = {}
         first = decode(encode(messages, name, envelope), name).messages
@@ -128,7 +128,7 @@ class TestEveryFormat:
     @given(near_wire)
     @settings(max_examples=150)
     def test_refuses_nonsense_only_as_malformed(self, name: str, value: Any) -> None:
-        """Arbitrary data is read or refused with one error, and checking it never raises."""
+        """Arbitrary data is read, or refused with one kind of error; checking it never raises."""
         items = wire_of(value)
         assert isinstance(validate(items, name), list)
         try:
@@ -144,13 +144,13 @@ class TestEveryFormat:
 
 
 class TestRealLists:
-    """Lists that agents really sent."""
+    """Lists of real agents."""
 
     @pytest.mark.parametrize(
         "path", shared_files("*.json", "transcripts", "openai-chat"), ids=lambda p: p.stem
     )
     def test_of_transcripts_come_back_as_they_are(self, path: Path) -> None:
-        """Equal lists, the same objects, valid in every format."""
+        """They give equal lists of the same objects, and are valid in every format."""
         value = json.loads(path.read_text(encoding="utf-8"))
         _check_real(value if isinstance(value, list) else value["messages"])
 
@@ -158,7 +158,7 @@ class TestRealLists:
         "path", shared_files("*.jsonl.gz", "retention"), ids=lambda p: p.name.partition(".")[0]
     )
     def test_of_labelled_sessions_come_back_as_they_are(self, path: Path) -> None:
-        """A sample of five sessions a file."""
+        """Five sessions of each file are read."""
         with gzip.open(path, "rt", encoding="utf-8") as file:
             for line, _ in zip(file, range(5), strict=False):
                 _check_real(json.loads(line)["messages"])
@@ -188,7 +188,7 @@ def _answers(messages: Any) -> list[tuple[str, str]]:
 
 
 class TestMixedLists:
-    """Messages of several formats in one list."""
+    """Lists with messages of several formats."""
 
     SAID = (
         {"role": "user", "content": "one"},
@@ -204,7 +204,7 @@ class TestMixedLists:
 
     @pytest.mark.parametrize("name", [None, *FORMATS])
     def test_lose_no_text_and_no_call(self, name: str | None) -> None:
-        """Each message is read in the format it can only be in, whatever the list is taken for."""
+        """Each message is read in the only format it can have, whatever the format of the list."""
         messages = decode(list(self.SAID), name).messages
         said = [m.text or "".join(r.text for r in m.results) for m in messages]
         assert said == ["one", "two", "three", "four", "five", "", "six", "seven"]
@@ -212,14 +212,14 @@ class TestMixedLists:
 
     @pytest.mark.parametrize("name", FORMATS)
     def test_are_written_whole(self, name: str) -> None:
-        """In the format that is asked for."""
+        """The list is written whole in the requested format."""
         listed = encode(decode(list(self.SAID)).messages, name)
         written = json.dumps(listed)
         assert validate(listed, name, ready=False) == []
         assert all(word in written for word in ("one", "two", "three", "four", "five", "six", "seven"))
 
 
-def test_name_a_role_that_nobody_has() -> None:
-    """The error says which it was, and which there are."""
+def test_name_an_unknown_role() -> None:
+    """The error has the unknown role and the valid ones."""
     with pytest.raises(UnknownFormat, match="role 'wizard'; expected one of system, developer, user"):
         decode([{"role": "wizard", "content": "x"}])

@@ -28,7 +28,7 @@ def response(name: str, body: Any, **fields: Any) -> dict[str, Any]:
 
 
 class TestReading:
-    """Tests of what a part says."""
+    """Parts read from contents."""
 
     @pytest.mark.parametrize(
         ("part", "parts"),
@@ -60,7 +60,7 @@ class TestReading:
         ],
     )
     def test_reads_responses(self, body: Any, text: str, failed: bool) -> None:
-        """A response of one known text field says that text, any other its JSON."""
+        """A response with one known text field gives that text, any other its JSON."""
         answered = read("user", response("f", body, id="c"))
         assert (answered.role, answered.results) == ("tool", (ToolResult("c", text, "f", failed),))
 
@@ -78,7 +78,7 @@ class TestReading:
         assert again.calls[0].id == first
 
     def test_ties_calls_that_were_streamed_in_pieces(self) -> None:
-        """Calls of one round in two contents are counted on."""
+        """The calls of one round in two contents are numbered on."""
         items = [
             {"role": "model", "parts": [call("f")]},
             {"role": "model", "parts": [call("f")]},
@@ -89,7 +89,7 @@ class TestReading:
         assert encode([one, two, answered], "gemini") == items
 
     def test_reads_code_the_provider_ran(self) -> None:
-        """Code and its outcome stand in one model content, tied to each other."""
+        """Code and its outcome are in one model content, tied to each other."""
         ran = read(
             "model",
             {"executableCode": {"language": "PYTHON", "code": "1/0"}},
@@ -119,21 +119,21 @@ class TestReading:
         ],
     )
     def test_refuses_what_it_cannot_read(self, content: Any, said: str) -> None:
-        """The error names what was expected and what came."""
+        """The error names what was expected and what was found."""
         with pytest.raises(MalformedMessage, match=said):
             decode([content], "gemini")
 
     def test_lets_a_body_be_short(self) -> None:
-        """A string, a single content, and a single part are what the API takes too."""
+        """The API accepts a string, a single content or a single part, and so do we."""
         for contents in ("hi", {"parts": [{"text": "hi"}]}, [{"parts": {"text": "hi"}}]):
             assert decode({"contents": contents}).messages == (message("user", "hi"),)
 
 
 class TestWriting:
-    """New contents."""
+    """New contents written as Gemini's."""
 
     def test_alternates(self) -> None:
-        """Neighbours of one role become one content; all responses stand in one."""
+        """Neighbouring contents of one role are merged, and all responses are in one."""
         messages = [
             message("user", "a"),
             message("user", "b"),
@@ -174,7 +174,7 @@ class TestWriting:
         assert written[2]["parts"][0]["functionResponse"]["parts"] == [inline]
 
     def test_joins_new_contents_to_kept_neighbours(self) -> None:
-        """A summary before a kept user content is put into one content with it, the original untouched."""
+        """A summary before a kept user content is merged with it, without changing the original."""
         item = {"role": "user", "parts": [{"text": "hi"}]}
         written = encode([message("user", "[summary]"), *decode([item]).messages], "gemini")
         assert written == [{"role": "user", "parts": [{"text": "[summary]"}, {"text": "hi"}]}]
@@ -182,10 +182,10 @@ class TestWriting:
 
 
 class TestPatching:
-    """Changes written back."""
+    """Changed parts written back into the original objects."""
 
     def test_keeps_signatures(self) -> None:
-        """A changed call or text leaves its signature where it was."""
+        """A changed call or text keeps its signature."""
         decoded = read(
             "model", {"text": "long", "thoughtSignature": "abc"}, {**call("f"), "thoughtSignature": "d"}
         )
@@ -201,7 +201,7 @@ class TestPatching:
         ]
 
     def test_replaces_the_text_of_a_response(self) -> None:
-        """The field that held the text holds the new one; a structured response becomes its text."""
+        """The text field gets the new text; a structured response is replaced by its text."""
         decoded = read("user", response("f", {"result": "long"}), response("g", {"a": 1, "b": 2}))
         first, second = (r.call_id for r in decoded.results)
         changed = decoded.with_result_text(first, "x").with_result_text(second, "y")
@@ -211,7 +211,7 @@ class TestPatching:
         ]
 
     def test_replaces_the_output_of_code(self) -> None:
-        """The outcome stays."""
+        """The outcome field of a code result stays."""
         decoded = read("model", {"codeExecutionResult": {"outcome": "OUTCOME_OK", "output": "long"}})
         changed = decoded.with_result_text(decoded.results[0].call_id, "x")
         assert encode([changed], "gemini")[0]["parts"] == [

@@ -84,16 +84,16 @@ def test_what_the_api_accepts(items: list[Any]) -> None:
     ],
 )
 def test_what_the_api_refuses(items: list[Any], said: str) -> None:  # X6
-    """Each rule says where and what it expected."""
+    """The problem has the place and what was expected."""
     assert said in "\n".join(validate(items, "gemini"))
 
 
-def test_a_context_at_rest_may_end_with_the_model() -> None:
-    """Check that what waits for the next message is joined and answered when it is sent."""
+def test_a_context_that_is_not_sent_may_end_with_the_model() -> None:
+    """A list that waits for the user's next message is valid."""
     assert validate([user(), user(), model()], "gemini", ready=False) == []
 
 
 def test_fields_have_two_spellings() -> None:
-    """Camel case is asked for first."""
+    """Camel case is tried first."""
     assert either({"fileData": 1, "file_data": 2}, "fileData", "file_data") == 1
     assert either({"file_data": 2}, "fileData", "file_data") == 2

@@ -36,7 +36,7 @@ def read(item: Any) -> Message:
 
 
 class TestReading:
-    """Tests of what a message says."""
+    """Parts read from messages."""
 
     @pytest.mark.parametrize(
         ("item", "role", "parts"),
@@ -87,11 +87,11 @@ class TestReading:
         ],
     )
     def test_gives_role_and_parts(self, item: Any, role: Role, parts: tuple[Part, ...]) -> None:
-        """All shapes and the places where calls may stand, each call once."""
+        """All shapes, and all places where calls can be; each call is read once."""
         assert (read(item).role, read(item).parts) == (role, parts)
 
     def test_ties_function_messages_by_name(self) -> None:
-        """A call without id and its function message have one made-up id."""
+        """A call without id and its function message get one made-up id."""
         called, answered = decode(
             [
                 data("ai", tool_calls=[{"name": "f", "args": {}, "id": None}]),
@@ -111,13 +111,13 @@ class TestReading:
         ],
     )
     def test_refuses_what_it_cannot_read(self, item: Any, said: str) -> None:
-        """The error names what was expected and what came."""
+        """The error names what was expected and what was found."""
         with pytest.raises(MalformedMessage, match=said):
             read(item)
 
 
 class TestWriting:
-    """New messages."""
+    """New messages written as LangChain's."""
 
     def test_gives_what_langchain_loads(self) -> None:
         """The library itself reads back what was written."""
@@ -135,7 +135,7 @@ class TestWriting:
         assert (loaded[3].tool_call_id, loaded[3].status) == ("c", "error")
 
     def test_reads_what_langchain_dumps(self) -> None:
-        """Dumped messages come back as the same objects, and say what they said."""
+        """Dumped messages are read, and come back as the same objects."""
         langchain = pytest.importorskip("langchain_core.messages")
         load = pytest.importorskip("langchain_core.load")
         asked, called = langchain.HumanMessage("hi"), langchain.AIMessage("x", tool_calls=[CALL])
@@ -149,7 +149,7 @@ class TestWriting:
             assert all(a is b for a, b in zip(encode(decoded.messages, "langchain"), items, strict=True))
 
     def test_carries_images_over(self) -> None:
-        """Bytes become a block of LangChain's own; what has no bytes is named."""
+        """Bytes become a LangChain block; an image without bytes is named in words."""
         item = {"role": "user", "parts": [{"inlineData": {"mimeType": "image/png", "data": PNG}}]}
         decoded = decode([item]).messages
         written = encode(decoded, "langchain")
@@ -159,7 +159,7 @@ class TestWriting:
 
 
 class TestPatching:
-    """Changes written back."""
+    """Changed parts written back into the original objects."""
 
     @pytest.mark.parametrize(
         ("item", "expected"),
@@ -183,7 +183,7 @@ class TestPatching:
         assert encode([read(item).with_result_text("c", "x")], "langchain") == [expected]
 
     def test_changes_text_and_calls(self) -> None:
-        """Blocks that repeat a call stay as long as their call does."""
+        """Blocks that repeat a call stay as long as the call."""
         block = {"type": "tool_use", "id": "c", "name": "f", "input": {"a": 1}}
         decoded = read(data("ai", content=[{"type": "text", "text": "long"}, block], tool_calls=[CALL]))
         cut = Message("assistant", (Text("x"), ToolCall("c", "f", '{"a": 2}')), wire=decoded.wire)
@@ -195,10 +195,10 @@ class TestPatching:
 
 
 class TestRules:
-    """Tests of what providers behind LangChain refuse."""
+    """Rules of the providers that LangChain calls."""
 
     def test_wants_pairs_content_and_a_user(self) -> None:
-        """Open calls, orphans, empty questions, a list without a user."""
+        """Open calls, orphans, empty questions and a list without a user message are problems."""
         asked, called = data("human", content="hi"), data("ai", tool_calls=[CALL])
         answered = data("tool", content="r", tool_call_id="c")
         assert validate([asked, called, answered], "langchain") == []

@@ -17,7 +17,7 @@ INLINE = f"data:image/png;base64,{PNG}"
 
 
 class TestSourceOf:
-    """Tests of which bytes a block holds."""
+    """The bytes of a media block."""
 
     @pytest.mark.parametrize(
         ("block", "source"),
@@ -81,13 +81,13 @@ class TestSourceOf:
             {"image_url": {"url": 5}},
         ],
     )
-    def test_is_nothing_for_the_rest(self, block: Any) -> None:
-        """Words and broken blocks are no media."""
+    def test_is_none_for_other_blocks(self, block: Any) -> None:
+        """Text blocks and damaged blocks have no source."""
         assert source_of(block) is None
 
 
 class TestMediaOf:
-    """Tests of what a part says of its bytes."""
+    """Media parts made from blocks."""
 
     def test_measures_bytes(self) -> None:
         """Digest, size, width and height come from the decoded data."""
@@ -98,7 +98,7 @@ class TestMediaOf:
         )
 
     def test_gives_equal_bytes_one_digest(self) -> None:
-        """Line breaks inside base64 do not matter; other bytes and other addresses do."""
+        """Line breaks inside base64 do not matter; other bytes or another address give another digest."""
         wrapped = Source("image", "image/png", PNG[:20] + "\n" + PNG[20:])
         assert media_of(wrapped).digest == media_of(Source("image", data=PNG)).digest
         assert (
@@ -108,12 +108,12 @@ class TestMediaOf:
 
     @pytest.mark.parametrize("data", ["A", "é", "\ud800", "====", "!!"])
     def test_survives_data_that_is_no_base64(self, data: str) -> None:
-        """Broken data still has a digest."""
+        """Damaged data still has a digest."""
         assert media_of(Source("image", data=data)).digest
 
 
 class TestSourcesIn:
-    """Finding bytes again."""
+    """The bytes of a wire object."""
 
     def test_finds_them_at_any_depth(self) -> None:
         """All media of an object by digest, however deep they lie."""
@@ -126,7 +126,7 @@ class TestSourcesIn:
 
 
 def test_placeholders_say_kind_type_and_size() -> None:
-    """Check that what is known stands in brackets."""
+    """A placeholder has in brackets what is known of the media."""
     assert placeholder(Media("image", "image/png", "d", 9, 2, 3)) == "[image: image/png 2x3]"
     assert placeholder(Media("audio")) == "[audio]"
 

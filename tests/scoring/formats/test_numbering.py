@@ -20,7 +20,7 @@ class TestNumbering:
     """Name and order."""
 
     def test_counts_each_name_within_a_round(self) -> None:
-        """Calls and results are numbered separately, from the start where the speaker changes."""
+        """Calls and results are numbered separately, and again from 0 when the speaker changes."""
         one, two, three = numbered([call("f", "g", "f"), result("f", "f", "g"), call("f")])
         assert [c.id for c in one.calls] == ["order:f#0", "order:g#0", "order:f#1"]
         assert [r.call_id for r in two.results] == ["order:f#0", "order:f#1", "order:g#0"]
@@ -33,7 +33,7 @@ class TestNumbering:
         assert not is_made_up("f#0")
 
     def test_can_be_taken_off_again(self) -> None:
-        """Two readings of one call compare equal without their numbers; the name can be had back."""
+        """Two readings of one call compare equal without their numbers, and the name can be recovered."""
         assert without_number(ToolCall("order:f#3", "f", "{}")) == without_number(
             ToolCall("order:f#0", "f", "{}")
         )

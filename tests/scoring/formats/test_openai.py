@@ -39,7 +39,7 @@ def problems(*items: Any) -> str:
 
 
 class TestReading:
-    """Tests of what a message says."""
+    """Parts read from messages."""
 
     @pytest.mark.parametrize(
         ("item", "parts"),
@@ -136,12 +136,12 @@ class TestReading:
         ],
     )
     def test_refuses_what_it_cannot_read(self, item: dict[str, Any], said: str) -> None:
-        """The error names what was expected and what came."""
+        """The error names what was expected and what was found."""
         with pytest.raises(MalformedMessage, match=said):
             read(item)
 
     def test_refuses_arguments_that_contain_themselves(self) -> None:
-        """A circle is no JSON."""
+        """A cyclic value cannot be JSON."""
         circle: dict[str, Any] = {}
         circle["x"] = circle
         with pytest.raises(MalformedMessage, match="expected arguments to be JSON"):
@@ -154,24 +154,24 @@ class TestReading:
 
 
 class TestWriting:
-    """New messages."""
+    """New messages written as OpenAI's."""
 
     def test_gives_a_message_for_each_result(self) -> None:
-        """Parallel results become messages of their own, behind the call."""
+        """Parallel results become separate messages after the call."""
         turn = Message("assistant", (Text("x"), ToolCall("a", "f", "{}"), ToolCall("b", "f", "")))
         written = encode([turn, Message("tool", (ToolResult("b", "2"), ToolResult("a", "1")))], "openai")
         assert [m.get("tool_call_id") for m in written] == [None, "a", "b"]
         assert written[0]["tool_calls"][1]["function"] == {"name": "f", "arguments": "{}"}
 
-    def test_says_a_file_reference_in_words(self) -> None:  # C4
-        """The block begins and ends with its markers."""
+    def test_writes_a_file_reference_as_text(self) -> None:  # C4
+        """The text block has opening and closing markers."""
         part = FileReference("a/b.txt", "id9", "text/plain", 40, "a list of names")
         assert encode([Message("user", (part,))], "openai")[0]["content"] == (
             "[FILE: a/b.txt]\nid: id9\ntype: text/plain\ntokens: 40\na list of names\n[/FILE]"
         )
 
     def test_carries_images_over_from_other_formats(self) -> None:
-        """The bytes are found in the object the message came from."""
+        """The bytes come from the object in which the message was read."""
         source = {"type": "base64", "media_type": "image/png", "data": PNG}
         item = {
             "role": "user",
@@ -184,7 +184,7 @@ class TestWriting:
         ]
 
     def test_names_images_that_have_no_place(self) -> None:
-        """An image inside a result, or without its bytes, is a word in brackets."""
+        """An image inside a result, or without bytes, becomes a note in brackets."""
         result = ToolResult("c", "shot", media=(Media("image", "image/png", "d", 9, 2, 3),))
         messages = [Message("assistant", (ToolCall("c", "f", "{}"),)), Message("tool", (result,))]
         assert encode(messages, "openai")[1]["content"] == "shot\n[image: image/png 2x3]"
@@ -192,15 +192,15 @@ class TestWriting:
     @given(conversations())
     @settings(max_examples=50)
     def test_passes_the_types_of_the_sdk(self, messages: list[Message]) -> None:  # X6
-        """Check that what is written is what the provider's own types describe."""
+        """The SDK's own types accept what is written."""
         PARAMS.validate_python(encode(messages, "openai"), strict=False)
 
 
 class TestPatching:
-    """Changes written back."""
+    """Changed parts written back into the original objects."""
 
     def test_keeps_blocks_that_did_not_change(self) -> None:
-        """Only the cut text block is a copy; the image block is the same object."""
+        """Only the changed text block is a copy; the image block is the same object."""
         image = {"type": "image_url", "image_url": {"url": "https://example.org/a.png", "detail": "low"}}
         item = {"role": "user", "content": [{"type": "text", "text": "long", "x": 1}, image], "name": "ann"}
         decoded = read(item)
@@ -214,14 +214,14 @@ class TestPatching:
         assert written["content"][1] is image
 
     def test_strips_an_image(self) -> None:
-        """A part that is gone takes its block along."""
+        """A removed part has no block."""
         image = {"type": "image_url", "image_url": {"url": "https://example.org/a.png"}}
         decoded = read({"role": "user", "content": [{"type": "text", "text": "a"}, image]})
         bare = Message("user", decoded.parts[:1], wire=decoded.wire)
         assert encode([bare], "openai")[0]["content"] == [{"type": "text", "text": "a"}]
 
     def test_replaces_the_words_of_a_list_result(self) -> None:
-        """The first text block takes the new text, with its other fields; further texts go."""
+        """The first text block gets the new text and keeps its fields; further text blocks go."""
         blocks = [{"type": "text", "text": "a", "x": 1}, {"type": "text", "text": "b"}]
         decoded = read({"role": "tool", "tool_call_id": "c", "content": blocks})
         written = encode([decoded.with_result_text("c", "[cleared]")], "openai")[0]
@@ -232,7 +232,7 @@ class TestPatching:
         }
 
     def test_changes_arguments_and_drops_calls(self) -> None:
-        """A changed call keeps its other fields; a removed one is gone; none left removes the field."""
+        """A changed call keeps its other fields; without calls the field is removed."""
         other = {**CALL, "id": "c2"}
         decoded = read({"role": "assistant", "content": "x", "tool_calls": [CALL, other]})
         changed = Message("assistant", (Text("x"), ToolCall("c1", "f", "{}")), wire=decoded.wire)
@@ -247,7 +247,7 @@ class TestRules:
     """Tests of what the API refuses."""
 
     def test_wants_every_call_answered_next(self) -> None:
-        """A call whose result is missing, late or doubled, and a result of nothing, are named."""
+        """A call whose result is missing, late or doubled, and a result without call, are named."""
         call, result = (
             {"role": "assistant", "tool_calls": [CALL]},
             {"role": "tool", "tool_call_id": "c1", "content": ""},
@@ -274,20 +274,20 @@ class TestRules:
         ],
     )
     def test_wants_content(self, item: dict[str, Any], said: str) -> None:
-        """Empty lists, null where words are needed, calls without id."""
+        """Empty lists, null in place of text, and calls without id are problems."""
         assert said in problems(item)
 
     def test_wants_a_user(self) -> None:
-        """A list in which nobody asks is refused."""
+        """A list without a user message is refused."""
         assert validate([{"role": "system", "content": "x"}], "openai") == [
             "no user message; expected at least one"
         ]
 
     def test_lets_a_function_message_have_no_content(self) -> None:
-        """The older shapes pass as the API takes them."""
+        """The older shapes are valid as the API accepts them."""
         call = {"role": "assistant", "content": None, "function_call": {"name": "f", "arguments": "{}"}}
         assert "null" not in problems(call, {"role": "function", "name": "f", "content": None})
 
-    def test_knows_plain_text(self) -> None:
-        """A plain exchange is fine."""
+    def test_accepts_plain_text(self) -> None:
+        """A plain exchange has no problems."""
         assert validate(encode([message("user", "a"), message("assistant", "b")], "openai"), "openai") == []

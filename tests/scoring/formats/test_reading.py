@@ -24,10 +24,10 @@ def nested(depth: int = DEPTH) -> Any:
 
 
 class TestPlace:
-    """Values that are what is asked for, or an error that says so."""
+    """Values of the requested type, or an error that names what was found."""
 
     def test_gives_what_is_there(self) -> None:
-        """Objects, lists, strings and roles pass; null is the empty one."""
+        """Objects, lists, strings and roles pass; null counts as an empty one."""
         place = Place(3)
         assert place.object({"a": 1}, "x") == {"a": 1}
         assert (place.items(None, "x"), place.items([1], "x")) == ([], [1])
@@ -37,7 +37,7 @@ class TestPlace:
 
     @pytest.mark.parametrize("ask", ["object", "items", "text"])
     def test_names_its_index_and_what_came(self, ask: str) -> None:
-        """Index, what was expected, what it got."""
+        """The error has the position, what was expected, and what was found."""
         with pytest.raises(
             MalformedMessage, match=r"message 3: expected the thing to be .*, got a number"
         ) as error:
@@ -46,7 +46,7 @@ class TestPlace:
 
     @pytest.mark.parametrize("role", [None, 5, "boss", [], {}])
     def test_knows_the_roles(self, role: Any) -> None:
-        """Whatever is no role's name is refused, things that cannot be looked up too."""
+        """Anything that is not the name of a role is refused, unhashable values too."""
         with pytest.raises(MalformedMessage, match="expected role to be one of ai, assistant"):
             Place(0).role(role)
 
@@ -64,12 +64,12 @@ class TestPlace:
     ],
 )
 def test_kinds_are_named_as_json_does(value: Any, kind: str) -> None:
-    """Error messages speak of JSON, not of Python."""
+    """Error messages use JSON's names of types, not Python's."""
     assert kind_of(value) == kind
 
 
 class TestJsonText:
-    """JSON text of anything."""
+    """JSON text of any value."""
 
     @given(json_values)
     def test_reads_back_as_the_value(self, value: Any) -> None:
@@ -83,11 +83,11 @@ class TestJsonText:
         assert text[:15] == '[{"k": [{"k": ['
 
     def test_takes_odd_keys_and_values(self) -> None:
-        """Check that what JSON has no word for is written as its text."""
+        """Values that JSON does not have are written as their text."""
         assert json_text({(1, 2): {1}}) == '{"(1, 2)": "{1}"}'
 
     def test_refuses_a_circle_at_any_depth(self) -> None:
-        """A value that contains itself has no text."""
+        """A value that contains itself is an error."""
         circle: list[Any] = []
         circle.append(circle)
         deep: Any = circle
@@ -99,11 +99,11 @@ class TestJsonText:
 
 
 class TestJsonObject:
-    """Objects out of text."""
+    """JSON objects read from text."""
 
     @pytest.mark.parametrize("text", ["", "x", "[1]", "3", "null", "[" * DEPTH])
     def test_is_none_for_anything_else(self, text: str) -> None:
-        """No JSON, no object, too deep to read."""
+        """Invalid JSON, another type, or nesting that is too deep gives None."""
         assert json_object(text) is None
 
     def test_gives_the_object(self) -> None:
@@ -115,13 +115,13 @@ class TestWordsIn:
     """The strings inside a value."""
 
     def test_are_values_and_never_keys(self) -> None:  # B4
-        """Keys of the wire, ids and ciphers are no words; the order is that of the value."""
+        """Keys, ids and encrypted content are left out; the order is that of the value."""
         value = {"type": "error_block", "error": "one", "id": "x", "inner": [{"traceback": "two"}, "three"]}
         value |= {"encrypted_content": "zzz"}
         assert words_in(value) == "one\ntwo\nthree"
 
     def test_are_found_at_any_depth(self) -> None:
-        """Depth costs nothing, circles are walked once."""
+        """The depth is not limited, and a cycle is visited once."""
         assert words_in(nested()) == "bottom"
         circle: list[Any] = ["a"]
         circle.append(circle)
@@ -129,5 +129,5 @@ class TestWordsIn:
 
 
 def test_string_is_empty_for_what_is_none() -> None:
-    """Only strings are strings."""
+    """Any other value gives an empty string."""
     assert (string("a"), string(5), string(None)) == ("a", "", "")

@@ -1,4 +1,4 @@
-"""Tests of what a list needs before it can be sent."""
+"""Repairs of a list before it is sent."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ def answers(*ids: str, text: str = "r") -> Message:
 class TestRepair:
     """Orphans, open calls, duplicates and strays (conformance example 18)."""
 
-    def test_leaves_a_sound_list_alone(self) -> None:
-        """The same messages come back, without a note."""
+    def test_leaves_a_valid_list_alone(self) -> None:
+        """The same messages come back without a note."""
         messages = [ASKED, calls("a", "b"), answers("b"), answers("a"), message("assistant", "so")]
         repaired, notes = repair(messages)
         assert all(a is b for a, b in zip(repaired, messages, strict=True))
         assert notes == []
 
     def test_leaves_out_a_result_without_a_call(self) -> None:  # P4
-        """An orphan result goes, and with it the message that held nothing else."""
+        """The orphan goes, and its message too if it holds nothing else."""
         mixed = Message("user", (ToolResult("x", "r"), Text("and?")))
         repaired, notes = repair([ASKED, answers("x"), mixed])
         assert repaired == [ASKED, message("user", "and?")]
@@ -47,7 +47,7 @@ class TestRepair:
         ]
 
     def test_answers_an_open_call_with_a_placeholder(self) -> None:  # P4
-        """The call stays, and a result follows that says that there was none."""
+        """The call stays, and is followed by a result which says that there was none."""
         repaired, notes = repair([ASKED, calls("a", "b"), answers("a"), message("user", "well?")])
         assert repaired[3] == Message("tool", (ToolResult("b", NO_RESULT, "f"),))
         assert len(repaired) == 5
@@ -60,20 +60,20 @@ class TestRepair:
         assert notes == ["message 3: a second result for call 'a'; left out"]
 
     def test_binds_a_reused_id_to_the_latest_open_call(self) -> None:  # P4
-        """The same id in a later round is a call of its own."""
+        """The same id in a later round is a separate call."""
         messages = [ASKED, calls("a"), answers("a"), calls("a"), answers("a", text="2")]
         assert repair(messages) == (messages, [])
         repaired, _ = repair([ASKED, calls("a"), ASKED, calls("a"), answers("a", text="2")])
         assert [m.text for m in repaired] == ["go", "", NO_RESULT, "go", "", "2"]
 
     def test_moves_a_stray_result_behind_its_call(self) -> None:
-        """A result behind the user's next words stands behind its call again."""
+        """A result after the user's next words moves to its call."""
         repaired, notes = repair([ASKED, calls("a"), message("user", "hm"), answers("a")])
         assert [m.role for m in repaired] == ["user", "assistant", "tool", "user"]
         assert notes == ["message 3: the result of call 'a' stood apart from it; moved behind it"]
 
-    def test_does_not_touch_what_it_was_given(self) -> None:
-        """Messages and wire objects are as before."""
+    def test_does_not_change_its_input(self) -> None:
+        """Messages and wire objects are not changed."""
         item = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "x", "content": "r"}]}
         (decoded,) = decode([item]).messages
         assert repair([decoded])[0] == []
@@ -81,11 +81,11 @@ class TestRepair:
         assert item["content"]
 
     def test_leaves_calls_of_the_provider_open(self) -> None:
-        """A search that is still running has no result that we could stand in for."""
+        """A search that is still running gets no placeholder."""
         assert repair([ASKED, calls("srvtoolu_1")])[1] == []
 
-    def test_drops_reasoning_whose_item_is_gone(self) -> None:
-        """A reasoning item directly before the user is refused, so it goes."""
+    def test_drops_reasoning_without_its_item(self) -> None:
+        """APIs refuse a reasoning item directly before a user message, so it is dropped."""
         item = {"type": "reasoning", "summary": []}
         bare = Message("assistant", (Reasoning(""),), wire=Wire("responses", item))
         repaired, notes = repair([ASKED, bare, ASKED])
@@ -102,8 +102,8 @@ class TestRepair:
         assert len(notes) == 1
         assert validate(repaired, name) == []
 
-    def test_lets_gemini_take_turns(self) -> None:
-        """Neighbouring contents of one speaker become one, the originals untouched."""
+    def test_merges_neighbours_of_one_speaker_for_gemini(self) -> None:
+        """Neighbouring contents of one speaker are merged, without changing the originals."""
         items: list[Any] = [{"role": "user", "parts": [{"text": t}]} for t in ("a", "b")]
         repaired, notes = repair(decode(items).messages)
         assert encode(repaired, "gemini") == [{"role": "user", "parts": [{"text": "a"}, {"text": "b"}]}]
@@ -111,7 +111,7 @@ class TestRepair:
         assert len(items[0]["parts"]) == 1
 
     def test_joins_runs_of_each_speaker(self) -> None:
-        """Three in a row are one, the other side of the talk is another, and what is of no format stays."""
+        """Three in a row become one; messages of other formats are not merged."""
         items: list[Any] = [
             {"role": role, "parts": [{"text": text}]}
             for role, text in (("user", "a"), ("user", "b"), ("user", "c"), ("model", "d"), ("model", "e"))
@@ -126,7 +126,7 @@ class TestRepair:
         assert [note.partition(":")[0] for note in notes] == ["message 1", "message 2", "message 4"]
 
     def test_joins_a_quarter_of_a_million_neighbours_at_once(self) -> None:
-        """Copying what is joined for each of them would take minutes."""
+        """Merging copies each message once; copying for each neighbour would take minutes."""
         said = {"role": "model", "parts": [{"text": "so"}]}
         one = Message("assistant", (Text("so"),), wire=Wire("gemini", said))
         _, joined = repair(
@@ -140,7 +140,7 @@ class TestRepair:
 @given(st.data(), conversations(), st.sampled_from(sorted(FORMATS)))
 @settings(max_examples=150)
 def test_any_selection_can_be_repaired(data: st.DataObject, messages: list[Message], name: str) -> None:  # P4
-    """Whatever is dropped from a list, and whatever is said twice, the repaired list is valid in its format."""
+    """Any selection of a list, with repetitions, is valid in its format after repairs."""
     decoded = decode(encode(messages, name, {}), name).messages
     kept = data.draw(st.lists(st.sampled_from(range(len(decoded))), unique=True).map(sorted))
     chosen = [decoded[n] for n in kept]

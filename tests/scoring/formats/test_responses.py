@@ -45,7 +45,7 @@ def problems(*items: Any, ready: bool = True) -> str:
 
 
 class TestReading:
-    """Tests of what an item says."""
+    """Parts read from items."""
 
     @pytest.mark.parametrize(
         ("value", "role", "parts"),
@@ -134,14 +134,14 @@ class TestReading:
         ],
     )
     def test_pairs_what_the_provider_ran_within_the_item(self, value: Any, text: str, failed: bool) -> None:
-        """Call and result of a built-in tool are one item, so that none is an orphan."""
+        """The call and result of a built-in tool are one item, so neither is an orphan."""
         call, result = read(value).parts
         assert isinstance(call, ToolCall)
         assert isinstance(result, ToolResult)
         assert (call.id, result.call_id, result.text, result.is_error) == ("w", "w", text, failed)
 
     def test_measures_images(self) -> None:
-        """In messages, outputs, screenshots and what was generated."""
+        """Images in messages, outputs, screenshots and generated images are measured."""
         url = f"data:image/png;base64,{PNG}"
         places = [
             item("message", role="user", content=[{"type": "input_image", "image_url": url}]),
@@ -166,16 +166,16 @@ class TestReading:
         ],
     )
     def test_refuses_what_it_cannot_read(self, value: Any, said: str) -> None:
-        """The error names what was expected and what came."""
+        """The error names what was expected and what was found."""
         with pytest.raises(MalformedMessage, match=said):
             read(value)
 
 
 class TestWriting:
-    """New items."""
+    """New items written as OpenAI's."""
 
     def test_gives_an_item_for_each_call_and_result(self) -> None:
-        """Text, calls and outputs stand one behind the other."""
+        """Text, calls and outputs are separate items in order."""
         messages = [
             Message("assistant", (Text("x"), ToolCall("a", "f", "{}"), ToolCall("b", "g", ""))),
             Message("tool", (ToolResult("a", "1"), ToolResult("b", "2"))),
@@ -210,12 +210,12 @@ class TestWriting:
     @given(conversations())
     @settings(max_examples=50)
     def test_passes_the_types_of_the_sdk(self, messages: list[Message]) -> None:  # X6
-        """Check that what is written is what the provider's own types describe."""
+        """The SDK's own types accept what is written."""
         PARAMS.validate_python(encode(messages, "responses"))
 
 
 class TestPatching:
-    """Changes written back."""
+    """Changed parts written back into the original objects."""
 
     @pytest.mark.parametrize(
         ("value", "expected"),
@@ -258,7 +258,7 @@ class TestPatching:
         ],
     )
     def test_replaces_just_the_text(self, value: Any, expected: Any) -> None:
-        """Each kind of output keeps its shape."""
+        """Each kind of output keeps its structure."""
         assert encode([read(value).with_result_text("c", "x")], "responses") == [expected]
 
     def test_cuts_a_message(self) -> None:
@@ -283,7 +283,7 @@ class TestRules:
     """Tests of what the API refuses."""
 
     def test_accepts_outputs_at_any_later_place(self) -> None:
-        """Calls may overlap with words and with each other."""
+        """Outputs may come after other calls and messages."""
         assert problems(call("a"), call("b"), USER, output("b"), output("a")) == ""
         assert problems(call("a"), output("a"), call("a"), output("a")) == ""
 
@@ -311,23 +311,23 @@ class TestRules:
         ],
     )
     def test_refuses(self, items: list[Any], said: str) -> None:  # X6
-        """Each rule says where and what it expected."""
+        """The problem has the place and what was expected."""
         assert said in problems(*items)
 
     def test_lets_reasoning_lead_to_a_call(self) -> None:
-        """Reasoning, its call and the output behind are fine; open calls are at rest."""
+        """Reasoning, its call and its output are valid; so are open calls in a list that is not sent."""
         assert problems(item("reasoning", summary=[]), call(), output()) == ""
         assert problems(call(), ready=False) == ""
 
 
 class TestRealItems:
-    """Items as Codex writes them."""
+    """Items from Codex's transcripts."""
 
     @pytest.mark.parametrize(
         "path", shared_files("**/rollout-*.jsonl", "transcripts", "codex"), ids=lambda p: p.stem[:20]
     )
     def test_come_back_as_they_are(self, path: Any) -> None:
-        """Every response item of a rollout decodes, comes back the same, and can be written for others."""
+        """Every response item of a rollout is read, comes back the same, and can be written in other formats."""
         import json
 
         rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]

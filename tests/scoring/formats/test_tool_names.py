@@ -1,4 +1,4 @@
-"""Tool names on their way into a format that forbids them, and back."""
+"""Tool names in a format that does not allow their characters, and read back."""
 
 from __future__ import annotations
 
@@ -25,24 +25,24 @@ def names_in(value: Any) -> set[str]:
 
 
 class TestToolNames:
-    """One name."""
+    """One name, written and read back."""
 
     @given(st.text(st.characters(codec="utf-8"), min_size=1, max_size=9))
     def test_come_back_as_they_were(self, name: str) -> None:
-        """Whatever they are made of, unless they look escaped themselves."""
+        """Any name is read back, unless it looks like an escaped one itself."""
         allowed = allowed_name(name, TOOL_NAMES)
         assert TOOL_NAMES.fullmatch(allowed)
         assert original_name(allowed) == name or "_x" in name
 
     def test_are_cut_with_a_digest_where_they_are_too_long(self) -> None:
-        """Two that begin alike stay two."""
+        """Two long names with the same beginning stay different."""
         long = [allowed_name("a" * 80 + end, TOOL_NAMES) for end in "bc"]
         assert len(set(long)) == 2
         assert all(TOOL_NAMES.fullmatch(name) for name in long)
 
     @pytest.mark.parametrize("name", ["openai", "anthropic", "gemini", "responses"])
     def test_are_allowed_in_a_list_of_another_format(self, name: str) -> None:
-        """And read back they are the agent's own again."""
+        """A list of another format gets allowed names; read back they are the agent's own."""
         messages = [
             user("read it"),
             message("assistant", "", ToolCall("c1", "mcp.files/read it", "{}")),

@@ -39,16 +39,16 @@ CALL = {"id": "c", "text": "{}", "k": 3}
 
 
 class TestWeave:
-    """Keep, rewrite, drop, build."""
+    """Blocks that are kept, rewritten, dropped or built."""
 
     def test_keeps_what_did_not_change(self) -> None:
-        """The same objects, those that say nothing included."""
+        """Unchanged blocks are the same objects, also those without a part."""
         empty: dict[str, Any] = {"text": ""}
         out = woven([A, empty, B], Text("a"), Text("b"))
         assert all(x is y for x, y in zip(out, [A, empty, B], strict=True))
 
     def test_rewrites_by_place_and_by_id(self) -> None:
-        """A text is known by where it stands, a call by its id."""
+        """A text is identified by its position, a call by its id."""
         assert woven([A, B], Text("a"), Text("x")) == [A, {"text": "x", "k": 2}]
         assert woven([A, CALL], Text("x"), ToolCall("c", "f", "y")) == [
             {"text": "x", "k": 1},
@@ -56,20 +56,20 @@ class TestWeave:
         ]
 
     def test_drops_what_is_gone(self) -> None:
-        """A missing part takes its block along, from any place."""
+        """The block of a missing part goes, wherever it is."""
         assert woven([A, B], Text("b")) == [B]
         assert woven([A, CALL], Text("a")) == [A]
         assert woven([A, B]) == []
 
     def test_builds_what_is_new_where_it_stands(self) -> None:
-        """Before, between and behind; what has no place is left out."""
+        """New parts are placed before, between and after; those that cannot be built are left out."""
         new = {"text": "x", "new": True}
         assert woven([A, B], Text("x"), Text("a"), Text("b")) == [new, A, B]
         assert woven([A], Text("a"), Text("x"), ToolCall("z", "f", "")) == [A, new]
 
     @given(st.lists(st.sampled_from("abc"), max_size=4), st.lists(st.sampled_from("abcd"), max_size=4))
     def test_always_says_the_new_parts(self, before: list[str], after: list[str]) -> None:
-        """Whatever changed, reading the result gives just what was asked for."""
+        """Whatever was changed, the result is read as exactly the new parts."""
         blocks = [{"text": t} for t in before]
         out = woven(blocks, *map(Text, after))
         assert [p for b in out for p in read(b)] == [Text(t) for t in after]

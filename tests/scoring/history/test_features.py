@@ -1,4 +1,4 @@
-"""Tests of what is known of one message by itself."""
+"""The features of one message."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ AROUND = st.text(" \t\n\r\x0b\xa0,]", max_size=2)
 
 
 class TestText:
-    """The text that signals look at."""
+    """The text that signals read."""
 
     def test_is_text_results_and_argument_values(self) -> None:  # B4
-        """Keys of arguments never count, values do, numbers too."""
+        """Values of arguments count, numbers too; their keys do not."""
         one = message(
             "assistant", "look", ToolCall("1", "run", '{"error": {"failed": ["ls -l", 3, true, null]}}')
         )
@@ -42,18 +42,18 @@ class TestText:
         assert analyse(one, 10, LEXICON).keywords == 0
 
     def test_leaves_reasoning_out(self) -> None:
-        """Check that what a model thought is neither words nor length."""
+        """A thought counts neither as words nor as length."""
         assert text_of(thought("error")) == ""
         assert analyse(thought("error"), 10, LEXICON).chars == 0
 
     @pytest.mark.parametrize("arguments", ["free text", "{broken", "", '["a"', "[" * 100_000])
     def test_takes_arguments_that_are_no_json_as_they_are(self, arguments: str) -> None:
-        """Cut off, free-form or absurdly nested arguments count as their own text, without an error."""
+        """Arguments that are not JSON count as text, without an error."""
         assert argument_values(arguments) == [arguments]
 
     @given(AROUND, st.sampled_from(['{"a": "b"}', "{}", '[1, "x"]', "[]", '"a"', "5", '{"a" 1}']), AROUND)
     def test_takes_for_json_what_json_is(self, before: str, core: str, behind: str) -> None:
-        """An object or a list with JSON's own blanks around it, and nothing else."""
+        """Only an object or a list, with JSON's white space around it, is read as JSON."""
         arguments = before + core + behind
         try:
             parsed = json.loads(arguments)
@@ -65,7 +65,7 @@ class TestText:
             assert argument_values(arguments) != [arguments]
 
     def test_reads_deep_arguments_without_recursion(self) -> None:
-        """Values are found at any depth that JSON can be read at."""
+        """Values are found at any depth that a JSON parser accepts."""
         assert argument_values("[" * 500 + '"x"' + "]" * 500) == ["x"]
 
 
@@ -73,7 +73,7 @@ class TestFeatures:
     """The stored facts."""
 
     def test_say_who_speaks_and_what_is_tied_to_it(self) -> None:
-        """Role, tokens, call ids and whether it is the user's own word."""
+        """Role, tokens, call ids, and whether the words are the user's own."""
         assert analyse(calls("1", "2"), 7, LEXICON).calls == ("1", "2")
         assert analyse(results("1"), 7, LEXICON).results == ("1",)
         assert analyse(user(), 7, LEXICON).own_words
@@ -81,7 +81,7 @@ class TestFeatures:
 
     @given(any_messages)
     def test_hold_the_traces_of_every_message(self, messages: list[Message]) -> None:  # X7
-        """The same whether they are found when a message comes in or later, from its text."""
+        """Traces found at the append and traces found later from the text are the same."""
         for one in messages:
             found = analyse(one, 10, LEXICON, traces=True)
             later = with_content(found._replace(traces=None), one)
@@ -90,7 +90,7 @@ class TestFeatures:
             )
 
     def test_name_the_tools_of_calls_and_results(self) -> None:  # C8
-        """In their order, and compactly; nothing where no name is known."""
+        """The names are stored in order; nothing is stored if no name is known."""
         both = message(
             "user", "", ToolCall("1", "read", "{}"), ToolResult("2", "out"), ToolCall("3", "a\nb", "")
         )
@@ -98,25 +98,25 @@ class TestFeatures:
         assert analyse(results("1"), 7, LEXICON).to_dict().keys() & {"tool"} == set()
         assert analyse(message("tool", "", ToolResult("1", "x", "grep")), 7, LEXICON).tool == "grep"
 
-    def test_of_a_version_of_before_name_no_tools(self) -> None:  # C8
-        """Rows without the field are read, and so are rows whose names do not fit their calls."""
+    def test_of_an_older_version_name_no_tools(self) -> None:  # C8
+        """Stored rows without the field, or with names that do not fit their calls, are read."""
         old = Features.from_dict({"role": "assistant", "tokens": 3, "calls": ["1", "2"], "results": ["3"]})
         assert old.names == (["", ""], [""])
         assert Features("assistant", 3, calls=("1", "2"), tool="read").names == (["", ""], [])
 
     @given(any_messages)
     def test_survive_json(self, messages: list[Message]) -> None:
-        """Check that what the store keeps is read back to an equal value."""
+        """The stored form is read back as an equal value."""
         for one in messages:
             features = analyse(one, 5, LEXICON)
             assert Features.from_dict(json.loads(json.dumps(features.to_dict()))) == features
 
     def test_pass_over_fields_of_a_later_version(self) -> None:
-        """A field that is not known is no error."""
+        """An unknown field is ignored."""
         assert Features.from_dict({"role": "user", "tokens": 1, "mood": "fine"}) == Features("user", 1)
 
     def test_know_when_the_lexicon_changed(self) -> None:  # B16
-        """Only the keyword rating is made again, and only for another lexicon."""
+        """The keyword rating is computed again only for another lexicon."""
         features = analyse(user("banana"), 5, LEXICON)
         other = lexicon_of((KeywordGroup("fruit", 1.0, ("banana",)),))
         assert not needs_rating(features, LEXICON)
@@ -124,7 +124,7 @@ class TestFeatures:
         assert rated_again(features, user("banana"), other) == analyse(user("banana"), 5, other)
 
     def test_hold_the_reasoning_out_of_length(self) -> None:
-        """Characters count what is said, not bytes and not thoughts."""
+        """The length is in characters, without thoughts."""
         one = Message("assistant", (Reasoning("x" * 9_000), *message("assistant", "čaj 🍵").parts))
         assert analyse(one, 1, LEXICON).chars == 5
 
@@ -133,7 +133,7 @@ class TestEnormousTexts:
     """Texts longer than any window."""
 
     def test_have_the_content_of_their_beginning_and_end(self) -> None:
-        """Their words would take many times their room."""
+        """Only their beginning and end are analysed, because all their words would take many times their memory."""
         words = "word " * (READ_CHARS // 5)
         text = f"see first_name.py\n{words}\nmiddle_name.py\n{words}\nlast_name.py"
         found = content_of(text, [text])

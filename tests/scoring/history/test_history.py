@@ -17,10 +17,10 @@ from tests.scoring.builders import BALANCED, any_messages, calls, history_of, re
 
 
 class TestHistory:
-    """One list a fact, one entry a message."""
+    """Columns with one entry a message."""
 
     def test_notes_who_speaks_where(self) -> None:
-        """Positions of system messages and of the user's own words stand by themselves."""
+        """The positions of system messages and of the user's own words are stored."""
         history = history_of([system(), user(), calls("1"), results("1"), user()])
         assert history.systems == [0]
         assert history.own_words == [1, 4]
@@ -28,13 +28,13 @@ class TestHistory:
         assert len(history) == 5
 
     def test_counts_as_the_settings_say(self) -> None:  # B6
-        """Blueprint counts four characters a token and nothing around them."""
+        """*Blueprint* counts four characters a token, without an overhead for messages."""
         assert History.of([user("x" * 41)], settings=BLUEPRINT).tokens == [11]
         assert History.of([user("a b c d")], settings=BLUEPRINT).tokens == [2]
         assert History.of([user("a b c d")], settings=BALANCED).tokens == [4 + MESSAGE_OVERHEAD]
 
     def test_takes_pins_and_marks_with_a_message(self) -> None:  # X5
-        """Check that who appends says whether the message is pinned or marked to go first."""
+        """A message can be appended as pinned, or as marked to be dropped first."""
         history = History()
         features = history_of([user()]).features[0]
         history.append(features, pinned=True)
@@ -43,7 +43,7 @@ class TestHistory:
 
     @given(any_messages)
     def test_grown_message_by_message_is_as_made_at_once(self, messages: list[Message]) -> None:
-        """Units and their tokens are kept up to date by every append."""
+        """Units and their tokens are updated by every append."""
         history = history_of(messages)
         units = units_of(messages)
         assert [tuple(history.units.of(h)) for h in history.units.heads()] == units
@@ -73,14 +73,14 @@ def columns(history: History) -> list[object]:
 
 
 class TestExtending:
-    """Messages that are taken in together."""
+    """Messages that are appended together."""
 
     @pytest.mark.parametrize("settings", [BLUEPRINT, FORESIGHT], ids=["bare", "with contents"])
     @given(messages=any_messages)
     def test_gives_the_columns_of_one_append_after_the_other(
         self, settings: Settings, messages: list[Message]
     ) -> None:
-        """Nothing depends on the number of messages that come at once."""
+        """The columns do not depend on how many messages are appended at once."""
         together, alone = history_of(messages, settings), History()
         for one in together.features:
             alone.append(one)
@@ -102,7 +102,7 @@ class TestExtending:
     def test_of_texts_gives_the_columns_of_messages(
         self, counter: TokenCounter | None, said: list[dict[str, str]]
     ) -> None:
-        """A list of flat texts, which is read without a message for each, ranks as its messages do."""
+        """A list of flat texts gives the same scores as its messages."""
         flat = flat_texts(said)
         if flat is None:
             assert any(one["role"] == "function" for one in said)
@@ -120,7 +120,7 @@ class TestSnapshot:
     def test_stays_as_it_is_while_the_history_grows(
         self, before: list[Message], after: list[Message]
     ) -> None:  # X1
-        """Every column is that of a history which never grew, also where an append joins older units."""
+        """Its columns do not change, even if an append extends an older unit."""
         history, alone = history_of(before, FORESIGHT), history_of(before, FORESIGHT)
         history.pinned.update(range(0, len(before), 3))
         early = history.snapshot()
@@ -146,12 +146,12 @@ class TestSnapshot:
                 assert getattr(snapshot.mentions, column) == getattr(alone.mentions, column), column
 
     def test_does_not_grow(self) -> None:
-        """A message is appended to the history, never to what was made of it."""
+        """An append changes the history, not its snapshots."""
         snapshot = history_of([user()]).snapshot()
         with pytest.raises(ValueError, match="snapshot"):
             snapshot.append(history_of([user()]).features[0])
 
     def test_of_a_snapshot_is_itself(self) -> None:
-        """Parts that cannot change are not copied."""
+        """A snapshot of a snapshot is the same object."""
         snapshot = history_of([user()]).snapshot()
         assert snapshot.snapshot() is snapshot

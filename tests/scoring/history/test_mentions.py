@@ -1,4 +1,4 @@
-"""Mentions of a history, by number."""
+"""Mentions of names and lines in a history, by number."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ def mentions_of(*said: tuple[str, str]) -> Mentions:
     return mentions
 
 
-class TestMarks:
-    """Tests of who named what, how often, and when last."""
+class TestMentions:
+    """The first and last mention of each name or line, their count, and their flags."""
 
-    def test_are_numbered_as_they_come(self) -> None:
-        """The same name has the same number everywhere."""
+    def test_are_numbered_in_order_of_appearance(self) -> None:
+        """A name has the same number wherever it occurs."""
         mentions = mentions_of(("user", "main.py"), ("tool", "utils_b main.py"), ("tool", ""))
         assert mentions.spelled == ["main.py", "utils_b"]
         assert [list(held) for held in mentions.held] == [[0], [0, 1], []]
@@ -32,7 +32,7 @@ class TestMarks:
         assert (list(mentions.last), list(mentions.count)) == ([1, 2], [2, 1])
 
     def test_know_who_named_them(self) -> None:
-        """The first message of a user is the task; codes and lines are distinguished."""
+        """The task is the first message of a user; codes and lines are distinguished."""
         mentions = mentions_of(
             ("system", "sys_name"),
             ("user", "main.py"),
@@ -45,12 +45,12 @@ class TestMarks:
         assert said["HAT271"] == TOOL | HAS_DIGIT
 
     def test_hold_lines_as_numbers(self) -> None:
-        """A line is no name."""
+        """A line has a number and a flag, and is not spelled."""
         mentions = mentions_of(("user", "x"), ("assistant", "y"), ("user", LINE))
         assert list(mentions.flags) == [USER | IS_LINE]
 
-    def test_know_what_stands_in_alike_lines_alone(self) -> None:
-        """Until it stands somewhere else as well; the same lines again are no other place."""
+    def test_of_alike_lines_are_flagged(self) -> None:
+        """A name is flagged as long as it occurs only in alike lines; the same output again changes nothing."""
         log = "\n".join(f"INFO the request req-{n:04d} was served" for n in range(9))
         mentions = Mentions()
         for said, outputs in ((log, [log]), (log, [log]), ("what of req-0003?", [])):
@@ -60,15 +60,15 @@ class TestMarks:
             "req-0003"
         }
 
-    def test_take_a_message_that_nobody_looked_into(self) -> None:
-        """It has none, and counts as a place."""
+    def test_accept_a_message_without_content(self) -> None:
+        """It has no mentions but takes a position."""
         mentions = Mentions()
         mentions.append(None, "user")
         mentions.append(content_of("main.py"), "user")
         assert (list(mentions.last), list(mentions.flags)) == ([1], [USER | TASK])
 
     def test_of_the_task_are_those_of_the_last_word_before_the_first_reply(self) -> None:
-        """A demonstration that stands before the task is none of it."""
+        """Names in an example conversation before the task are not flagged as the task's."""
         mentions = mentions_of(
             ("user", "demo.py"), ("user", "main.py"), ("assistant", "well"), ("user", "utils_b")
         )

@@ -1,4 +1,4 @@
-"""Features found before, and what a list that comes again is pruned to."""
+"""Features of lists that come again."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ def in_full(message: Message) -> Features:
 
 
 class TestLists:
-    """Lists that are analysed as far as their plan asks, and come again."""
+    """Lists that are analysed only as far as their plan needs."""
 
     @given(messages=any_messages, asks=st.booleans(), budget=st.integers(0, 400))
     def test_are_pruned_as_if_analysed_in_full(
         self, messages: list[Message], asks: bool, budget: int
     ) -> None:
-        """First without the words of messages, then grown by a turn that asks for them; scores and fates agree."""
+        """A list analysed first without words, then longer and with words, gets the same scores and fates."""
         for said in (messages, [*messages, user("go on " * 70)], [*messages, QUESTION] if asks else messages):
             full = History.of_features(map(in_full, said))
             full.rate(said, FORESIGHT)
@@ -45,7 +45,7 @@ class TestLists:
             assert [found.reason(p) for p in range(len(said))] == [wanted.reason(p) for p in range(len(said))]
 
     def test_are_counted_by_the_counter_that_is_given(self) -> None:
-        """A caller's own counter is asked each time, for it may change."""
+        """The caller's own counter is called each time, because its results may change."""
 
         class Counter:
             each = 1
@@ -64,13 +64,13 @@ class TestRemembering:
 
     @given(one=any_messages, other=any_messages)
     def test_knows_messages_by_everything_they_say(self, one: list[Message], other: list[Message]) -> None:
-        """Equal messages have one hash, and no two others do."""
+        """Equal messages have one hash, and different messages different ones."""
         for a in one:
             for b in other:
                 assert (hash_of(a) == hash_of(b)) is (a == b)
 
     def test_is_bounded_by_messages_and_by_characters(self) -> None:
-        """The messages used last stay."""
+        """The messages used last are kept."""
         asked: list[Message] = []
 
         def find(message: Message) -> Features:
@@ -87,14 +87,14 @@ class TestRemembering:
         assert asked[-1] == texts[0]
 
     def test_tells_ways_to_analyse_apart(self) -> None:
-        """Other keywords or another counter find other features."""
+        """Other keywords or another counter give other features."""
         known = Remembered()
         first = known.of(system(), "so", True, in_full)
         assert known.of(system(), "otherwise", True, lambda m: in_full(m)._replace(tokens=999)) != first
         assert known.of(system(), "so", True, in_full) is first
 
     def test_finds_words_of_what_came_without_them(self) -> None:
-        """All else is as it was found."""
+        """The words are added, and the other features stay."""
         known = Remembered()
         for message in (user("read src/app.py"), calls("a"), results("a", text="src/app.py: 12 lines of it")):
             bare = analyse(message, estimate_message_tokens(message), LEXICON, content=True, words=False)

@@ -46,10 +46,10 @@ def looks(messages: list[Message]) -> tuple[str, str]:
 
 
 class TestLikeness:
-    """Tests of what a session looks like, from few facts."""
+    """The recognised task type of a session."""
 
     def test_is_coding_where_files_are_edited_and_commands_run(self) -> None:  # B18
-        """Tools decide; the reason has the share of tool outputs and the tools that are used most."""
+        """The tools decide; the reason names the share of tool outputs and the most used tools."""
         name, reason = looks(
             [user("fix it"), *used("Read", "Edit", "Edit", "Bash", "mystery"), model("done")]
         )
@@ -60,7 +60,7 @@ class TestLikeness:
         )
 
     def test_is_coding_without_tools_where_the_talk_is_of_files(self) -> None:  # B18
-        """Agents that write their commands into the text are known by the files that they name."""
+        """Agents that write commands into their text are recognised by the files that they name."""
         name, reason = looks([*talk(3, "look at src/billing/refunds.py"), *talk(2)])
         assert (name, reason) == (
             "coding",
@@ -68,35 +68,35 @@ class TestLikeness:
         )
 
     def test_is_research_where_the_web_is_read(self) -> None:  # B18
-        """Searches and fetches, more than half of all calls."""
+        """More than half of the calls are searches and fetches."""
         name, reason = looks([user("find out"), *used("WebSearch", "WebFetch", "WebFetch", "Bash")])
         assert name == "research"
         assert "WebFetch and WebSearch" in reason
 
     def test_is_support_where_tools_are_about_orders(self) -> None:  # B18
-        """By the words in their names."""
+        """The words in the names of tools decide."""
         assert looks([*talk(3), *used("get_order_details", "think")])[0] == "support"
 
     def test_is_support_where_the_system_prompt_has_rules_for_customers(self) -> None:  # B18
-        """Without tools, and with tools that say nothing; not where the tools are a programmer's."""
+        """A system prompt decides if tools do not, but not for a programmer's tools."""
         assert looks([system(POLICY), *talk(3)])[0] == "support"
         assert looks([system(POLICY), *talk(3), *used("think", "calculate")])[0] == "support"
         assert looks([system(POLICY), *talk(3), *used("Bash", "Edit")])[0] == "coding"
 
     def test_is_chat_where_hardly_any_tool_was_used(self) -> None:  # B18
-        """One search in a long conversation does not make it research."""
+        """One search in a long conversation is not research."""
         assert looks(talk(3)) == ("chat", "looks like chat: no tool was used")
         name, reason = looks([*talk(30), *used("WebSearch")])
         assert (name, reason) == ("chat", "looks like chat: hardly any tool was used (1 in 62 messages)")
 
     def test_is_none_of_them_where_tools_say_nothing(self) -> None:
-        """Then the common settings hold, and the reason names the tools."""
+        """The common settings apply, and the reason names the tools."""
         name, reason = looks([user("go"), *used("frobnicate", "twiddle")])
         assert name == "any"
         assert "frobnicate and twiddle" in reason
 
     def test_is_none_of_them_before_anything_was_said(self) -> None:
-        """A few messages say nothing of what a session is about."""
+        """A few messages are not enough to recognise a type."""
         assert recognise(Facts())[0] == "any"
         assert looks([system(POLICY), *talk(1)])[0] == "any"
 
@@ -109,7 +109,7 @@ class TestLikeness:
         ],
     )  # fmt: skip
     def test_goes_by_the_words_in_a_tools_name(self, tool: str, kind: str) -> None:
-        """However they are put together; `Read` alone reads files, `read_email` does not."""
+        """`read_email` is not a tool that reads files, however its words are joined; `Read` is."""
         assert kind_of(tool) == kind
 
     @pytest.mark.parametrize(
@@ -123,7 +123,7 @@ class TestLikeness:
         ],
     )
     def test_is_right_for_public_sessions(self, kind: str, expected: str) -> None:  # B18
-        """Every session of the retention data, whole, looks like what it is."""
+        """Every whole session of the retention data is recognised correctly."""
         with gzip.open(shared_data("retention", f"{kind}.jsonl.gz"), "rt", encoding="utf-8") as lines:
             sessions = [json.loads(line) for _, line in zip(range(12), lines, strict=False)]
         found = {s["id"]: looks(list(decode(s["messages"], "openai").messages)) for s in sessions}
@@ -131,10 +131,10 @@ class TestLikeness:
 
 
 class TestFacts:
-    """Tests of what is counted."""
+    """The counts that recognition uses."""
 
     def test_can_be_taken_back(self) -> None:
-        """A message that gets more parts counts as if it had come whole."""
+        """A message that is extended counts as if it had arrived whole."""
         whole, parted = Facts(), Facts()
         features = History.of([*used("Bash", "Edit"), *talk(2, "a/b.py")]).features
         for one in features:
@@ -145,7 +145,7 @@ class TestFacts:
         assert parted == whole
 
     def test_survive_json_and_share_nothing_with_their_copies(self) -> None:
-        """Check that what is written reads back; counting on in a copy leaves the original."""
+        """The stored form is read back equal; counting on a copy does not change the original."""
         facts = History.of([system(POLICY), *used("Bash"), *talk(1, "a/b.py")]).facts
         again = Facts.from_dict(json.loads(json.dumps(facts.to_dict())))
         assert again == facts.copy() == facts
@@ -154,21 +154,21 @@ class TestFacts:
         assert Facts.from_dict(None) == Facts()
 
     def test_are_bounded(self) -> None:
-        """Calls of the thirtieth tool and beyond are counted together."""
+        """The thirtieth tool and all further ones share one count."""
         facts = History.of(used(*(f"tool_{n}" for n in range(TOOLS_KEPT + 20)))).facts
         assert len(facts.tools) == TOOLS_KEPT
         assert facts.others == 20
 
     def test_do_not_count_system_messages(self) -> None:
-        """They are the same for all sessions of an agent."""
+        """System prompts are the same for all sessions of an agent."""
         assert History.of([system(), system(), user()]).facts.messages == 1
 
 
 class TestSettingsFor:
-    """The one place where a type becomes weights and keywords."""
+    """The settings of a session with the weights and keywords of its type."""
 
     def test_take_what_the_type_has_of_its_own(self) -> None:  # B18
-        """By what the session looks like; the rest of the settings stays, and no type is left to look up."""
+        """The weights and keywords of the recognised type replace the common ones; the result names no type."""
         facts = History.of([system(POLICY), *talk(3)]).facts
         assert task_type_of(FORESIGHT, facts) == "support"
         found = settings_for(FORESIGHT, facts)
@@ -181,29 +181,29 @@ class TestSettingsFor:
         )
 
     def test_follow_the_common_ones_where_the_type_has_none(self) -> None:  # B18
-        """A changed common slider changes it for such types, too."""
+        """A change of the common weights applies to these types too."""
         mine = replace(FORESIGHT, weights=BLUEPRINT.weights, task_type="coding")
         assert settings_for(mine, Facts()).weights == BLUEPRINT.weights
         assert settings_for(mine, Facts()).keywords == FORESIGHT.keywords
 
     def test_prefer_a_chosen_type_to_what_it_looks_like(self) -> None:  # B18
-        """A choice is a choice."""
+        """The chosen type takes precedence over the recognised one."""
         facts = History.of([system(POLICY), *talk(3)]).facts
         chosen = replace(FORESIGHT, task_type="research")
         assert task_type_of(chosen, facts) == "research"
         assert settings_for(chosen, facts).keywords == DEFAULT_TASK_TYPES.research.keywords
 
     def test_leave_blueprint_as_it_is(self) -> None:  # B6, B18
-        """All sessions alike: the very same settings."""
+        """*Blueprint* has no types: its settings are returned unchanged."""
         facts = History.of([system(POLICY), *talk(3)]).facts
         assert settings_for(BLUEPRINT, facts) is BLUEPRINT
 
 
 class TestPlans:
-    """Plans and scores under a type."""
+    """Plans and scores of a session with a type."""
 
     def test_use_the_weights_of_the_type(self) -> None:  # B18
-        """A plan with the type recognised equals a plan with its weights for all sessions."""
+        """A plan with the recognised type equals a plan with its weights set for all sessions."""
         messages = [
             system(POLICY),
             *[m for n in range(30) for m in (user(f"order-{n} " * n), model(f"B-{n % 7}00"))],
@@ -218,7 +218,7 @@ class TestPlans:
         assert known.scores != other.scores
 
     def test_rate_the_words_of_the_type(self) -> None:  # B18, B4
-        """By score, a bare list is rated by the list of what it turns out to be."""
+        """A bare list is rated by the keywords of its recognised type."""
         messages = [system(POLICY), user("a refund please"), model("confirmed"), *talk(2), user("Traceback")]
         settings = replace(FORESIGHT, strategy="score")
         plan = plan_prune(messages, settings, 10_000)
@@ -227,18 +227,18 @@ class TestPlans:
         assert plan.parts["keywords"][-1] == 0.0
 
     def test_look_at_what_messages_say_to_recognise_a_type(self) -> None:
-        """Even where no signal needs it: by score, without relevance."""
+        """The content is analysed for the type even if no signal needs it."""
         deaf = replace(FORESIGHT, strategy="score", weights=BLUEPRINT.weights)
         assert recognise(History.of([system(POLICY), *talk(3)], settings=deaf).facts)[0] == "support"
 
     def test_are_not_rated_again_for_foresight(self) -> None:
-        """*Foresight* reads no keyword rating, so none is computed."""
+        """*Foresight* reads no keyword ratings, so they are not computed."""
         lexicon = lexicon_of(FORESIGHT.keywords)
         history = History.of([system(POLICY), *talk(3)])
         assert {features.lexicon for features in history.features} == {lexicon.digest}
 
     def test_score_lists_from_outside_by_their_type(self) -> None:  # B18
-        """`score_context_importance` resolves the type as plans do."""
+        """`score_context_importance` uses the recognised type as plans do."""
         wire = [{"role": "system", "content": POLICY}]
         wire += [{"role": role, "content": "a refund"} for role in ("user", "assistant") * 3]
         settings = replace(FORESIGHT, strategy="score")
@@ -251,8 +251,8 @@ class TestPlans:
         )
 
 
-def test_text_alone_is_talk() -> None:
-    """A message of text that comes beside tool results counts as an output, not as talk."""
+def test_only_text_alone_counts_as_talk() -> None:
+    """Text that arrives beside tool results counts as an output."""
     mixed = Message("user", (ToolResult("a", "plain"), Text("and a/b.py")))
     facts = History.of([*used("x")[:1], mixed]).facts
     assert (facts.outputs, facts.talk, facts.files) == (1, 0, 0)

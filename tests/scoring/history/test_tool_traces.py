@@ -1,4 +1,4 @@
-"""Tests of what one message leaves behind for the stages before dropping."""
+"""The traces of one message, which the stages before dropping read."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def output_of(text: str, **more: Any) -> Output:
 
 
 class TestCalls:
-    """Tests of which files a call reads, or writes as a whole."""
+    """Files that a call reads, or writes whole."""
 
     @pytest.mark.parametrize(
         ("name", "arguments", "expected"),
@@ -56,7 +56,7 @@ class TestCalls:
         ],
     )  # fmt: skip
     def test_name_the_file_and_the_lines(self, name: str, arguments: Any, expected: Any) -> None:  # X7
-        """As the tools of Claude Code, Codex, Gemini CLI and OpenCode are called, and the shell where it only reads."""
+        """The file tools of Claude Code, Codex, Gemini CLI and OpenCode, and shell commands that only read."""
         assert touched(name, arguments) == [expected]
 
     @pytest.mark.parametrize(
@@ -80,12 +80,12 @@ class TestCalls:
             ("Bash", {"command": 7}),
         ],
     )
-    def test_name_nothing_that_is_not_sure(self, name: str, arguments: Any) -> None:  # X7
-        """A search, an edit, a part of a file by other means, several files, a command that does more."""
+    def test_leave_out_uncertain_calls(self, name: str, arguments: Any) -> None:  # X7
+        """Searches, edits, parts of files, several files, and commands that do more are left out."""
         assert touched(name, arguments) == []
 
     def test_name_every_file_that_a_patch_adds(self) -> None:  # X7
-        """Files that it changes are not written as a whole."""
+        """Files that the patch only changes are not written whole."""
         patch = "*** Begin Patch\n*** Add File: b.py\n+x\n*** Update File: a.py\n*** Add File: c.py\n+y\n*** End Patch"
         expected = [(WRITE, "b.py", 1, 0), (WRITE, "c.py", 1, 0)]
         assert (
@@ -93,13 +93,13 @@ class TestCalls:
         )
 
     def test_say_the_own_name_of_a_file(self) -> None:
-        """Reasons name the file by it."""
+        """Reasons use the file's own name."""
         assert Touch(READ, "/repo/src/a.py").name == "a.py"
         assert Touch(READ, "/").name == "/"
 
 
 class TestCovering:
-    """Tests of whether a later touch says all that an earlier one said."""
+    """Reads and writes that make an earlier read redundant."""
 
     @pytest.mark.parametrize(
         ("later", "earlier", "expected"),
@@ -117,43 +117,41 @@ class TestCovering:
         ],
     )
     def test_asks_for_every_line(self, later: Touch, earlier: Touch, expected: bool) -> None:  # X7
-        """A whole read shows what reading tools show unasked, through a shell perhaps less; a part proves nothing; a
-        write says all there is.
-        """
+        """A whole read covers the lines that reading tools show by default, a write covers all, a part covers none."""
         assert later.covers(earlier) is expected
 
 
 class TestOutputs:
-    """Tests of what a tool output is known by."""
+    """The traces of tool outputs."""
 
     def test_are_equal_where_the_texts_are(self) -> None:  # X7
-        """One character more is another output."""
+        """One more character makes another output."""
         assert output_of(LONG) == output_of(LONG)
         assert output_of(LONG).digest != output_of(LONG + ".").digest
 
     def test_say_what_they_would_be_shortened_to(self) -> None:  # X7
-        """In characters, exactly as the text would be cut."""
+        """The length in characters, exactly as the text would be cut."""
         text = "x\n" * 3_000 + "ERROR: failed\n" + "y\n" * 3_000
         assert output_of(text)[1:3] == (len(text), len(shortened_text(text)))
 
-    def test_are_left_alone_where_they_are_short_or_not_alone(self) -> None:  # X7
-        """A short one is not worth a line in its place; what is said beside one, and media, must stay."""
+    def test_are_left_out_if_short_or_not_alone(self) -> None:  # X7
+        """Short outputs are not worth a tombstone; outputs beside text or media have no trace."""
         assert output_of("x" * (LEAST_CHARS - 1)) == Output()
         assert not output_of(LONG, media=(Media("image"),)).digest
         beside = message("user", "and now?", ToolResult("1", LONG))
         assert traces_of(beside) == ""
 
     def test_say_that_they_failed(self) -> None:
-        """Short or long."""
+        """A failure is stored for short and long outputs."""
         assert output_of("no such file", is_error=True) == Output(failed=True)
         assert output_of(LONG, is_error=True).failed
 
 
 class TestStoring:
-    """Traces as they are kept with a message."""
+    """Traces as they are stored with a message."""
 
     def test_take_one_line_a_call_and_a_result(self) -> None:
-        """In their order; nothing at all where none says anything."""
+        """They are in order; nothing is stored if no line has content."""
         both = message(
             "assistant",
             "",
@@ -164,21 +162,21 @@ class TestStoring:
         assert traces_of(message("assistant", "", ToolCall("1", "ls", "{}"))) == ""
 
     def test_read_as_nothing_where_nobody_looked(self) -> None:
-        """Check that what a version of before stored has none."""
+        """A value that an older version stored has no traces."""
         stored = Features.from_dict({"role": "assistant", "tokens": 1, "calls": ["1"], "results": ["2"]})
         assert stored.traces is None
         assert stored.traced == ([()], [Output()])
 
     @given(any_messages)
     def test_have_a_place_for_each_call_and_result(self, messages: list[Message]) -> None:
-        """Whatever a message holds."""
+        """There is a line for each call and result, whatever the message holds."""
         for one in messages:
             made = read(traces_of(one), len(one.calls), len(one.results))
             assert (len(made.touches), len(made.outputs)) == (len(one.calls), len(one.results))
 
     @given(st.text(max_size=40), st.sampled_from(["Read", "Bash", "str_replace_editor", "x"]))
     def test_are_text_that_can_be_stored(self, said: str, name: str) -> None:
-        """Paths with line breaks and half characters included."""
+        """Paths with line breaks and lone surrogates are stored."""
         for key in ("file_path", "command"):
             arguments = json.dumps({key: said + "\ud800"})
             traces_of(message("assistant", "", ToolCall("1", name, arguments))).encode("utf-8")

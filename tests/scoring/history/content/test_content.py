@@ -1,4 +1,4 @@
-"""Tests of what one message says, by itself."""
+"""The content of one message: mentions, stems and rows."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ class TestContent:
     """Mentions, stems and rows."""
 
     def test_has_names_then_lines(self) -> None:
-        """Names are spelled, in order; lines are hashes."""
+        """Names are stored as text, in order; lines as hashes."""
         content = content_of("open main.py\nthen read the whole of the text\nutils_b is a name")
         assert content.names.split("\n") == ["main.py", "utils_b"]
         assert list(content.lines) == [line_hash("then read the whole of the text")]
 
-    def test_knows_which_rows_carry_what(self) -> None:
-        """Blank lines are no rows; positions count names first, and an error stays whatever is cut."""
+    def test_knows_the_mentions_of_each_row(self) -> None:
+        """Blank lines are no rows, positions count names first, and rows with errors always stay."""
         content = content_of(OUTPUT, [OUTPUT])
         assert (list(content.rows.lines), list(content.rows.telling)) == ([0, 1, 3], [1])
         names = content.names.split("\n")
@@ -38,8 +38,8 @@ class TestContent:
             "test_parser.py",
         }
 
-    def test_knows_which_marks_stand_in_alike_lines_alone(self) -> None:
-        """A name that another line has as well stands by itself."""
+    def test_knows_which_mentions_occur_only_in_alike_lines(self) -> None:
+        """A name counts as one of alike lines only if no other line has it."""
         log = [f"INFO the request req-{n:04d} of order {n + 4000} was served" for n in range(9)]
         text = "\n".join([*log, "and req-0007 was slow"])
         content = content_of(text, [text])
@@ -49,17 +49,17 @@ class TestContent:
         assert len(content.alike) == len(alike) + len(content.lines) - 1
 
     def test_has_no_rows_without_an_output(self) -> None:
-        """Check that what a person or a model says is never cut."""
+        """Messages of users and models are never cut."""
         assert len(content_of(OUTPUT).rows.ends) == 0
 
     def test_knows_a_question(self) -> None:
-        """And how long it is."""
+        """The length of the question is stored."""
         content = content_of("Where is the parser?")
         assert (content.asks, content.words) == (True, 4)
 
     @given(any_messages, st.sampled_from(["", "héé\u2028x", OUTPUT, "x" * 1_000]))
     def test_survives_json(self, messages: list[Message], more: str) -> None:
-        """Check that what the store keeps is read back to an equal value."""
+        """The stored form is read back as an equal value."""
         for message in messages:
             content = content_of(text_of(message) + more, outputs_of(message) and [text_of(message) + more])
             back = Content.from_dict(json.loads(json.dumps(content.to_dict())))
@@ -73,16 +73,16 @@ class TestContent:
         ["x" * 300_000, "/" + "x" * 300_000, "a-" * 150_000, "a." * 150_000, "a/" * 150_000, "=" * 300_000],
     )
     def test_of_a_line_without_end_is_found(self, line: str) -> None:
-        """Data on one line takes as long as it is long, not the square of that (which would take minutes)."""
+        """The time grows with the length of the line, not with its square, which would take minutes."""
         content = content_of(line, [line])
         assert len(content.names) < 1_000
 
     def test_of_another_version_is_none(self) -> None:
-        """It has to be computed again from the text."""
+        """Content of another version is computed again from the text."""
         assert Content.from_dict({**EMPTY.to_dict(), "version": VERSION + 1}) is None
 
     def test_is_equal_by_value(self) -> None:
-        """And differs in any part."""
+        """A difference in any part makes two contents different."""
         assert content_of("main.py") == content_of("main.py")
         assert hash(content_of("main.py")) == hash(content_of("main.py"))
         assert Content(words=1) != EMPTY

@@ -10,7 +10,7 @@ from scoring.history.content.names import has_digit, identifiers
 
 
 class TestNames:
-    """Tests of what an agent may have to spell again."""
+    """Names that an agent may have to write again."""
 
     @pytest.mark.parametrize(
         ("text", "names"),
@@ -24,11 +24,11 @@ class TestNames:
         ],
     )
     def test_are_paths_files_code_names_and_numbers(self, text: str, names: set[str]) -> None:
-        """Each kind is found; years, products and plain words are none."""
+        """Paths, files, identifiers and numbers are found; years, products and plain words are not."""
         assert identifiers(text) == names
 
     def test_agree_between_absolute_and_relative_paths(self) -> None:
-        """A path counts by its last two parts."""
+        """The last two parts of a path count."""
         assert "app/config.py" in identifiers("/home/me/app/config.py") & identifiers("./app/config.py")
 
     @pytest.mark.parametrize(
@@ -40,25 +40,25 @@ class TestNames:
         ],
     )
     def test_are_found_where_no_blank_parts_them(self, text: str) -> None:
-        """A name between signs that are written without blanks is the same name."""
+        """In scripts without blanks, a name between their signs is found."""
         assert {"main.py", "parse_rows"} <= identifiers(text) <= {"main.py", "parse_rows", "app/main.py"}
 
     def test_may_be_of_such_signs(self) -> None:
-        """A file may be named in any writing."""
+        """File names in any script are found."""
         assert "需求文档.md" in identifiers("open 需求文档.md now")
         assert "https://example.org/a" in identifiers("看https://example.org/a，好")
 
     def test_are_never_plain_words(self) -> None:
-        """Products that everybody says are spelled like code and are none."""
+        """Common product names are written like identifiers, but are not counted as names."""
         assert identifiers("I use GitHub and JavaScript with numpy, and so do they") == set()
 
     def test_of_absurd_length_count_by_their_beginning(self) -> None:
-        """An address with a whole document in its query is still one short name."""
+        """An address with a whole document in its query is shortened to its beginning."""
         assert [len(name) for name in identifiers("https://example.org/?q=" + "x" * 5_000)] == [300]
 
     @pytest.mark.parametrize("sign", list("()[]{}<>,;:\"'`|"))
     def test_do_not_depend_on_the_signs_around_them(self, sign: str) -> None:
-        """A name in a call, a list or quotes is the same name."""
+        """A name is the same in a call, a list or quotes."""
         for text in (
             "parse_rows",
             "src/app/main.py",
@@ -70,11 +70,11 @@ class TestNames:
 
     @given(st.text(max_size=200))
     def test_of_a_text_are_those_of_its_lines(self, text: str) -> None:
-        """No name reaches across a line break, so that rows can be looked at one by one."""
+        """No name spans a line break, so each row can be analysed separately."""
         by_line = set().union(*map(identifiers, text.split("\n")))
         assert identifiers(text) == by_line
 
     def test_know_their_digits(self) -> None:
-        """Codes are distinguished from words."""
+        """Codes with digits are distinguished from words."""
         assert has_digit("HAT271")
         assert not has_digit("parse_rows")

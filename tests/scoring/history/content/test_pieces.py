@@ -21,17 +21,17 @@ class TestPieces:
 
     @pytest.mark.parametrize("text", ["", "short", "x" * (3 * PIECE_CHARS), LONG, "\n" * (2 * PIECE_CHARS)])
     def test_are_the_text_together(self, text: str) -> None:
-        """Whatever stands in it; a word without a blank stays whole."""
+        """Joined, the pieces give the text; a word without blanks is never split."""
         assert "".join(pieces(text)) == text
 
     def test_end_at_blanks(self) -> None:
-        """So that no word is parted, and none is much longer than it has to be."""
+        """No word is split, and no piece is longer than necessary."""
         found = list(pieces(LONG))
         assert all(re.match(r"\s", piece) for piece in found[1:])
         assert max(map(len, found)) < PIECE_CHARS + 200
 
     def test_say_the_same_as_the_whole(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Names and words of a text do not depend on where it is parted."""
+        """Names and words do not depend on where a text is split."""
         parted = identifiers(LONG), words_of(LONG)
         monkeypatch.setattr(module, "PIECE_CHARS", len(LONG))
         assert (identifiers(LONG), words_of(LONG)) == parted

@@ -24,19 +24,19 @@ OUTPUT = "\n".join(f"line {n} of the output" for n in range(10))
 
 
 class TestTextLines:
-    """Lines that say something."""
+    """Lines with content."""
 
     def test_lose_their_number(self) -> None:
-        """The same line of code, numbered by a tool or not."""
+        """A line of code is the same with and without the number that a tool adds."""
         assert text_line("   12\treturn the rows of it") == "return the rows of it"
 
     def test_are_long_enough_and_have_words(self) -> None:
-        """Neither braces nor rules count."""
+        """Lines of braces or dashes do not count."""
         assert text_line("}") is None
         assert text_line("-" * 60) is None
 
     def test_are_known_in_any_writing(self) -> None:
-        """Letters are letters; signs that need no blanks are as wide as two, and four of them are words."""
+        """Letters of any script count; signs of scripts without blanks count as two, and four of them as words."""
         assert text_line("это достаточно длинный текст")
         assert text_line("土曜日の電車は九番線から出ます")
         assert text_line("電車は遅れた") is None
@@ -49,19 +49,19 @@ LOG = [
 
 
 class TestAlikeLines:
-    """Lines that differ from many others in nothing but codes and numbers."""
+    """Lines that differ from many others only in codes and numbers."""
 
-    def test_are_those_of_a_log_that_tell_what_the_others_tell(self) -> None:
-        """The one that tells something else stands out."""
+    def test_are_the_repeated_lines_of_a_log(self) -> None:
+        """The one line of a log that differs in its words is not among them."""
         error = "2024-11-01T00:04:00Z ERROR request [req-0004] order 17 failed: E_LOCK"
         assert alike_lines([*LOG[:5], error, *LOG[5:]]) == {*range(10)} - {5}
 
     def test_are_many(self) -> None:
-        """Seven may each matter."""
+        """With seven lines, each may matter."""
         assert alike_lines(LOG[:7]) == set()
 
     def test_are_no_list_of_names_or_figures(self) -> None:
-        """Check that what such a list holds is what it was asked for: lines need words to be alike in."""
+        """A list of names or numbers has no words in common, and its items may be needed."""
         assert alike_lines([f"src/parser/part_{n}.py" for n in range(20)]) == set()
         assert alike_lines([f'    "InstanceId": "i-0{n:016x}",' for n in range(20)]) == set()
 
@@ -72,19 +72,19 @@ class TestAlikeLines:
 
     @pytest.mark.parametrize("line", ["x" * 300_000, "a." * 150_000, "a/" * 150_000, "word " * 60_000])
     def test_take_as_long_as_they_are(self, line: str) -> None:
-        """Not the square of that."""
+        """The time grows with the number of lines, not with its square."""
         assert len(alike_lines([line] * ALIKE_FROM)) in {0, ALIKE_FROM}
 
 
 class TestPieces:
-    """A line as it is offered."""
+    """The pieces in which a line can be kept."""
 
     def test_of_a_short_line_are_the_line(self) -> None:
-        """Up to the limit it stays whole."""
+        """A line up to the limit is one piece."""
         assert pieces_of("x" * LONG_LINE) == ((WHOLE, "x" * LONG_LINE),)
 
     def test_of_a_long_line_are_parts_counted_from_both_ends(self) -> None:
-        """Cut between names, and together the whole line."""
+        """A line is split between names, and its pieces give the whole line."""
         line = "first/path.py " + "word " * 200 + "last/path.py"
         parts = pieces_of(line)
         assert parts[0][0] == HEAD
@@ -94,14 +94,14 @@ class TestPieces:
         assert all(said == said.lstrip("ord") for _, said in parts)
 
     def test_of_a_very_long_line_leave_out_its_middle(self) -> None:
-        """A line of a megabyte has no more of them than one of a page."""
+        """A line of a megabyte has no more pieces than one of a page."""
         parts = pieces_of("word " * 200_000)
         assert len(parts) <= 2 * MOST_PARTS
         assert sum(len(said) for _, said in parts) < 10_000
 
 
 class TestLongLines:
-    """Long lines of which some parts stay."""
+    """Long lines of which some pieces are kept."""
 
     LINE = " ".join(f'"id_{n}": "value {n}",' for n in range(80))
     PARTS = pieces_of(LINE)
@@ -111,26 +111,26 @@ class TestLongLines:
         return shorten([self.LINE], sorted(Row(0, piece) for piece in pieces))[0].split("\n")
 
     def test_is_one_beginning_and_one_end(self) -> None:  # X7
-        """Parts that follow one another are not torn, and a mark stands for the middle."""
+        """Neighbouring pieces are joined, and an ellipsis replaces the middle."""
         first, gap, last = self.shown(HEAD, HEAD + 2, TAIL)
         assert first == self.PARTS[0][1] + self.PARTS[1][1]
         assert gap == "[…]"
         assert self.LINE.endswith(last)
 
     def test_holds_all_before_a_part(self) -> None:
-        """A part of the middle alone would not say where it is from."""
+        """A piece of the middle is kept with all before it, which shows where it belongs."""
         assert self.shown(HEAD + 4) == self.shown(HEAD, HEAD + 2, HEAD + 4)
 
     def test_is_whole_with_all_parts(self) -> None:
-        """Nothing says that something is missing."""
+        """A line with all its pieces has no ellipsis."""
         assert self.shown(*(piece for piece, _ in self.PARTS)) == [self.LINE]
 
 
 class TestShortening:
-    """Tests of what is left of an output."""
+    """Shortened outputs."""
 
     def test_keeps_lines_and_says_where_others_were(self) -> None:  # X7
-        """Each gap says how many lines are missing."""
+        """Each gap gives the number of missing lines."""
         [short] = shorten([OUTPUT], [Row(2, WHOLE), Row(3, WHOLE), Row(7, WHOLE)])
         assert short.split("\n") == [
             *("[… 2 lines]", "line 2 of the output", "line 3 of the output"),
@@ -138,13 +138,13 @@ class TestShortening:
         ]
 
     def test_counts_lines_on_from_one_output_to_the_next(self) -> None:
-        """Several outputs of one message share a numbering."""
+        """Line numbers continue over several outputs of one message."""
         first, second = shorten([OUTPUT, OUTPUT], [Row(11, WHOLE)])
         assert first == "[… 10 lines]"
         assert "line 1 of the output" in second
 
     def test_never_makes_longer(self) -> None:
-        """Check that what would not get shorter stays."""
+        """An output that would not get shorter is kept."""
         assert shorten(["a\nb"], []) == ["a\nb"]
 
     @given(st.lists(st.text(max_size=900), max_size=6), st.sets(st.integers(0, 5)))

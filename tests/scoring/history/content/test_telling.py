@@ -1,4 +1,4 @@
-"""Lines that stay whatever is cut of an output."""
+"""Lines that stay however an output is shortened."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def told(*lines: str) -> list[str]:
 
 
 class TestErrors:
-    """Reports of what went wrong, by any program."""
+    """Reports of errors, by any program."""
 
     @pytest.mark.parametrize(
         "line",
@@ -55,18 +55,18 @@ class TestErrors:
             "the error handling is described below",
         ],
     )
-    def test_are_not_what_only_speaks_of_them(self, line: str) -> None:
-        """Source code, search results and counts of nothing report no failure."""
+    def test_are_not_text_about_errors(self, line: str) -> None:
+        """Source code, search results and counts of zero report no failure."""
         assert not is_failure("\n".join([*FILLER, line, "and so on"]))
 
     def test_are_the_first_and_the_last_of_many(self) -> None:
-        """A long list of errors does not fill what is left."""
+        """Of a long list of errors the first and the last are kept."""
         lines = told(*(f"src/part{n}.c:{n}:1: error: unknown type" for n in range(1, 60)))
         assert [line.split(":")[1] for line in lines] == ["1", "2", "59"]
 
 
 class TestVerdicts:
-    """Lines that say how a run ended."""
+    """Lines that report the outcome of a run."""
 
     @pytest.mark.parametrize(
         "line",
@@ -82,11 +82,11 @@ class TestVerdicts:
         ],
     )
     def test_stay(self, line: str) -> None:  # X7, X23
-        """The line is kept, whatever ran."""
+        """The line is kept, whatever program was run."""
         assert line in told(line)
 
-    def test_say_more_than_words(self) -> None:
-        """An exit status decides whether a run failed."""
+    def test_follow_the_exit_status(self) -> None:
+        """An exit status decides whether a run failed, rather than the words."""
         assert is_failure("<returncode>1</returncode>\n<output>\n</output>")
         assert is_failure("a\nb\nProcess exited with code 2")
         assert not is_failure("<returncode>0</returncode>\n<output>\nerror: ignored\n</output>")
@@ -104,16 +104,16 @@ class TestVerdicts:
         ],
     )
     def test_see_a_failure_whose_status_was_lost(self, line: str) -> None:  # X23
-        """That of a line of commands is the status of its last, as of `tail` in `pytest | tail`."""
+        """The status of a pipeline is that of its last command, as of `tail` in `pytest | tail`."""
         assert is_failure("\n".join(["<returncode>0</returncode>", *FILLER, line]))
 
     def test_see_what_a_tool_marks_as_an_error(self) -> None:  # X23
-        """By the tag around it."""
+        """A tool's error tag marks a failure."""
         assert is_failure("<tool_use_error>String to replace not found in file.</tool_use_error>")
 
 
 class TestWordsThatAreLookedForFirst:
-    """A cheap look for single words passes over no line that the expressions find."""
+    """The quick search for single words finds every line that the expressions find."""
 
     @pytest.mark.parametrize(
         "line",
@@ -123,14 +123,14 @@ class TestWordsThatAreLookedForFirst:
         bestanden""".replace("\n", "|").split("|"),
     )  # fmt: skip
     def test_find_how_a_run_ended(self, line: str) -> None:  # X7
-        """Every kind of verdict stays."""
+        """Every kind of outcome is found."""
         assert line.strip() in [one.strip() for one in told(line)]
 
 
 class TestCounts:
-    """The counts of tests that passed and failed."""
+    """The counts of passed and failed tests."""
 
     def test_stay_though_a_build_tool_says_more_after_them(self) -> None:  # X7, X23
-        """A build that failed ends in lines that say so again."""
+        """They stay although later lines report the failure of the build."""
         ending = ["> Task :test FAILED", "FAILURE: Build failed with an exception.", "BUILD FAILED in 31s"]
         assert "88 tests completed, 3 failed" in told("88 tests completed, 3 failed", "", *ending)

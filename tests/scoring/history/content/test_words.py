@@ -8,7 +8,7 @@ from scoring.history.content.words import LONGEST, stem, words_of
 
 
 class TestStems:
-    """Question and answer cut the same way."""
+    """Stems, by which questions and answers are compared."""
 
     @pytest.mark.parametrize(
         ("one", "other"),
@@ -21,24 +21,24 @@ class TestStems:
         ],
     )
     def test_of_two_forms_of_a_word_agree(self, one: str, other: str) -> None:
-        """Endings are cut off."""
+        """Endings are removed."""
         assert stem(one) == stem(other)
 
     def test_leave_stop_words_and_letters_out(self) -> None:
-        """`yes, go ahead` says next to nothing."""
+        """`yes, go ahead` has no stems."""
         assert words_of("Yes, go a x and then").stems == {}
         assert words_of("Tiles and tiles").stems == {stem("tiles"): 2}
 
     def test_cut_data_short(self) -> None:
-        """A word of a thousand letters is no word."""
+        """A word of a thousand letters is data, not a word."""
         assert [len(word) for word in words_of("x" * 1_000).stems] == [LONGEST]
 
     def test_count_words(self) -> None:
-        """All of them, stop words too."""
+        """All words count, stop words too."""
         assert words_of("Yes, go ahead: 3 times").total == 5
 
     def test_of_other_languages_are_whole_words(self) -> None:
-        """No letter parts a word because English has none like it."""
+        """Words are split only at characters that are no letters in any language."""
         assert words_of("Größe, größe und 大きさ").stems == {"größ": 2, "und": 1, "大き": 1, "きさ": 1}
         assert words_of("हिन्दी में").stems == {"हिन्दी": 1, "में": 1}
 
@@ -52,16 +52,16 @@ class TestStems:
         ],
     )
     def test_meet_in_any_writing(self, question: str, answer: str, other: str) -> None:
-        """An answer shares stems with its question, where words are parted by blanks and where they are not."""
+        """An answer shares stems with its question, in scripts with blanks and without."""
         assert words_of(question).stems.keys() & words_of(answer).stems.keys()
         assert not words_of(question).stems.keys() & words_of(other).stems.keys()
 
     def test_agree_however_a_letter_is_composed(self) -> None:
-        """An accent of its own, and digits of full width, are another spelling of the same."""
+        """Combining accents and full-width digits are the same as their usual forms."""
         assert words_of("cafe\u0301 \uff14\uff12").stems == words_of("caf\u00e9 42").stems
 
     def test_count_pairs_of_signs_as_words(self) -> None:
-        """Eleven signs without a blank say about as much as five words."""
+        """Eleven signs without blanks count as about five words."""
         assert words_of("うちの犬の名前は何です").total == 5
 
 
@@ -82,7 +82,7 @@ class TestAsking:
         ],
     )
     def test_is_seen(self, text: str) -> None:
-        """A question mention, or a word that asks, in a sentence of words."""
+        """A question mark, or a word that asks, in a sentence of words."""
         assert words_of(text).asks
 
     @pytest.mark.parametrize(
@@ -90,5 +90,5 @@ class TestAsking:
         ["", "go on", "git diff --stat HEAD~1 src/app.py?raw", "yes, please do it", "x[0]==y ?", "犬の名前"],
     )
     def test_is_not_seen_in_orders_and_code(self, text: str) -> None:
-        """Neither an order nor a line of code asks."""
+        """Orders and lines of code are not questions."""
         assert not words_of(text).asks

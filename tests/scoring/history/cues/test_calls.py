@@ -19,10 +19,10 @@ def cue(name: str, **arguments: Any) -> CallCue:
 
 
 class TestPlans:
-    """Calls that write down what is to be done."""
+    """Calls that write down a plan."""
 
     def test_are_known_by_their_shape(self) -> None:
-        """Steps with a state make a plan, whatever the tool is called."""
+        """Steps with a status are a plan, whatever the tool's name."""
         steps = [{"content": "read", "status": "completed"}, {"content": "write", "status": "pending"}]
         assert cue("TodoWrite", todos=steps).kind == PLAN
         assert cue("roadmap", items=[{"text": "read", "done": True}]).kind == PLAN
@@ -30,15 +30,15 @@ class TestPlans:
         assert cue("search", filters=[{"name": "a"}]).kind != PLAN
 
     def test_change_single_steps(self) -> None:
-        """From a tool that takes one step at a time."""
+        """Tools that change one step at a time are recognised."""
         assert cue("TaskUpdate", id=3, status="completed").kind == STEP
 
 
 class TestActs:
-    """Calls that repeat another."""
+    """Calls that repeat another call."""
 
     def test_are_the_same_for_a_command_that_is_run_again(self) -> None:
-        """Options, folders and wrappers make no difference."""
+        """Options, folders and wrappers of a command make no difference."""
         again = cue("bash", command="cd /repo && uv run pytest -x tests/test_a.py")
         assert cue("bash", command="pytest tests/test_a.py -q --lf").act == again.act
         assert cue("bash", command="pytest tests/test_b.py").act != again.act
@@ -47,13 +47,13 @@ class TestActs:
         "command", ["grep -rn foo src", "cat a.py | head", "git diff", "sed -n 1,5p a.py"]
     )
     def test_only_look(self, command: str) -> None:
-        """A search that finds nothing has not failed."""
+        """Commands that only look are told from others, because a search without results has not failed."""
         assert cue("bash", command=command).kind == LOOK
         assert cue("bash", command="make").kind == OTHER
 
 
 class TestEdits:
-    """Lines that a call takes away."""
+    """Lines that an edit removes."""
 
     @pytest.mark.parametrize(
         ("name", "arguments"),
@@ -69,16 +69,16 @@ class TestEdits:
         ],
     )
     def test_are_found_in_any_shape(self, name: str, arguments: dict[str, Any]) -> None:
-        """Pairs of old and new, lists of them, and patches."""
+        """Pairs of old and new text, lists of pairs, and patches are recognised."""
         [edit] = cue(name, **arguments).edits
         assert (edit.file, frozenset(edit.gone), edit.whole) == ("a.py", hashes_of(OLD), False)
 
     def test_may_write_a_whole_file(self) -> None:
-        """A tool that writes, or a shell."""
+        """A tool or a shell command that writes the whole file counts too."""
         assert cue("Write", file_path="src/a.py", content=NEW).edits[0].whole
         assert cue("bash", command=f"cat > a.py <<'EOF'\n{NEW}\nEOF").edits[0].whole
 
     def test_survive_being_stored(self) -> None:
-        """The same cue comes back."""
+        """The stored cue is read back as an equal value."""
         one = cue("Edit", file_path="src/a.py", old_string=OLD, new_string=NEW)
         assert CallCue.from_list(json.loads(json.dumps(one.to_list()))) == one

@@ -8,7 +8,7 @@ from scoring.history.cues.speech import MACHINE_MADE, RULE, SHORT, STATEMENT, ST
 
 
 class TestRules:
-    """Sentences that bind."""
+    """Sentences that are rules."""
 
     @pytest.mark.parametrize(
         "said",
@@ -23,7 +23,7 @@ class TestRules:
         ],
     )
     def test_forbid_in_any_conversation(self, said: str) -> None:
-        """Sentences that forbid or order something for good."""
+        """Sentences that forbid or order something permanently."""
         assert STRICT in cues_of_speech("user", said)
 
     @pytest.mark.parametrize(
@@ -31,11 +31,11 @@ class TestRules:
         ["Use only the standard library for that.", "Fix it without changing the public names, please."],
     )
     def test_bind_those_who_work_for_somebody(self, said: str) -> None:
-        """Less strict words do, too, but in talk they bind nobody."""
+        """Softer words are rules for an agent with tools, but not in a conversation."""
         assert cues_of_speech("user", said) == RULE
 
     def test_are_laid_down_by_users_alone(self) -> None:
-        """A model's own words bind nobody."""
+        """The model's own words are not rules."""
         assert (
             cues_of_speech("assistant", "Never push to main, says the guide that I have read here, twice.")
             == STATEMENT
@@ -43,7 +43,7 @@ class TestRules:
 
 
 class TestSpeakers:
-    """The author of a message of role user: a person or a program."""
+    """Messages of role user: written by a person or by a program."""
 
     @pytest.mark.parametrize(
         "said",
@@ -57,7 +57,7 @@ class TestSpeakers:
         ],
     )
     def test_may_be_a_program(self, said: str) -> None:
-        """Outputs and notices pass for a user's."""
+        """Outputs and notices arrive in the role of the user."""
         assert cues_of_speech("user", said) == MACHINE_MADE
 
     @pytest.mark.parametrize(
@@ -69,17 +69,17 @@ class TestSpeakers:
         ],
     )
     def test_are_users_otherwise(self, said: str) -> None:
-        """A task in tags and a pasted error are theirs."""
+        """Tasks in tags and pasted errors are the user's."""
         assert MACHINE_MADE not in cues_of_speech("user", said)
 
     def test_answer_in_few_words(self) -> None:
-        """Such an answer says nothing without its question."""
+        """A short answer is stored with its question, because it says nothing without it."""
         assert SHORT in cues_of_speech("user", "yes, the second one")
         assert SHORT not in cues_of_speech("user", "yes, take the second one and then send it to both")
 
 
 class TestWordsThatAreLookedForFirst:
-    """A cheap look for single words passes over no sentence that the expressions find."""
+    """The quick search for single words finds every sentence that the expressions find."""
 
     @pytest.mark.parametrize(
         "words",
@@ -88,7 +88,7 @@ class TestWordsThatAreLookedForFirst:
         de ahora en adelante|bitte immer|nunca toques|siempre usa""".replace("\n", "|").split("|"),
     )
     def test_find_what_binds_in_any_conversation(self, words: str) -> None:
-        """Every order and ban counts, in capitals too."""
+        """Every order and ban is found, in capitals too."""
         assert STRICT in cues_of_speech("user", f"{words.strip().upper()} this there")
 
     @pytest.mark.parametrize(
@@ -101,5 +101,5 @@ class TestWordsThatAreLookedForFirst:
         ).split("|"),
     )
     def test_find_what_binds_those_who_work(self, words: str) -> None:
-        """Every softer rule counts, in capitals too."""
+        """Every softer rule is found, in capitals too."""
         assert RULE in cues_of_speech("user", f"Push {words.strip().upper()} this there")
