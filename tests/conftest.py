@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import ipaddress
 import os
+import shutil
 import socket
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
+from functools import wraps
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +23,8 @@ from tests import postgresql, servers
 from tests.postgresql import Cluster
 from tests.shared import shared_data
 from webapp.config import Database
+from webapp.store import Store
+from webapp.store.sqlite.connection import Connections
 
 # What tells Coppice, and the agents it follows, where a person's own files are.
 PERSONAL = ("COPPICE_", "XDG_", "CLAUDE_", "CODEX_", "GEMINI_", "OPENCODE_")
@@ -73,6 +77,32 @@ def _is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return host == "localhost"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def migrated_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Begin each new file of a store as a copy of one that the worker has migrated.
+
+    The tests of `store/sqlite`, and the processes that tests start, migrate their own.
+    """
+    template, begin = tmp_path_factory.mktemp("template") / "store.db", Connections.__init__
+    Store(template).close()
+
+    @wraps(begin)
+    def copied(self: Connections, path: Path, *given: Any, **named: Any) -> None:
+        with suppress(OSError):  # it exists, or its folder does not
+            copy = path.with_name(f"{path.name}.{os.urandom(8).hex()}")
+            if not path.exists():
+                shutil.copy(template, copy)
+                try:
+                    os.link(copy, path)
+                finally:
+                    copy.unlink()
+        begin(self, path, *given, **named)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Connections, "__init__", copied)
+        yield
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
