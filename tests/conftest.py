@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+from werkzeug.routing import Rule
 
 from scripts import browser
 from tests import postgresql, servers
@@ -102,6 +103,25 @@ def migrated_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Connections, "__init__", copied)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def rules_compiled_once() -> Iterator[None]:
+    """Compile the same route for all applications of a worker, not for each: it depends on nothing but its parts."""
+    compile_builder = Rule._compile_builder
+    known: dict[Any, Any] = {}
+
+    def compiled(self: Rule, append_unknown: bool = True) -> Any:
+        if self.defaults:
+            return compile_builder(self, append_unknown)
+        key = (self.rule, *self._trace, append_unknown)
+        if key not in known:
+            known[key] = compile_builder(self, append_unknown)
+        return known[key]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Rule, "_compile_builder", compiled)
         yield
 
 
