@@ -69,11 +69,7 @@ def examples(routes: list[Route], document: Mapping[str, Any]) -> dict[str, str]
 def answers(routes: list[Route]) -> Iterator[tuple[Route, Any]]:
     """Yield the answer of each route, from a store that a few requests have filled."""
     counted = itertools.count(1)
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        patch("secrets.token_hex", lambda _=0: f"{next(counted):016x}"),
-        patch("secrets.token_bytes", bytes),
-    ):
+    with tempfile.TemporaryDirectory() as folder:
         config = Config(db=Path(folder) / "examples.db", follow=False, tokenizer=False, env={"HOME": folder})
         app = build(config)
         app.environment.clock = itertools.count(START_MS, 1_000).__next__
@@ -81,7 +77,11 @@ def answers(routes: list[Route]) -> Iterator[tuple[Route, Any]]:
         flask_app = create_app(config, app=app)
         client, by_rule = flask_app.test_client(), {(r.method, f"/api{r.path}"): r for r in routes}
         try:
-            yield from walk(client, by_rule)
+            with (
+                patch("secrets.token_hex", lambda _=0: f"{next(counted):016x}"),
+                patch("secrets.token_bytes", bytes),
+            ):
+                yield from walk(client, by_rule)
         finally:
             flask_app.extensions["coppice.live"].close()
             app.close()
