@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -60,7 +61,8 @@ class Asking:
                 ]
                 return hello.capabilities, tools, said
 
-        return anyio.run(run)
+        with ThreadPoolExecutor(1) as pool:  # this thread may have Playwright's loop
+            return pool.submit(anyio.run, run).result()
 
 
 def number_of(found: str) -> int:

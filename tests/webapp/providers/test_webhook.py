@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import orjson
@@ -20,8 +21,10 @@ BODY = orjson.dumps({"type": "context:pruned", "data": {"removed": 3, "text": "Ã
 
 
 def posted(url: str, secret: str | None = None) -> Outcome:
-    """Post the body once, now."""
-    return asyncio.run(post(url, secret or new_secret(), "msg_1", now_ms() // 1000, BODY))
+    """Post the body once, now, in a thread: this one may have Playwright's loop."""
+    posting = post(url, secret or new_secret(), "msg_1", now_ms() // 1000, BODY)
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, posting).result()
 
 
 class TestSigning:
