@@ -21,7 +21,7 @@ from typing import Any
 
 import platformdirs
 
-from scoring.tokens import TokenCounter, estimate_tokens
+from scoring.tokens import ESTIMATOR, TokenCounter
 
 log = logging.getLogger(__name__)
 
@@ -71,14 +71,6 @@ class TiktokenCounter:
             return len(self._encode(text.encode("utf-8", "replace").decode("utf-8")))
 
 
-class EstimatingCounter:
-    """A `TokenCounter` that needs no rank files."""
-
-    def count(self, text: str) -> int:
-        """Return the estimate of `scoring.tokens.counting`."""
-        return estimate_tokens(text)
-
-
 class Tokenizers:
     """The counters of the encodings, each loaded once: at its first use, or by `load`."""
 
@@ -102,7 +94,7 @@ class Tokenizers:
 
     def _load(self, name: str) -> TokenCounter:
         if not self._enabled:
-            return EstimatingCounter()
+            return ESTIMATOR
         try:
             import tiktoken
 
@@ -118,7 +110,7 @@ class Tokenizers:
                     os.environ["TIKTOKEN_CACHE_DIR"] = before
         except Exception as error:  # noqa: BLE001  # after any failure, estimates are used
             log.warning("no tokenizer %s, tokens are estimated: %s", name, error)
-            return EstimatingCounter()
+            return ESTIMATOR
 
 
 @cache

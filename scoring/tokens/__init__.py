@@ -1,6 +1,6 @@
 """Tokens: counting, estimating, and calibrating estimates against real usage."""
 
-from scoring.tokens.calibration import GREATEST_FACTOR, LEAST_FACTOR, Calibration, started
+from scoring.tokens.calibration import GREATEST_FACTOR, LEAST_FACTOR, STEADY_SHARE, Calibration, started
 from scoring.tokens.counting import (
     DEFINITION,
     ESTIMATOR,
@@ -22,6 +22,7 @@ __all__ = [
     "FOUR_CHARACTERS",
     "GREATEST_FACTOR",
     "LEAST_FACTOR",
+    "STEADY_SHARE",
     "Calibration",
     "ModelCounter",
     "Overheads",

@@ -39,8 +39,8 @@ SMALL_ANSWER = 10  # in smaller answers the frame around the text is larger than
 # those below UNSEEN_FROM only by their text: most of such a context is not in the log, and a compaction or another set
 # of tools changes it. No report in the real sessions is below a share of 0.92.
 FALSE_SHARE, FALSE_FROM, UNSEEN_FROM = 0.4, 200, 2_000
-# In a context that nobody but us removes anything from, tokenizers alone make a report smaller than the estimate: of
-# the whole text by less than STEADY_SHARE, of what was added since the last report by less than GROWN_SHARE. A part of
+# In a context that nobody but us removes anything from, tokenizers alone make a report smaller than the estimate: the
+# whole text is at least STEADY_SHARE of it, what was added since the last report at least GROWN_SHARE. A part of
 # the last report that is in no message counts only if the program may have left out its cached tokens.
 STEADY_SHARE, TEXT_SHARE, GROWN_SHARE = 0.6, 0.85, 0.5
 # If real input falls by more than LOST_FALL tokens, or is below the expected size by more than LOST_LEAST tokens and
@@ -160,18 +160,22 @@ def judged(
     steady: bool = False,
     whole: bool = True,
     model: str = "",
+    least_share: float = STEADY_SHARE,
 ) -> tuple[Verdict, int]:
     """Return the judgement on a report of `real_input` tokens, and by how many tokens it is below the expected size.
 
     `surely_sent` is the part of `estimate_before` that no agent removes by itself. `steady`: nothing leaves the
     context unless we take it out (a managed session). `whole`: the report includes cached tokens for certain. `model`
-    answered the call. "false": the report cannot belong to this conversation and changes nothing (X11). "fell" and
-    "behind": the agent has removed something from its context (X24). Real input that fell is certain; real input
-    behind the expectation may be due to a wrong estimate.
+    answered the call. `least_share` is the smallest share of its estimate that a text can take. "false": the report
+    cannot belong to this conversation and changes nothing (X11). "fell" and "behind": the agent has removed something
+    from its context (X24). Real input that fell is certain; real input behind the expectation may be due to a wrong
+    estimate.
     """
     same_model = not (model and known.model) or model == known.model
-    if steady and same_model and real_input < _least_steady(known, estimate_before, surely_sent, whole=whole):
-        return "false", 0
+    if steady and same_model:
+        least = _least_steady(known, estimate_before, surely_sent, least_share, whole=whole)
+        if real_input < least:
+            return "false", 0
     said, _ = total(known, estimate_before)
     kept = known.factor * (estimate_before - surely_sent)
     # The reported size of an answer includes reasoning that may not be sent again; only its text is certain.
@@ -193,11 +197,13 @@ def judged(
     )
 
 
-def _least_steady(known: Calibration, estimate_before: int, surely_sent: int, *, whole: bool) -> float:
+def _least_steady(
+    known: Calibration, estimate_before: int, surely_sent: int, share: float, *, whole: bool
+) -> float:
     """Return the least input of a call whose context nobody but us removes anything from; 0 if it is too small."""
     if surely_sent < FALSE_FROM:
         return 0.0
-    text = STEADY_SHARE * known.factor * surely_sent
+    text = share * known.factor * surely_sent
     last, before, unsure = known.input_real, known.input_estimate, estimate_before - surely_sent
     if last is None or known.broken or estimate_before < before:
         return text

@@ -287,6 +287,7 @@ class AppendBatch:
         verdict, lost = calibration.judged(
             self.state.calibration, usage.input_tokens, before, self._surely_sent(before),
             steady=not self.row.followed, whole=usage.whole, model=model or self.row.model or "",
+            least_share=self.session.least_share if self.state.answered <= own else calibration.STEADY_SHARE,
         )  # fmt: skip
         if verdict == "false":
             self.state.put_aside(call_key, usage.input_tokens)

@@ -18,6 +18,8 @@ from scoring.history import settings_for
 from scoring.models import ModelLimits, find_model
 from scoring.settings import Lexicon, Settings, lexicon_of
 from scoring.tokens import (
+    ESTIMATOR,
+    STEADY_SHARE,
     Calibration,
     ModelCounter,
     Overheads,
@@ -303,6 +305,17 @@ class Session:
             family_of(self._counted_name),
             model.token_factor,
         )
+
+    @property
+    def least_share(self) -> float:
+        """Return a share of its count that the text of a first call does not take less than.
+
+        Without the model's own tokenizer, or for a model that nobody lists, that of any tokenizer.
+        """
+        model = self._model_to_count
+        counts = self.environment.tokenizers.counter(model.encoding) is not ESTIMATOR
+        known = counts and not model.assumed and not model.own
+        return family_of(self._counted_name).least if known else STEADY_SHARE
 
     @cached_property
     def lexicon(self) -> Lexicon:

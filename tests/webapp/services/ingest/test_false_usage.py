@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+from dataclasses import replace
+
 import pytest
 
 from tests.webapp.building import entry, followed, managed, mid, said, usage, user, wire
 from webapp.app import App
+from webapp.config import Config
+from webapp.wiring import build
 
 WORDS = "value " * 20_000
 
@@ -127,6 +132,16 @@ def called(app: App, session_id: str, question: str, **usage: int) -> None:
     app.ingest.append_messages(session_id, turn, usage=usage)
 
 
+def first_report(app: App, model: str, share: float) -> tuple[int, str]:
+    """The tokens of a text, and the certainty after a first report of a share of them."""
+    text = [wire("system", "be brief " * 300), wire("user", "value " * 850)]
+    session_id = managed(app, *text, model=model)
+    counted = app.sessions.get(session_id).pruned.tokens
+    report = {"prompt_tokens": round(share * counted)}
+    app.ingest.append_messages(session_id, [wire("assistant", "ok")], usage=report)
+    return counted, app.sessions.get(session_id).pruned.certainty
+
+
 class TestAPartialReport:
     """A report that lacks a part of what was sent, such as the tokens read from the cache."""
 
@@ -163,6 +178,36 @@ class TestAPartialReport:
         session_id = managed(app, model="gpt-5")
         called(app, session_id, "value " * 850, input_tokens=430)
         assert app.sessions.get(session_id).pruned.certainty == "estimated"
+
+    @pytest.mark.parametrize(
+        ("model", "share", "believed"),
+        [
+            ("gpt-5", 0.85, False), ("gpt-5", 0.95, True), ("claude-sonnet-4-5", 0.75, False),
+            ("claude-sonnet-4-5", 0.85, True), ("claude-opus-4-8", 0.65, False), ("gemini-2.5-pro", 0.65, True),
+            ("gpt-5.7", 0.65, True), ("gpt-5.7", 0.55, False), ("my-model", 0.65, True),
+        ],
+    )  # fmt: skip
+    def test_at_the_first_call_is_noticed_as_well_as_the_tokenizer_is_known(
+        self, config: Config, model: str, share: float, *, believed: bool
+    ) -> None:  # X11
+        """OpenAI's is its own; on Claude it was measured; that of another model may make a third fewer tokens."""
+        with closing(build(replace(config, tokenizer=True))) as app:
+            counted, certainty = first_report(app, model, share)
+        assert counted > 1_400
+        assert (certainty != "estimated") is believed
+
+    def test_without_a_tokenizer_is_noticed_as_for_an_unknown_one(self, app: App) -> None:  # X11
+        """The estimate itself may be wrong by a quarter."""
+        assert first_report(app, "gpt-5", 0.65)[1] != "estimated"
+
+    def test_is_told_from_calls_whose_frame_takes_less_than_we_count(self, app: App) -> None:  # X11
+        """Ids and arguments of calls are counted roughly, so that a list with answers is judged by less."""
+        session_id = managed(
+            app, wire("user", "value " * 850), wire("assistant", "value " * 850), model="gpt-5"
+        )
+        more = [wire("user", "go on"), wire("assistant", "ok")]
+        app.ingest.append_messages(session_id, more, usage={"prompt_tokens": 1_400})
+        assert app.sessions.get(session_id).notes == []
 
     def test_is_told_from_a_prune(self, app: App) -> None:  # X11
         """Messages that left the context are not sent."""
