@@ -108,6 +108,6 @@ class App:
         self.webhooks.close()
         if self.model is not None:
             self.model.close()
-        if self.queue is not None:
-            self.queue.close()
         self.store.close()
+        if self.queue is not None:  # last, to tell of everything that was stored
+            self.queue.close()

@@ -37,7 +37,8 @@ BLOCK_MS = 1_000
 TOGETHER = 500
 # Milliseconds of the year 2024, from which revisions count, so that they stay whole numbers in JavaScript until 2093.
 SINCE_MS, SEQUENCE_BITS = 1_704_067_200_000, 12
-LOST = "lost"
+# Entries that are no events: some are missing; and the first of a stream, after which others are read.
+LOST, NOTHING = b"lost", b""
 
 KINDS: dict[str, type[Event]] = {kind.__name__: kind for kind in Event.__subclasses__()}
 Heard = Callable[[int, Event], None]
@@ -84,7 +85,7 @@ class Queue:
         self._closed = threading.Event()
         self._trouble = ""
         self._threads: list[threading.Thread] = []
-        self._last = b"0-0"
+        self._last = b""
         self._beat_at = 0.0
 
     # -- events
@@ -98,10 +99,12 @@ class Queue:
         try:
             self._beat()
             found = self._redis.xrevrange(self._stream, count=KEPT)
+            if not found:
+                self._last = self._redis.xadd(self._stream, {"e": NOTHING})
         except self._redis.faults as error:
             raise StoreError(f"the queue {shown(self.url)} does not answer: {error}") from error
         for entry, fields in reversed(found):
-            self._take(entry, fields, heard, lambda: None)
+            self._take(entry, fields, heard, lost)
         for name, run in (
             ("queue in", lambda: self._read(heard, lost)),
             ("queue out", self._write),
@@ -118,7 +121,7 @@ class Queue:
         with self._wake:
             if len(self._out) >= WAITING:
                 self._out.clear()
-                self._out.append(LOST.encode())
+                self._out.append(LOST)
             self._out.append(text)
             self._wake.notify()
 
@@ -128,25 +131,29 @@ class Queue:
             with self._wake:
                 if not self._out:
                     self._wake.wait(BEAT_SECONDS)
-                some = list(self._out)[:TOGETHER]
             try:
-                self._send(some)
+                self._send()
                 if time.monotonic() >= self._beat_at:
                     self._beat()
             except self._redis.faults as error:
                 self._failed(error)
                 self._closed.wait(RETRY_SECONDS)
 
-    def _send(self, some: list[bytes]) -> None:
-        """Send events; after a failure they are sent again, and those that had arrived are told twice."""
-        if some:
+    def _send(self) -> None:
+        """Send some that wait; after a failure they are sent again, and those that had arrived are told twice."""
+        with self._wake:
+            some = [self._out.popleft() for _ in range(min(len(self._out), TOGETHER))]
+        if not some:
+            return
+        try:
             pipe = self._redis.pipeline(transaction=True)
             for text in some:
                 pipe.xadd(self._stream, {"e": text}, maxlen=KEPT, approximate=True)
             pipe.execute()
-        with self._wake:
-            for _ in some:
-                self._out.popleft()
+        except BaseException:
+            with self._wake:
+                self._out.extendleft(reversed(some))
+            raise
 
     def _beat(self) -> None:
         """Say that this worker lives, and tell all of workers that went without a goodbye."""
@@ -154,8 +161,8 @@ class Queue:
         now = int(self._redis.time()[0])
         self._redis.hset(self._alive, self.worker, now)
         for worker, at in self._redis.hgetall(self._alive).items():
-            # Only one of those that see it tells.
-            if now - int(at) > GONE_SECONDS and self._redis.hdel(self._alive, worker):
+            # The clock of Redis may have gone back. Only one of those that see it tells.
+            if abs(now - int(at)) > GONE_SECONDS and self._redis.hdel(self._alive, worker):
                 log.warning("a worker went without a goodbye; pages read again what they show")
                 self._redis.xadd(self._stream, {"e": LOST}, maxlen=KEPT, approximate=True)
 
@@ -163,28 +170,44 @@ class Queue:
         broken = False
         while not self._closed.is_set():
             try:
-                found = self._redis.xread({self._stream: self._last}, count=TOGETHER, block=BLOCK_MS)
+                entries, complete = self._next()
             except self._redis.faults as error:
                 broken = True
                 self._failed(error)
                 self._closed.wait(RETRY_SECONDS)
                 continue
             self._trouble = ""
-            if broken:  # Redis may have begun with nothing, and events that were in it are gone
-                broken = False
+            if broken:
                 log.warning("the queue %s answers again", shown(self.url))
+            if (
+                broken or not complete
+            ):  # Redis may have begun with nothing, and events that were in it are gone
+                broken = False
                 lost()
-            for _, entries in found or ():
-                for entry, fields in entries:
-                    self._take(entry, fields, heard, lost)
+            for entry, fields in entries:
+                self._take(entry, fields, heard, lost)
+
+    def _next(self) -> tuple[list[tuple[bytes, dict[bytes, bytes]]], bool]:
+        """Wait for entries after the last one; return them, and whether none is missing between."""
+        pipe = self._redis.pipeline(transaction=False)
+        pipe.xread({self._stream: self._last}, count=TOGETHER, block=BLOCK_MS)
+        # Looked for after the reading, because the stream may be cut meanwhile.
+        pipe.xrange(self._stream, self._last, self._last)
+        found, last = pipe.execute()
+        entries = [one for _, some in found or () for one in some]
+        if not last and not entries:  # the stream began again, perhaps with a clock that has gone back
+            ms, _, sequence = self._last.partition(b"-")
+            after = b"%s-%d" % (ms, int(sequence) + 1)
+            self._last = self._redis.xadd(self._stream, {"e": NOTHING}, id=after)
+        return entries, bool(last)
 
     def _take(self, entry: bytes, fields: dict[bytes, bytes], heard: Heard, lost: Callable[[], None]) -> None:
         self._last = entry
-        text = fields.get(b"e", b"")
+        text = fields.get(b"e", NOTHING)
         try:
-            if text == LOST.encode():
+            if text == LOST:
                 lost()
-            elif (event := read(text)) is not None:
+            elif text != NOTHING and (event := read(text)) is not None:
                 heard(revision_of(entry), event)
         except Exception:
             log.exception("an event of the queue could not be taken")
@@ -203,11 +226,15 @@ class Queue:
 
     def put(self, name: str, value: bytes, seconds: int) -> None:
         """Keep a value for some seconds; without Redis it is not kept."""
+        if self._trouble:  # known, so nobody waits for it
+            return
         with suppress(self._redis.faults):
             self._redis.set(self._value + name, value, ex=seconds)
 
     def get(self, name: str) -> bytes | None:
         """Return a value that any worker put; None if it is gone, or Redis does not answer."""
+        if self._trouble:
+            return None
         with suppress(self._redis.faults):
             found: bytes | None = self._redis.get(self._value + name)
             return found
@@ -224,7 +251,7 @@ class Queue:
             thread.join(timeout=2 * BLOCK_MS / 1000)
         with suppress(self._redis.faults):
             while self._out:
-                self._send(list(self._out)[:TOGETHER])
+                self._send()
             self._redis.hdel(self._alive, self.worker)
         self._redis.close()
 

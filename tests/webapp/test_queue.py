@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -24,8 +26,22 @@ class Listener:
     def __init__(self, url: str, store: str) -> None:
         self.queue = Queue(url, store)
         self.heard: list[tuple[int, Event]] = []
-        self.lost = threading.Event()
-        self.queue.start(lambda revision, event: self.heard.append((revision, event)), self.lost.set)
+        self.lost, self._awake = threading.Event(), threading.Event()
+        self._awake.set()
+        self.queue.start(self._hear, self.lost.set)
+
+    def _hear(self, revision: int, event: Event) -> None:
+        self._awake.wait(PATIENCE)
+        self.heard.append((revision, event))
+
+    @contextmanager
+    def sleeps(self) -> Iterator[None]:
+        """Read nothing from the queue, as a process that is stopped."""
+        self._awake.clear()
+        try:
+            yield
+        finally:
+            self._awake.set()
 
     def vanish(self) -> None:
         """End as a killed process does: without a goodbye."""
@@ -116,6 +132,77 @@ class TestLoss:
             for n in range(5):
                 pair[0].queue.publish(MessagesAppended("a", (n,), 1))
         until(pair[1].lost.is_set)
+
+    def test_is_told_to_a_worker_that_slept_longer_than_the_stream_reaches_back(
+        self, pair: tuple[Listener, Listener], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Also where the entry that told of it has gone from the stream with the others."""
+        monkeypatch.setattr(queues, "KEPT", 100)
+        teller, sleeper = pair
+        with sleeper.sleeps():
+            for n in range(2 * queues.TOGETHER):
+                teller.queue.publish(MessagesAppended("a", (n,), 1))
+                if n % 50 == 0:  # or the teller itself would lag
+                    until(lambda n=n: len(teller.heard) == n + 1)  # type: ignore[misc]
+        until(sleeper.lost.is_set)
+        assert not teller.lost.is_set()
+
+    def test_is_told_when_the_stream_is_gone(self, pair: tuple[Listener, Listener]) -> None:
+        """Somebody emptied Redis, or it ran out of memory; no connection broke."""
+        pair[0].queue.publish(PRUNED)
+        until(lambda: pair[1].heard)
+        pair[0].queue._redis.delete(pair[0].queue._stream)
+        until(lambda: all(one.lost.is_set() for one in pair))
+
+    def test_ends_though_the_clock_of_redis_went_back(self, pair: tuple[Listener, Listener]) -> None:
+        """A stream that begins again goes on with larger ids than were read."""
+        queue = pair[0].queue
+        queue._redis.xadd(queue._stream, {"e": written(PRUNED)}, id="9000000000000-7")
+        until(lambda: all(one.heard for one in pair))
+        queue._redis.delete(queue._stream)
+        until(lambda: all(one.lost.is_set() for one in pair))
+        pair[1].queue.publish(SettingsChanged())
+        until(lambda: all(one.heard[-1][1] == SettingsChanged() for one in pair))
+        revisions = [revision for revision, _ in pair[0].heard]
+        assert revisions == sorted(set(revisions))
+
+    def test_of_a_worker_that_vanished_is_told_though_the_clock_of_redis_went_back(
+        self, pair: tuple[Listener, Listener]
+    ) -> None:
+        """Its last sign of life is then in the future."""
+        queue = pair[0].queue
+        queue._redis.hset(queue._alive, "vanished", 9_000_000_000)
+        until(pair[1].lost.is_set)
+
+    def test_before_the_start_is_told(self, pair: tuple[Listener, Listener]) -> None:
+        """A page that resumes on a worker that started later needs a snapshot too."""
+        queue = pair[0].queue
+        queue._add(queues.LOST)
+        until(pair[0].lost.is_set)
+        late = Listener(queue.url, queue._stream.split(":")[1])
+        late.queue.close()
+        assert late.lost.is_set()
+
+    def test_while_events_are_sent_does_not_end_the_sending(
+        self, pair: tuple[Listener, Listener], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """What was being sent when too many waited is not taken for what waits now."""
+        monkeypatch.setattr(queues, "WAITING", 3)
+        queue, client = pair[0].queue, pair[0].queue._redis
+        make, begun = client.pipeline, threading.Event()
+
+        def slow(**options: bool) -> Any:
+            if not begun.is_set() and options["transaction"]:
+                begun.set()
+                for n in range(5):
+                    queue.publish(MessagesAppended("a", (n,), 1))
+            return make(**options)
+
+        monkeypatch.setattr(client, "pipeline", slow)
+        queue.publish(PRUNED)
+        until(pair[1].lost.is_set)
+        queue.publish(SettingsChanged())
+        until(lambda: pair[1].heard and pair[1].heard[-1][1] == SettingsChanged())
 
 
 class TestOutage:

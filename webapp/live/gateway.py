@@ -479,8 +479,12 @@ class Gateway:
         return vars(self.app.operations.undo(wish.session_id, wish.n))
 
     def close(self) -> None:
-        """Stop sending and disconnect every page without waiting for them. Can be called twice."""
-        self._cancel()
+        """Stop sending and disconnect every page without waiting for them. Can be called twice.
+
+        What is stored until the queue is closed is still told to the other workers.
+        """
+        if self.app.queue is None:
+            self._cancel()
         with self._wake:
             self._closed = True
             self._wake.notify()

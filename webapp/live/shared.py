@@ -41,7 +41,7 @@ class Recent:
 
     def missed(self, room: str, revision: int | None) -> list[Heard] | None:
         """Return the notes of a room after a revision, oldest first; None if some are not held, or too many."""
-        if revision is None or not self.since <= revision <= self.latest:
+        if not revision or not self.since <= revision <= self.latest:
             return None
         found: list[Heard] = []
         for one in reversed(self._notes):

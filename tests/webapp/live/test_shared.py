@@ -5,10 +5,12 @@ from __future__ import annotations
 import threading
 
 from tests.waiting import until
-from tests.webapp.workers import Visitor, Worker, say
+from tests.webapp.workers import Visitor, Worker, say, worker
+from webapp.config import Config
 from webapp.events import SessionUpdated
 from webapp.live.notices import Note, notes_of
 from webapp.live.shared import NOTES, Recent, SharedRoom
+from webapp.queue import LOST
 
 
 class TestRecent:
@@ -133,6 +135,35 @@ class TestWorkers:
         revision = page.joins("session:a")["revision"]
         second.gateway.lost()
         assert Visitor(second).joins("session:a", revision)["snapshot"] is not None
+
+    def test_a_page_gets_a_snapshot_on_a_worker_that_started_after_events_were_lost(
+        self, workers: tuple[Worker, Worker], config: Config, queue_url: str
+    ) -> None:
+        """It has read the events before and after, and not those that are missing."""
+        first, _ = workers
+        first.app.sessions.create(id="a", model="gpt-5")
+        page = Visitor(first)
+        page.joins("session:a")
+        say(first, "one")
+        page.waits_for(1)
+        revision = page.has_heard()[-1][1]["revision"]
+        assert first.app.queue is not None
+        before = first.gateway._recent.latest
+        first.app.queue._add(LOST)
+        until(lambda: first.gateway._recent.latest > before)
+        third = worker(config, queue_url)
+        assert Visitor(third).joins("session:a", revision)["snapshot"] is not None
+        third.close()
+
+    def test_a_page_hears_of_what_a_worker_stores_while_it_ends(self, workers: tuple[Worker, Worker]) -> None:
+        """Requests that still run are told to the pages of the others, though its own pages are gone."""
+        first, second = workers
+        first.app.sessions.create(id="a", model="gpt-5")
+        page = Visitor(second)
+        page.joins("session:a")
+        first.gateway.close()
+        say(first, "one")
+        page.waits_for(1)
 
     def test_settings_and_models_reach_other_workers(self, workers: tuple[Worker, Worker]) -> None:
         """With the event, and not only when the store is looked at."""
