@@ -28,6 +28,11 @@ class Leases:
         sql = "UPDATE leases SET until = ? WHERE name = ? AND holder = ? AND cancelled = 0"
         return self._db.run(sql, (until, name, holder)) > 0
 
+    def belongs(self, name: str, holder: str) -> bool:
+        """Return whether a lease is this holder's, though it may be over."""
+        sql = "SELECT 1 FROM leases WHERE name = ? AND holder = ?"
+        return self._db.value(sql, (name, holder)) is not None
+
     def cancel(self, name: str, now: int) -> bool:
         """Ask the holder to end; return False if nobody has the lease."""
         return self._db.run("UPDATE leases SET cancelled = 1 WHERE name = ? AND until > ?", (name, now)) > 0

@@ -31,6 +31,7 @@ class Leases:
         self._store, self._shared, self._clock = store, shared, clock
         self._holder = secrets.token_hex(8)
         self._held: dict[str, Callable[[], object]] = {}
+        self._asking: set[str] = set()
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
         self._closed = threading.Event()
@@ -46,19 +47,18 @@ class Leases:
         `ended` is called when it is cancelled, or lost to another worker. Raises StoreError.
         """
         with self._lock:
-            if self._closed.is_set() or name in self._held:
+            if self._closed.is_set() or name in self._held or name in self._asking:
                 return False
-            self._held[name] = ended
-        if not self._shared:
-            return True
+            self._asking.add(name)
+        taken = False
         try:
-            taken = self._take(name)
-        except BaseException:
-            self._drop(name)
-            raise
-        if not taken:
-            self._drop(name)
-        elif self._thread is None:
+            taken = not self._shared or self._take(name)
+        finally:
+            with self._lock:
+                self._asking.discard(name)
+                if taken:
+                    self._held[name] = ended
+        if taken and self._shared:
             self._start()
         return taken
 
@@ -108,26 +108,24 @@ class Leases:
 
     def _renew_all(self) -> None:
         while not self._closed.wait(RENEW_SECONDS):
-            with self._lock:
-                held = dict(self._held)
-            if not held:
-                continue
             try:
-                self._renew(held)
+                self._renew()
             except StoreError as error:
                 log.warning("cannot renew leases: %s", error)
 
-    def _renew(self, held: dict[str, Callable[[], object]]) -> None:
-        """Renew leases; end the jobs whose leases were cancelled or lost."""
-        now = self._clock()
-        over: list[str] = []
-        for name in held:
+    def _renew(self) -> None:
+        """Renew leases; end the jobs whose leases were cancelled or went to another worker. Raises StoreError."""
+        with self._lock:
+            held = dict(self._held)
+        for name, ended in held.items():
             with self._store.write(LEASE + name):
-                if not self._store.leases.renew(name, self._holder, now + LEASE_MS):
-                    over.append(name)
-        for name in over:
+                if self._store.leases.renew(name, self._holder, self._clock() + LEASE_MS):
+                    continue
+                lost = not self._store.leases.belongs(name, self._holder)
+            if lost:
+                self._drop(name)
             with suppress(Exception):
-                held[name]()
+                ended()
 
     def close(self) -> None:
         """Give every lease back."""

@@ -21,8 +21,7 @@ class OneWorkerJob:
         self, leases: Leases, name: str, begin: Callable[[], object], end: Callable[[], object]
     ) -> None:
         self._leases, self._name, self._begin, self._end = leases, name, begin, end
-        self._stopped, self._lost = threading.Event(), threading.Event()
-        self._wake = threading.Event()
+        self._stopped, self._wake = threading.Event(), threading.Event()
         self._thread: threading.Thread | None = None
 
     def start(self) -> None:
@@ -35,28 +34,27 @@ class OneWorkerJob:
 
     def _run(self) -> None:
         while not self._stopped.is_set():
+            self._wake.clear()
             try:
-                if self._leases.take(self._name, self._lose):
+                if self._leases.take(self._name, self._wake.set):
                     self._work()
             except StoreError as error:
                 log.warning("cannot take the lease of %s: %s", self._name, error)
+            except Exception:
+                log.exception("%s failed, and is tried again", self._name)
             self._stopped.wait(RETRY_SECONDS)
-
-    def _lose(self) -> None:
-        self._lost.set()
-        self._wake.set()
 
     def _work(self) -> None:
         """Run the job until it is stopped or its lease is lost."""
-        self._lost.clear()
-        self._wake.clear()
-        self._begin()
         try:
+            self._begin()
             if not self._stopped.is_set():
                 self._wake.wait()
         finally:
-            self._end()
-            self._leases.release(self._name)
+            try:
+                self._end()
+            finally:
+                self._leases.release(self._name)
 
     def stop(self) -> None:
         """Stop the job and leave it to others; can be called twice."""

@@ -108,6 +108,19 @@ class TestLeases:
         first.close()
         assert not second.cancel("x")
 
+    def test_that_went_to_another_worker_are_lost(self, pair: tuple[Leases, Leases], clock: Clock) -> None:
+        """A worker that was stopped for longer than a lease knows it once it goes on, and can take them again."""
+        first, second = pair
+        ended = threading.Event()
+        assert first.take("x", ended.set)
+        clock.now += LEASE_MS
+        assert second.take("x")
+        first._renew()
+        assert (ended.is_set(), first.holds("x"), second.holds("x")) == (True, False, True)
+        assert not first.take("x")
+        second.release("x")
+        assert first.take("x")
+
 
 class TestOneWorkerJob:
     """A job that runs in one worker."""
@@ -129,6 +142,26 @@ class TestOneWorkerJob:
         until(lambda: said == ["begin 0", "end 0", "begin 1"])
         jobs[1].stop()
         assert said[-1] == "end 1"
+
+    def test_goes_to_the_next_worker_though_it_ended_badly(
+        self, pair: tuple[Leases, Leases], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """An error of its own leaves it to others, or to the next try."""
+        monkeypatch.setattr(one_worker_job, "RETRY_SECONDS", 0.01)
+        begun: list[int] = []
+
+        def fail() -> None:
+            begun.append(0)
+            raise ValueError("a fault of ours")
+
+        first = OneWorkerJob(pair[0], "job", fail, fail)
+        second = OneWorkerJob(pair[1], "job", lambda: begun.append(1), lambda: None)
+        first.start()
+        until(lambda: begun.count(0) > 2)
+        second.start()
+        until(lambda: 1 in begun)
+        for one in (first, second):
+            one.stop()
 
     def test_starts_at_once_where_there_is_one_process(self, store: Store) -> None:
         """It begins and ends without a lease in the store."""
