@@ -10,9 +10,11 @@ import pytest
 
 from tests.outside import program
 from tests.postgresql import Cluster
+from tests.waiting import until
 from webapp.config import Server
 from webapp.errors import BusyStore, ClosedStore, StoreError
 from webapp.store import Store
+from webapp.store.postgresql import locks
 
 
 @pytest.fixture
@@ -99,6 +101,33 @@ class TestLocks:
         """A nested write that would reach further is a mistake in the program."""
         with pytest.raises(StoreError, match="beyond session a"), store.write("a"), store.write("b"):
             pytest.fail("it began")
+
+    def test_of_a_process_that_stopped_in_the_middle_are_taken_back(
+        self, store: Store, other: Store, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """A machine that hangs or lost its power holds up the others for a while only, and stores nothing."""
+        monkeypatch.setattr(locks, "IDLE_MS", 50)
+
+        def is_free() -> bool:
+            try:
+                with store.write("a"):
+                    return True
+            except BusyStore:
+                return False
+
+        def stop() -> None:
+            with other.write("a"):
+                other.small.put_setting("x", 1)
+                thread = Thread(target=lambda: until(is_free))
+                thread.start()
+                thread.join()
+
+        with pytest.raises(StoreError):
+            stop()
+        assert store.small.setting("x") is None
+        with other.write("a"):
+            other.small.put_setting("x", 2)
+        assert store.small.setting("x") == 2
 
 
 class TestConnections:
