@@ -34,6 +34,7 @@ from gunicorn.arbiter import Arbiter
 from gunicorn.workers.gthread import TConn, ThreadWorker
 
 from webapp.access.guard import too_busy, written
+from webapp.errors import CoppiceError
 from webapp.live.websockets import KEEP
 
 
@@ -76,6 +77,9 @@ KEPT = 1024
 # Time for running requests to end, then for the process to close the store.
 GRACE_SECONDS = 1
 LAST_SECONDS = 2.0
+
+# Pause before a worker that could not start is started again.
+AGAIN_SECONDS = 1.0
 
 # The headers of a request as they came, in the environment of WSGI, which has those of one name joined.
 HEADERS = "gunicorn.headers"
@@ -417,6 +421,18 @@ def _but_closed_sockets(failed: threading.ExceptHookArgs) -> None:
 
 class Sibling(Worker):
     """One of several workers; it ends with their parent."""
+
+    def init_process(self) -> None:
+        """Serve until it ends. While the store or the queue does not answer, end soon, to be started again.
+
+        Both answered when the parent started. An error of any other kind ends the parent too.
+        """
+        try:
+            super().init_process()
+        except CoppiceError as error:
+            self.log.warning("a worker cannot start, trying again: %s", error)
+            time.sleep(AGAIN_SECONDS)
+            sys.exit(1)
 
     def is_parent_alive(self) -> bool:
         """Return whether the parent lives."""

@@ -15,8 +15,9 @@ import httpx
 import pytest
 import socketio
 
+from tests.queues import missing, redis_server
 from tests.waiting import PATIENCE, until
-from tests.webapp.serving.processes import started
+from tests.webapp.serving.processes import answers, started
 from tests.webapp.workers import Worker, say
 from webapp.config import Config
 from webapp.errors import Conflict, StalePlan
@@ -244,6 +245,28 @@ class TestProcesses:
             until(lambda: len(children(process)) == 2)
             for one in viewers:
                 one.close()
+
+    def test_outlive_an_outage_of_redis(self, tmp_path: Path) -> None:
+        """A worker that ends meanwhile is started again and again until Redis answers, and the others go on."""
+        if reason := missing():
+            pytest.skip(reason)
+        with (
+            redis_server(tmp_path) as redis,
+            started(tmp_path, "--port", "0", "--workers", "2", "--queue", redis.url) as (process, url),
+        ):
+            until(lambda: len(children(process)) == 2)
+            httpx.post(f"{url}/api/sessions", json={"id": "a", "model": "gpt-5"}, timeout=PATIENCE)
+            stays, killed = children(process)
+            redis.stop()
+            os.kill(killed, signal.SIGKILL)
+            until(lambda: not {*children(process)} <= {stays, killed})
+            tried = {*children(process)} - {stays, killed}
+            until(lambda: not {*children(process)} & tried)
+            assert said(url, {"messages": [{"role": "user", "content": "meanwhile"}]})
+            redis.start()
+            until(lambda: answers(url, verify=True))
+            until(lambda: len(children(process)) == 2)
+            assert stays in children(process)
 
     def test_end_together(self, tmp_path: Path, queue_url: str) -> None:
         """With the signal to their parent, or its death."""
