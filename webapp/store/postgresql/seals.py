@@ -33,9 +33,9 @@ class Noted:
         self._noted: dict[tuple[int, str], int] = {}
 
     def hear(self, message: str) -> None:
-        """Take what a trigger says: a part, the session's number and a hash."""
-        name, part, session, value = message.split(" ")
-        if name == SAID:
+        """Take what a trigger says: a part, the session's number and a hash. The server may say other things."""
+        if message.startswith(f"{SAID} "):
+            _, part, session, value = message.split(" ")
             owner = int(session), part
             self._noted[owner] = self._noted.get(owner, 0) ^ int(value)
 

@@ -145,6 +145,12 @@ class TestConnections:
             store.small.setting("x")
         assert store.small.setting("x") == 1
 
+    def test_hear_of_nothing_but_seals(self, store: Store, caplog: pytest.LogCaptureFixture) -> None:
+        """The server says other things too, for example before it ends."""
+        with store.write():
+            store.db.run("DO 'BEGIN RAISE WARNING $$the server is ending now$$; END'")
+        assert caplog.records == []
+
     def test_are_not_made_after_the_end(self, store: Store) -> None:
         """A closed store says so."""
         store.close()
