@@ -25,7 +25,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from benchmarks.load import Http, frames, handshake, masked
+from benchmarks.load import Http, packets
 from benchmarks.rows import percentile
 from tests import postgresql
 from tests.queues import missing, redis_server
@@ -66,29 +66,12 @@ class Viewer:
             await asyncio.sleep(RETRY_SECONDS * (1 + random.random()))
 
     async def _look(self) -> None:
-        reader, writer = await asyncio.open_connection("127.0.0.1", self._port, limit=1 << 24)
-        try:
-            writer.write(handshake(self._port))
-            head = await reader.readuntil(b"\r\n\r\n")
-            assert b" 101 " in head, head
-            async for data in frames(reader):
-                if data.startswith(b"0"):
-                    writer.write(masked("40"))
-                elif data.startswith(b"2"):
-                    writer.write(masked("3"))
-                elif data.startswith(b"1"):
-                    return
-                elif data.startswith(b"40"):
-                    wish = {"room": self.room} | (
-                        {} if self.revision is None else {"revision": self.revision}
-                    )
-                    writer.write(masked("421" + json.dumps(["subscribe", wish])))
-                elif data.startswith(b"431"):
-                    self._enter(json.loads(data[3:])[0])
-                elif data.startswith(b"42"):
-                    self._take(*json.loads(data[2:]))
-        finally:
-            writer.close()
+        wish = {"room": self.room} | ({} if self.revision is None else {"revision": self.revision})
+        async for data in packets(self._port, wish):
+            if data.startswith(b"431"):
+                self._enter(json.loads(data[3:])[0])
+            elif data.startswith(b"42"):
+                self._take(*json.loads(data[2:]))
 
     def _enter(self, answer: dict[str, Any]) -> None:
         if "error" in answer:

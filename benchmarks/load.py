@@ -117,11 +117,11 @@ def handshake(port: int) -> bytes:
     )
 
 
-async def page(port: int, room: str, seen: Seen, watched: bool, joined: Callable[[], None]) -> None:
-    """Look at one room until cancelled."""
-    reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=1 << 22)
-    writer.write(handshake(port))
+async def packets(port: int, wish: dict[str, Any]) -> AsyncIterator[bytes]:
+    """Join a room as a page does; yield the answer (431 and JSON), then the messages (42 and JSON)."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=1 << 24)
     try:
+        writer.write(handshake(port))
         head = await reader.readuntil(b"\r\n\r\n")
         assert b" 101 " in head, head
         async for data in frames(reader):
@@ -129,14 +129,27 @@ async def page(port: int, room: str, seen: Seen, watched: bool, joined: Callable
                 writer.write(masked("40"))
             elif data.startswith(b"2"):
                 writer.write(masked("3"))
+            elif data.startswith(b"1"):
+                return
             elif data.startswith(b"40"):
-                writer.write(masked("421" + json.dumps(["subscribe", {"room": room}])))
-            elif data.startswith(b"431"):
+                writer.write(masked("421" + json.dumps(["subscribe", wish])))
+            else:
+                yield data
+    finally:
+        writer.close()
+
+
+async def page(port: int, room: str, seen: Seen, watched: bool, joined: Callable[[], None]) -> None:
+    """Look at one room until cancelled."""
+    try:
+        async for data in packets(port, {"room": room}):
+            if data.startswith(b"431"):
                 joined()
             elif data.startswith(b"42"):
                 seen.received += 1
                 if watched:
                     note(seen, json.loads(data[2:]))
+        seen.lost += 1
     except (asyncio.IncompleteReadError, ConnectionError):
         seen.lost += 1
 

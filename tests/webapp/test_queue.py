@@ -186,7 +186,7 @@ class TestLoss:
     def test_while_events_are_sent_does_not_end_the_sending(
         self, pair: tuple[Listener, Listener], monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """What was being sent when too many waited is not taken for what waits now."""
+        """The events being sent when too many waited are not taken for those that wait now."""
         monkeypatch.setattr(queues, "WAITING", 3)
         queue, client = pair[0].queue, pair[0].queue._redis
         make, begun = client.pipeline, threading.Event()
