@@ -3,31 +3,38 @@
 A unit is the smallest group that is kept or dropped together. The law: a tool call and all of its results are
 one unit, in either direction, with parallel calls and when an id comes again later (a result belongs to the
 latest call of its id); the items of one API call that carry calls, and a reasoning item with the items it led
-to, are one unit too, because providers refuse the one without the other. Everything else stands alone.
+to, are one unit too, because providers refuse the one without the other. The calls that reasoning led to can have
+their outputs between them, so an output does not end such a unit; the next reasoning or message does. Messages that
+share a name in `ties` are one unit as well. Everything else stands alone.
 
 A turn begins at a user message with words of its own. Nothing here assumes that a system message is there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from scoring.messages import Media, Message, Text, ToolCall
+
+# Items to which others refer by a name that is no call's -> the field with that name.
+_NAMED_BY = {"mcp_approval_request": "id", "program": "call_id"}
 
 
 @dataclass(frozen=True, slots=True)
 class Links:
     """The ties of one message to others: all that is needed to find units.
 
-    `calls` and `results` are call ids; `reasoning_only` marks an item that holds reasoning and nothing else.
+    `calls` and `results` are call ids; `reasoning_only` marks an item that holds reasoning and nothing else. `ties`
+    are other names that it shares with messages of its unit: that of an approval, or of the program that calls.
     """
 
     role: str
     calls: tuple[str, ...] = ()
     results: tuple[str, ...] = ()
     reasoning_only: bool = False
+    ties: tuple[str, ...] = ()
 
 
 class Linked(Protocol):
@@ -49,12 +56,44 @@ class Linked(Protocol):
     def reasoning_only(self) -> bool:
         """Return whether this is an item of reasoning and nothing else."""
 
+    @property
+    def ties(self) -> tuple[str, ...]:
+        """Return the other names that tie it to messages."""
+
 
 def links_of(message: Message) -> Links:
     """Return the links of one message."""
     calls = tuple(c.id for c in message.calls)
     results = tuple(r.call_id for r in message.results)
-    return Links(message.role, calls, results, is_reasoning_only(message))
+    return Links(message.role, calls, results, is_reasoning_only(message), ties_of(message))
+
+
+def ties_of(message: Message) -> tuple[str, ...]:
+    """Return the names that tie a message to others, from its wire object; () if it has none."""
+    return ties_in(message.wire.value) if message.wire is not None else ()
+
+
+def ties_in(value: Any) -> tuple[str, ...]:
+    """Return the names, besides those of its calls and results, by which a wire object belongs to others.
+
+    A call that a program of the provider made names the program in `caller`; an approval and the call that it allows
+    name the request for it.
+    """
+    if not isinstance(value, Mapping):
+        return ()
+    content = value.get("content")
+    found: list[Any] = []
+    for one in (value, *content) if isinstance(content, list) else (value,):
+        if not isinstance(one, Mapping):
+            continue
+        caller = one.get("caller")
+        if isinstance(caller, Mapping):
+            found += (caller.get("tool_id"), caller.get("caller_id"))
+        if one is value:
+            found.append(one.get("approval_request_id"))
+            kind = one.get("type")
+            found.append(one.get(_NAMED_BY[kind]) if isinstance(kind, str) and kind in _NAMED_BY else None)
+    return tuple(name for name in found if isinstance(name, str) and name)
 
 
 def is_reasoning_only(message: Message) -> bool:
@@ -78,15 +117,15 @@ class Units:
     `members[h]` lists the positions of the unit h in order; it exists only for units of two and more.
     """
 
-    __slots__ = ("_anchored", "_call_of", "_last", "_open", "head", "members")
+    __slots__ = ("_anchor", "_call_of", "_last", "_open", "head", "members")
 
     def __init__(self) -> None:
         self.head: list[int] = []
         self.members: dict[int, list[int]] = {}
-        self._call_of: dict[str, int] = {}  # call id -> position of the latest message that made it
+        self._call_of: dict[str, int] = {}  # call id or tie -> position of the latest message that has it
         self._last: Linked | None = None
-        self._anchored = False  # the run of assistant items that ends here began with a reasoning item
-        self._open = False  # ... made a call that has no result yet
+        self._anchor: int | None = None  # the reasoning item that led to the latest items and outputs
+        self._open = False  # the run of assistant items that ends here made a call
 
     def __copy__(self) -> Units:
         """Return the same units, independent of these."""
@@ -94,7 +133,7 @@ class Units:
         out.head = self.head[:]
         out.members = {head: members[:] for head, members in self.members.items()}
         out._call_of = self._call_of.copy()
-        out._last, out._anchored, out._open = self._last, self._anchored, self._open
+        out._last, out._anchor, out._open = self._last, self._anchor, self._open
         return out
 
     def extend(self, items: Iterable[Linked]) -> list[int]:
@@ -102,11 +141,11 @@ class Units:
         merged: list[int] = []
         head = self.head
         for item in items:
-            if item.calls or item.results or item.role == "assistant":
+            if item.calls or item.results or item.ties or item.role == "assistant":
                 merged += self.append(item)
             else:  # it stands alone
                 head.append(len(head))
-                self._anchored = self._open = False
+                self._anchor, self._open = None, False
                 self._last = item
         return merged
 
@@ -116,29 +155,36 @@ class Units:
         self.head.append(position)
         merged: Sequence[int] = ()
         if item.role == "assistant":
-            if self._continues(item):
-                merged = self._join(position - 1, position)
-            self._anchored = self._anchored or item.reasoning_only
+            before = self._before(item, position)
+            if before is not None:
+                merged = self._join(before, position)
+            if item.reasoning_only:
+                self._anchor = position
+            elif before is None:
+                self._anchor = None
             self._open = self._open or bool(item.calls)
         else:
-            self._anchored = self._open = False
+            self._anchor, self._open = self._anchor if item.results else None, False
         for call in item.calls:
             self._call_of[call] = position
         for result in item.results:
             caller = self._call_of.get(result)
             if caller is not None:
                 merged = [*merged, *self._join(caller, position)]
+        for name in item.ties:
+            other = self._call_of.setdefault(name, position)
+            merged = [*merged, *self._join(other, position)]
         self._last = item
         return merged
 
-    def _continues(self, item: Linked) -> bool:
-        """Return whether an assistant item belongs to the same API call as the assistant item right before it."""
+    def _before(self, item: Linked, position: int) -> int | None:
+        """Return the position of an earlier item of the same API call as an assistant item; None if there is none."""
         before = self._last
-        if before is None or before.role != "assistant":
-            return False
-        if before.reasoning_only or self._open or item.calls:
-            return True
-        return self._anchored and not item.reasoning_only
+        if before is not None and before.role == "assistant":
+            if before.reasoning_only or self._open or item.calls:
+                return position - 1
+            return position - 1 if self._anchor is not None and not item.reasoning_only else None
+        return self._anchor if item.calls else None
 
     def _join(self, a: int, b: int) -> list[int]:
         """Make the units of two positions one, named by the older head; return the head that is gone."""

@@ -59,8 +59,9 @@ MAY_IMPORT: Mapping[str, tuple[str, ...]] = {
     "webapp.routes": EDGE,
     "webapp.live": EDGE,
     # A process of its own; of the services it shares the copies of calls, the keys of messages and the names of
-    # sessions, of the agents the files of the hints.
+    # sessions, of the agents the files of the hints; what belongs together is scoring's to say.
     "webapp.proxy": (
+        "scoring.units",
         "webapp.services.proxied.call_copy",
         "webapp.services.proxied.keys",
         "webapp.services.proxied.names",

@@ -87,8 +87,8 @@ def read(place: Place, item: Any) -> Message:
         return Message("tool", (_output(place, kind, item),), wire=place.wire)
     if kind.endswith("_call"):
         return Message("assistant", _call(place, kind, item), wire=place.wire)
-    if kind == "item_reference":
-        return Message("assistant", wire=place.wire)
+    if kind == "item_reference":  # it can be to reasoning
+        return Message("assistant", (Reasoning(""),), wire=place.wire)
     words = words_in(item)
     role = ROLE_NAMES.get(string(item.get("role")), "assistant")
     return Message(role, (Text(words),) if words else (), wire=place.wire)

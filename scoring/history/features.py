@@ -20,6 +20,7 @@ from scoring.history.cues import NO_CUES, Cues, cues_of
 from scoring.history.tool_traces import Traces
 from scoring.messages import Media, Message, Reasoning, Text, ToolCall, ToolResult
 from scoring.settings import Lexicon
+from scoring.units import ties_of
 
 _JSON_BLANKS = " \t\n\r"
 # `json.loads` without its search for blanks, which takes longer than parsing the arguments of most calls.
@@ -35,7 +36,8 @@ class Features(NamedTuple):
     is what *Foresight* reads; None if it was not analysed, or by an earlier version. `tool` has the tools of its calls
     and results, one a line in that order, "" if none is known; `names` parses it. `traces` is what the stages before
     dropping read, stored the same way; None if it was not analysed. `cues` are computed together with the content.
-    `names_file` is True for a message without tools that names a file and whose content was not analysed yet.
+    `names_file` is True for a message without tools that names a file and whose content was not analysed yet. `ties`
+    are the other names that tie the message to its unit (`scoring.units.ties_in`).
     """
 
     role: str
@@ -52,6 +54,7 @@ class Features(NamedTuple):
     traces: str | None = None
     cues: Cues = NO_CUES
     names_file: bool = False
+    ties: tuple[str, ...] = ()
 
     @property
     def traced(self) -> Traces:
@@ -86,7 +89,7 @@ class Features(NamedTuple):
     def from_dict(cls, data: Mapping[str, Any]) -> Features:
         """Return the features that `to_dict` wrote; unknown fields are ignored."""
         known: dict[str, Any] = {k: v for k, v in data.items() if k in cls._fields}
-        for name in ("calls", "results"):
+        for name in ("calls", "results", "ties"):
             if name in known:
                 known[name] = tuple(known[name])
         if "content" in known:
@@ -152,7 +155,8 @@ def analyse(
         _named(names + answered) if calls or results else "",
         "" if not (calls or results) else _traces(message, given, bool(outputs)) if wanted else None,
         cues_of(message, given) if content else NO_CUES,
-    )  # positional: keyword arguments would make this call half as slow again
+        ties=ties_of(message),
+    )  # mostly positional: keyword arguments would make this call half as slow again
 
 
 def analyse_text(role: str, text: str, tokens: int, lexicon: Lexicon) -> Features:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 
+from scoring.formats import decode
 from scoring.messages import Media, Message, Text, ToolCall, ToolResult, message
 from scoring.units import (
     has_own_words,
@@ -135,6 +136,20 @@ class TestUnits:
             (4,),
             (5,),
         ]
+
+    def test_keep_reasoning_with_calls_behind_an_output(self) -> None:  # X6, X13
+        """The calls of one answer can have their outputs between them; words or new reasoning begin another answer."""
+        answer = [thought(), calls("1"), results("1"), calls("2"), results("2")]
+        assert units_of([*answer, model(), calls("3"), results("3")]) == [(0, 1, 2, 3, 4), (5, 6, 7)]
+        assert units_of([*answer, user(), calls("3"), results("3")]) == [(0, 1, 2, 3, 4), (5,), (6, 7)]
+        assert units_of([*answer, thought(), calls("3"), results("3")]) == [(0, 1, 2, 3, 4), (5, 6, 7)]
+
+    def test_hold_what_shares_another_name(self) -> None:  # P4, X13
+        """An approval and a program of the provider are named by what depends on them."""
+        approval = {"type": "mcp_approval_request", "id": "a1", "name": "f", "arguments": "{}"}
+        allowed = {"type": "mcp_approval_response", "approval_request_id": "a1", "approve": True}
+        call = {"type": "mcp_call", "id": "c1", "approval_request_id": "a1", "name": "f", "arguments": "{}"}
+        assert units_of(decode([approval, allowed, call], "responses").messages) == [(0, 1, 2)]
 
     def test_know_reasoning_that_stands_alone(self) -> None:
         """Reasoning beside text or calls is no item of its own."""

@@ -11,6 +11,8 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.webapp.building import call, entry, followed, managed, result, user, wire
 from webapp.agents.records import Meta
@@ -38,6 +40,9 @@ BAIT = [
     *(("NPM tokens", piece) for piece in ("/", "//a", "/:_authToken=", "//a/:_authToken= ")),
     *(("OpenAI Token", piece) for piece in ("sk-", "a", "sk-T3BlbkFJ")),
 ]
+
+
+EVERY = redactor()
 
 
 def only(kind: str, pattern: str = "") -> Redactor:
@@ -128,6 +133,22 @@ class TestRedaction:
         text = "".join(f"{filling * (n % 3_000)}AKIA{n:016d}" for n in range(1_000))
         assert "AKIA" not in only("key", r"AKIA\d{16}").redact_text(text, found)
         assert found == {"key": 1_000}
+
+    @given(st.data())
+    def test_finds_in_pieces_what_it_finds_in_the_whole(self, data: st.DataObject) -> None:  # X1
+        """Credentials of any kind between any texts, wherever a piece ends."""
+        filling = st.text("a/=-_.\n é", max_size=120)
+        parts = st.lists(
+            st.tuples(filling, st.sampled_from([*ALL_KINDS.values(), AWS, GITHUB]), filling), max_size=6
+        )
+        text = "".join(f"{before} {said}\n{after}" for before, said, after in data.draw(parts))
+        whole, pieces = Counter[str](), Counter[str]()
+        expected = EVERY.text(text, whole)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("webapp.redaction.PIECE_CHARS", data.draw(st.integers(1, 60)))
+            patch.setattr("webapp.redaction.RUN_CHARS", data.draw(st.integers(1, 60)))
+            patch.setattr("webapp.redaction.BEYOND_CHARS", 200)  # longer than each of them
+            assert (EVERY.text(text, pieces), pieces) == (expected, whole)
 
     def test_redacts_keys_to_their_own_ends(self) -> None:  # X1
         """A key that another text is glued to, several in one text, and one that was cut off."""

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from webapp.proxy.groups import calls_of, groups_of, names_in, objects_in, results_of
+from scoring.units import Links, Units
+from webapp.proxy.groups import calls_of, links_in, objects_in, results_of
 from webapp.proxy.text import Place, members, spliced, value_at, written
 from webapp.services.proxied.keys import Protocol, is_thought, keys_of
 
@@ -47,9 +48,9 @@ class Item:
         return results_of(self.value)
 
     @cached_property
-    def names(self) -> list[str]:
-        """Return the names of all calls that it makes, answers or depends on."""
-        return names_in(self.value)
+    def links(self) -> Links:
+        """Return its links to other messages."""
+        return links_in(self.value)
 
     @cached_property
     def is_asking(self) -> bool:
@@ -187,13 +188,12 @@ def _gone(body: Body, edits: Edits) -> set[int]:
     gone = {i for i, key in enumerate(body.keys) if edits.get(key, _NONE).get("drop")}
     if not gone:
         return gone
-    groups = list(groups_of([one.value for one in body.items], [one.names for one in body.items]))
+    units = Units()
+    units.extend(item.links for item in body.items)
     before = -1
     while before != len(gone):
         before = len(gone)
-        for group in groups:
-            if not group <= gone:
-                gone -= group
+        gone = {i for i in gone if gone.issuperset(units.of(i))}
         if body.protocol.format == "anthropic":
             gone -= _opening(body.items, gone)
     return gone
@@ -319,7 +319,7 @@ def _fault(items: Sequence[Item], wire_format: str) -> str | None:
     for item in items:
         if not seen.issuperset(item.results):
             return "a result would have no call"
-        seen.update(item.names)
+        seen.update(item.links.calls, item.links.ties)
         unanswered.difference_update(item.results)
         unanswered.update(item.calls)
     return "a call would have no result" if unanswered else None

@@ -102,8 +102,8 @@ class TestReading:
                 "tool",
                 (ToolResult("c", "", is_error=True),),
             ),
-            (item("item_reference", id="x"), "assistant", ()),
-            ({"id": "x"}, "assistant", ()),
+            (item("item_reference", id="x"), "assistant", (Reasoning(""),)),  # it can be to reasoning
+            ({"id": "x"}, "assistant", (Reasoning(""),)),
             (item("new_kind", words="seen"), "assistant", (Text("seen"),)),
         ],
     )

@@ -7,10 +7,15 @@ from typing import Any
 
 import httpx
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from scoring.formats import decode
+from scoring.units import Units, units_of
 from tests.webapp.proxy.conftest import Way
 from tests.webapp.proxy.test_editing import ANTHROPIC, CHAT, DROP, RESPONSES, sent, user
 from tests.webapp.proxy.test_trust import script
+from webapp.proxy.groups import links_in
 from webapp.services.proxied.keys import Protocol
 
 
@@ -132,6 +137,23 @@ TOGETHER: dict[str, tuple[Protocol, list[Any]]] = {
             item("apply_patch_call_output", call_id="1", status="completed"),
         ],
     ),
+    "a local shell": (
+        RESPONSES,
+        [
+            item("local_shell_call", id="l1", call_id="1", action={"type": "exec", "command": ["ls"]}),
+            item("local_shell_call_output", id="1", output="a.txt"),
+        ],
+    ),
+    "local shells behind reasoning, answered as functions": (
+        RESPONSES,
+        [
+            reasoning("r1"),
+            item("local_shell_call", id="l1", call_id="1", action={"type": "exec", "command": ["ls"]}),
+            item("local_shell_call", id="l2", call_id="2", action={"type": "exec", "command": ["pwd"]}),
+            output("1"),
+            output("2"),
+        ],
+    ),
     "a program of the provider": (
         RESPONSES,
         [
@@ -144,6 +166,13 @@ TOGETHER: dict[str, tuple[Protocol, list[Any]]] = {
     "references to stored items": (
         RESPONSES, [item("item_reference", id="rs_1"), item("item_reference", id="msg_1")],
     ),
+    "a call of chat without an id": (
+        CHAT,
+        [
+            {"role": "assistant", "content": None, "function_call": {"name": "f", "arguments": "{}"}},
+            {"role": "function", "name": "f", "content": "x"},
+        ],
+    ),
     "several calls of chat": (
         CHAT,
         [
@@ -153,6 +182,13 @@ TOGETHER: dict[str, tuple[Protocol, list[Any]]] = {
         ],
     ),
 }  # fmt: skip
+
+# What stands between groups.
+BETWEEN: dict[Protocol, list[list[Any]]] = {
+    ANTHROPIC: [[], [user("and")], [said()]],
+    CHAT: [[], [user("and")], [{"role": "assistant", "content": "So."}]],
+    RESPONSES: [[], [asked("and")], [answered("m9")], [reasoning("r9")]],
+}
 
 
 class TestAGroup:
@@ -170,6 +206,21 @@ class TestAGroup:
             part for part in parts if sent(messages, dict.fromkeys(part, DROP), protocol) != messages
         ] == []
         assert sent(messages, dict.fromkeys(places, DROP), protocol) == [begin, end]
+
+    @given(st.lists(st.sampled_from(sorted(TOGETHER)), max_size=4), st.data())
+    def test_is_a_unit_of_the_planner(self, names: list[str], data: st.DataObject) -> None:  # P4, X13
+        """Lists with any groups, also with messages missing, have the same units here and there."""
+        wire_format = TOGETHER[names[0]][0] if names else CHAT
+        lists = [TOGETHER[name][1] for name in names if TOGETHER[name][0] is wire_format]
+        every = [
+            one for group in lists for one in (*group, *data.draw(st.sampled_from(BETWEEN[wire_format])))
+        ]
+        messages = [one for one in every if data.draw(st.integers(0, 7))]
+        ours = Units()
+        ours.extend(map(links_in, messages))
+        assert [tuple(ours.of(head)) for head in ours.heads()] == units_of(
+            decode(messages, wire_format.format).messages
+        )
 
     def test_ends_at_the_next_reasoning(self) -> None:  # X13
         """Two answers with reasoning of their own can be dropped one by one."""

@@ -13,7 +13,7 @@ from webapp.store.log import EntryRow
 # The usual fields of a stored message; anything else takes the slow path.
 _KNOWN = frozenset(
     {"role", "tokens", "chars", "keywords", "lexicon", "own_words", "reasoning_only"}
-    | {"calls", "results", "content", "tool", "traces", "cues", "names_file"}
+    | {"calls", "results", "content", "tool", "traces", "cues", "names_file", "ties"}
 )
 
 
@@ -23,7 +23,7 @@ def read_features(texts: list[str]) -> Iterable[Features]:
         if not data.keys() <= _KNOWN:
             yield Features.from_dict(data)
             continue
-        for name in ("calls", "results"):
+        for name in ("calls", "results", "ties"):
             if name in data:
                 data[name] = tuple(data[name])
         if "content" in data:

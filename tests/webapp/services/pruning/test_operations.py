@@ -40,6 +40,22 @@ class TestByHand:
         assert (done.operation.kind, done.message) == ("drop", "2 messages dropped")
         assert app.sessions.get(session).agent.messages == 6
 
+    def test_drop_takes_an_approval_with_the_call_that_it_allowed(self, app: App) -> None:  # P4, X13
+        """The provider refuses the call without it, so that the proxy would keep all of them."""
+        call = {"name": "f", "arguments": "{}", "server_label": "s"}
+        asked, done = (wire("user", text) | {"type": "message"} for text in ("go", "thanks"))
+        session = managed(
+            app,
+            asked,
+            {"type": "mcp_approval_request", "id": "a1", **call},
+            {"type": "mcp_approval_response", "approval_request_id": "a1", "approve": True},
+            {"type": "mcp_call", "id": "c1", "approval_request_id": "a1", "output": "x", **call},
+            done,
+            format="responses",
+        )
+        app.operations.drop(session, mid(app, session, 4))
+        assert context_numbers(app, session) == [1, 5]
+
     def test_drop_is_told_as_a_prune(self, app: App, session: str) -> None:  # B14, X5
         """The event has the ids and the freed tokens; its undo is reported as a restore."""
         events = heard(app)
