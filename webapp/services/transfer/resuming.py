@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Mapping
+import string
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from glob import escape
@@ -33,6 +34,8 @@ from webapp.services.transfer.transcripts_out import copy_title, view_of
 from webapp.store.copies import CopyRow
 from webapp.store.sessions import SessionRow
 
+# Characters that mean nothing to a shell or to printf.
+_SAFE = frozenset(string.ascii_letters + string.digits + "/._-")
 # A copy that an agent has to take in is kept until it has, at most so long.
 WAITING_DAYS = 7
 
@@ -141,7 +144,7 @@ class Resuming:
             cwd=str(cwd),
             takes_in=takes_in,
             command=command,
-            line=" && ".join(shlex.join(step) for step in (["cd", str(cwd)], takes_in, command) if step),
+            line=" && ".join(shell_line(step) for step in (["cd", str(cwd)], takes_in, command) if step),
             tokens_before=before,
             tokens_promised=promised,
             operation=operation,
@@ -181,6 +184,22 @@ def require_writable(folder: Path) -> None:
         raise Conflict(f"the copy cannot be written to {folder}: {error.strerror}") from error
     if not os.access(folder, os.W_OK | os.X_OK):
         raise Conflict(f"the copy cannot be written to {folder}: it is read-only for you")
+
+
+def shell_line(words: Sequence[str]) -> str:
+    """Return a command on one line, as a shell reads it and as it can be pasted into a terminal."""
+    return " ".join(map(_shell_word, words))
+
+
+def _shell_word(word: str) -> str:
+    """Return a word in a shell's quotes; unprintable characters, on which a terminal acts, are written as octal."""
+    if word.isprintable() or word.endswith("\n"):  # a shell drops line ends behind what a command prints
+        return shlex.quote(word)
+    said = "".join(
+        chr(byte) if chr(byte) in _SAFE else f"\\{byte:03o}"
+        for byte in word.encode("utf-8", "surrogateescape")
+    )
+    return f"\"$(printf '{said}')\""
 
 
 def write_new(path: Path, content: bytes) -> None:

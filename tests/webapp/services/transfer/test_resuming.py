@@ -141,11 +141,18 @@ class TestTheCopy:
             app.resuming.resume(session, prune=True, max_tokens=35_000)
         assert app.operations.list(session) == []
 
-    @pytest.mark.parametrize("name", ['it\'s "odd" $(touch x) `y`;&', "two\nlines", "-rf", "é 日本"])
+    @pytest.mark.parametrize(
+        "name",
+        [
+            'it\'s "odd" $(touch x) `y`;&',
+            *("two\nlines", "\n", "a\tb", "-rf", "é 日本", "x" * 240),
+            *("\x1b[31mred\x03", "100 % \\n\x07", "\u202ekcab"),
+        ],
+    )
     def test_is_resumed_in_a_folder_of_any_name(
         self, app: App, folder: ClaudeFolder, tmp_path: Path, name: str
     ) -> None:  # X22
-        """A shell that runs the line finds the folder, and nothing else is run."""
+        """A shell that runs the line finds the folder, and nothing else is run, also by a terminal that acts on ESC."""
         place = tmp_path / name
         place.mkdir()
         made = folder.transcript(cwd=str(place))
@@ -160,6 +167,7 @@ class TestTheCopy:
             check=True,
         )
         assert done.stdout == f"{place}\n"
+        assert line.isprintable() or name == "\n"
         assert not (place / "x").exists()
         assert not (tmp_path / "x").exists()
 
