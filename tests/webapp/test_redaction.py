@@ -143,12 +143,12 @@ class TestRedaction:
         )
         text = "".join(f"{before} {said}\n{after}" for before, said, after in data.draw(parts))
         whole, pieces = Counter[str](), Counter[str]()
-        expected = EVERY.text(text, whole)
+        expected = EVERY.redact_text(text, whole)
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr("webapp.redaction.PIECE_CHARS", data.draw(st.integers(1, 60)))
             patch.setattr("webapp.redaction.RUN_CHARS", data.draw(st.integers(1, 60)))
             patch.setattr("webapp.redaction.BEYOND_CHARS", 200)  # longer than each of them
-            assert (EVERY.text(text, pieces), pieces) == (expected, whole)
+            assert (EVERY.redact_text(text, pieces), pieces) == (expected, whole)
 
     def test_redacts_keys_to_their_own_ends(self) -> None:  # X1
         """A key that another text is glued to, several in one text, and one that was cut off."""
