@@ -21,8 +21,6 @@ import { regionLegend } from "./session-row.js";
 import { arrange, grouped, isWorthGrouping, nextSort, tally, team } from "./sessions.js";
 import { tellingNames } from "./titles.js";
 
-/** More users or hosts than this are a list instead of chips. */
-const CHIPS = 6;
 /** `open` names the sessions and projects whose quiet sub-agents are shown, `closed` the projects whose
  * sessions are not. */
 const BEGINNING = {
@@ -76,8 +74,6 @@ export class CoppiceOverview extends ReadingElement {
     this.actions({
       chip: (target) => this.#choose({ show: target.dataset.chip ?? "all" }),
       sort: (target) => this.#choose({ sort: nextSort(target.dataset.column ?? "", this.#choice.sort) }),
-      user: (target) => this.#choose({ user: target.dataset.chip ?? "" }),
-      host: (target) => this.#choose({ host: target.dataset.chip ?? "" }),
       group: (target) => this.#choose({ by: target.dataset.by ?? "" }),
       fold: (target) => this.#toggle("open", target.dataset.id),
       orphans: (target) => this.#toggle("open", target.dataset.key),
@@ -201,16 +197,6 @@ export class CoppiceOverview extends ReadingElement {
     const group = (name) =>
       html`<button class="chip" data-act="group" data-by=${by === name ? "none" : name}
         aria-pressed=${by === name}>By ${name}</button>`;
-    /** @param {"user" | "host"} of @param {[value: string, label: string][]} names */
-    const whose = (of, names) =>
-      names.length > CHIPS
-        ? list(of, names)
-        : names.length > 0 &&
-          html`<div class="chips" role="group" aria-label=${title(of)}>${names.map(
-            ([name]) =>
-              html`<button class="chip" data-act=${of} data-chip=${this.#choice[of] === name ? "" : name}
-            aria-pressed=${this.#choice[of] === name}>${name}</button>`,
-          )}</div>`;
     /** @param {"project" | "user" | "host"} of @param {[value: string, label: string][]} names */
     const list = (of, names) =>
       names.length > 0 &&
@@ -218,6 +204,7 @@ export class CoppiceOverview extends ReadingElement {
         [["", `All ${of}s`], ...names],
         this.#choice[of],
       )}</select>`;
+    const belonging = [list("project", projects), list("user", users), list("host", hosts)];
     /** @param {string} name @param {string} label @param {number} [count] */
     const chip = (name, label, count) =>
       html`<button class="chip" data-act="chip" data-chip=${name} aria-pressed=${show === name}
@@ -229,7 +216,7 @@ export class CoppiceOverview extends ReadingElement {
         ${chip("all", "All")}${chip("active", "Active", active)}${chip("above", "Above target", above)}
         ${sources.map(([source, label]) => chip(source, title(label)))}
       </div>
-      ${list("project", projects)} ${whose("user", users)} ${whose("host", hosts)}
+      ${belonging.some(Boolean) && html`<div class="chips belonging">${belonging}</div>`}
       <div class="chips" role="group" aria-label="Group">
         ${group("project")}${users.length > 0 && group("user")}${hosts.length > 0 && group("host")}
       </div>

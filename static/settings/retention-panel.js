@@ -105,7 +105,7 @@ export class RetentionPanel extends ReadingElement {
       )}</div>
       <p class="pad" role="status" data-warns=${this.#fault !== "" || (shown?.sessions ?? 0) > 0}
         >${this.#fault ? sentence(this.#fault) : shown?.text}</p>
-      ${!this.#fault && shown && shown.named.length > 0 && going(shown.named)}
+      ${!this.#fault && shown && shown.named.length > 0 && going(shown)}
       <p class="pad muted small">
         Limits are applied every night at 3. Sessions used within the last day stay, and so do those that you
         keep (on the session's page, under More).
@@ -132,15 +132,19 @@ const faultOf = (error) =>
         .join("; ")
     : reasonOf(error);
 
-/** The first of the sessions that go. @param {Api.Doomed[]} named */
-function going(named) {
+/** @param {number} bytes */
+const size = (bytes) => (bytes < 0.1 * 2 ** 20 ? "under 0.1 MiB" : `${decimal(bytes / 2 ** 20)} MiB`);
+
+/** The first of the sessions that go. @param {Api.Retention} retention */
+function going({ named, sessions }) {
   /** @param {Api.Doomed} one */
   const line = (one) => html`<li>
     <a class="link" href=${pageOf(one.id)}>${one.title}</a>
     <span class="muted small">${one.user && `${one.user} · `}${agoTime(one.last_activity)} ·
-      ${decimal(Math.max(0.1, one.bytes / 2 ** 20))} MiB · ${REASONS[one.reason]}</span>
+      ${one.sessions > 1 && `with ${counted(one.sessions - 1, "sub-agent")} · `}${size(one.bytes)} ·
+      ${REASONS[one.reason]}</span>
   </li>`;
-  const more = named.length - SHOWN;
+  const more = sessions - named.slice(0, SHOWN).reduce((sum, one) => sum + one.sessions, 0);
   return html`<ul class="pad retention-list">${keyed(named.slice(0, SHOWN), "id", line)}
     ${more > 0 && html`<li class="muted small">and ${number(more)} more</li>`}</ul>`;
 }

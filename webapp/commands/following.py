@@ -23,7 +23,7 @@ from webapp.watcher import Watcher
 
 BACKLOG_MIB = 1024
 IN_CLEAR = (
-    "{address} is reached without TLS: whoever is on the network between reads the token and the sessions"
+    "{address} is reached without TLS: everybody on the network between can read the token and the sessions"
 )
 
 

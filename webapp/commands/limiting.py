@@ -96,6 +96,8 @@ def show(found: Retention, *, as_json: bool = False) -> None:
             f"{one.sessions:,}", f"{one.bytes / (1 << 20):,.1f}", REASONS[one.reason],
         )  # fmt: skip
     out().print(table)
+    if more := found.sessions - sum(one.sessions for one in found.named):
+        echo(f"and {more:,} more sessions")
 
 
 COMMANDS = {"retention": retention}

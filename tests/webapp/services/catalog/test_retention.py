@@ -167,7 +167,7 @@ class TestClocks:
         assert going(app, limits(days=30)) == ["ahead"]
 
     def test_of_the_server_that_were_set_wait_for_one_night_more(self, app: App, now: list[int]) -> None:
-        """Whoever sets a wrong clock right by then loses nothing; a server that was off waits too."""
+        """A wrong clock that is set right by then deletes nothing; a server that was off waits too."""
         session(app, "a", days_ago=2)
         app.retention.put(limits(days=30))
         right = now[0]

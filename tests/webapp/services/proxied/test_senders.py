@@ -96,7 +96,7 @@ class TestCallsOfAUser:
         assert take("ada", session="proxy-s").json == {"session_id": "s", "added": 0}
 
     def test_are_not_taken_over_by_a_transcript_of_another(self, app: App, take: Take) -> None:
-        """Whoever pushes a session of the same name deletes nothing."""
+        """A pushed session of the same name deletes nothing of another user."""
         take("ada", session="proxy-s")
         pushed(app, "s", "eve")
         assert messages(app, "proxy-s") == 2
