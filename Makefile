@@ -61,7 +61,7 @@ pytest: setup  ## the Python and browser tests (ARGS="-k prune" …; WORKERS=0 r
 test-postgresql: setup  ## the tests over PostgreSQL (`make test` has those of the store and one of the pages)
 	$(PYTHON_IN) -m pytest -n $(WORKERS) --dist worksteal --engine postgresql $(or $(ARGS),tests/webapp tests/browser)
 
-fuzz: setup  ## other examples than `make test` tries, and broken files to import (DURATION=600 seconds)
+fuzz: setup  ## other examples than `make test` tries, five times as many, and broken files to import (DURATION=600 seconds)
 	$(PYTHON_IN) -m pytest -n $(WORKERS) --dist worksteal -m hypothesis --hypothesis-profile=other $(ARGS)
 	$(PYTHON_IN) -m tests.fuzzing $(or $(DURATION),600)
 	$(PYTHON_IN) -m tests.odd_values

@@ -32,14 +32,17 @@ PERSONAL = ("COPPICE_", "XDG_", "CLAUDE_", "CODEX_", "GEMINI_", "OPENCODE_")
 KEPT = {browser.VARIABLE, "COPPICE_SHARED"}
 
 # No limit on time, so that a busy machine fails nothing, and the same examples in every run, so that a failure comes
-# from the change under test. `make fuzz` tries other examples.
+# from the change under test. `make fuzz` tries other examples, and five times as many.
 settings.register_profile(
     "same",
+    max_examples=40,
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
-settings.register_profile("other", settings.get_profile("same"), derandomize=False, print_blob=True)
+settings.register_profile(
+    "other", settings.get_profile("same"), max_examples=200, derandomize=False, print_blob=True
+)
 settings.load_profile("same")
 
 

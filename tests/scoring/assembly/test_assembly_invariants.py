@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from scoring.assembly.assembly import BuiltContext, build
@@ -75,7 +75,6 @@ class TestAnyAssembly:
     """Properties of any assembly: any mixture of roles, orphans, media, reasoning, summaries and windows."""
 
     @given(st.data())
-    @settings(max_examples=80)
     def test_is_within_its_budget_or_says_that_it_is_not(
         self, name: str, data: st.DataObject
     ) -> None:  # C5, M1
@@ -88,7 +87,6 @@ class TestAnyAssembly:
             assert str(made.over_budget) in made.notes
 
     @given(st.data())
-    @settings(max_examples=120)
     def test_is_valid_for_the_wire_format(self, name: str, data: st.DataObject) -> None:  # X6, P4
         """The list as written passes the documented rules of its format, or holds the system prompt alone."""
         made = build(data.draw(snapshots(name)), config=rules(data.draw, name))
@@ -98,7 +96,6 @@ class TestAnyAssembly:
         assert validate(encode(made.messages, name, envelope), name, ready=False) == []
 
     @given(st.data())
-    @settings(max_examples=60)
     def test_keeps_the_order_and_repeats_itself(self, name: str, data: st.DataObject) -> None:  # M7, P9
         """The same state gives an equal value, kept messages stay in order, and the input is not changed."""
         snapshot, config = data.draw(snapshots(name)), rules(data.draw, name)
@@ -129,7 +126,6 @@ class TestABareList:
     @given(
         talks(), st.sampled_from([FORESIGHT, BLUEPRINT]), st.sampled_from(sorted(STRATEGIES)), st.floats(0, 1)
     )
-    @settings(max_examples=80)
     def test_is_chosen_from_as_a_prune_chooses(
         self, messages: list[Message], preset: Settings, strategy: str, share: float
     ) -> None:  # C2, X7
@@ -161,7 +157,6 @@ class TestAnyEmergency:
     """The emergency path on any list."""
 
     @given(any_messages, st.integers(0, 2_000), st.booleans(), st.integers(0, 8))
-    @settings(max_examples=200)
     def test_ends_within_the_budget(
         self, messages: list[Message], available: int, overflow: bool, recent: int
     ) -> None:  # S5, P6, C5
@@ -184,7 +179,6 @@ class TestAnyEmergency:
         assert sorted((*done.kept, *done.dropped)) == list(range(len(messages)))
 
     @given(st.data(), st.sampled_from(NAMES), WINDOWS, st.booleans())
-    @settings(max_examples=150)
     def test_leaves_a_list_that_can_be_sent(
         self, data: st.DataObject, name: str, available: int, overflow: bool
     ) -> None:  # X6, P4

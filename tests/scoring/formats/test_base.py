@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 
 from scoring.formats import langchain, openai
 from scoring.formats.base import MAX_ID_LENGTH, gathered_sources, place_system, turns_of
@@ -71,7 +71,6 @@ class TestTurns:
         assert (answer.call_id, answer.name) == (turns[2].calls[0].id, "new")
 
     @given(conversations())
-    @settings(max_examples=100)
     def test_answer_every_call_at_once(self, messages: list[Message]) -> None:  # P4
         """Each turn with calls is followed by exactly its results, in order, with short and unique ids."""
         turns = turns_of(messages, frozenset(), openai.FORMAT)

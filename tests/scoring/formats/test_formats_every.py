@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from scoring.errors import MalformedMessage, UnknownFormat
@@ -95,7 +95,6 @@ class TestEveryFormat:
             assert len(encode(decoded.messages, other, {})) == 3
 
     @given(st.data())
-    @settings(max_examples=60)
     def test_writes_any_conversation_so_that_it_is_valid(self, name: str, data: st.DataObject) -> None:  # X6
         """A valid list written in any format is valid there and has the same text."""
         messages = data.draw(conversations())
@@ -106,7 +105,6 @@ class TestEveryFormat:
         assert len([r for m in again for r in m.results]) == len([r for m in messages for r in m.results])
 
     @given(st.data())
-    @settings(max_examples=60)
     def test_reads_back_what_it_wrote(self, name: str, data: st.DataObject) -> None:
         """The written list decodes, and encodes to the same objects."""
         written = encode(data.draw(conversations()), name, {})
@@ -114,7 +112,6 @@ class TestEveryFormat:
         assert all(a is b for a, b in zip(again, written, strict=True))
 
     @given(st.data())
-    @settings(max_examples=60)
     def test_carries_any_conversation_on_to_any_other(self, name: str, data: st.DataObject) -> None:
         """After two conversions the list is still valid, and every call has its own result."""
         messages = data.draw(conversations())
@@ -126,7 +123,6 @@ class TestEveryFormat:
         assert _answers(decode(written, other).messages) == _answers(messages)
 
     @given(near_wire)
-    @settings(max_examples=150)
     def test_refuses_nonsense_only_as_malformed(self, name: str, value: Any) -> None:
         """Arbitrary data is read, or refused with one kind of error; checking it never raises."""
         items = wire_of(value)

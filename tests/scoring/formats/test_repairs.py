@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from scoring.formats import FORMATS, OPENING, decode, encode, repair, validate
@@ -138,7 +138,6 @@ class TestRepair:
 
 
 @given(st.data(), conversations(), st.sampled_from(sorted(FORMATS)))
-@settings(max_examples=150)
 def test_any_selection_can_be_repaired(data: st.DataObject, messages: list[Message], name: str) -> None:  # P4
     """Any selection of a list, with repetitions, is valid in its format after repairs."""
     decoded = decode(encode(messages, name, {}), name).messages

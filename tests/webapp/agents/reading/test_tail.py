@@ -7,7 +7,7 @@ from itertools import islice, pairwise
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from webapp.agents.claude_code.decoder import Decoder
@@ -50,7 +50,6 @@ class TestLines:
         assert list(lines_of(split(data, cuts))) == [Line(n, t) for n, t in enumerate(texts, 1)]
 
     @given(TEXTS, st.lists(st.integers(0, 600), max_size=6), st.booleans())
-    @settings(max_examples=60)
     def test_of_a_growing_file_come_once_over_restarts(
         self, tmp_path_factory: pytest.TempPathFactory, texts: list[bytes], cuts: list[int], keep: bool
     ) -> None:
@@ -65,7 +64,6 @@ class TestLines:
         assert seen == [Line(n, t) for n, t in enumerate(texts, 1)]
 
     @given(TEXTS, st.integers(0, 14))
-    @settings(max_examples=40)
     def test_are_not_lost_by_stopping_in_the_middle(
         self, tmp_path_factory: pytest.TempPathFactory, texts: list[bytes], stop: int
     ) -> None:
@@ -125,7 +123,6 @@ class TestChangedFiles:
     """Files that did not just grow."""
 
     @given(TEXTS.filter(bool), TEXTS, st.booleans())
-    @settings(max_examples=60)
     def test_that_are_replaced_are_read_anew(
         self, tmp_path_factory: pytest.TempPathFactory, old: list[bytes], new: list[bytes], keep: bool
     ) -> None:

@@ -172,4 +172,4 @@ class UndoMachine(RuleBasedStateMachine):
 
 
 TestUndo = UndoMachine.TestCase  # X2
-TestUndo.settings = settings(max_examples=25, stateful_step_count=14)
+TestUndo.settings = settings(max_examples=settings.default.max_examples // 4, stateful_step_count=14)

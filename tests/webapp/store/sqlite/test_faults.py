@@ -140,4 +140,4 @@ class FaultMachine(RuleBasedStateMachine):
 
 
 TestFaults = FaultMachine.TestCase
-TestFaults.settings = settings(max_examples=15, stateful_step_count=20)
+TestFaults.settings = settings(max_examples=settings.default.max_examples // 4, stateful_step_count=20)
