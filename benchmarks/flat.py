@@ -132,7 +132,7 @@ def _multiply(db: Engine, times: int) -> None:
         "INSERT INTO seals SELECT key, part, 0 FROM sessions, (SELECT DISTINCT part FROM seals) parts "
         "ON CONFLICT DO NOTHING"
     )
-    db.run("CREATE INDEX entry_words_index ON entry_words USING GIN (words)")
+    db.run("CREATE INDEX entry_words_index ON entry_words USING GIN (words, (ARRAY[n >> 14]))")
 
 
 if __name__ == "__main__":

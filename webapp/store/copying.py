@@ -1,7 +1,7 @@
 """Copies a store into another, whatever their engines: a transaction a session, then what belongs to none.
 
-What was copied before an interruption stays, and is not copied again where the session's own row is the same: it
-changes with everything that is written to the session. At the end every row of both stores is compared by its hash.
+What was copied before an interruption stays, and is not copied again where the session's own row is the same. At the
+end every row of both stores is compared by its hash, and sessions that differ all the same are copied again.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from webapp.store import Store
 from webapp.store.engine import Engine
 from webapp.store.indexed_text import indexed
 from webapp.store.keys import bounds
-from webapp.store.parts import PARTS, Part, of_rows, rows_of
+from webapp.store.parts import PARTS, of_rows, rows_of
 from webapp.store.sessions import SessionRow
 from webapp.store.sql import insert, listed
 
@@ -30,6 +30,10 @@ EVERYWHERE = (
 )  # fmt: skip
 COUNTED = {
     "sessions": "key", "access_tokens": "key", "memories": "id", "webhooks": "id", "webhook_deliveries": "id",
+}  # fmt: skip
+# Tables that are empty in a target, and what is said of one that is not: a copy replaces everything.
+KEPT = {
+    "sessions": "sessions", "memories": "memories or learnings", "access_tokens": "tokens", "webhooks": "webhooks",
 }  # fmt: skip
 BATCH = 500
 UNFINISHED = "unfinished_copy"
@@ -49,40 +53,57 @@ def copy(source: Store, target: Store) -> Generator[str, None, None]:
         for row in target.sessions.everything():
             if row.key not in keys:
                 with target.write():
-                    target.sessions.remove(row, None)
+                    _remove(target, row)
         for row in wanted:
-            yield f"{row.id}: {_copy_session(source, target, row)}"
-        _copy_rest(source.db, target)
-        differ = sorted({part.said for part in PARTS if _sums(source.db, part) != _sums(target.db, part)})
-    if differ:
-        raise StoreError(
-            f"{target.db.name} differs from {source.db.name}: {'; '.join(differ)} changed meanwhile"
-        )
+            if target.sessions.find(row.id) == row:
+                yield f"{row.id}: was copied before"
+            else:
+                yield f"{row.id}: {_copy_session(source, target, row)}"
+        with target.write():  # with it the mark of the unfinished copy goes, unless the two differ
+            _copy_rest(source.db, target)
+            differ = _differing(source.db, target.db)
+            for row in wanted:
+                if (
+                    row.key in differ
+                ):  # it changed without its own row: the usage of a call, what a plan found out
+                    yield f"{row.id}: {_copy_session(source, target, row)}, for it has changed"
+            if differ and (differ := _differing(source.db, target.db)):
+                said = "; ".join(sorted(set[str]().union(*differ.values())))
+                raise StoreError(f"{target.db.name} differs from {source.db.name}: {said} changed meanwhile")
 
 
 def _begin(source: Store, target: Store) -> None:
     said = target.small.setting(UNFINISHED)
-    if said is None and (target.sessions.everything() or target.memories.all("memory", 1)):
-        raise Conflict(f"{target.db.name} has sessions already; name a database without any")
+    for table in () if said is not None else KEPT:
+        if target.db.value(f"SELECT 1 FROM {table} LIMIT 1"):
+            raise Conflict(f"{target.db.name} has {KEPT[table]} already; name a database without any")
     if said not in (None, source.db.name):
         raise Conflict(f"{target.db.name} holds a part of a copy of {said}; end that one, or name another")
     with target.write():
         target.small.put_setting(UNFINISHED, source.db.name)
 
 
+def _remove(target: Store, row: SessionRow) -> None:
+    """Take a session and its words out again."""
+    for start in range(0, row.next_seq, BATCH):
+        target.words.remove(row.key, _words(target, row, start))
+    target.sessions.remove(row, None)
+
+
+def _words(store: Store, row: SessionRow, start: int) -> list[tuple[int, str]]:
+    """Return what the index of words has of a batch of entries."""
+    said = store.log.entries(row.key, start, start + BATCH - 1)
+    return [(one.seq, indexed(one.message)) for one in said if one.message_no > 0]
+
+
 def _copy_session(source: Store, target: Store, row: SessionRow) -> str:
-    before = target.sessions.find(row.id)
-    if before == row:
-        return "was copied before"
     low, high = bounds(row.key)
     with target.write():
-        if before is not None:
-            target.sessions.remove(before, None)
-            target.words.remove(before.key, ((seq, " ") for seq in target.words.numbers(before.key)))
+        if (before := target.sessions.find(row.id)) is not None:
+            _remove(target, before)
         count = _move(source.db, target.db, "entries", "key BETWEEN ? AND ?", (low, high))
         for start in range(0, row.next_seq, BATCH):
-            said = source.log.entries(row.key, start, start + BATCH - 1)
-            target.words.add(row.key, ((one.seq, indexed(one.message)) for one in said if one.message_no > 0))
+            target.words.add(row.key, _words(source, row, start))
         for table, column in BETWEEN.items():
             _move(source.db, target.db, table, f"{column} BETWEEN ? AND ?", (low, high))
         for table in NAMED:
@@ -92,15 +113,14 @@ def _copy_session(source: Store, target: Store, row: SessionRow) -> str:
 
 
 def _copy_rest(source: Engine, target: Store) -> None:
-    """Replace what belongs to no session, the mark of the unfinished copy with it."""
-    with target.write():
-        for table in reversed(EVERYWHERE):
-            target.db.run(f"DELETE FROM {table}")
-        for table in EVERYWHERE:
-            _move(source, target.db, table)
-        target.words.index_memories_again()
-        for table, column in COUNTED.items():
-            target.db.count_on(table, column, source.counted(table, column))
+    """Replace what belongs to no session, the mark of the unfinished copy with it, inside the caller's transaction."""
+    for table in reversed(EVERYWHERE):
+        target.db.run(f"DELETE FROM {table}")
+    for table in EVERYWHERE:
+        _move(source, target.db, table)
+    target.words.index_memories_again()
+    for table, column in COUNTED.items():
+        target.db.count_on(table, column, source.counted(table, column))
 
 
 def _move(
@@ -115,5 +135,11 @@ def _move(
     return count
 
 
-def _sums(db: Engine, part: Part) -> dict[tuple[int, str], int]:
-    return of_rows(part, db.each(rows_of(part)))
+def _differing(source: Engine, target: Engine) -> dict[int, set[str]]:
+    """Return, by session, which parts of the two differ."""
+    found: dict[int, set[str]] = {}
+    for part in PARTS:
+        ours, theirs = (of_rows(part, db.each(rows_of(part))).items() for db in (source, target))
+        for (session, _), _ in ours ^ theirs:
+            found.setdefault(session, set()).add(part.said)
+    return found

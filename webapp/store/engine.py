@@ -6,11 +6,13 @@ the two do differently is a method here or of `WordIndex`.
 
 from __future__ import annotations
 
+import threading
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
+from webapp.errors import ClosedStore, DamagedStore, StoreError
 from webapp.store.parts import Part
 from webapp.store.search_index import WordIndex
 
@@ -22,9 +24,11 @@ class Engine(ABC):
     statement met, "" before that.
     """
 
-    name: str
-    damage: str = ""
     words: WordIndex
+
+    def __init__(self, name: str) -> None:
+        self.name, self.damage = name, ""
+        self._closed = threading.Event()
 
     @abstractmethod
     def rows(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
@@ -103,3 +107,25 @@ class Engine(ABC):
     @abstractmethod
     def close(self) -> None:
         """Close the database once running statements have ended; it cannot be used afterwards."""
+
+    # -- errors
+
+    @abstractmethod
+    def _ours(self, doing: str) -> AbstractContextManager[None]:
+        """Raise the database's errors as ours, with the cause chained."""
+
+    @contextmanager
+    def _translated(self, doing: str) -> Iterator[None]:
+        """Raise errors as ours, and record damage of the database; once it is closed, raise `ClosedStore`."""
+        try:
+            with self._ours(doing):
+                yield
+        except StoreError as error:
+            if self._closed.is_set():
+                raise self._ending() from error
+            if isinstance(error, DamagedStore):
+                self.damage = self.damage or str(error)
+            raise
+
+    def _ending(self) -> ClosedStore:
+        return ClosedStore(f"{self.name} is closed: the server is ending; try again once it runs")

@@ -27,6 +27,15 @@ class SmallTables:
         found = self.setting(name)
         return found if isinstance(found, dict) else {}
 
+    def locked_fields(self, name: str) -> dict[str, Any]:
+        """Return a setting that is an object, which no other transaction changes until the end of the caller's."""
+        sql = (
+            "INSERT INTO settings (name, value) VALUES (?, '{}') "
+            "ON CONFLICT (name) DO UPDATE SET value = settings.value"
+        )
+        self._db.run(sql, (name,))
+        return self.fields(name)
+
     def put_setting(self, name: str, value: Any) -> None:
         """Store a setting; None removes it."""
         if value is None:

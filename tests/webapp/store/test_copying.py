@@ -13,8 +13,9 @@ from webapp.app import App
 from webapp.config import Config, Database
 from webapp.errors import Conflict, StoreError
 from webapp.services.planning.requests import PruneRequest
-from webapp.store import Store
+from webapp.store import Store, copying
 from webapp.store.copying import UNFINISHED, copy
+from webapp.store.log import EntryRow
 from webapp.wiring import build
 
 
@@ -92,6 +93,42 @@ class TestCopy:
         assert contents(target) == contents(used.store)
         assert list(target.verify()) == []
 
+    def test_takes_in_what_changed_without_the_session_itself(self, used: App, target: Store) -> None:
+        """As exact usage, or what a plan found out, does while the copy is interrupted."""
+        steps = copy(used.store, target)
+        next(steps)
+        steps.close()
+        with used.store.write("s"):
+            used.store.log.set_flag(1, [1], "pinned", 1)
+        assert "s: was copied before" in list(copy(used.store, target))
+        assert contents(target) == contents(used.store)
+        assert list(target.verify()) == []
+
+    def test_leaves_no_word_of_what_is_gone(self, used: App, target: Store) -> None:
+        """Else its number, given again, would be found by them."""
+        steps = copy(used.store, target)
+        next(steps)
+        steps.close()
+        used.sessions.delete("s")
+        list(copy(used.store, target))
+        assert target.words.numbers(1) == set()
+        with target.write():
+            target.log.add_entries(
+                1, [EntryRow(0, b"i" * 16, 1, None, None, None, "message", "user", "", "[]", *[None] * 5)]
+            )
+        assert target.words.in_session(1, "naive") == []
+
+    @pytest.mark.parametrize("kept", ["learning", "token"])
+    def test_is_refused_where_it_would_take_something_away(self, used: App, target: Store, kept: str) -> None:
+        """Also where there is no session yet."""
+        with target.write():
+            if kept == "learning":
+                target.memories.add("learning", "x", None, None, 1)
+            else:
+                target.access.add_token(b"x", "somebody", "viewer", 1)
+        with pytest.raises(Conflict, match="already; name a database"):
+            list(copy(used.store, target))
+
     def test_is_refused_into_a_store_that_is_used(self, used: App, target: Store) -> None:
         """Nothing of it is touched."""
         with target.write():
@@ -100,10 +137,15 @@ class TestCopy:
             list(copy(used.store, target))
         assert [row.id for row in target.sessions.everything()] == ["x"]
 
-    def test_says_where_the_two_differ(self, used: App, target: Store, place: Database) -> None:
-        """A row that another program changes meanwhile is not taken for copied."""
+    def test_takes_no_row_for_copied_that_another_program_changed(
+        self, used: App, target: Store, place: Database, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Where to copy its session again does not help, it says what differs, and the copy is not used."""
         steps = copy(used.store, target)
         next(steps)
         outside(place, "UPDATE messages SET card = '{}' WHERE key & 255 = 1")
-        with pytest.raises(StoreError, match="its messages were"):
-            list(steps)
+        with monkeypatch.context() as patch:
+            patch.setattr(copying, "_copy_session", lambda *_: "")
+            with pytest.raises(StoreError, match="its messages were"):
+                list(steps)
+        assert target.small.setting(UNFINISHED) is not None

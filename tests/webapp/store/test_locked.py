@@ -73,6 +73,7 @@ WRITING: dict[str, Callable[[Store, SessionRow], Any]] = {
     "words.merge": lambda s, _: s.words.merge(),
     "words.index_memories_again": lambda s, _: s.words.index_memories_again(),
     "small.put_setting": lambda s, _: s.small.put_setting("x", 1),
+    "small.locked_fields": lambda s, _: s.small.locked_fields("x"),
     "small.put_model_override": lambda s, _: s.small.put_model_override("x", {"window": 1}),
     "small.put_revision": lambda s, _: s.small.put_revision("x", 1),
     "small.put_file": lambda s, _: s.small.put_file("x", "s", {}, 1),

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from webapp.store import Store
-from webapp.store.log import EntryRow
+from webapp.store.log import EntryRow, MessageRow
 from webapp.store.search_index import Within
 from webapp.store.sessions import SessionRow
 from webapp.store.sqlite.words import match_expression
@@ -87,3 +89,31 @@ class TestWords:
         with indexed.write():
             indexed.words.merge()
         assert indexed.words.everywhere("pricing", Within(row.key), 9) == [(row.key, 1, 2)]
+
+    def test_is_limited_to_a_tool_whatever_else_a_message_says(self, indexed: Store, row: SessionRow) -> None:
+        """A NUL in one preview takes no result from a search."""
+        cards = (
+            r'{"tool": "Read", "preview": "a \u0000 b"}',
+            r'{"calls": [{"name": "Read"}], "preview": "\\u0000"}',
+        )
+        rest: dict[str, Any] = {
+            "tokens": 1,
+            "chars": 1,
+            "features": "{}",
+            "is_error": 0,
+            "pinned": 0,
+            "drop_first": 0,
+            "turn": 1,
+        }
+        both = [
+            MessageRow(
+                no=n, role="tool", kind="message", card=card, first_seq=n - 1, last_seq=n - 1, group_key=None, at=None,
+                id=b"i" * 16, out_operation=None, **rest,
+            )
+            for n, card in enumerate(cards, 1)
+        ]  # fmt: skip
+        with indexed.write():
+            indexed.log.put_messages(row.key, both)
+        found = [indexed.words.everywhere(word, Within(tool="Read"), 9) for word in ("parser", "pricing")]
+        assert found == [[(row.key, 0, 1)], [(row.key, 1, 2)]]
+        assert indexed.words.everywhere("parser", Within(tool="Write"), 9) == []

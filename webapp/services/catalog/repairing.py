@@ -43,8 +43,8 @@ class Repairing:
                 yield f"session {row.id}: its log is damaged, so nothing is rebuilt from it"
                 continue
             with self._environment.lock(row.id):
-                with self._store.write():
-                    self._rebuild(Session.of(self._environment, row))
+                with self._store.write():  # the session as it is now: others may have appended to it
+                    self._rebuild(Session.load(self._environment, row.id))
                 with self._store.write():
                     self._store.seal(row.key, DERIVED)
             self._histories.drop(row.key)

@@ -271,8 +271,8 @@ class Sessions:
 
     def _delete(self, session_id: str) -> None:
         with self._environment.lock(session_id):
-            row = self._store.sessions.get(session_id)
-            with self._store.write():
+            with self._store.write(session_id):
+                row = self._store.sessions.get(session_id)
                 for start in range(0, row.next_seq, DELETE_BATCH):
                     some = self._store.log.entries(row.key, start, start + DELETE_BATCH - 1)
                     self._store.words.remove(

@@ -151,17 +151,18 @@ class MemoryService:
 
     def dismiss(self, text: str) -> None:
         """Stop proposing this text."""
-        self._put_dismissed([*(one for one in self._dismissed() if one != _digest(text)), _digest(text)])
+        self._dismiss(_digest(text), dismissed=True)
 
     def propose_again(self, text: str) -> None:
         """Undo a dismissal."""
-        self._put_dismissed([one for one in self._dismissed() if one != _digest(text)])
+        self._dismiss(_digest(text), dismissed=False)
 
     def _dismissed(self) -> list[str]:
         return list(self._store.small.fields(DISMISSED).get("digests", []))
 
-    def _put_dismissed(self, digests: list[str]) -> None:
+    def _dismiss(self, digest: str, *, dismissed: bool) -> None:
         with self._store.write():
+            digests = [one for one in self._dismissed() if one != digest] + [digest] * dismissed
             self._store.small.put_setting(DISMISSED, {"digests": digests[-DISMISSED_KEPT:]})
 
     def _open(self, proposals: list[Proposal]) -> list[Proposal]:

@@ -247,8 +247,7 @@ class Ingest:
             self._refuse_large(decoded.messages)
             known_format = decoded.format if is_sure(wire_messages, decoded.format) else None
             reported = read_usage(usage, decoded.messages)
-            if whole:
-                self._go_back(row, ids_of(decoded.messages))
+            listed = ids_of(decoded.messages) if whole else ()
 
             def records(row: SessionRow) -> list[Record]:
                 before = None if whole else row.tail_hash
@@ -258,7 +257,8 @@ class Ingest:
                     row.last_activity_at = now
                 return entries_of(decoded.messages, ids, reported, at=from_ms(now))
 
-            added = self._append(session_id, records, keyed=keyed)
+            begin = partial(self._go_back, session_id, listed) if listed else None
+            added = self._append(session_id, records, keyed=keyed, begin=begin)
             return added.answer or self._appended(session_id, added)
 
     def _refuse_large(self, messages: Sequence[Message]) -> None:
@@ -275,15 +275,19 @@ class Ingest:
                     "nothing was appended"
                 )
 
-    def _go_back(self, row: SessionRow, ids: Sequence[str]) -> None:
-        """Go back to the last message that a whole list shares with the session, if the two differ after it."""
-        if not ids or row.tail_hash is None or row.tail_hash in ids:
-            return
+    def _go_back(self, session_id: str, ids: Sequence[str]) -> int | None:
+        """Go back to the last message that a whole list shares with the session, if the two differ after it.
+
+        Return the version to which the list can be appended; None if another writer came first.
+        """
+        row = self._store.sessions.get(session_id)
+        if row.tail_hash is None or row.tail_hash in ids:
+            return row.version
         known = self._store.log.known(row.key, ids)
         shared = ids[: next((n for n, one in enumerate(ids) if one not in known), len(ids))]
         name = f"{ids[-1]}:{row.version}"
-        live = (OWN_PROMPT, *shared)
-        self._apply_agent_operation(row.id, Rewind(shared[-1] if shared else None, name, live=live))
+        back = Rewind(shared[-1] if shared else None, name, live=(OWN_PROMPT, *shared))
+        return self._apply_agent_operation(row.id, back, row.version)
 
     def _answered(self, row: SessionRow, keyed: Keyed | None) -> Appended | None:
         """Return the answer stored under the key; None the first time.
@@ -366,26 +370,44 @@ class Ingest:
     # -- one batch
 
     def _append(
-        self, session_id: str, records: Batch, replacing: bool = False, keyed: Keyed | None = None
+        self,
+        session_id: str,
+        records: Batch,
+        replacing: bool = False,
+        keyed: Keyed | None = None,
+        begin: Callable[[], int | None] | None = None,
     ) -> Added:
-        """Prepare and write a batch; repeat if another writer came first."""
+        """Prepare and write a batch; repeat if another writer came first.
+
+        `begin` comes before it each time, and returns the version that it made the session ready in.
+        """
         if not records:
             return Added()
         self._require_room(session_id)
         for _ in range(ATTEMPTS):
-            if (added := self._attempt(session_id, records, replacing, keyed)) is not None:
+            if (added := self._attempt(session_id, records, replacing, keyed, begin)) is not None:
                 break
         else:
             with self._store.write(session_id):
-                added = self._attempt(session_id, records, replacing, keyed)
+                added = self._attempt(session_id, records, replacing, keyed, begin)
             if added is None:
                 raise StoreError(f"session {session_id} was changed while it was locked")
         self._environment.bus.publish(*added.events)
         return added
 
-    def _attempt(self, session_id: str, records: Batch, replacing: bool, keyed: Keyed | None) -> Added | None:
+    def _attempt(
+        self,
+        session_id: str,
+        records: Batch,
+        replacing: bool,
+        keyed: Keyed | None,
+        begin: Callable[[], int | None] | None,
+    ) -> Added | None:
         """Prepare and write a batch; None if another writer came first."""
+        ready = begin() if begin is not None else None
         batch, has_meta = self._prepare(session_id, records, replacing)
+        if begin is not None and batch.base_version != ready:
+            return None
         if batch.empty and not has_meta and keyed is None and self._is_unchanged(batch):
             return Added(known=batch.already)
         added = self._write(batch, keyed)
@@ -514,18 +536,27 @@ class Ingest:
         share = percent(tokens, limits.limit)
         return [TargetCrossed(session.id, tokens, limits.target_tokens, limits.limit, share)]
 
-    def _apply_agent_operation(self, session_id: str, record: Compaction | Rewind | Cleared) -> None:
+    def _apply_agent_operation(
+        self, session_id: str, record: Compaction | Rewind | Cleared, version: int | None = None
+    ) -> int | None:
+        """Apply what an agent did, once; return the session's version.
+
+        With `version` it is applied to that one alone: None if another writer came first.
+        """
         name = agent_operation_id(record)
         with self._store.write(session_id):
             session = Session.load(self._environment, session_id)
+            if version not in (None, session.version):
+                return None
             if name is not None and self._store.log.known(session.key, [name]):
-                return
+                return session.version
             if isinstance(record, Cleared):
                 apply_recorded(session, record)
             else:
                 apply_agent_operation(session, record)
         self._histories.drop(session.key)
         self._environment.bus.publish(SessionUpdated(session_id))
+        return session.version
 
     # -- notes
 

@@ -168,7 +168,7 @@ class Environment:
 
     def remember_window(self, key: str, window: int, why: str, at: int) -> None:
         """Remember the window that an agent reported, inside the caller's transaction; the last one counts."""
-        known = self.store.small.fields(WINDOWS)
+        known = self.store.small.locked_fields(WINDOWS)
         if known.get(key, {}).get("at", -1) <= at:
             known[key] = {"window": window, "why": why, "at": at}
             self.store.small.put_setting(WINDOWS, known)

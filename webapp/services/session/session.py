@@ -420,11 +420,14 @@ class Session:
     def keep_changes_of_others(self, current: SessionRow) -> None:
         """Copy from `current` the shared columns that changed since this session was loaded.
 
-        The window that a person set is shared too.
+        The window that a person set is shared too, and that no retention may delete the session.
         """
         if current.model != self._saved["model"]:
             self.state.model_changed()
-        self.state.own_window = current.state.get("own_window", 0)
+        self.state.own_window, self.state.kept = (
+            current.state.get("own_window", 0),
+            current.state.get("kept") is True,
+        )
         self.state.proxy = ProxyState.from_dict(current.state.get("proxy"))
         for name in SHARED_COLUMNS:
             if (theirs := getattr(current, name)) != self._saved[name]:

@@ -64,16 +64,19 @@ class SettingsService:
         """
         if preset is not None and preset not in PRESETS:
             raise InvalidSettings([Fault("preset", f"expected one of {', '.join(PRESETS)}, got {preset}")])
-        base = self._environment.settings() if preset is None else PRESETS[preset]
-        return self._save(Settings.from_dict(fields or {}, base=base).to_dict())
+        with self._store.write():
+            self._environment.forget()  # another worker may have saved others
+            base = self._environment.settings() if preset is None else PRESETS[preset]
+            self._store.small.put_setting(SETTINGS, Settings.from_dict(fields or {}, base=base).to_dict())
+        return self._saved()
 
     def reset(self) -> SettingsDoc:
         """Reset all settings to the defaults."""
-        return self._save(None)
-
-    def _save(self, settings: dict[str, Any] | None) -> SettingsDoc:
         with self._store.write():
-            self._store.small.put_setting(SETTINGS, settings)
+            self._store.small.put_setting(SETTINGS, None)
+        return self._saved()
+
+    def _saved(self) -> SettingsDoc:
         self._environment.forget()
         self._environment.bus.publish(SettingsChanged())
         return self.get()

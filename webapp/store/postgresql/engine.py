@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import lru_cache
 from itertools import count
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import psycopg
 from psycopg import RawCursor, RawServerCursor
@@ -21,7 +22,7 @@ from psycopg.pq import TransactionStatus
 from psycopg_pool import ConnectionPool
 
 from webapp.config import BUSY_SECONDS, Server
-from webapp.errors import ClosedStore, DamagedStore, StoreError
+from webapp.errors import BusyStore, StoreError
 from webapp.store.engine import Engine
 from webapp.store.parts import Part
 from webapp.store.postgresql import schema, seals
@@ -33,7 +34,8 @@ from webapp.store.postgresql.words import VectorWords
 # How often as long as in SQLite a writer waits: here the threads of one process wait at the same lock.
 PATIENCE = 5
 CONNECT_SECONDS = 10.0
-CONNECTIONS = 16
+# Writers that wait for a lock hold a connection; some are always left for readers.
+CONNECTIONS, WRITERS = 16, 10
 CLOSE_SECONDS = 5.0
 EACH = 200  # rows that are read at a time
 KINDS = {"bigint": "INTEGER", "numeric": "REAL", "double precision": "REAL", "text": "TEXT", "bytea": "BLOB"}
@@ -52,14 +54,15 @@ class Postgresql(Engine):
     """A database of PostgreSQL."""
 
     def __init__(self, server: Server, busy_seconds: float = BUSY_SECONDS, durable: bool = False) -> None:
-        self.server, self.name = server, str(server)
+        super().__init__(str(server))
+        self.server = server
         self.words = VectorWords(self)
         self._wait_ms = max(1, int(busy_seconds * 1000 * PATIENCE))
         self._durable = durable
         self._local = threading.local()
-        self._noted: dict[int, seals.Noted] = {}
+        self._writers = threading.Semaphore(WRITERS)
+        self._noted: WeakKeyDictionary[Connection, seals.Noted] = WeakKeyDictionary()
         self._names = count()
-        self._closed = threading.Event()
         with self._translated("opening"):
             self._pool: ConnectionPool[Connection] = ConnectionPool(
                 server.url,
@@ -85,7 +88,7 @@ class Postgresql(Engine):
 
     def _configure(self, connection: Connection) -> None:
         """Set what our statements rely on, and listen to the triggers of the seals."""
-        noted = self._noted[id(connection)] = seals.Noted()
+        noted = self._noted[connection] = seals.Noted()
         connection.add_notice_handler(lambda said: noted.hear(said.message_primary or ""))
         settings = {
             seals.SWITCH: "on",
@@ -99,15 +102,20 @@ class Postgresql(Engine):
         connection.execute(f"SELECT {calls}", [one for pair in settings.items() for one in pair])
 
     def _migrate(self) -> None:
+        if not self._missing():  # the usual start waits for no writer
+            return
         with self.write():
-            there = self.value("SELECT to_regclass('schema_steps')::text") is not None
-            done = {name for (name,) in self.rows("SELECT name FROM schema_steps")} if there else set()
-            steps = {} if there else {schema.SINCE: schema.schema()}
-            for name, statements in {**steps, **(schema.STEPS)}.items():
-                if name not in done:
-                    for statement in statements:
-                        self.run(statement)
-                    self.run("INSERT INTO schema_steps (name) VALUES (?)", (name,))
+            for name, statements in self._missing().items():
+                for statement in statements:
+                    self.run(statement)
+                self.run("INSERT INTO schema_steps (name) VALUES (?)", (name,))
+
+    def _missing(self) -> dict[str, Sequence[str]]:
+        """Return the statements of the steps that the database does not have, by name."""
+        if self.value("SELECT to_regclass('schema_steps')::text") is None:
+            return {schema.SINCE: schema.schema(), **schema.STEPS}
+        done = {name for (name,) in self.rows("SELECT name FROM schema_steps")}
+        return {name: statements for name, statements in schema.STEPS.items() if name not in done}
 
     # -- statements
 
@@ -130,18 +138,17 @@ class Postgresql(Engine):
         cursor = RawServerCursor(held.connection, f"each_{next(self._names)}")
         with self._using("reading"):
             cursor.execute(_numbered(sql), values)
-        sound = True
         try:
             while True:
-                sound = False
+                if self._held() is not held:
+                    raise StoreError(f"reading {self.name} failed: the transaction of this query has ended")
                 with self._using("reading"):
                     rows = cursor.fetchmany(EACH)
-                sound = True
                 if not rows:
                     return
                 yield from rows
         finally:
-            if sound:  # else it went with its transaction
+            if self._held() is held:  # else it went with its transaction, and the connection may be another's
                 with suppress(psycopg.Error):
                     cursor.close()
 
@@ -169,6 +176,7 @@ class Postgresql(Engine):
                     yield held.connection
                 except psycopg.Error:
                     if not held.writing:  # a snapshot goes on as a new one after a statement that failed
+                        self._local.held = _Held(held.connection, writing=False)
                         with suppress(psycopg.Error):
                             held.connection.execute("ROLLBACK")
                             held.connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
@@ -190,12 +198,8 @@ class Postgresql(Engine):
             yield connection
         finally:
             lost = connection.closed
-            if lost:
-                self._noted.pop(id(connection), None)
             self._pool.putconn(connection)
-            if (
-                lost and not self._closed.is_set()
-            ):  # the others were lost with it, as when the server starts again
+            if lost and not self._closed.is_set():  # and the others with it, as when the server starts again
                 self._pool.check()
 
     # -- transactions
@@ -218,14 +222,27 @@ class Postgresql(Engine):
             return
         if held is not None:
             raise StoreError(f"writing to {self.server} inside a read: end the read first")
-        with self._transaction(begin(session_id), writing=True, session_id=session_id) as connection:
+        with (
+            self._turn(),
+            self._transaction(begin(session_id), writing=True, session_id=session_id) as connection,
+        ):
             yield
             with self._translated("writing"):
-                noted = self._noted[id(connection)]
+                noted = self._noted[connection]
                 noted.write(lambda sql, values: connection.execute(_numbered(sql), values))
                 if connection.info.transaction_status == TransactionStatus.INERROR:
                     raise StoreError(f"writing to {self.server} failed before; nothing was stored")
                 connection.execute("COMMIT")
+
+    @contextmanager
+    def _turn(self) -> Iterator[None]:
+        """Wait until few enough threads write or wait for a lock."""
+        if not self._writers.acquire(timeout=self._wait_ms / 1000):
+            raise BusyStore(f"the database {self.name} is busy: {WRITERS} others wait to write; try again")
+        try:
+            yield
+        finally:
+            self._writers.release()
 
     @contextmanager
     def read(self) -> Iterator[None]:
@@ -251,7 +268,7 @@ class Postgresql(Engine):
             yield connection
         finally:
             self._local.held = None
-            self._noted[id(connection)].forget()
+            self._noted[connection].forget()
             with suppress(psycopg.Error):
                 if connection.info.transaction_status != TransactionStatus.IDLE:
                     connection.execute("ROLLBACK")
@@ -310,21 +327,8 @@ class Postgresql(Engine):
         self._closed.set()
         self._pool.close(timeout=CLOSE_SECONDS)
 
-    @contextmanager
-    def _translated(self, doing: str) -> Iterator[None]:
-        """Raise errors as ours, and remember that the database is damaged; while it is closed that is the error."""
-        try:
-            with translated(doing, self.server):
-                yield
-        except StoreError as error:
-            if self._closed.is_set():
-                raise self._ending() from error
-            if isinstance(error, DamagedStore):
-                self.damage = self.damage or str(error)
-            raise
-
-    def _ending(self) -> ClosedStore:
-        return ClosedStore(f"{self.server} is closed: the server is ending; try again once it runs")
+    def _ours(self, doing: str) -> AbstractContextManager[None]:
+        return translated(doing, self.server)
 
 
 _ADAPTED = adapted()

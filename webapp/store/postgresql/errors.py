@@ -7,10 +7,10 @@ from contextlib import contextmanager
 
 import psycopg
 from psycopg import errors
-from psycopg_pool import PoolClosed, PoolTimeout
+from psycopg_pool import PoolTimeout
 
 from webapp.config import Server
-from webapp.errors import BusyStore, ClosedStore, DamagedStore, FullDisk, ReadOnlyStore, StoreError
+from webapp.errors import BusyStore, DamagedStore, FullDisk, ReadOnlyStore, StoreError
 
 BUSY = (
     errors.LockNotAvailable,
@@ -35,8 +35,6 @@ def translated(doing: str, server: Server) -> Iterator[None]:
 def ours(error: psycopg.Error, doing: str, server: Server) -> StoreError:
     """Return the error that a caller of the store gets."""
     text = server.masked(" ".join((error.diag.message_primary or str(error)).split()))
-    if isinstance(error, PoolClosed):
-        return ClosedStore(f"{server} is closed: the server is ending; try again once it runs")
     if isinstance(error, BUSY):
         return BusyStore(f"the database {server} is busy: another process is writing; try again")
     if isinstance(error, errors.DiskFull):

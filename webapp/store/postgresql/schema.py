@@ -276,7 +276,7 @@ CREATE TABLE entry_words (
     words TSVECTOR NOT NULL,
     n BIGINT NOT NULL GENERATED ALWAYS AS IDENTITY
 );
-CREATE INDEX entry_words_index ON entry_words USING GIN (words);
+CREATE INDEX entry_words_index ON entry_words USING GIN (words, (ARRAY[n >> 14]));
 CREATE UNIQUE INDEX entry_words_order ON entry_words (n);
 CREATE TABLE memory_words (id BIGINT PRIMARY KEY, words TSVECTOR NOT NULL);
 CREATE INDEX memory_words_index ON memory_words USING GIN (words)

@@ -6,6 +6,7 @@ finds in SQLite. So words are cut here: letters and digits, in small letters, wi
 
 from __future__ import annotations
 
+import math
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
@@ -22,10 +23,13 @@ LONGEST = 500
 LAST_PLACE = 16_383
 PLACES = 255
 BYTES = 1_000_000
-# A search of all sessions ranks the matches among the newest entries, as many as are needed for so many matches. It
-# then takes as long in a store of ten million entries as in one of a hundred thousand, also for a frequent word.
+# A search of all sessions ranks the matches in the newest blocks of entries, as many blocks as are needed for so many
+# matches. It then takes as long in a store of ten million entries as in one of a hundred thousand. The index knows the
+# block of an entry.
 ENOUGH = 1_000
-NEWEST = (1 << 14, 1 << 18, 1 << 22)
+BLOCK = 14  # bits of an entry's number within its block
+# Matches per block differ, so more blocks are taken than the last ones make expect; at most so many times more.
+SPARE, WIDER = 1.25, 16
 _ENTRIES = "JOIN entries e ON e.key = w.key "
 _MESSAGES = f"LEFT JOIN messages m ON m.key = (w.key >> {SHIFT} << {SHIFT}) + e.message_no "
 
@@ -68,11 +72,12 @@ def query(q: str) -> str:
 def condition(within: Within) -> tuple[str, list[Any]]:
     """Return the SQL condition on `w` and `m`, and its values."""
     low, high = bounds(within.session) if within.session is not None else (None, None)
-    called = "EXISTS (SELECT 1 FROM json_array_elements(m.card::json -> 'calls') c WHERE c ->> 'name' = ?)"
+    card = r"replace(m.card, '\u0000', '\u0020')::json"  # PostgreSQL reads no text with a NUL out of JSON
+    called = f"EXISTS (SELECT 1 FROM json_array_elements({card} -> 'calls') c WHERE c ->> 'name' = ?)"
     parts: list[tuple[str, list[Any]]] = [
         ("w.key BETWEEN ? AND ?", [low, high]),
         ("m.role = ?", [within.role]),
-        (f"(m.card::json ->> 'tool' = ? OR {called})", [within.tool, within.tool]),
+        (f"({card} ->> 'tool' = ? OR {called})", [within.tool, within.tool]),
         ("m.at >= ?", [within.since]),
         ("m.at < ?", [within.until]),
     ]
@@ -129,28 +134,30 @@ class VectorWords(WordIndex):
         if not sought:
             return []
         where, values = condition(within)
-        matching = f"WHERE w.words @@ ?::tsquery {where}"
+        joined = f"{_ENTRIES}{_MESSAGES}" if "m." in where else ""
+        matching = f"FROM entry_words w {joined}WHERE w.words @@ ?::tsquery {where}"
         if within.session is None:
-            matching = self._newest(matching, (sought, *values))
+            matching += self._newest(matching, (sought, *values))
         sql = (
-            f"SELECT w.key, e.message_no FROM entry_words w {_ENTRIES}{_MESSAGES}{matching}"
-            "ORDER BY ts_rank(w.words, ?::tsquery, 1) DESC, w.key DESC LIMIT ? OFFSET ?"
+            f"SELECT best.key, e.message_no FROM (SELECT w.key, ts_rank(w.words, ?::tsquery, 1) AS rank {matching}"
+            "ORDER BY rank DESC, w.key DESC LIMIT ? OFFSET ?) best JOIN entries e ON e.key = best.key "
+            "ORDER BY best.rank DESC, best.key DESC"
         )
-        rows = self._db.rows(sql, (sought, *values, sought, limit, offset))
+        rows = self._db.rows(sql, (sought, sought, *values, limit, offset))
         return [(k >> SHIFT, number(k), no) for k, no in rows]
 
     def _newest(self, matching: str, values: tuple[Any, ...]) -> str:
-        """Return the condition of a search, limited to as many of the newest entries as have enough matches."""
-        last = self._db.value("SELECT max(n) FROM entry_words") or 0
-        joined = f"{_ENTRIES}{_MESSAGES}" if "m." in matching else ""
-        for newest in NEWEST:
-            limited = f"{matching}AND w.n > {last - newest} "
-            if newest == NEWEST[0]:  # read one by one: the index would look up every match of the whole store
-                limited = limited.replace("w.words @@ ?::tsquery", "(w.words @@ ?::tsquery) IS TRUE")
-            sql = f"SELECT count(*) FROM entry_words w {joined}{limited}"
-            if last > newest and self._db.value(sql, values) >= ENOUGH:
+        """Return the condition that limits a search to the newest blocks with enough matches, "" for all blocks."""
+        last = (self._db.value("SELECT max(n) FROM entry_words") or 0) >> BLOCK
+        blocks = 2  # the last one may have just begun
+        while blocks <= last:
+            newest = ", ".join(map(str, range(last - blocks + 1, last + 1)))
+            limited = f"AND ARRAY[w.n >> {BLOCK}] && ARRAY[{newest}]::bigint[] "
+            found = self._db.value(f"SELECT count(*) {matching}{limited}", values)
+            if found >= ENOUGH:
                 return limited
-        return matching
+            blocks *= min(WIDER, max(2, math.ceil(SPARE * ENOUGH / max(1, found))))
+        return ""
 
     def put_memory(self, number: int, text: str) -> None:
         """Index a memory or learning that is new or has changed."""

@@ -15,14 +15,14 @@ import threading
 import time
 import weakref
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from sqlite_utils import Database
 
 from webapp.config import BUSY_SECONDS, default_folder
-from webapp.errors import BusyStore, ClosedStore, DamagedStore, FullDisk, ReadOnlyStore, StoreError
+from webapp.errors import BusyStore, DamagedStore, FullDisk, ReadOnlyStore, StoreError
 from webapp.store.engine import Engine
 from webapp.store.parts import Part, of_rows, rows_of
 from webapp.store.private import make_folder, make_private
@@ -60,7 +60,8 @@ class Connections(Engine):
     """Opens the database, one connection a thread, and runs statements on the calling thread's."""
 
     def __init__(self, path: Path, busy_seconds: float = BUSY_SECONDS, durable: bool = False) -> None:
-        self.path, self.name = path, str(path)
+        super().__init__(str(path))
+        self.path = path
         self.words = Words(self)
         self._busy_ms = int(busy_seconds * 1000)
         self._synchronous = "FULL" if durable else "NORMAL"
@@ -71,9 +72,7 @@ class Connections(Engine):
         self._waiting = threading.Semaphore(WAITING)
         self._locked_at = float("-inf")
         self._written = threading.Event()
-        self._closed = threading.Event()
         self._checkpointer: threading.Thread | None = None
-        self.damage = ""  # the first fault of the file that a statement found; "" if none has
         self.read_only = path.exists() and not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK))
         with self._translated("opening the database"):
             if not self.read_only:
@@ -160,21 +159,8 @@ class Connections(Engine):
             else:
                 return
 
-    @contextmanager
-    def _translated(self, doing: str) -> Iterator[None]:
-        """Raise errors as ours, and record damage of the file; while the store is closing, raise `ClosedStore`."""
-        try:
-            with translated(doing, self.path):
-                yield
-        except StoreError as error:
-            if self._closed.is_set():
-                raise self._ending() from error
-            if isinstance(error, DamagedStore):
-                self.damage = self.damage or str(error)
-            raise
-
-    def _ending(self) -> ClosedStore:
-        return ClosedStore(f"{self.path} is closed: the server is ending; try again once it runs")
+    def _ours(self, doing: str) -> AbstractContextManager[None]:
+        return translated(doing, self.path)
 
     def inspect(self) -> None:
         """Check every page of the file, table by table; record a fault in `damage`."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from tests.outside import outside
-from tests.webapp.building import conversation, followed, mid, user
+from tests.webapp.building import conversation, entries, followed, mid, user
 from webapp.app import App
 from webapp.services.planning.requests import PruneRequest
 
@@ -49,6 +50,25 @@ def shown(app: App) -> Any:
 
 class TestRepair:
     """`coppice verify --repair`."""
+
+    def test_loses_nothing_that_is_appended_meanwhile(
+        self, used: App, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """A session is rebuilt as it is when its turn comes."""
+        outside(used.config.database, "DELETE FROM totals")
+        verify, sound = used.store.verify, list[int]()
+
+        def later() -> Iterator[str]:
+            yield from verify()
+            rows = used.store.sessions.all()
+            monkeypatch.setattr(used.store.sessions, "all", lambda: rows)
+            used.ingest.append_records("s", entries(user("meanwhile"), start=90))
+            sound.append(used.store.sessions.get("s").next_no)
+
+        monkeypatch.setattr(used.store, "verify", later)
+        list(used.repairing.repair())
+        assert [used.store.sessions.get("s").next_no] == sound
+        assert list(verify()) == []
 
     @pytest.mark.parametrize("damage", DERIVED)
     def test_rebuilds_what_is_derived(self, used: App, damage: str) -> None:  # S1

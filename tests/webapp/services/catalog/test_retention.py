@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.webapp.building import entries, said, user
 from webapp.app import App
-from webapp.config import Config
+from webapp.config import Config, Database
 from webapp.errors import Conflict, Invalid
 from webapp.services.catalog.answers import RetentionLimits
 from webapp.services.catalog.retention import DAY_MS, NIGHT, OFF, RetentionService
@@ -32,9 +32,9 @@ def now() -> list[int]:
 
 
 @pytest.fixture
-def app(tmp_path: Path, now: list[int]) -> Iterator[App]:
+def app(database: Database, now: list[int]) -> Iterator[App]:
     """Yield services with a clock of the test's own."""
-    made = build(Config(db=tmp_path / "a.db", tokenizer=False, follow=False, env={}))
+    made = build(Config(db=database, tokenizer=False, follow=False, env={}))
     made.environment.clock = lambda: now[0]
     yield made
     made.close()
@@ -132,6 +132,22 @@ class TestWhatNeverGoes:
         assert going(app, limits(days=30)) == ["b"]
         app.retention.keep("a.agent-1", kept=False)
         assert set(going(app, limits(days=30))) == {"a", "b"}
+
+    def test_what_is_kept_by_another_process_while_its_agent_writes(
+        self, app: App, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """An append that was prepared before that does not take it back."""
+        session(app, "a")
+        other, write = build(app.config), app.ingest._write
+
+        def later(*values: Any) -> Any:
+            other.retention.keep("a", kept=True)
+            return write(*values)
+
+        monkeypatch.setattr(app.ingest, "_write", later)
+        app.ingest.append_records("a", entries(user("more"), start=9))
+        assert app.sessions.get("a").kept
+        other.close()
 
     def test_what_has_a_sub_agent_in_use(self, app: App) -> None:
         """A session goes with its sub-agents or not at all."""

@@ -119,6 +119,27 @@ class TestMessageLists:
         assert app.sessions.get(session).messages == 2
         other.close()
 
+    def test_take_the_place_of_a_branch_that_another_process_appends_meanwhile(
+        self, app: App, config: Config, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Two programs send a whole list each: the context is one of the two, never both."""
+        begun = [wire("user", "hi"), wire("assistant", "hello")]
+        session, other = managed(app), build(config)
+        app.ingest.append_messages(session, begun, whole=True)
+        clock, already = app.environment.clock, list[Appended]()
+
+        def later() -> int:
+            if not already:
+                theirs = [*begun, wire("user", "one way")]
+                already.append(other.ingest.append_messages(session, theirs, whole=True))
+            return clock()
+
+        monkeypatch.setattr(app.environment, "clock", later)
+        ours = [*begun, wire("user", "another way")]
+        app.ingest.append_messages(session, ours, whole=True)
+        assert app.context.get(session).messages == ours
+        other.close()
+
     def test_are_appended_however_often_another_process_comes_first(
         self, app: App, config: Config, monkeypatch: pytest.MonkeyPatch
     ) -> None:

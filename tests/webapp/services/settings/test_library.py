@@ -9,8 +9,10 @@ from scoring.settings import STRATEGY_NAMES, TASK_TYPE_CHOICES
 from scoring.signals import SIGNALS, Signal
 from tests.webapp.building import heard, managed
 from webapp.app import App
+from webapp.config import Config
 from webapp.errors import NotFound
 from webapp.events import ModelsChanged, SettingsChanged
+from webapp.wiring import build
 
 
 class TestSettings:
@@ -31,6 +33,15 @@ class TestSettings:
         assert document.preset == "custom"
         assert events == [SettingsChanged()]
         assert app.sessions.get(session).target_percent == 50
+
+    def test_are_saved_on_top_of_those_of_another_process(self, app: App, config: Config) -> None:
+        """Also of one that saved them a moment ago."""
+        other = build(config)
+        app.settings.put({"fresh_tail": 4})
+        other.settings.put({"target_percent": 50})
+        found = app.settings.put({"aim_percent": 30}).settings
+        assert (found.fresh_tail, found.target_percent, found.aim_percent) == (4, 50, 30)
+        other.close()
 
     def test_can_be_taken_from_a_preset_and_reset(self, app: App) -> None:
         """A preset is selected by its name; saving its full settings gives the same."""

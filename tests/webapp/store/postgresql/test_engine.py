@@ -15,6 +15,7 @@ from webapp.config import Server
 from webapp.errors import BusyStore, ClosedStore, StoreError
 from webapp.store import Store
 from webapp.store.postgresql import locks
+from webapp.store.postgresql.engine import CONNECTIONS, WRITERS
 
 
 @pytest.fixture
@@ -38,6 +39,11 @@ def other(server: Server) -> Iterator[Store]:
     made = Store(server, busy_seconds=10)
     yield made
     made.close()
+
+
+def waiting(store: Store) -> int:
+    """Return the number of connections that wait for a lock."""
+    return int(store.db.value("SELECT count(*) FROM pg_locks WHERE NOT granted"))
 
 
 class TestLocks:
@@ -97,6 +103,49 @@ class TestLocks:
         assert store.small.setting("x") == 20
         assert list(store.verify()) == []
 
+    def test_let_two_sessions_add_to_one_setting(self, store: Store, other: Store) -> None:
+        """As to the windows that agents report: the later one waits for the other's."""
+        for first in (True, False):  # also where it is not there yet
+            with store.write("a"):
+                store.small.put_setting("x", {**store.small.locked_fields("x"), f"a {first}": 1})
+                done = Thread(target=self._add, args=(other, f"b {first}"))
+                done.start()
+                until(lambda: waiting(store) == 1)
+            done.join()
+        assert store.small.fields("x") == {"a True": 1, "b True": 1, "a False": 1, "b False": 1}
+
+    @staticmethod
+    def _add(other: Store, name: str) -> None:
+        with other.write("b"):
+            other.small.put_setting("x", {**other.small.locked_fields("x"), name: 1})
+
+    def test_leave_connections_to_readers(self, store: Store, other: Store) -> None:
+        """However many writers wait, a page is read."""
+        refused = list[BusyStore]()
+
+        def write() -> None:
+            try:
+                with other.write("a"):
+                    pass
+            except BusyStore as error:
+                refused.append(error)
+
+        threads = [Thread(target=write) for _ in range(CONNECTIONS)]
+        with store.write("a"):
+            for thread in threads:
+                thread.start()
+            until(lambda: waiting(store) == WRITERS)
+            assert other.small.setting("x") is None
+            assert waiting(store) == WRITERS
+        for thread in threads:
+            thread.join()
+        assert refused == []
+
+    def test_let_a_server_start_beside_a_long_write(self, store: Store, server: Server) -> None:
+        """Only a database that lacks something is written to."""
+        with store.write():
+            Store(server, busy_seconds=0.02).close()
+
     def test_hold_for_one_session_alone(self, store: Store) -> None:
         """A nested write that would reach further is a mistake in the program."""
         with pytest.raises(StoreError, match="beyond session a"), store.write("a"), store.write("b"):
@@ -151,6 +200,24 @@ class TestConnections:
             store.db.run("DO 'BEGIN RAISE WARNING $$the server is ending now$$; END'")
         assert caplog.records == []
 
+    def test_that_end_inside_a_write_store_nothing(self, store: Store, server: Server) -> None:
+        """The next write is whole, and its seals are those of what is there."""
+
+        def write() -> None:
+            with store.write():
+                store.small.put_setting("x", 1)
+                pid = store.db.value("SELECT pg_backend_pid()")
+                with program(server) as another:
+                    another.execute(f"SELECT pg_terminate_backend({pid}, 5000)")
+                store.small.put_setting("y", 1)
+
+        with pytest.raises(StoreError):
+            write()
+        with store.write():
+            store.small.put_setting("z", 1)
+        assert [store.small.setting(name) for name in "xyz"] == [None, None, 1]
+        assert list(store.verify()) == []
+
     def test_are_not_made_after_the_end(self, store: Store) -> None:
         """A closed store says so."""
         store.close()
@@ -173,3 +240,30 @@ class TestTransactions:
         with pytest.raises(StoreError):
             pass_over()
         assert store.small.setting("x") is None
+
+
+class TestQueriesThatAreReadBitByBit:
+    """They end with their transaction, whoever still holds them."""
+
+    @staticmethod
+    def begun(store: Store) -> Iterator[tuple[object, ...]]:
+        """Return a query of which a row was read in a transaction that has ended."""
+        with store.read():
+            rows = store.db.each("SELECT generate_series(1, 1000)")
+            next(rows)
+        return rows
+
+    def test_disturb_no_later_transaction(self, store: Store) -> None:
+        """Its connection may be the same one."""
+        rows = self.begun(store)
+        with store.write():
+            store.small.put_setting("x", 1)
+            del rows
+            store.small.put_setting("y", 1)
+        assert store.small.setting("y") == 1
+
+    def test_are_not_read_on(self, store: Store) -> None:
+        """Neither in no transaction nor in another."""
+        rows = self.begun(store)
+        with store.read(), pytest.raises(StoreError, match="has ended"):
+            list(rows)
