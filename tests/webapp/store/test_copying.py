@@ -140,7 +140,7 @@ class TestCopy:
     def test_takes_no_row_for_copied_that_another_program_changed(
         self, used: App, target: Store, place: Database, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """Where to copy its session again does not help, it says what differs, and the copy is not used."""
+        """If copying its session again does not help, it says what differs, and the copy is not used."""
         steps = copy(used.store, target)
         next(steps)
         outside(place, "UPDATE messages SET card = '{}' WHERE key & 255 = 1")

@@ -155,6 +155,7 @@ READING: dict[str, Callable[[Store, SessionRow], Any]] = {
     "small.model_overrides": lambda s, _: s.small.model_overrides(),
     "small.revision": lambda s, _: s.small.revision("x"),
     "small.file": lambda s, _: s.small.file("x"),
+    "small.looked_at": lambda s, _: s.small.looked_at(),
     "small.answer": lambda s, r: s.small.answer(r.key, "k"),
     "dump.records": lambda s, r: list(s.dump.records(r)),
 }
