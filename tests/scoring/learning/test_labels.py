@@ -13,12 +13,12 @@ class TestNeededNames:
     """Tests of what the agent's next messages say that they could only know from before."""
 
     def test_are_names_that_stand_before_the_cut(self) -> None:  # X15
-        """Names that are new are nothing that anybody could have kept."""
+        """Names that are new could not have been kept from before."""
         features = features_of(user("see parse_rules"), model("parse_rules calls fold_rows"))
         assert needed_names(features, 1) == (frozenset({"parse_rules"}),)
 
     def test_are_not_what_was_said_again_in_between(self) -> None:  # X15
-        """From then on the agent knows them from the later message, of any role."""
+        """A name said again counts as known from the later message, of any role."""
         features = features_of(
             *(user("parse_rules, fold_rows"), model("first parse_rules")),
             *(user("now fold_rows"), model("parse_rules and fold_rows")),
@@ -26,19 +26,19 @@ class TestNeededNames:
         assert needed_names(features, 1) == (frozenset({"parse_rules"}),)
 
     def test_are_the_agents_alone(self) -> None:
-        """Check that what a user or a tool repeats is no need of the agent."""
+        """Names that a user or a tool repeats do not count."""
         features = features_of(user("parse_rules"), calls("1"), results("1", text="parse_rules"))
         assert needed_names(features, 1) == ()
 
     def test_end_after_ten_of_its_messages(self) -> None:
-        """Check that what comes later says little of this cut."""
+        """Messages further away say little about this cut."""
         later = [model("well") for _ in range(AHEAD)]
         features = features_of(user("parse_rules"), *later, model("parse_rules"))
         assert needed_names(features, 1) == ()
         assert needed_names([*features[:1], *features[2:]], 1) == (frozenset({"parse_rules"}),)
 
     def test_make_a_case_of_what_lies_before(self) -> None:
-        """Check that where nothing was needed there is no case."""
+        """A cut where nothing was needed gives no case."""
         features = features_of(user("parse_rules"), model("parse_rules"), model("fine"))
         found = case_at("s", features, 1)
         assert found is not None
@@ -50,7 +50,7 @@ class TestCuts:
     """Tests of where contexts are looked at."""
 
     def test_lie_before_answers_of_the_agent(self) -> None:
-        """After a user's words and after results, some of each, none too early."""
+        """They follow a user's words or results, some of each, and none is too early."""
         talk = [m for n in range(40) for m in (user("go"), calls(str(n)), results(str(n)), model("done"))]
         features = features_of(*talk)
         cuts = cuts_of(features, 4)
@@ -59,13 +59,13 @@ class TestCuts:
         assert sorted(features[cut - 1].role for cut in cuts) == ["tool", "tool", "user", "user"]
 
     def test_are_taken_from_what_there_is(self) -> None:
-        """A chat has no results; a short one has no cut at all."""
+        """A chat has no results to cut after; a short one has no cut."""
         chat = features_of(*(m for _ in range(15) for m in (user("go"), model("done"))))
         assert cuts_of(chat, 4)
         assert cuts_of(chat[: LEAST_BEFORE - 1], 4) == []
 
     def test_lie_within_bounds(self) -> None:
-        """The cost of learning from a session is bounded, whatever its length."""
+        """The number of cuts is limited, whatever the length of the session."""
         features = features_of(user("go"), model("done")) * LONGEST
         assert max(cuts_of(features, 4)) <= LONGEST
 
@@ -74,12 +74,12 @@ class TestJudged:
     """Tests of what people said of messages."""
 
     def test_counts_both_ways(self) -> None:  # X15
-        """Needed and not needed, by position."""
+        """Needed and not needed messages count, by position."""
         found = judged("s", features_of(user(), model(), user()), {0}, {1})
         assert found is not None
         assert (sorted(found.needed), sorted(found.unneeded)) == ([0], [1])
 
     def test_leaves_out_what_was_judged_both_ways(self) -> None:
-        """Nobody can learn from that; without any other there is no case."""
+        """A message judged both ways is left out; without any other there is no case."""
         assert judged("s", features_of(user(), model()), {1}, {1}) is None
         assert judged("s", features_of(user(), model()), (), ()) is None

@@ -28,7 +28,7 @@ class TestBudgets:
     """The same shares as the benchmark's."""
 
     def test_are_shares_of_what_may_be_dropped(self) -> None:
-        """System messages and the last unit come on top."""
+        """System messages and the last unit are added on top."""
         history = History.of_features(features_of(system(LONG), user(LONG), model("end")))
         must, rest = history.tokens[0] + history.tokens[2], history.tokens[1]
         assert budgets(history) == [must + rest * percent // 100 for percent in (50, 25, 10)]
@@ -38,18 +38,18 @@ class TestNames:
     """Needs that a session showed itself."""
 
     def test_are_kept_where_any_message_says_them(self) -> None:  # X15
-        """In the last message they always stay."""
+        """A name in the last message, which always stays, is kept."""
         steps = (frozenset({"parse_rules"}),)
         assert kept_share(case(LONG, "parse_rules", steps=steps), NEWEST) == 1.0
 
     def test_are_lost_with_the_messages_that_say_them(self) -> None:  # X15
-        """Newest first leaves what is old."""
+        """*Newest first* drops the old messages with their names."""
         steps = (frozenset({"parse_rules"}), frozenset({"fold_rows"}))
         found = case("parse_rules " + LONG, LONG, "fold_rows", steps=steps)
         assert kept_share(found, NEWEST) == 0.5
 
     def test_count_in_the_rows_that_a_shortened_output_keeps(self) -> None:
-        """A row that stays says its names, one that was cut off does not."""
+        """A kept row counts with its names, a removed one does not."""
         output = LONG + "the rules are in parse_rules and nowhere else\n" + LONG
         talk = user("go"), calls("1"), results("1", text=output), user("which?"), model("yes")
         history = History.of_features(features_of(*talk))
@@ -60,15 +60,15 @@ class TestNames:
 
 
 class TestJudgements:
-    """Needs that people told."""
+    """Needs that people judged."""
 
     def test_count_whole_messages(self) -> None:  # X15
-        """Half right where one of two that were needed stays."""
+        """One of two needed messages kept is half."""
         found = case("one " + LONG, "two " + LONG, "end", needed=frozenset({3, 1}))
         assert kept_share(found, NEWEST) == 0.5
 
     def test_count_what_goes_as_it_should(self) -> None:  # X15
-        """Check that what was dropped by hand is to go."""
+        """A message that was dropped by hand counts as right if it goes."""
         found = case("one " + LONG, "two " + LONG, "end", unneeded=frozenset({1}))
         assert kept_share(found, NEWEST) == 1.0
 
@@ -77,7 +77,7 @@ class TestRetention:
     """The figure."""
 
     def test_is_the_mean_of_a_sessions_cases_in_percent(self) -> None:
-        """One figure a session, however many cases it has."""
+        """A session counts once, however many cases it has."""
         steps = (frozenset({"parse_rules"}),)
         good, bad = (
             case(LONG, "parse_rules", steps=steps),
@@ -86,6 +86,6 @@ class TestRetention:
         assert retention(NEWEST, [good, bad, replace(good, session="t")]) == {"s": 50.0, "t": 100.0}
 
     def test_has_a_mean_over_sessions(self) -> None:
-        """The mean of no sessions is 0."""
+        """Without sessions the mean is 0."""
         assert mean({"s": 50.0, "t": 100.0}) == pytest.approx(75.0)
         assert mean({}) == 0.0

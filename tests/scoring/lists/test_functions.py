@@ -63,12 +63,12 @@ class TestPruning:
 
     @pytest.mark.parametrize("tokens", [500, 6])
     def test_keeps_the_error(self, tokens: int) -> None:  # B4
-        """Of [hello, ERROR: Failed, goodbye] the error stays, with any budget that has room for two."""
+        """Of [hello, ERROR: Failed, goodbye] the error stays at any budget with room for two."""
         history = [said("user", text) for text in ("hello", "ERROR: Failed", "goodbye")]
         assert history[1] in prune_context(history, tokens).pruned
 
     def test_gives_back_the_same_objects_in_order(self) -> None:  # B8
-        """Kept + removed are all, each the very object that came in."""
+        """Kept and removed messages together are the list, as the same objects."""
         history = [
             said("system", "s"),
             *(said("user", f"message {i}") for i in range(20)),
@@ -80,8 +80,8 @@ class TestPruning:
         assert sorted(places[id(m)] for m in result.pruned + result.removed) == list(range(len(history)))
         assert [places[id(m)] for m in result.pruned] == sorted(places[id(m)] for m in result.pruned)
 
-    def test_lets_a_summary_stand_where_the_settings_say_so(self) -> None:  # S4, C2, B8
-        """At the place of the first message it covers; the rest are the objects that came in."""
+    def test_places_a_summary_if_the_settings_ask_for_one(self) -> None:  # S4, C2, B8
+        """The summary is at the place of the first message it covers; the rest are the same objects."""
         history = [
             said("system", "be brief"),
             *(said("user", f"{i} " + "words of it " * 60) for i in range(30)),
@@ -95,8 +95,8 @@ class TestPruning:
         assert result.stats["final"] <= 3_000
         assert result.stats["final"] == get_context_stats(result.pruned).tokens
 
-    def test_gives_back_the_list_itself_where_nothing_has_to_go(self) -> None:  # B8, B12
-        """Also the last message that is a system message, once."""
+    def test_returns_the_list_itself_if_nothing_has_to_go(self) -> None:  # B8, B12
+        """A list that ends in a system message is returned with that message once."""
         history = [said("user", "hello"), said("system", "be brief")]
         result = prune_context(history, 1_000)
         assert result.pruned is history
@@ -104,7 +104,7 @@ class TestPruning:
         assert result.stats["itemsKept"] == 2
 
     def test_takes_zero_as_zero(self) -> None:  # B9
-        """A budget of 0 keeps only what is always kept, and says so with the numbers."""
+        """A budget of 0 keeps only protected messages, and the result has the numbers."""
         result = prune_context([said("user", "x" * 40), said("user", "y" * 40)], 0)
         assert len(result.pruned) == 1
         assert result.over_budget is not None
@@ -114,52 +114,52 @@ class TestPruning:
         ("model", "limit"), [("default", 80_000), ("claude-sonnet-4-5", 160_000), ("gpt-5", 102_400)]
     )
     def test_cuts_to_eighty_percent_by_default(self, model: str, limit: int) -> None:  # B9, B13
-        """Of the model's window in the preset."""
+        """The aim of the preset is 80 % of the model's window."""
         history = [said("user", "x" * 40_000) for _ in range(30)]
         final = prune_context(history, model=model).stats["final"]
         assert limit - 10_000 < final <= limit
 
     def test_keeps_calls_with_their_results(self) -> None:  # P4, X6
-        """A result that goes takes its call along."""
+        """A result is removed together with its call."""
         history = [said("user", "x" * 80), called("1"), answered("1", "y" * 400), said("user", "z")]
         result = prune_context(history, 60)
         assert result.removed == history[1:3]
 
     def test_opens_with_the_user_where_the_format_asks(self) -> None:  # X6
-        """A Gemini list never begins with the model, whatever scores."""
+        """A Gemini list never begins with the model, whatever the scores are."""
         history = [gemini("user", "hi"), gemini("model", "ERROR: failed"), gemini("user", "x" * 8)]
         assert prune_context(history, 6).pruned == history[2:]
 
     def test_works_on_an_empty_list(self) -> None:
-        """Nothing in, nothing out."""
+        """An empty list gives an empty list."""
         history: list[Wire] = []
         assert prune_context(history, 10).pruned is history
         assert score_context_importance([]) == []
 
     def test_has_frozen_results(self) -> None:  # B9
-        """A result is a value."""
+        """A result cannot be changed."""
         with pytest.raises(FrozenInstanceError):
             prune_context([], 1).stats = {}  # type: ignore[misc]
 
     @pytest.mark.parametrize("history", [[3], ["x"], [None], [{"role": "user"}, 7]])
     def test_says_what_it_cannot_read(self, history: list[Any]) -> None:
-        """One clear error of ours, never another."""
+        """The error is one of ours, and says what cannot be read."""
         with pytest.raises(ScoringError):
             prune_context(history, 10)
 
     def test_names_the_message_it_cannot_read(self) -> None:
-        """The index counts from 0."""
+        """The error has the index, counted from 0."""
         with pytest.raises(MalformedMessage, match="message 1"):
             prune_context([said("user", "a"), {"role": "user", "content": 3}], 10)
 
 
 class TestTheFormat:
-    """Of a list that reads the same in several."""
+    """The `format` of a list that could be in several."""
 
     TEXTS = [said("user", "x " * 200), *(said("assistant", f"ERROR: failed {n}") for n in range(6))]  # noqa: RUF012
 
-    def test_is_kept_to_where_it_is_said(self) -> None:  # X6
-        """An Anthropic list of plain texts begins with the user, whatever is pruned; OpenAI's may begin otherwise."""
+    def test_is_followed_by_a_prune(self) -> None:  # X6
+        """A list of plain texts named as Anthropic's begins with the user; the same list named as OpenAI's need not."""
         listed = [*self.TEXTS, said("user", "on")]
         guessed = prune_context(listed, 60, settings=FORMER)
         assert guessed.pruned[0]["role"] == "assistant"
@@ -171,16 +171,16 @@ class TestTheFormat:
             assert validate(result.pruned, "anthropic", ready=False) == []
             assert result.stats["final"] <= 60
 
-    def test_is_kept_to_by_an_assembly(self) -> None:  # X6, C2
-        """As it is by a prune."""
+    def test_is_followed_by_an_assembly(self) -> None:  # X6, C2
+        """An assembly follows the named format too."""
         listed = [*self.TEXTS, said("user", "on")]
         config = AssemblyConfig(replace(FORMER, min_recent_messages=1), usable=60)
         built = build(listed, config=config, format="anthropic")
         assert validate(list(built.messages), "anthropic", ready=False) == []
         assert built.token_estimate <= 60
 
-    def test_is_that_of_all_functions(self) -> None:
-        """Each takes it, and refuses one that nobody knows."""
+    def test_is_accepted_by_all_functions(self) -> None:
+        """Each function takes `format`, and refuses an unknown one."""
         for function in (
             prune_context, auto_manage_context, get_context_stats, score_context_importance, summarize_context, build,
         ):  # fmt: skip
@@ -193,7 +193,7 @@ class TestScoring:
     """`score_context_importance`."""
 
     def test_is_the_worked_example_in_any_format(self) -> None:  # B1-B6
-        """70, 20, 18, 36, 34, 60; `model` is assistant."""
+        """The scores are 70, 20, 18, 36, 34, 60 in every format; `model` is assistant."""
         roles = ("system", "user", "model", "user", "model", "user")
         chat = [said("assistant" if r == "model" else r, "plain") for r in roles]
         expected = [70.0, 20.0, 18.0, 36.0, 34.0, 60.0]
@@ -208,7 +208,7 @@ class TestScoring:
         assert scores[1] == 10.0
 
     def test_does_not_read_keys_as_words(self) -> None:  # B4
-        """`tool_calls`, `function` and the keys of arguments are the format's words, not the message's."""
+        """`tool_calls`, `function` and the keys of arguments are no words of a message."""
         assert score_context_importance([said("user", "a"), called("1"), said("user", "b")])[
             1
         ] == pytest.approx(40 / 3 + 10)
@@ -218,7 +218,7 @@ class TestMeasuring:
     """`get_context_stats` and `auto_manage_context`."""
 
     def test_of_a_short_history_is_above_zero(self) -> None:  # B11
-        """A few characters of a large window are still something."""
+        """A few characters of a large window are more than 0 %."""
         stats = get_context_stats([said("user", "hello")])
         assert (stats.items, stats.tokens, stats.limit, stats.needsPruning) == (1, 2, 100_000, False)
         assert stats.utilizationPercent == pytest.approx(0.002)
@@ -230,7 +230,7 @@ class TestMeasuring:
         assert stats.needsPruning
 
     def test_needs_pruning_above_the_target_only(self) -> None:  # B11, B12
-        """80,000 of 100,000 is not above 80 %."""
+        """80,000 tokens of 100,000 are not above a target of 80 %."""
         full = [said("user", "x" * 80_000) for _ in range(4)]
         assert not get_context_stats(full).needsPruning
         assert auto_manage_context(full).pruned is full
@@ -246,7 +246,7 @@ class TestSummarising:
     """`summarize_context`."""
 
     def test_counts_what_it_stands_for(self) -> None:  # B10
-        """30 messages, keep 10: 20 summarised, 10 kept."""
+        """30 messages with `max_items` 10: 20 are summarised, 10 kept."""
         history = [said("user" if i % 2 == 0 else "assistant", f"{i}") for i in range(30)]
         result = summarize_context(history)
         assert result.stats == {"summarizedItems": 20, "keptItems": 10}
@@ -254,26 +254,26 @@ class TestSummarising:
         assert result.summarized == history[20:]
 
     def test_is_worded_as_specified(self) -> None:  # B10
-        """The words of the specification, as in `Previous 50 turns: 25 user messages, …`."""
+        """The words are `Previous 50 turns: 25 user messages, …`."""
         talk = [said("user", "a"), said("assistant", "b")] * 15
         work = [m for i in range(10) for m in (said("user", "do"), called(f"{i}"))]
         summary = summarize_context([*talk, *work, said("user", "last")], max_items=1).summary
         assert summary == "Previous 50 turns: 25 user messages, 25 model responses, 10 tool calls"
 
     def test_leaves_system_messages(self) -> None:  # B10
-        """They survive, and do not count."""
+        """They stay and do not count."""
         history = [said("system", "s"), *(said("user", f"{i}") for i in range(5))]
         result = summarize_context(history, 2)
         assert result.summarized == [history[0], *history[4:]]
         assert result.stats == {"summarizedItems": 3, "keptItems": 2}
 
     def test_never_tears_a_unit_apart(self) -> None:  # B10, P4
-        """The call of a kept result is kept with it."""
+        """The call of a kept result is kept."""
         history = [said("user", "a"), called("1"), answered("1"), said("user", "b")]
         assert summarize_context(history, 2).summarized == history[1:]
 
     @pytest.mark.parametrize("keep", [10, 3, 0])
-    def test_of_a_short_list_has_nothing_to_say(self, keep: int) -> None:  # B10
+    def test_of_a_short_list_is_empty(self, keep: int) -> None:  # B10
         """A list within `max_items` gives no summary; `max_items` of 0 summarises all."""
         history = [said("user", "a")]
         result = summarize_context(history, keep)

@@ -63,13 +63,13 @@ def forty_fold(message: Message) -> int:
 
 
 class TestAListThatIsPruned:
-    """By the functions for bare lists."""
+    """Lists pruned by the functions for bare lists."""
 
     @given(talks(), ANY_SETTINGS, st.sampled_from(sorted(FORMATS)), st.floats(0, 1))
     def test_takes_what_is_said_and_is_valid(
         self, messages: list[Message], settings: Settings, name: str, share: float
     ) -> None:  # B7, B8, B9, X6, X7
-        """The resulting list, decoded and counted independently, has the final tokens, within the budget or flagged."""
+        """Decoded and counted independently, the list has the reported tokens, within the budget or flagged."""
         listed = encode(messages, name)
         budget = int(get_context_stats(listed, settings=settings).tokens * share)
         result = prune_context(listed, budget, settings=settings)
@@ -84,7 +84,7 @@ class TestAListThatIsPruned:
     def test_by_itself_takes_what_is_said(
         self, messages: list[Message], preset: Settings, name: str
     ) -> None:  # B12
-        """Automatic management counts as a prune does."""
+        """Automatic management reports the tokens of its list too."""
         settings = replace(preset, target_percent=0.2, aim_percent=0.1, windows="blueprint")
         result = auto_manage_context(encode(messages, name), settings=settings)
         final = result.stats["final"]
@@ -93,17 +93,17 @@ class TestAListThatIsPruned:
 
 
 class TestAPrune:
-    """Tests of where the planner's estimates are wrong."""
+    """Prunes whose exact counts differ from the plan's estimates."""
 
     def test_follows_its_first_plan_where_that_fits(self) -> None:
-        """Outputs are cut further before anything goes."""
+        """Outputs are cut further before any message is dropped."""
         for factor in (1, 2):
             done = pruned(SAID, 600, factor)
             assert (done.plan.max_tokens, done.fitted.kept) == (600, (0, 1, 2, 3, 4))
             assert done.tokens <= 600
 
     def test_drops_what_it_must(self) -> None:
-        """Protected messages stay; the reported budget is the one that was asked for."""
+        """Protected messages stay; the result reports the requested budget."""
         done = pruned(SAID, 60, 40)
         assert 4 in done.fitted.kept
         assert 3 not in done.fitted.kept
@@ -111,14 +111,14 @@ class TestAPrune:
         assert done.over_budget is None
 
     def test_says_what_is_over_as_of_the_budget_asked_for(self) -> None:  # B7
-        """With the protected alone above it nothing is tried again."""
+        """If the protected messages alone exceed it, the plan is not made again."""
         done = pruned([*SAID[:4], user("x" * 400)], 60, 40)
         assert done.over_budget is not None
         assert (done.tokens, done.over_budget.protected_tokens, done.over_budget.max_tokens) == (100, 100, 60)
 
     @pytest.mark.parametrize("name", ["anthropic", "gemini"])
     def test_stays_valid_where_it_plans_again(self, name: str) -> None:  # X6
-        """Check that what goes for the exact numbers' sake goes through the mending of the format like all else."""
+        """The messages dropped by the second plan follow the rules of the format too."""
         rounds = ([user(f"ask {n}"), calls(f"{n}"), results(f"{n}", text=OUTPUT), model()] for n in range(6))
         said = [message for one in rounds for message in one]
         messages = list(decode(encode([*said, user("on")], name), name).messages)
@@ -135,7 +135,7 @@ class TestAPrune:
     def test_keeps_units_whole_and_the_budget(
         self, messages: list[Message], budget: int, factor: int
     ) -> None:  # X6
-        """Whatever the counter says of shortened outputs."""
+        """The counter may give any number for shortened outputs."""
         done = pruned(messages, budget, factor)
         history = History.of(messages, settings=PLAIN)
         for members in history.units.members.values():

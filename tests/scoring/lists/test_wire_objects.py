@@ -30,7 +30,7 @@ class TestWireObjects:
     """Messages and wire objects give the same answers."""
 
     def test_are_read_where_they_are_given(self) -> None:
-        """Turns, boundaries, units and tokens of either."""
+        """Turns, boundaries, units and tokens are the same for both."""
         messages = decode(CHAT).messages
         for given in (CHAT, messages):
             assert turn_starts(given) == [0, 3]
@@ -41,7 +41,7 @@ class TestWireObjects:
         assert estimate_message_tokens(CHAT[0]) == estimate_message_tokens(messages[0])
 
     def test_may_be_none(self) -> None:
-        """An empty list needs no format; tokens need no list."""
+        """An empty list needs no format, and tokens need no list."""
         assert as_messages([]) == []
         assert is_over_budget(100, 0, 1, 100)
 
@@ -50,5 +50,5 @@ class TestExports:
     """The names of the package."""
 
     def test_are_all_there(self) -> None:
-        """Check that what `__all__` names can be imported."""
+        """Every name in `__all__` can be imported."""
         assert all(hasattr(scoring, name) for name in scoring.__all__)

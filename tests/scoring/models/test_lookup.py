@@ -44,13 +44,13 @@ class TestNames:
         assert find_model(name).name == row
 
     @pytest.mark.parametrize("name", ["", None, "default", "nonsense", "<synthetic>", "claude", "12", "🙂"])
-    def test_that_nobody_knows_get_the_default(self, name: str | None) -> None:  # B13
-        """The default row is small, and says that it is a guess."""
+    def test_without_a_row_get_the_default(self, name: str | None) -> None:  # B13
+        """The limits of an unknown name are small and marked as assumed."""
         model = find_model(name)
         assert (model.window, model.known) == (100_000, False)
 
-    def test_lead_each_row_to_itself(self) -> None:  # B13
-        """No row hides another."""
+    def test_of_each_row_find_that_row(self) -> None:  # B13
+        """Each row's own name finds that row."""
         assert [find_model(row.name).name for row in known_models()] == [row.name for row in known_models()]
 
     @pytest.mark.parametrize(
@@ -89,17 +89,17 @@ class TestWindows:
 
 
 class TestOverrides:
-    """The user's own rows."""
+    """The user's own limits."""
 
     def test_come_first(self) -> None:  # S11, B13
-        """Even a shorter name of the user's wins over the table, for all models it begins."""
+        """The user's name wins for all models that begin with it, even if the table's name is longer."""
         own = ModelLimits.from_dict({"name": "claude-opus", "window": 500_000})
         assert get_context_limit("claude-opus-4-5", [own]) == 500_000
         assert get_context_limit("claude-sonnet-4-5", [own]) == 200_000
         assert get_context_limit("claude-opus-4-5", [own], BLUEPRINT) == 500_000
 
     def test_change_only_what_they_name(self) -> None:  # B13
-        """Prices and the rest stay the table's; the source says whose row it is."""
+        """Prices and other limits stay the table's; the source names the user's row."""
         own = ModelLimits.from_dict({"name": "gpt-5", "window": 300_000})
         assert own == replace(
             find_model("gpt-5"), window=300_000, source="own setting", date="", own=True, name="gpt-5"
@@ -141,7 +141,7 @@ class TestOverrides:
         ],
     )
     def test_are_refused_with_the_wrong_field(self, data: dict[str, Any], field: str) -> None:  # B13
-        """Nothing absurd enters the table."""
+        """The error names the wrong field of an absurd limit."""
         with pytest.raises(InvalidSettings) as refused:
             ModelLimits.from_dict(data)
         assert [fault.field for fault in refused.value.faults] == [field]

@@ -36,7 +36,7 @@ class TestWhatAlwaysStays:
     """Protected messages."""
 
     def test_is_kept_above_the_budget_and_flagged(self) -> None:  # B7
-        """Nothing is dropped silently and nothing is raised: the flag has the numbers."""
+        """The flag has the numbers; nothing is dropped silently and nothing raised."""
         plan = planned([system("x" * 400), user(), user("y" * 400)], 50)
         assert plan.kept == (0, 2)
         assert plan.over_budget == OverBudget(protected_tokens=200, max_tokens=50)
@@ -51,7 +51,7 @@ class TestWhatAlwaysStays:
         assert plan.over_budget is not None
 
     def test_is_kept_as_the_list_begins_and_ends(self) -> None:  # B7, B8
-        """System and 100 users to 1,000 tokens: the first is system, the last stays last."""
+        """System and 100 users to 1,000 tokens: the system message stays first, the last stays last."""
         plan = planned([system(), *(user("x" * 100) for _ in range(100))], 1_000)
         assert (plan.kept[0], plan.kept[-1]) == (0, 100)
         assert plan.tokens_after <= 1_000
@@ -73,13 +73,13 @@ class TestTheUsersHand:
         assert [plan.cause(i) for i in range(4)] == ["pinned", "pinned", "no_room", "last_unit"]
 
     def test_spares_in_this_plan(self) -> None:  # X5
-        """Check that what the user spares stays, with that reason."""
+        """A spared message stays, with that as its reason."""
         plan = planned([user("x" * 40), user(), user()], 13, spare={0})
         assert plan.fate(0) == "protected"
         assert plan.reason(0) == "protected: spared in this plan"
 
     def test_drops_in_this_plan_what_fits(self) -> None:  # X5
-        """Check that what the user takes out goes though there is room, whole units at once."""
+        """A message that the user drops goes, though there is room, with its whole unit."""
         plan = planned([calls("1"), results("1"), user()], 1_000, drop={1})
         assert plan.removed == (0, 1)
         assert plan.cause(0) == "dropped"
@@ -89,11 +89,11 @@ class TestTheUsersHand:
         assert planned(in_letters("suau"), 1_000, drop={0, 3}).removed == ()
 
     def test_spares_rather_than_drops(self) -> None:
-        """A unit named for both stays."""
+        """A unit that is both spared and dropped stays."""
         assert planned(in_letters("uuu"), 1_000, spare={0}, drop={0}).removed == ()
 
     def test_lets_marked_messages_go_before_all_others(self) -> None:  # X5
-        """Nothing else goes while a marked one stays, whatever it scores."""
+        """A marked message goes before any other, whatever it scores."""
         history = history_of([user(), model(), user("ERROR: failed"), model(), user()])
         history.drop_first.add(2)
         plan = plan_prune(history, BLUEPRINT, 13)
@@ -101,19 +101,19 @@ class TestTheUsersHand:
         assert plan.reason(2) == "dropped: marked to go first"
 
     def test_drops_a_marked_message_that_is_dropped_by_hand(self) -> None:  # X5
-        """To go first is no shelter."""
+        """A mark to go first does not protect from a drop by hand."""
         history = history_of(in_letters("uau"))
         history.drop_first.add(0)
         assert plan_prune(history, BLUEPRINT, 1_000, drop={0}).removed == (0,)
 
     def test_keeps_marked_messages_while_everything_fits(self) -> None:  # X5
-        """To go first is not to go anyway."""
+        """Marked messages stay if everything fits."""
         history = history_of(in_letters("uau"))
         history.drop_first.add(0)
         assert plan_prune(history, BLUEPRINT, 1_000).removed == ()
 
     def test_keeps_of_the_marked_what_still_fits(self) -> None:  # X5
-        """Check that where only marked messages have to go, the strategy chooses among them."""
+        """If only marked messages have to go, the strategy chooses among them."""
         history = history_of([user(), user("x" * 400), model(), user()])
         history.drop_first |= {0, 1}
         plan = plan_prune(history, BLUEPRINT, 12)
@@ -163,12 +163,12 @@ class TestValidity:
     """Tests of what every list needs."""
 
     def test_keeps_the_last_user_message(self) -> None:  # X6
-        """The task stays though the agent has long been at work."""
+        """The task stays, however long the agent has been at work."""
         plan = planned([user("the task"), *[model("ERROR: failed " * 9)] * 20], 200)
         assert plan.reason(0) == "protected: the last user message"
 
     def test_says_when_the_last_user_message_has_no_room(self) -> None:  # X6
-        """It goes rather than break the budget, and the plan names the problem."""
+        """It is dropped rather than exceed the budget, and the plan names the problem."""
         plan = planned([user("x" * 4_000), model(), model()], 10)
         assert plan.problems == (
             "the last user message takes 1,000 tokens and does not fit beside what is always kept",
@@ -186,19 +186,19 @@ class TestValidity:
         assert roomy.kept == (1, 2, 3)
 
     def test_says_when_it_cannot_open_with_the_user(self) -> None:  # X6
-        """Without room for a line, and without any user message or behind a protected one, the plan says so."""
+        """The plan names the problem if there is neither room for a line nor a user message."""
         assert "cannot begin" in planned([model(), model()], 5, wire_format="anthropic").problems[0]
         pinned = planned([model(), model("x" * 400), user()], 10, spare={0}, wire_format="anthropic")
         assert pinned.problems == ("a protected message stands before the first user message that stays",)
 
     @pytest.mark.parametrize("tokens", [-1, 1.5, True, None, "9", float("nan")])
-    def test_is_refused_for_a_budget_that_is_none(self, tokens: Any) -> None:
-        """The budget is a whole number of at least 0."""
+    def test_refuses_an_invalid_budget(self, tokens: Any) -> None:
+        """The error asks for a whole number of at least 0."""
         with pytest.raises(InvalidSettings, match="max_tokens: expected a whole number of tokens"):
             planned([user()], tokens)
 
-    def test_is_refused_for_a_strategy_that_nobody_knows(self) -> None:
-        """The message names those there are."""
+    def test_refuses_an_unknown_strategy(self) -> None:
+        """The error lists the valid strategies."""
         with pytest.raises(
             InvalidSettings, match=r"expected one of foresight, score, newest_first, .*, got 'luck'"
         ):
@@ -206,8 +206,8 @@ class TestValidity:
 
     @pytest.mark.parametrize("name", ["spare", "drop"])
     @pytest.mark.parametrize("position", [2, 5, -1, -2, True, 0.0, None])
-    def test_is_refused_for_a_message_that_is_not_there(self, name: str, position: Any) -> None:
-        """None is counted from the end, and the field is named."""
+    def test_refuses_a_position_that_does_not_exist(self, name: str, position: Any) -> None:
+        """Negative positions are refused too, and the error names the field."""
         wanted = rf"^{name}: expected positions in a list of 2 messages, counted from 0, got {position}"
         positions: dict[str, Any] = {name: [position]}
         with pytest.raises(InvalidSettings, match=wanted):

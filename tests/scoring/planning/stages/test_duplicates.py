@@ -16,17 +16,17 @@ class TestDuplicates:
     """Tests of which outputs are cleared."""
 
     def test_are_all_but_the_newest(self) -> None:  # X7
-        """Three times the same: the first two go, for the sake of the third."""
+        """Of three equal outputs the first two are cleared, because of the third."""
         said = [*ran("1", "make", SAME), *ran("2", "make", SAME), *ran("3", "make", SAME), user()]
         assert places(list(duplicates.find(given(said)))) == [(1, 5), (3, 5)]
 
     def test_are_equal_to_the_last_character(self) -> None:  # X7
-        """Nearly the same is not the same."""
+        """Outputs that differ in one character are not duplicates."""
         said = [*ran("1", "make", SAME), *ran("2", "make", SAME + "!"), user()]
         assert list(duplicates.find(given(said))) == []
 
-    def test_are_no_protected_ones(self) -> None:  # X7, B7
-        """An old copy that is pinned stays, and so does the newest."""
+    def test_are_not_protected_ones(self) -> None:  # X7, B7
+        """An older copy that is pinned stays, and so does the newest one."""
         said = [*ran("1", "make", SAME), *ran("2", "make", SAME), *ran("3", "make", SAME), user()]
         assert places(list(duplicates.find(given(said, kept=frozenset({0}))))) == [(3, 5)]
 
@@ -36,7 +36,7 @@ class TestDuplicates:
         assert places(list(duplicates.find(given(said, gone=frozenset({4}))))) == [(1, 3)]
 
     def test_are_not_looked_for_within_one_message(self) -> None:
-        """A message is no reason for itself."""
+        """Two equal outputs in one message both stay."""
         both = message("tool", "", ToolResult("1", SAME), ToolResult("2", SAME))
         said = [asked("1", "a"), asked("2", "b"), both, user()]
         assert list(duplicates.find(given(said))) == []
@@ -51,7 +51,7 @@ class TestReasons:
     """Tests of what is said of a cleared duplicate."""
 
     def test_name_the_message_that_holds_the_same(self) -> None:  # X3, X7
-        """By its number, and never as if it were there whole where it is not."""
+        """The reason has the message's number, and says whether that message goes or is shortened."""
         said = {state: duplicates.why(Cut(1, 0, 41), state, 1_041) for state in (WHOLE, LESS, GONE)}
         assert {why.cause for why in said.values()} == {"duplicate"}
         assert said[WHOLE].reason == "cleared: message 1,041 holds the same output"
@@ -59,5 +59,5 @@ class TestReasons:
         assert said[GONE].reason == "cleared: message 1,041 had the same output, and goes as well"
 
     def test_tell_the_model_what_stays_true(self) -> None:  # X7
-        """Without a number, which it does not know, and whatever goes later."""
+        """The model is told that the output came again, without a number, which it does not know."""
         assert duplicates.told(Cut(1, 0, 41)) == "the same came again later"

@@ -28,24 +28,24 @@ class TestOldOutputs:
     """Tests of which outputs are replaced."""
 
     def test_are_those_before_the_last_turns_oldest_first(self) -> None:  # X7
-        """Beyond the newest tokens, as the settings of *tool outputs first* say."""
+        """Outputs older than the newest tokens, as the settings of *tool outputs first* say."""
         assert [cut.position for cut in outputs.find(given(turns(), CLEAR))] == [2, 5, 8]
         fewer = replace(CLEAR, tool_outputs_keep_turns=2)
         assert [cut.position for cut in outputs.find(given(turns(), fewer))] == [2, 5]
 
     def test_are_no_protected_ones(self) -> None:  # X7, B7
-        """A pinned one stays as it is."""
+        """A pinned output stays."""
         assert [c.position for c in outputs.find(given(turns(), CLEAR, kept=frozenset({1})))] == [5, 8]
 
     def test_are_shortened_only_where_that_makes_them_shorter(self) -> None:  # X7
-        """An output that is no longer than its head and tail stays whole."""
+        """An output no longer than its head and tail stays whole."""
         shorten = replace(CLEAR, stage_outputs="shorten", tool_outputs_keep_tokens=0)
         short = [user(), *ran("a", "make", file_text("x", 30)), *ran("b", "make", LONG), user(), user()]
         assert [(c.position, c.shorten) for c in outputs.find(given(short, shorten))] == [(4, True)]
 
     @pytest.mark.parametrize(("settings", "wanted"), [(FORESIGHT, False), (BLUEPRINT, False), (CLEAR, True)])
     def test_are_a_setting(self, settings: Settings, wanted: bool) -> None:  # X7
-        """Off as shipped."""
+        """The stage is off in both presets."""
         assert outputs.wanted(settings) is wanted
 
 
@@ -53,7 +53,7 @@ class TestReasons:
     """Tests of what is said of an old output."""
 
     def test_say_what_is_left_of_it(self) -> None:  # X3, X7
-        """The call, or head, tail and error lines."""
+        """The reason names the call, or head, tail and error lines."""
         assert outputs.why(Cut(1, 0), WHOLE, 0) == (
             "old_cleared",
             "cleared: an old output, of which the call stays",

@@ -28,7 +28,7 @@ class TestMaking:
     """The message as it then reads."""
 
     def test_puts_a_line_in_place_of_one_output(self) -> None:  # X7, X6
-        """The other stays, and both still answer their calls; the call names the tool."""
+        """The other output stays, and both still answer their calls; the line names the tool."""
         history = History.of(TWO)
         short = made(TWO[2], history, {0: Cut(2, 0)}, {0: "the same came again later"})
         assert [r.call_id for r in short.results] == ["call_1", "call_2"]
@@ -36,13 +36,13 @@ class TestMaking:
         assert short.results[1] == TWO[2].results[1]
 
     def test_says_what_it_took_where_there_is_no_other_reason(self) -> None:  # X7
-        """And names the tool as well as it can."""
+        """Without another reason it names the tool and the size."""
         history = History.of([TWO[2]])
         [text, _] = [r.text for r in made(TWO[2], history, {0: Cut(0, 0)}, {0: ""}).results]
         assert text.startswith("[output of a tool cleared; it took ")
 
     def test_keeps_head_tail_and_error_lines(self) -> None:  # X7
-        """Of an output that is shortened."""
+        """A shortened output keeps these."""
         broken = message("tool", "", ToolResult("call_1", LONG + "ValueError: no such line\n" + LONG))
         short = made(broken, History.of([broken]), {0: Cut(0, 0, shorten=True)}, {0: ""}).results[0].text
         assert "ValueError: no such line" in short
@@ -50,7 +50,7 @@ class TestMaking:
         assert short.endswith(LONG[-500:])
 
     def test_never_makes_an_output_longer(self) -> None:  # X7
-        """A line that would be no shorter is not put there."""
+        """A replacement that would be no shorter is not made."""
         little = message("tool", "", ToolResult("1", "ok"))
         assert made(little, History.of([little]), {0: Cut(0, 0)}, {0: "x" * 99}) == little
 
@@ -59,7 +59,7 @@ class TestCosts:
     """Tests of what a plan reckons with."""
 
     def test_of_a_part_leave_what_the_rest_takes(self) -> None:  # X7
-        """Clearing one of two outputs gains that one's share."""
+        """Clearing one of two outputs saves that one's tokens."""
         history = History.of(TWO)
         one, both = cost(history, 2, [Cut(2, 0)]), cost(history, 2, [Cut(2, 0), Cut(2, 1)])
         assert both < one < history.tokens[2]
@@ -69,7 +69,7 @@ class TestCosts:
     @pytest.mark.parametrize("counter", [None, FOUR_CHARACTERS])
     @given(messages=sessions())
     def test_are_rather_too_high_than_too_low(self, counter: object, messages: list[Message]) -> None:  # X7
-        """Whatever is cleared, as the estimator counts and by four characters a token."""
+        """Costs are not underestimated, with the estimator and with four characters a token."""
         history = History.of(messages, counter)  # type: ignore[arg-type]
         for position, features in enumerate(history.features):
             outputs = features.traced.outputs
@@ -85,7 +85,7 @@ class TestTheHistory:
     """Tests of what strategies choose from."""
 
     def test_has_the_new_costs_and_is_another(self) -> None:  # X7
-        """Of the message and its unit; the history that it was made of stays as it was."""
+        """The costs of the message and its unit change in a copy; the original history stays."""
         history = History.of([*read("1", "a.py"), user()], settings=FORESIGHT)
         before = (history.tokens[:], history.unit_tokens[:], history.features[:], history.mentions.held[:])
         after = after_stages(history, {1: Shortening(20, lambda m: m)}, [1])
@@ -94,7 +94,7 @@ class TestTheHistory:
         assert (history.tokens, history.unit_tokens, history.features, history.mentions.held) == before
 
     def test_says_nothing_where_an_output_was_emptied(self) -> None:  # X7, X3
-        """It holds no mention and is not cut further; what is only shortened keeps its mentions."""
+        """An emptied output has no mentions and is not cut further; a shortened one keeps its mentions."""
         history = History.of([*read("1", "a.py"), *read("2", "b.py"), user()], settings=FORESIGHT)
         short = {p: Shortening(20, lambda m: m) for p in (1, 3)}
         after = after_stages(history, short, [1])
@@ -104,7 +104,7 @@ class TestTheHistory:
 
     @given(st.integers(0, 3))
     def test_has_the_columns_of_the_other(self, count: int) -> None:
-        """All but those that change are shared."""
+        """All columns that do not change are shared."""
         history = History.of([user()] * count, settings=BLUEPRINT)
         after = after_stages(history, {}, [])
         assert {n for n in History.__slots__ if getattr(after, n) is not getattr(history, n)} == {

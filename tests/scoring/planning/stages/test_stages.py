@@ -45,29 +45,29 @@ class TestTheOrder:
     )  # fmt: skip
 
     def test_is_that_of_the_table(self) -> None:  # X7
-        """Duplicates, superseded reads, old outputs; dropping comes after all of them."""
+        """Duplicates, superseded reads, then old outputs; dropping comes last."""
         assert list(STAGES) == ["duplicates", "superseded", "outputs"]
 
     def test_ends_with_nothing_where_everything_fits(self) -> None:  # X7, B12
-        """No output is replaced for its own sake."""
+        """No output is replaced if everything fits."""
         assert planned(list(self.SAID), 0).shortened == ()
 
     def test_ends_with_the_first_stage_that_suffices(self) -> None:  # X7
-        """A plan that fits goes no further: the read is superseded, and stays."""
+        """If clearing a superseded read is enough, later stages do nothing."""
         plan = planned(list(self.SAID), 20)
         assert (plan.shortened, plan.removed) == ((2,), ())
         assert plan.reason(2) == "cleared: message 7 holds the same output"
         assert plan.reason(1) == "kept: everything fits, with outputs shortened"
 
     def test_goes_on_to_the_next(self) -> None:  # X7
-        """Check that what the first does not free the second does."""
+        """The second stage frees the tokens that the first did not."""
         history = History.of(list(self.SAID))
         plan = planned(list(self.SAID), history.tokens[2])
         assert (plan.shortened, plan.removed) == ((2, 4), ())
         assert plan.reason(4) == "cleared: a.py is read again in message 9"
 
     def test_ends_with_dropping(self) -> None:  # X7
-        """Check that what is left chooses the strategy, by the costs that the stages leave."""
+        """If the stages do not suffice, the strategy drops messages, with the reduced costs."""
         most = planned(list(self.SAID), History.of(list(self.SAID)).tokens[2])
         assert most.removed == ()
         plan = planned(list(self.SAID), most.freed + 1)
@@ -75,14 +75,14 @@ class TestTheOrder:
         assert plan.tokens_after <= plan.max_tokens
 
     def test_replaces_old_outputs_only_as_far_as_has_to_be(self) -> None:  # X7
-        """The oldest first."""
+        """The oldest outputs go first."""
         said = [m for n in range(4) for m in ran(str(n), "make", file_text(f"log {n}"))] + [user(), user()]
         settings = replace(OFF, stage_outputs="clear", tool_outputs_keep_turns=0, tool_outputs_keep_tokens=0)
         assert planned(said, 20, settings).shortened == (1,)
         assert planned(said, History.of(said).tokens[1], settings).shortened == (1, 3)
 
     def test_leaves_blueprint_as_it_is(self) -> None:  # X7, B6
-        """It has no stage: what has no room goes."""
+        """*Blueprint* has no stages."""
         plan = planned(list(self.SAID), 20, BLUEPRINT)
         assert plan.shortened == ()
         assert plan.removed
@@ -92,7 +92,7 @@ class TestTheUsersHand:
     """Tests of what a user says comes first."""
 
     def test_keeps_what_is_pinned_or_spared_whole(self) -> None:  # X7, X5
-        """Though it comes again."""
+        """A pinned or spared output stays, even if it is repeated."""
         said = [*ran("1", "make", SAME), *ran("2", "make", SAME), user(), user()]
         assert planned(said, 20, spare={1}).shortened == ()
         assert planned(said, 20, pinned={1}).shortened == ()
@@ -104,7 +104,7 @@ class TestTheUsersHand:
         assert (plan.shortened, plan.removed) == ((), (2, 3))
 
     def test_leaves_exempt_tools_alone(self) -> None:  # X7, C8
-        """Their outputs are never cleared."""
+        """Outputs of exempt tools are never cleared."""
         said = [
             *ran("1", "make", SAME),
             *read("2", "a.py"),
@@ -120,7 +120,7 @@ class TestReasons:
     """Tests of what a plan says of an output that was replaced."""
 
     def test_do_not_lie_about_a_message_that_goes(self) -> None:  # X3, X7
-        """By score the newer copy goes here, because what called it is worth nothing; the older says so."""
+        """If the newer copy goes because its call scores low, the reason of the older one says so."""
         said = [*ran("1", "ERROR: failed UPDATE: done", SAME), *ran("2", "make", SAME), user(), user()]
         words = type(OFF.weights)({**dict.fromkeys(OFF.weights, 0.0), "keywords": 100.0})
         by_score = replace(BOTH, strategy="score", weights=words)
@@ -129,7 +129,7 @@ class TestReasons:
         assert plan.reason(1) == "cleared: message 4 had the same output, and goes as well"
 
     def test_do_not_lie_about_a_message_that_is_shortened(self) -> None:  # X3, X7
-        """The newest copy is superseded in its turn."""
+        """The reason says that the newest copy is superseded and shortened too."""
         said = [*read("1", "a.py"), *read("2", "a.py"), *wrote("3", "a.py"), user(), user()]
         plan = planned(said, sum(History.of(said).tokens[:2]))
         assert plan.shortened == (1, 3)
@@ -137,7 +137,7 @@ class TestReasons:
         assert plan.reason(3) == "cleared: a.py is rewritten in message 5"
 
     def test_name_messages_by_their_numbers(self) -> None:  # X3
-        """As the list shows them, which is not where they stand in the context."""
+        """The numbers are those of the list, not positions in the context."""
         said = [*ran("1", "make", SAME), *ran("2", "make", SAME), user(), user()]
         history = History.of(said)
         history.numbers = [11, 12, 13, 14, 15, 16]
@@ -145,7 +145,7 @@ class TestReasons:
         assert plan.reason(1) == "cleared: message 14 holds the same output"
 
     def test_count_what_else_is_replaced_in_the_message(self) -> None:  # X3
-        """A message of several outputs has one reason."""
+        """A message with several outputs has one reason, with the count of the others."""
         stage = STAGES["duplicates"]
         assert stage.why(Cut(1, 0, 3), WHOLE, 4).cause in CAUSES
         together = [*ran("a", "x", SAME), *ran("b", "y", file_text("y"))]
@@ -174,7 +174,7 @@ class TestEveryPlan:
     def test_keeps_every_promise_of_a_plan(
         self, messages: list[Message], settings: Settings, strategy: str, share: float
     ) -> None:  # X7, X6, B7, B8
-        """Each message once, in order, units whole, what is protected as it was, within the budget or flagged."""
+        """Each message once, in order, units whole, protected messages unchanged, within the budget or flagged."""
         history = History.of(messages, settings=settings)
         plan = plan_prune(history, settings, int(sum(history.tokens) * share), strategy=strategy)
         assert sorted((*plan.kept, *plan.shortened, *plan.removed)) == list(range(len(messages)))
@@ -190,7 +190,7 @@ class TestEveryPlan:
     def test_never_replaces_what_a_call_was_asked_with(
         self, messages: list[Message], settings: Settings, strategy: str, share: float
     ) -> None:  # X7
-        """The inputs of write and edit calls, and of all others, stand as they were, in the plan and once fitted."""
+        """The arguments of all calls stay as they were, in the plan and in the fitted list."""
         history = History.of(messages, settings=settings)
         plan = plan_prune(history, settings, int(sum(history.tokens) * share), strategy=strategy)
         fitted = fit(plan, history, messages.__getitem__, estimate_message_tokens)
@@ -215,7 +215,7 @@ class TestEveryPlan:
     def test_leaves_a_list_that_its_format_accepts(
         self, messages: list[Message], settings: Settings, name: str, strategy: str, share: float
     ) -> None:  # X7, X6
-        """A list that was valid is valid after, in every wire format, and as long as is said or shorter."""
+        """A valid list stays valid in every wire format, and no longer than before."""
         listed = encode(messages, name, {})
         if validate(listed, name, ready=False):
             return
@@ -231,7 +231,7 @@ class TestEveryPlan:
     def test_fits_as_it_is_counted_in_the_end(
         self, messages: list[Message], settings: Settings, strategy: str, share: float
     ) -> None:  # X7, C5
-        """Settled to exact numbers it is within its budget too."""
+        """Fitted to exact numbers, the plan is within its budget too."""
         settings = replace(settings, strategy=strategy)
         history = History.of(messages, settings=settings)
         done = prune(history, messages, settings, int(sum(history.tokens) * share))
@@ -241,7 +241,7 @@ class TestEveryPlan:
     def test_is_made_of_any_list(
         self, messages: list[Message], settings: Settings, strategy: str, budget: int
     ) -> None:  # X7
-        """Orphans, reused ids, broken arguments, empty messages."""
+        """Orphans, reused ids, broken arguments and empty messages give a plan."""
         plan = plan_prune(History.of(messages, settings=settings), settings, budget, strategy=strategy)
         assert all(plan.reason(i) and plan.cause(i) for i in range(len(messages)))
 
