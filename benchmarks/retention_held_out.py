@@ -14,7 +14,6 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from statistics import fmean
 from types import ModuleType
@@ -24,6 +23,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.retention import Chat, Counter, Kept, pruned
+from benchmarks.retention_other_kinds import load_tool
 from scoring.planning import protection
 from scoring.planning.strategies import foresight
 from scoring.planning.strategies.foresight import greedy, offers, worth
@@ -138,13 +138,7 @@ def _times(value: float, times: float, most: float) -> float:
 
 def main(arguments: Sequence[str]) -> int:
     """Print the recall of each kind as shipped, fitted to all, and with the constants chosen on the others."""
-    spec = spec_from_file_location("retention_tool", arguments[0])
-    assert spec is not None
-    assert spec.loader is not None
-    tool = module_from_spec(spec)
-    sys.modules[spec.name] = tool
-    spec.loader.exec_module(tool)
-    trial = Trial(tool, Path(arguments[1]))
+    trial = Trial(load_tool(arguments[0]), Path(arguments[1]))
     shipped = trial.under(())
     fit = trial.best(list(shipped))
     chosen = {kind: trial.best([other for other in shipped if other != kind]) for kind in shipped}

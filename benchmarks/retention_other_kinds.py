@@ -14,6 +14,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.util import find_spec, module_from_spec, spec_from_file_location
+from pathlib import Path
 from random import Random
 from statistics import fmean
 from types import ModuleType
@@ -246,14 +247,20 @@ def cases(tool: ModuleType, count: Callable[[Chat], int], sessions: int = SESSIO
                 yield tool.TrajectoryCase(kind, n, context, list(map(count, context)), steps)
 
 
-def main(arguments: Sequence[str]) -> int:
-    """Print the recall of each kind: *Foresight*'s at each budget, and its mean beside those of others."""
-    spec = spec_from_file_location("retention_tool", arguments[0])
+def load_tool(path: str | Path) -> ModuleType:
+    """Return the module at a path: the tool that measures retention."""
+    spec = spec_from_file_location("retention_tool", path)
     assert spec is not None
     assert spec.loader is not None
     tool = module_from_spec(spec)
-    sys.modules[spec.name] = tool
+    sys.modules[spec.name] = tool  # its dataclasses look their module up
     spec.loader.exec_module(tool)
+    return tool
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Print the recall of each kind: *Foresight*'s at each budget, and its mean beside those of others."""
+    tool = load_tool(arguments[0])
     count = tool.make_counter()
     habits = {"random": tool.shuffled, "newest": tool.recency_skip, "first user": tool.task_recency}
     if find_spec("langchain_core"):

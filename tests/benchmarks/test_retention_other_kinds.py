@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from importlib.util import module_from_spec, spec_from_file_location
 from random import Random
 from types import ModuleType
 from typing import Any
@@ -11,7 +9,7 @@ from typing import Any
 import pytest
 
 from benchmarks.retention import prune
-from benchmarks.retention_other_kinds import AGENTS, cases, labelled
+from benchmarks.retention_other_kinds import AGENTS, cases, labelled, load_tool
 from benchmarks.retention_talk import CORRECTED, FACTS, OTHER_WORDS, SAME_WORDS, chat
 from tests.shared import shared_path
 
@@ -19,13 +17,7 @@ from tests.shared import shared_path
 @pytest.fixture(scope="module")
 def tool() -> ModuleType:
     """The retention benchmark's script."""
-    spec = spec_from_file_location("retention_tool", shared_path("tools", "retention_bench.py"))
-    assert spec is not None
-    assert spec.loader is not None
-    module = module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
+    return load_tool(shared_path("tools", "retention_bench.py"))
 
 
 class TestChats:
