@@ -6,7 +6,7 @@ end every row of both stores is compared by its hash, and sessions that differ a
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from itertools import islice
 
 from webapp.errors import Conflict, StoreError
@@ -14,7 +14,7 @@ from webapp.store import Store
 from webapp.store.engine import Engine
 from webapp.store.indexed_text import indexed
 from webapp.store.keys import bounds
-from webapp.store.parts import PARTS, of_rows, rows_of
+from webapp.store.parts import PARTS, Part, of_rows, rows_of
 from webapp.store.sessions import SessionRow
 from webapp.store.sql import insert, listed
 
@@ -36,6 +36,7 @@ KEPT = {
     "sessions": "sessions", "memories": "memories or learnings", "access_tokens": "tokens", "webhooks": "webhooks",
 }  # fmt: skip
 BATCH = 500
+Sums = dict[tuple[int, str], int]
 UNFINISHED = "unfinished_copy"
 
 
@@ -59,15 +60,16 @@ def copy(source: Store, target: Store) -> Generator[str, None, None]:
                 yield f"{row.id}: was copied before"
             else:
                 yield f"{row.id}: {_copy_session(source, target, row)}"
+        sums = [_sums(source.db, part) for part in PARTS]
         with target.write():  # with it the mark of the unfinished copy goes, unless the two differ
             _copy_rest(source.db, target)
-            differ = _differing(source.db, target.db)
+            differ = _differing(sums, target.db)
             for row in wanted:
                 if (
                     row.key in differ
                 ):  # it changed without its own row: the usage of a call, what a plan found out
                     yield f"{row.id}: {_copy_session(source, target, row)}, for it has changed"
-            if differ and (differ := _differing(source.db, target.db)):
+            if differ and (differ := _differing(sums, target.db)):
                 said = "; ".join(sorted(set[str]().union(*differ.values())))
                 raise StoreError(f"{target.db.name} differs from {source.db.name}: {said} changed meanwhile")
 
@@ -135,11 +137,14 @@ def _move(
     return count
 
 
-def _differing(source: Engine, target: Engine) -> dict[int, set[str]]:
-    """Return, by session, which parts of the two differ."""
+def _differing(sums: Iterable[Sums], target: Engine) -> dict[int, set[str]]:
+    """Return, by session, which parts of the target do not have the sums of the source."""
     found: dict[int, set[str]] = {}
-    for part in PARTS:
-        ours, theirs = (of_rows(part, db.each(rows_of(part))).items() for db in (source, target))
-        for (session, _), _ in ours ^ theirs:
+    for part, wanted in zip(PARTS, sums, strict=True):
+        for (session, _), _ in wanted.items() ^ _sums(target, part).items():
             found.setdefault(session, set()).add(part.said)
     return found
+
+
+def _sums(db: Engine, part: Part) -> Sums:
+    return of_rows(part, db.each(rows_of(part)))
