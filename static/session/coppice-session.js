@@ -28,7 +28,7 @@ import { Choices, KINDS, NO_CHOICES } from "./choices.js";
 import { bars, deleteDialog, header, noSession, stale } from "./head.js";
 import { closeMenus } from "./menus.js";
 import { numbered } from "./numbered.js";
-import { doesSomething, NO_TRIAL } from "./plan.js";
+import { NO_TRIAL } from "./plan.js";
 import { neighbour, side, TABS } from "./side.js";
 
 /** @typedef {import("./side.js").Tab} Tab */
@@ -416,7 +416,7 @@ export class CoppiceSession extends CoppiceElement {
   }
 
   #applyByKey() {
-    if (this.#tab === "plan" && doesSomething(this.#plan)) this.#planPanel?.apply();
+    if (this.#tab === "plan") this.#planPanel?.apply();
   }
 
   async #askToResume() {

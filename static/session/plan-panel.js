@@ -38,6 +38,8 @@ export class PlanPanel extends CoppiceElement {
   #session = null;
   /** @type {Api.Plan | null} */
   #plan = null;
+  /** The request that the plan answers. */
+  #request = "";
   #plannedMessages = 0;
   /** Milliseconds until a plan that became stale is made again. */
   #pause = CALM_MS;
@@ -237,6 +239,12 @@ export class PlanPanel extends CoppiceElement {
     }, this.#pause);
   }
 
+  /** True while the fields ask for another plan than the one shown. */
+  get #isAhead() {
+    const session = this.#session;
+    return session && JSON.stringify(planRequest(this.#wish, this.#choices, session)) !== this.#request;
+  }
+
   /** Makes a plan for the session as it is now. @param {string | null} [note] */
   async plan(note = null) {
     const session = this.#session;
@@ -254,6 +262,7 @@ export class PlanPanel extends CoppiceElement {
       const plan = await api.plan(session.id, request, mine.signal);
       if (mine.signal.aborted) return;
       this.#plan = plan;
+      this.#request = JSON.stringify(request);
       this.#pause = Math.max(CALM_MS, (performance.now() - began) / SHARE);
       this.#plannedMessages = session.messages;
       this.#error = null;
@@ -281,10 +290,13 @@ export class PlanPanel extends CoppiceElement {
     this.requestUpdate();
   }
 
+  /** Applies the plan of what the fields say: where the one shown is older, that one is made first. */
   async apply() {
-    const plan = this.#plan;
-    if (!plan || this.#busy || !doesSomething(plan)) return;
+    if (!this.#plan || this.#busy) return;
     if (this.#stale) return this.plan(STALE);
+    if (this.#isAhead) await this.plan();
+    const plan = this.#plan;
+    if (!plan || this.#busy || this.#isAhead || !doesSomething(plan)) return;
     this.#busy = true;
     this.requestUpdate();
     const { ids } = this.#choices;

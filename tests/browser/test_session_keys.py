@@ -7,6 +7,7 @@ import re
 from playwright.sync_api import Page, expect
 
 from tests.browser.test_session import open_session, row
+from tests.browser.waiting import hold
 from tests.browser.writing import managed
 from tests.servers import Server
 from webapp.services.planning.requests import PruneRequest
@@ -93,6 +94,22 @@ class TestFocus:
         page.keyboard.press("Enter")
         expect(page.get_by_role("status").filter(has_text="messages pruned")).to_be_visible()
         expect(page.locator(".side :focus")).to_have_count(1)
+
+    def test_applies_what_the_slider_says_before_that_is_planned(self, page: Page, server: Server) -> None:
+        """Enter while the plan shown is older makes the plan for the slider, and applies that one."""
+        open_session(page, server, managed(server, 60))
+        expect(page.get_by_role("button", name=re.compile("^Prune .* messages"))).to_be_enabled()
+        page.get_by_label("Cut to").focus()
+        hold(page, "**/plan", lambda: page.keyboard.press("ArrowLeft"), others=True)
+        with (
+            page.expect_response(lambda answer: answer.url.endswith("/plan")) as planned,
+            page.expect_request("**/prune") as pruned,
+        ):
+            page.keyboard.press("Enter")
+        plan = planned.value.json()
+        assert plan["max_tokens"] == plan["limit"] * 59 // 100
+        assert pruned.value.post_data_json == {"plan_id": plan["plan_id"]}
+        expect(page.get_by_role("status").filter(has_text="messages pruned")).to_be_visible()
 
 
 class TestNotices:
