@@ -37,6 +37,9 @@ REASONS = {
 ALWAYS = frozenset({"system", "last_unit", "pinned", "spared", "fresh_tail"})
 # The first of the user's own messages is kept too, unless it takes more than this share of the budget.
 FIRST_USER_SHARE = 0.25
+# A task that does not fit the share is protected if it takes at most this part of what is left beside what is always
+# kept: where a system prompt takes most of the budget, the share is too small for a sentence.
+TASK_SHARE = 0.25
 # However much of the share users' words take, so much of it is there once more for what may be shortened: an error
 # that nothing resolved is not to depend on how much users said.
 LEAST_FOR_ERRORS, LEAST_GUARDED = 2.0, 0.5
@@ -91,7 +94,7 @@ def protect(
     if own and _cost(history, causes, own[0]) <= room:
         room -= _mark(history, causes, "last_user", own, dropped)
     whole_share = int(room * settings.guarded_percent / 100)
-    share = _Share(history, causes, dropped, whole_share)
+    share = _Share(history, causes, dropped, whole_share, int(room * TASK_SHARE))
     share.protect_words(guards)
     room -= share.spent
     spoken = _user_words(history, settings, max_tokens, room, causes, dropped, guards.spoken)
@@ -107,9 +110,9 @@ class _Share:
     """The share of a budget for messages whose loss would mislead; `left` and `spent` are tokens."""
 
     def __init__(
-        self, history: History, causes: dict[int, str], dropped: Collection[int], share: int
+        self, history: History, causes: dict[int, str], dropped: Collection[int], share: int, for_task: int
     ) -> None:
-        self._history, self._causes, self._dropped = history, causes, dropped
+        self._history, self._causes, self._dropped, self._for_task = history, causes, dropped, for_task
         self.left, self.spent = share, 0
 
     def protect_words(self, guards: Guards) -> None:
@@ -142,9 +145,13 @@ class _Share:
         question = question_of(self._history, position)
         both = [position] if question is None else [position, question]
         cost = sum([_cost(self._history, self._causes, one) for one in both])
-        if cost > self.left or self._history.units.head[position] in self._dropped:
+        outside = cause == "task" and self.left < cost <= self._for_task
+        if (cost > self.left and not outside) or self._history.units.head[position] in self._dropped:
             return
-        self.left -= cost
+        if outside:
+            self._for_task -= cost
+        else:
+            self.left -= cost
         self.spent += cost
         _mark(self._history, self._causes, cause, [position], ())
         if question is not None:

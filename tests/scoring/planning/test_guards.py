@@ -6,6 +6,8 @@ import json
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
 from scoring.history import History
 from scoring.messages import Message, ToolCall, message
 from scoring.planning import PrunePlan, plan_prune
@@ -149,6 +151,16 @@ class TestKeeping:
         budget = last + round(share * 100 / FORESIGHT.guarded_percent)
         plan = plan_prune(history, FORESIGHT, budget)
         assert (plan.fate(3), plan.cause(3)) == ("protected", "error")
+
+    @pytest.mark.parametrize(("part", "cause"), [(0.22, "task"), (0.3, "")])
+    def test_keeps_a_task_of_up_to_a_quarter_of_the_room(self, part: float, cause: str) -> None:
+        """In a dialogue whose system prompt takes most of the budget, a short task exceeds the share of it."""
+        task = user("I would like to move my flight of Tuesday to Wednesday, with the same seats.")
+        asked = (model("Which of them?"), user("The one to Oslo."))
+        history = History.of([system(), task, *asked, *work(8), user("go on")], settings=FORESIGHT)
+        always = history.tokens[0] + history.tokens[-1]
+        plan = plan_prune(history, FORESIGHT, always + round(history.tokens[1] / part))
+        assert (plan.cause(1) if plan.fate(1) == "protected" else "") == cause
 
     def test_keeps_the_last_that_users_wrote_themselves(self) -> None:
         """An agent that gets outputs as user messages has its task, even if that takes most of the budget."""
