@@ -124,23 +124,15 @@ class Planning:
         with view.lock:
             _refuse_pinned(view, drop, spare)
             preset, settings = preset_of(settings), settings_for(settings, view.history.facts)
-            unchanged = not spare and not drop
-            known = view.memo.get(name) if unchanged else None
+            known = view.memo.get(name) if not spare and not drop else None
             if isinstance(known, PrunePlan):
                 plan = known
             else:
-                history = view.history
-                if reads_keywords(settings, strategy):
-                    history = self._rated(view, lexicon_of(settings.keywords))
-                plan = plan_prune(
-                    history, settings, budget, strategy=strategy,
-                    spare=view.positions(spare), drop=view.positions(drop),
-                )  # fmt: skip
-                if unchanged:
+                plan = self._planned(view, settings, budget, strategy, spare, drop)
+                if not spare and not drop:
                     if len(view.memo) > 4:
                         view.memo.clear()
                     view.memo[name] = plan
-            size = len(plan.scores)
             base = plan
             if shorten:
                 chosen = self._chosen_shortenings(session, view, shorten)
@@ -151,9 +143,25 @@ class Planning:
         return SessionPlan(
             id=secrets.token_hex(8), session_id=session.id, version=session.version, inputs=inputs, view=view,
             plan=plan, tried=tried, asked=asked, settings=settings, preset=preset, limits=limits, scale=scale,
-            max_tokens=shown, size=size, base=base, chosen=bool(drop or shorten),
+            max_tokens=shown, size=len(base.scores), base=base, chosen=bool(drop or shorten),
             cached_for_hour=session.state.cached_for_hour, cold=session.cache_is_cold,
         )  # fmt: skip
+
+    def _planned(
+        self, view: SessionHistory, settings: Settings, budget: int, strategy: str | None,
+        spare: Collection[int], drop: Collection[int],
+    ) -> PrunePlan:  # fmt: skip
+        history = view.history
+        if reads_keywords(settings, strategy):
+            history = self._rated(view, lexicon_of(settings.keywords))
+        return plan_prune(
+            history,
+            settings,
+            budget,
+            strategy=strategy,
+            spare=view.positions(spare),
+            drop=view.positions(drop),
+        )
 
     @contextmanager
     def reading(self, session_id: str) -> Iterator[Session]:

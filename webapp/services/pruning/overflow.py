@@ -6,6 +6,7 @@ the note. Shortened messages stay in the context in their short form; the log ke
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from scoring.assembly import Emergency, NoUserMessageFits, SystemTooLarge, relieve
@@ -32,7 +33,6 @@ from webapp.store.operations import OperationRow
 
 # What the summary with the note may take of the budget, and at most.
 SUMMARY_SHARE, MOST_SUMMARY, LEAST_SUMMARY = 0.1, 1_200, 40
-
 
 # With less than this beside the system prompt there is no context to speak of.
 LEAST_BESIDE = 256
@@ -86,13 +86,7 @@ class Overflow:
             Conflict: as `relieve`.
         """
         items = view_items(self._store, session.key)
-        available = max(0, session.usable_estimate - session.pruned.beside)
-        if not available:
-            raise Conflict(self._no_room(session))
-        if goal is not None:
-            system = sum(one.tokens for one in items if one.message.role == "system")
-            if system + LEAST_BESIDE <= goal - session.pruned.beside:
-                available = min(available, goal - session.pruned.beside)
+        available = self._available(session, items, goal)
         room = min(MOST_SUMMARY, max(LEAST_SUMMARY, int(available * SUMMARY_SHARE)))
         spoken = {n for n, s in enumerate(items) if isinstance(s.row, MessageRow) and s.row.role != "system"}
         done = self._relieved(session, items, available, room, overflow)
@@ -127,6 +121,21 @@ class Overflow:
             available=available,
         )
         return Done(operation, event, shown)
+
+    def _available(self, session: Session, items: Sequence[ViewItem], goal: int | None) -> int:
+        """Return the estimated tokens for messages, at most those of the goal if it leaves enough beside the prompt.
+
+        Raises:
+            Conflict: there are none.
+        """
+        available = max(0, session.usable_estimate - session.pruned.beside)
+        if not available:
+            raise Conflict(self._no_room(session))
+        if goal is not None:
+            system = sum(one.tokens for one in items if one.message.role == "system")
+            if system + LEAST_BESIDE <= goal - session.pruned.beside:
+                return min(available, goal - session.pruned.beside)
+        return available
 
     def _no_room(self, session: Session) -> str:
         """Return why nothing can be gained: the prompt and the tools take all usable tokens."""
