@@ -27,6 +27,12 @@ def database_in(folder: Path) -> Database:
     return folder / "coppice.db"
 
 
+def option_in(folder: Path) -> str:
+    """Return the place of the store of a test's folder as a command takes it."""
+    database = database_in(folder)
+    return str(database) if isinstance(database, Path) else database.url
+
+
 @dataclass(frozen=True)
 class Server:
     """`url` has no slash at its end; `app` holds the services, `flask` the WSGI application over them."""

@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from tests.ports import free_port
-from tests.servers import database_in
+from tests.servers import option_in
 from tests.shared import ROOT
 from tests.waiting import PATIENCE, until
 from tests.webapp.commands.running import Run
@@ -86,7 +86,7 @@ class TestFollow:
 
     def test_ends_at_once_with_a_wrong_token(self, tmp_path: Path, run: Run) -> None:
         """One line says how to get a right one."""
-        assert run("token", "--db", database_in(tmp_path)).code == 0
+        assert run("token", "--db", option_in(tmp_path)).code == 0
         with (
             started(tmp_path, "--port", "0") as (_, url),
             follower(tmp_path, url, COPPICE_TOKEN="x") as process,

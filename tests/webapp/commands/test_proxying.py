@@ -10,7 +10,7 @@ import pytest
 
 from tests.ports import free_port, listens
 from tests.reach.upstream import strict_upstream
-from tests.servers import database_in
+from tests.servers import option_in
 from tests.waiting import until
 from tests.webapp.commands.running import Run
 from tests.webapp.serving.processes import started
@@ -65,7 +65,7 @@ class TestBesideAServer:
         """Tokens are required of all programs; the server's proxy has one of its own."""
         monkeypatch.setenv("COPPICE_HINTS", str(tmp_path / "hints"))
         monkeypatch.delenv("COPPICE_TOKEN", raising=False)
-        assert main(["token", "--db", str(database_in(tmp_path))]) == 0
+        assert main(["token", "--db", option_in(tmp_path)]) == 0
         token = next(word for word in capsys.readouterr().out.split() if word.startswith("coppice_"))
         port = free_port()
         with strict_upstream() as provider:
@@ -93,7 +93,7 @@ class TestAlone:
     ) -> None:
         """A token that is stolen from its machine reads no session."""
         monkeypatch.setenv("COPPICE_HINTS", str(tmp_path / "hints"))
-        db = database_in(tmp_path)
+        db = option_in(tmp_path)
         sender = run("token", "--role", "sender", "--db", db).out.strip()
         viewer = run("token", "--role", "viewer", "--db", db).out.strip()
         with strict_upstream() as provider, started(tmp_path, "--port", "0") as (_, url):
