@@ -6,6 +6,7 @@ these errors and for those of `scoring`.
 
 from __future__ import annotations
 
+from json import JSONDecodeError
 from typing import Any
 
 from scoring.errors import InvalidList, InvalidSettings, MalformedMessage, ScoringError, UnknownFormat
@@ -101,6 +102,8 @@ STATUS: tuple[tuple[type[Exception], int, str], ...] = (
     (FullDisk, 503, "store_full"),
     (ReadOnlyStore, 503, "store_read_only"),
     (DamagedStore, 503, "store_damaged"),
+    # Only the store's own texts are read without a check, so another text never gets here.
+    (JSONDecodeError, 503, "store_damaged"),
     (ClosedStore, 503, "store_closed"),
     (StoreError, 500, "store_failed"),
     (InvalidSettings, 422, "invalid_settings"),
@@ -121,7 +124,13 @@ def to_json(error: Exception) -> dict[str, Any]:
     kind = next((name for cls, _, name in STATUS if isinstance(error, cls)), None)
     if kind is None:
         return {"error": {"type": "internal", "message": "the server failed; see its log", "details": []}}
-    return {"error": {"type": kind, "message": str(error), "details": _details(error)}}
+    return {"error": {"type": kind, "message": _message(error), "details": _details(error)}}
+
+
+def _message(error: Exception) -> str:
+    if isinstance(error, JSONDecodeError):
+        return f"a value in the store is damaged ({error}); `coppice verify` names it"
+    return str(error)
 
 
 def _details(error: Exception) -> list[dict[str, Any]]:

@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 from flask import Flask
 
+from tests.webapp.building import managed, wire
 from tests.webapp.promises import Client
+from webapp.app import App
 from webapp.errors import BusyStore, ClosedStore, Conflict, FullDisk, NotFound, StalePlan
 from webapp.routes.problems import wants_json
 
@@ -53,6 +55,18 @@ class TestUnderTheApi:
     def test_a_busy_store_says_when_to_come_back(self, failing: Any) -> None:
         """In the header that clients know."""
         assert failing(BusyStore("busy")).get("/api/sessions").headers["Retry-After"] == "1"
+
+    @pytest.mark.parametrize("value", ["", "{", '{"role": "us', "\x01"])
+    def test_a_damaged_value_in_the_store_is_named_as_such(
+        self, client: Client, app: App, value: str
+    ) -> None:  # X2
+        """The answer is no unknown failure, and says how to find the row."""
+        session = managed(app, wire("user", "one"))
+        with app.store.write():
+            app.store.db.run("UPDATE messages SET card = ?", (value,))
+        answer = client.get(f"/api/sessions/{session}/messages")
+        assert (answer.status_code, answer.json["error"]["type"]) == (503, "store_damaged")
+        assert "coppice verify" in answer.json["error"]["message"]
 
     @pytest.mark.parametrize(
         ("method", "path", "status"),
