@@ -137,7 +137,7 @@ class VectorWords(WordIndex):
         joined = f"{_ENTRIES}{_MESSAGES}" if "m." in where else ""
         matching = f"FROM entry_words w {joined}WHERE w.words @@ ?::tsquery {where}"
         if within.session is None:
-            matching += self._newest(matching, (sought, *values))
+            matching = self._newest(matching, (sought, *values))
         sql = (
             f"SELECT best.key, e.message_no FROM (SELECT w.key, ts_rank(w.words, ?::tsquery, 1) AS rank {matching}"
             "ORDER BY rank DESC, w.key DESC LIMIT ? OFFSET ?) best JOIN entries e ON e.key = best.key "
@@ -147,17 +147,20 @@ class VectorWords(WordIndex):
         return [(k >> SHIFT, number(k), no) for k, no in rows]
 
     def _newest(self, matching: str, values: tuple[Any, ...]) -> str:
-        """Return the condition that limits a search to the newest blocks with enough matches, "" for all blocks."""
+        """Return the condition of a search, limited to the newest blocks with enough matches, or to none."""
         last = (self._db.value("SELECT max(n) FROM entry_words") or 0) >> BLOCK
         blocks = 2  # the last one may have just begun
+        # Read one by one: of a word's beginning the index gathers every match of the whole store.
+        limited = matching.replace("w.words @@ ?::tsquery", "(w.words @@ ?::tsquery) IS TRUE")
+        limited += f"AND w.n >= {(last - 1) << BLOCK} "
         while blocks <= last:
-            newest = ", ".join(map(str, range(last - blocks + 1, last + 1)))
-            limited = f"AND ARRAY[w.n >> {BLOCK}] && ARRAY[{newest}]::bigint[] "
-            found = self._db.value(f"SELECT count(*) {matching}{limited}", values)
+            found = self._db.value(f"SELECT count(*) {limited}", values)
             if found >= ENOUGH:
                 return limited
             blocks *= min(WIDER, max(2, math.ceil(SPARE * ENOUGH / max(1, found))))
-        return ""
+            newest = ", ".join(map(str, range(last - blocks + 1, last + 1)))
+            limited = f"{matching}AND ARRAY[w.n >> {BLOCK}] && ARRAY[{newest}]::bigint[] "
+        return matching
 
     def put_memory(self, number: int, text: str) -> None:
         """Index a memory or learning that is new or has changed."""
