@@ -35,6 +35,8 @@ DAY_MS = 24 * 3600 * 1000
 GROWS_AFTER_MS = 3600 * 1000
 # If the last night is longer ago, the server was off or a clock was set: the limits wait for one night more.
 LONGEST_GAP = timedelta(days=7)
+# The dates of servers in several time zones differ by at most so much.
+ZONES = timedelta(days=1)
 MIB = 1 << 20
 # The hour of the day, in the server's own time, from which the limits are applied.
 NIGHT = 3
@@ -260,10 +262,10 @@ class RetentionService:
         night = night_of(self._environment.clock())
         with self._store.write():
             last = self._store.small.setting(LAST_RUN)
-            if last == night:
+            if timedelta() <= _after(last, night) <= ZONES:
                 return False
             self._store.small.put_setting(LAST_RUN, night)
-        if not _follows(night, last):
+        if not timedelta() < _after(night, last) <= LONGEST_GAP:
             return False
         done = self.apply()
         if done.sessions:
@@ -297,12 +299,12 @@ def night_of(now: int) -> str:
     return (today if today.hour >= NIGHT else today - timedelta(days=1)).date().isoformat()
 
 
-def _follows(night: str, last: object) -> bool:
-    """Return whether a night comes after the last one that was noted, and not too long after it."""
+def _after(night: object, other: object) -> timedelta:
+    """Return how long a night comes after another; infinite if one of them is no date."""
     try:
-        return timedelta() < date.fromisoformat(night) - date.fromisoformat(str(last)) <= LONGEST_GAP
+        return date.fromisoformat(str(night)) - date.fromisoformat(str(other))
     except ValueError:
-        return False
+        return timedelta.max
 
 
 def next_night(now: int) -> datetime:

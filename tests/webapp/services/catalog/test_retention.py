@@ -251,6 +251,18 @@ class TestApplying:
         assert [app.retention.run_if_due(), other.run_if_due()] == [True, False]
         assert ids(app) == set()
 
+    def test_happens_once_with_servers_in_several_time_zones(self, app: App, now: list[int]) -> None:
+        """A server whose date is the day before does not begin the night again."""
+        app.retention.put(limits(days=30))
+        now[0] += DAY_MS
+        assert app.retention.run_if_due() is True
+        session(app, "a")
+        now[0] -= DAY_MS
+        assert app.retention.run_if_due() is False
+        now[0] += DAY_MS
+        assert app.retention.run_if_due() is False
+        assert ids(app) == {"a"}
+
     def test_says_when(self, app: App, now: list[int]) -> None:
         """In the server's own time."""
         app.retention.put(limits(days=30))
