@@ -179,9 +179,7 @@ class Queue:
             self._trouble = ""
             if broken:
                 log.warning("the queue %s answers again", shown(self.url))
-            if (
-                broken or not complete
-            ):  # Redis may have begun with nothing, and events that were in it are gone
+            if broken or not complete:  # Redis may have begun with nothing, so events are gone
                 broken = False
                 lost()
             for entry, fields in entries:
