@@ -108,6 +108,8 @@ def sound_query(path: str, method: str, session: str) -> dict[str, str]:
     """Return the query without which an operation does not succeed."""
     if (method, path) == ("delete", SESSION):
         return {"confirm": session}
+    if path == f"{SESSION}/heaviest/members":
+        return {"kind": "repeated", "name": ""}
     return {"q": "word"} if path in ("/api/search", f"{SESSION}/archive") else {}
 
 
