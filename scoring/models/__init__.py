@@ -9,6 +9,7 @@ from scoring.models.lookup import (
     largest_call,
     window_above,
     window_to_offer,
+    without_marker,
 )
 from scoring.models.prices import CURRENCY, CallTokens, PruneCost, Spent, context_cost, prune_cost, spent
 
@@ -28,4 +29,5 @@ __all__ = [
     "spent",
     "window_above",
     "window_to_offer",
+    "without_marker",
 ]

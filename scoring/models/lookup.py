@@ -242,6 +242,11 @@ def is_wide(name: str | None) -> bool:
     return WIDE_MARKER in (name or "").lower()
 
 
+def without_marker(name: str) -> str:
+    """Return a model's name in small letters, without the marker of its window of a million tokens."""
+    return name.lower().replace(WIDE_MARKER, "")
+
+
 def known_models() -> list[ModelLimits]:
     """Return the table's rows, in its order."""
     return [row for _, row in _table("current")[0]]
@@ -287,7 +292,7 @@ def _version_before(row: Key, numbers: Sequence[str]) -> int | None:
 @lru_cache(maxsize=4_096)
 def _key(name: str) -> Key:
     """Return the words and the version numbers of a name in order, without provider, date and marker."""
-    plain = name.lower().replace(WIDE_MARKER, "").rsplit("/", 1)[-1].split("@")[0]
+    plain = without_marker(name).rsplit("/", 1)[-1].split("@")[0]
     plain = _without_maker(_SIZE.sub(r"\1\2", plain))
     plain = _JOINED.sub(r"\1-\2", ALIASES.get(plain, plain).replace("gpt-35-", "gpt-3.5-"))
     tokens = [t for t in re.split(r"[-_.:\s]+", plain) if t]

@@ -26,7 +26,7 @@ def remember_compaction(session: Session, tokens: int, at: int) -> None:
     state.told_window, state.told_at = window, tokens
     if model.known:
         why = f"{AGENTS[row.source].label} compacted another session at {tokens:,} tokens"
-        session.environment.remember_window(window_key(row.source, model), window, why, at)
+        session.environment.remember_window(window_key(row, model), window, why, at)
 
 
 def remember_marker(session: Session) -> None:
@@ -34,5 +34,5 @@ def remember_marker(session: Session) -> None:
     row, model = session.row, session.environment.model(session.row.model)
     if is_wide(row.model) and row.source in AGENTS and model.known:
         why = "another session names the model with this window"
-        key = window_key(row.source, model)
+        key = window_key(row, model)
         session.environment.remember_window(key, model.window, why, row.last_activity_at)

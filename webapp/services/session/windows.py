@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from scoring.models import ModelLimits, is_wide, window_above
+from scoring.models import ModelLimits, is_wide, window_above, without_marker
 from webapp.agents import AGENTS
 from webapp.services.session.limits import Window
 from webapp.services.session.state import SessionState
@@ -53,7 +53,7 @@ def _told(
         yield Window(model.window, "marker", "named with the model")
     if row.source not in AGENTS or not model.known:
         return
-    if (known := remembered().get(window_key(row.source, model))) is not None:
+    if (known := remembered().get(window_key(row, model))) is not None:
         yield Window(known["window"], "remembered", known["why"])
     usual = AGENTS[row.source].usual_window
     if usual is not None and usual < model.window:
@@ -62,6 +62,10 @@ def _told(
         )
 
 
-def window_key(source: str, model: ModelLimits) -> str:
-    """Return the key under which the window of an agent with a model is stored."""
-    return f"{source} {model.name}"
+def window_key(row: SessionRow, model: ModelLimits) -> str:
+    """Return the key under which the window of a session's agent with its model is stored.
+
+    A model that nobody lists has a key of its own, although its limits are those of the version before it.
+    """
+    name = without_marker(row.model or "") if model.assumed else model.name
+    return f"{row.source} {name}"

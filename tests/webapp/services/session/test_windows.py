@@ -13,6 +13,7 @@ from webapp.app import App
 from webapp.services.session.answers import Session
 
 WIDE, NARROW = "claude-opus-4-7", "claude-sonnet-4-5"
+LISTED, UNLISTED = "claude-opus-4-8", "claude-opus-4-9"
 
 
 def taking(app: App, session_id: str, *inputs: int) -> Session:
@@ -68,6 +69,12 @@ class TestTheWindowOfAnAgent:
             assert session.limit_source == "Claude Code compacted another session at 967,000 tokens"
         other = app.sessions.get(followed(app, *conversation(1), session_id="x", model="claude-opus-4-6"))
         assert other.window_assumed
+
+    def test_of_a_version_nobody_lists_is_remembered_for_it_alone(self, app: App) -> None:  # X10
+        """It has the limits of the version before it until then, and never the other way round."""
+        compacted(app, followed(app, *conversation(2), session_id="told", model=UNLISTED), 967_000)
+        assert app.sessions.get(followed(app, session_id="own", model=UNLISTED)).window == 1_000_000
+        assert app.sessions.get(followed(app, session_id="before", model=LISTED)).window_assumed
 
     @pytest.mark.parametrize("order", [(0, 1), (1, 0)])
     def test_is_what_was_told_last(self, app: App, order: Any) -> None:  # X10
