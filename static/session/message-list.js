@@ -99,15 +99,8 @@ export class MessageList extends CoppiceElement {
       "choose-selected": ({ dataset }) => this.#choose(dataset.kind ?? ""),
       "select-none": () => this.#select(() => this.#selected.clear()),
     });
+    this.#listenToFields();
     this.listen(this, "click", (/** @type {MouseEvent} */ event) => this.#clicked(event));
-    this.listen(this, "change", (/** @type {Event} */ event) => {
-      const { name, value } = /** @type {HTMLSelectElement} */ (event.target);
-      if (["role", "tool", "sort"].includes(name)) this.#change({ [name]: value });
-    });
-    this.listen(this, "input", (/** @type {Event} */ event) => {
-      const field = /** @type {HTMLInputElement} */ (event.target);
-      if (field.type === "search") this.#change({ q: field.value }, address.write);
-    });
     for (const type of ["pointerout", "focusout"])
       this.listen(this, type, (/** @type {PointerEvent | FocusEvent} */ event) => this.#left(event));
     this.listen(window, "scroll", () => this.#look());
@@ -128,6 +121,17 @@ export class MessageList extends CoppiceElement {
       this.life,
     );
     this.refresh();
+  }
+
+  #listenToFields() {
+    this.listen(this, "change", (/** @type {Event} */ event) => {
+      const { name, value } = /** @type {HTMLSelectElement} */ (event.target);
+      if (["role", "tool", "sort"].includes(name)) this.#change({ [name]: value });
+    });
+    this.listen(this, "input", (/** @type {Event} */ event) => {
+      const field = /** @type {HTMLInputElement} */ (event.target);
+      if (field.type === "search") this.#change({ q: field.value }, address.write);
+    });
   }
 
   stop() {

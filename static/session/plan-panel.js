@@ -103,6 +103,14 @@ export class PlanPanel extends CoppiceElement {
   start() {
     this.#recall();
     this.#followChanges();
+    this.#listenToButtons();
+    this.#listenToFields();
+    // A plan that failed for want of a server is made once there is one.
+    this.hear(live, ["state"], (state) => state === "live" && this.#error && this.plan(this.#note));
+    for (const name of ["pointerleave", "focusout"]) this.listen(this, name, () => this.#followChanges());
+  }
+
+  #listenToButtons() {
     this.actions({
       "apply-plan": () => this.apply(),
       relieve: () => this.#relieve(),
@@ -122,6 +130,9 @@ export class PlanPanel extends CoppiceElement {
           this.#patch(this.#plan ? withoutOwn(this.#plan) : {}),
         ),
     });
+  }
+
+  #listenToFields() {
     this.listen(this, "input", (/** @type {Event} */ event) =>
       this.#wishes(/** @type {HTMLInputElement} */ (event.target)),
     );
@@ -131,9 +142,6 @@ export class PlanPanel extends CoppiceElement {
       this.#keep(address.step);
     };
     this.addEventListener("toggle", toggled, { capture: true, signal: this.life }); // it does not bubble
-    // A plan that failed for want of a server is made once there is one.
-    this.hear(live, ["state"], (state) => state === "live" && this.#error && this.plan(this.#note));
-    for (const name of ["pointerleave", "focusout"]) this.listen(this, name, () => this.#followChanges());
   }
 
   stop() {
