@@ -42,6 +42,7 @@ QUIET = (
     "--no-first-run",
     "--disable-quic",
     "--disable-gpu",
+    "--disable-smooth-scrolling",  # now and then it loses a key that is pressed as an animation ends
     f"--disable-features={','.join(WITHOUT)}",
 )
 
