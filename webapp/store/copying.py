@@ -64,10 +64,9 @@ def copy(source: Store, target: Store) -> Generator[str, None, None]:
         with target.write():  # with it the mark of the unfinished copy goes, unless the two differ
             _copy_rest(source.db, target)
             differ = _differing(sums, target.db)
+            # A session changes without its own row by the usage of a call, and by what a plan finds out.
             for row in wanted:
-                if (
-                    row.key in differ
-                ):  # it changed without its own row: the usage of a call, what a plan found out
+                if row.key in differ:
                     yield f"{row.id}: {_copy_session(source, target, row)}, for it has changed"
             if differ and (differ := _differing(sums, target.db)):
                 said = "; ".join(sorted(set[str]().union(*differ.values())))

@@ -214,14 +214,19 @@ class Log:
 
     def entries_of(self, session: int, row: MessageRow) -> list[EntryRow]:
         """Return the entries that make up a message, without superseded ones."""
-        own = [e for e in self.entries(session, row.first_seq, row.last_seq) if e.message_no == row.no]
-        replaced = {e.supersedes for e in own}
-        return [e for e in own if e.seq not in replaced]
+        return _current(
+            e for e in self.entries(session, row.first_seq, row.last_seq) if e.message_no == row.no
+        )
 
     def rows_of(self, session: int, nos: Sequence[int]) -> dict[int, list[EntryRow]]:
-        """Return the entries of several messages, by message number."""
+        """Return the entries of several messages, by message number; one query for those that follow each other."""
         rows = self.messages(session, nos)
-        return {no: self.entries_of(session, row) for no, row in rows.items()}
+        found: dict[int, list[EntryRow]] = {no: [] for no in rows}
+        for first, last in _spans(rows.values()):
+            for entry in self.entries(session, first, last):
+                if entry.message_no in found:
+                    found[entry.message_no].append(entry)
+        return {no: _current(entries) for no, entries in found.items()}
 
     # -- reading messages
 
@@ -316,6 +321,24 @@ def _is_of(tool: str, card: dict[str, Any]) -> bool:
 def _entry(row: tuple[Any, ...]) -> EntryRow:
     values: list[Any] = [number(row[0]), *row[1:10], unpack(row[10]), *row[11:]]
     return EntryRow(*values)
+
+
+def _current(entries: Iterable[EntryRow]) -> list[EntryRow]:
+    """Return the entries of one message that no later one supersedes."""
+    own = list(entries)
+    replaced = {entry.supersedes for entry in own}
+    return [entry for entry in own if entry.seq not in replaced]
+
+
+def _spans(rows: Iterable[MessageRow]) -> list[tuple[int, int]]:
+    """Return the first and last seq of each run of messages without a gap between them."""
+    spans: list[tuple[int, int]] = []
+    for first, last in sorted((row.first_seq, row.last_seq) for row in rows):
+        if spans and first <= spans[-1][1] + 1:
+            spans[-1] = spans[-1][0], max(last, spans[-1][1])
+        else:
+            spans.append((first, last))
+    return spans
 
 
 def _message(row: tuple[Any, ...]) -> MessageRow:

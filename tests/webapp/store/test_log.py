@@ -113,6 +113,32 @@ class TestLog:
         assert [e.seq for e in store.log.entries_of(row.key, message)] == [1]
         assert len(store.log.entries(row.key, 0, 9)) == 2
 
+    def test_reads_the_entries_of_neighbours_together(
+        self, store: Store, row: SessionRow, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """With one query for each run of messages, the same as one by one, where their entries are mixed too."""
+        places = [1, 2, 1, 3, 0, 4, 5]  # the message of each entry; 0 belongs to none
+        entries = [
+            replace(ROW, seq=seq, message_no=no, source_id=str(seq), id=bytes([seq]) * 16)
+            for seq, no in enumerate(places)
+        ]
+        entries[2] = replace(entries[2], supersedes=0)
+        rows = [
+            MESSAGE._replace(
+                no=no, first_seq=places.index(no), last_seq=len(places) - 1 - places[::-1].index(no)
+            )
+            for no in (1, 2, 3, 4, 5)
+        ]
+        with store.write():
+            store.log.add_entries(row.key, entries)
+            store.log.put_messages(row.key, rows)
+        alone = {one.no: store.log.entries_of(row.key, one) for one in rows}
+        read, asked = store.log.entries, list[tuple[int, int]]()
+        monkeypatch.setattr(store.log, "entries", lambda key, *span: asked.append(span) or read(key, *span))
+        assert store.log.rows_of(row.key, [5, 4, 3, 2, 1]) == alone
+        assert asked == [(0, 3), (5, 6)]
+        assert [entry.seq for entry in alone[1]] == [2]
+
     def test_finds_messages_by_condition(self, store: Store, row: SessionRow) -> None:
         """Role, error and being out narrow the numbers."""
         rows = [
