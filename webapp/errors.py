@@ -114,6 +114,11 @@ STATUS: tuple[tuple[type[Exception], int, str], ...] = (
 )
 
 
+def is_failure(error: Exception) -> bool:
+    """Return whether an error belongs in the log with its traceback: nobody foresaw it, or the store holds bad JSON."""
+    return status_of(error) == 500 or isinstance(error, JSONDecodeError)
+
+
 def status_of(error: Exception) -> int:
     """Return the HTTP status of an error; 500 for an unknown one."""
     return next((status for cls, status, _ in STATUS if isinstance(error, cls)), 500)

@@ -22,7 +22,7 @@ from pydantic import ValidationError
 from webapp.access.gate import PASS, Gate, may_change
 from webapp.app import App
 from webapp.bodies import Body, SocketPlan, SocketPrune, SocketUndo, Subscribe, refusal
-from webapp.errors import Forbidden, Malformed, NotFound, StoreError, status_of, to_json
+from webapp.errors import Forbidden, Malformed, NotFound, StoreError, is_failure, to_json
 from webapp.events import Event, ModelsChanged, SettingsChanged
 from webapp.live.admission import Admission
 from webapp.live.notices import Payload, notes_of
@@ -388,7 +388,7 @@ class Gateway:
             except ValidationError as error:
                 return refusal(error)
             except Exception as error:
-                if status_of(error) == 500:
+                if is_failure(error):
                     log.exception("%s failed", event)
                 return to_json(error)
 

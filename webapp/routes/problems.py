@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from werkzeug.exceptions import ClientDisconnected, HTTPException
 
 from webapp.bodies import refusal
-from webapp.errors import status_of, to_json
+from webapp.errors import is_failure, status_of, to_json
 from webapp.routes.answers import json_response
 
 log = logging.getLogger("coppice.http")
@@ -62,10 +62,9 @@ def describe_failure(error: Exception) -> tuple[int, dict[str, Any]]:
         return 422, refusal(error)
     if isinstance(error, HTTPException):
         return describe_http(error)
-    status = status_of(error)
-    if status == 500:
+    if is_failure(error):
         log.error("unexpected failure", exc_info=error)
-    return status, to_json(error)
+    return status_of(error), to_json(error)
 
 
 def describe_http(error: HTTPException) -> tuple[int, dict[str, Any]]:

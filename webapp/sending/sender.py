@@ -144,9 +144,8 @@ class Sender:
         self._server, self._spool, self._files, self._who = server, spool, files, who
         self._look_again = look_again
         self._compared_at: float | None = None
-        self._refused: dict[
-            str, str
-        ] = {}  # files that are tried again after a comparison, with what was said of them
+        # Files that are tried again after a comparison, with what was said of them.
+        self._refused: dict[str, str] = {}
         self._said = ""
         self._thread = threading.Thread(target=self._run, name="sender", daemon=True)
 

@@ -58,15 +58,16 @@ class TestUnderTheApi:
 
     @pytest.mark.parametrize("value", ["", "{", '{"role": "us', "\x01"])
     def test_a_damaged_value_in_the_store_is_named_as_such(
-        self, client: Client, app: App, value: str
+        self, client: Client, app: App, value: str, caplog: pytest.LogCaptureFixture
     ) -> None:  # X2
-        """The answer is no unknown failure, and says how to find the row."""
+        """The answer is no unknown failure, and says how to find the row; the log says where it was read."""
         session = managed(app, wire("user", "one"))
         with app.store.write():
             app.store.db.run("UPDATE messages SET card = ?", (value,))
         answer = client.get(f"/api/sessions/{session}/messages")
         assert (answer.status_code, answer.json["error"]["type"]) == (503, "store_damaged")
         assert "coppice verify" in answer.json["error"]["message"]
+        assert "JSONDecodeError" in caplog.text
 
     @pytest.mark.parametrize(
         ("method", "path", "status"),

@@ -327,4 +327,4 @@ def words(limits: RetentionLimits, sessions: int, size: int, last: int, *, store
 
 def _amount(sessions: int, size: int) -> str:
     count = "1 session" if sessions == 1 else f"{sessions:,} sessions"
-    return f"{count}, {max(0.1, size / MIB):,.1f} MiB"
+    return f"{count}, {max(0.1 if size else 0.0, size / MIB):,.1f} MiB"

@@ -424,10 +424,8 @@ class Session:
         """
         if current.model != self._saved["model"]:
             self.state.model_changed()
-        self.state.own_window, self.state.kept = (
-            current.state.get("own_window", 0),
-            current.state.get("kept") is True,
-        )
+        self.state.own_window = current.state.get("own_window", 0)
+        self.state.kept = current.state.get("kept") is True
         self.state.proxy = ProxyState.from_dict(current.state.get("proxy"))
         for name in SHARED_COLUMNS:
             if (theirs := getattr(current, name)) != self._saved[name]:

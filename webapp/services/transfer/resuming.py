@@ -35,7 +35,7 @@ from webapp.store.copies import CopyRow
 from webapp.store.sessions import SessionRow
 
 # Characters that mean nothing to a shell or to printf.
-_SAFE = frozenset(string.ascii_letters + string.digits + "/._-")
+_SAFE = frozenset(string.ascii_letters + string.digits + "/._")
 # A copy that an agent has to take in is kept until it has, at most so long.
 WAITING_DAYS = 7
 

@@ -232,6 +232,11 @@ class TestApplying:
         assert ids(app) == {"b", "b.agent-1"}
         assert (done.sessions, done.text) == (3, "3 sessions, 1.0 MiB deleted.")
 
+    def test_says_that_nothing_was_deleted_in_figures(self, app: App) -> None:
+        """No part of a MiB went."""
+        app.retention.put(limits(days=30))
+        assert app.retention.apply().text == "0 sessions, 0.0 MiB deleted."
+
     def test_deletes_nothing_that_was_not_confirmed(self, app: App) -> None:
         """Another session may have come to age meanwhile."""
         session(app, "a")
