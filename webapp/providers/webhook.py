@@ -178,7 +178,7 @@ async def post(url: str, secret: str, message_id: str, at: int, body: bytes) -> 
             asyncio.timeout(SECONDS),
             httpx.AsyncClient(timeout=SECONDS, trust_env=not local) as client,
             client.stream(
-                "POST", url, content=body, headers=headers, extensions={"trace": _looked_at}
+                "POST", url, content=body, headers=headers, extensions={"trace": _refuse_address}
             ) as answer,
         ):
             return _outcome(answer)
@@ -202,7 +202,7 @@ def _outcome(answer: httpx.Response) -> Outcome:
     return Outcome(status, f"the receiver answers {status}", wait, status == 410)
 
 
-async def _looked_at(event: str, said: dict[str, Any]) -> None:
+async def _refuse_address(event: str, said: dict[str, Any]) -> None:
     """Close a connection to a forbidden address before anything is sent: a name can resolve to any address."""
     if event != "connection.connect_tcp.complete":
         return
