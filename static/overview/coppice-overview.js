@@ -1,4 +1,4 @@
-// <coppice-overview></coppice-overview>
+// <coppice-overview follows></coppice-overview>
 //
 // All sessions in one table: state, gauge, growth, prunes. They are read by pages, latest activity first, and
 // followed in the room "overview". Filter, chip, order, grouping and folds are part of the address.
@@ -228,16 +228,9 @@ export class CoppiceOverview extends ReadingElement {
       ${this.problem("Could not read the sessions")}
       <section class="empty">
       <h2>No sessions yet</h2>
-      <p>
-        Coppice follows the transcripts that coding agents write, in their usual places. It found none there.
-        A session appears here as soon as its first line is written.
-      </p>
+      ${this.hasAttribute("follows") ? FOLLOWING : NOT_FOLLOWING}
       <dl class="ways">
-        <dt>Transcripts elsewhere</dt>
-        <dd><code>coppice serve --watch DIR</code></dd>
-        <dd class="muted">
-          or set <code>CLAUDE_CONFIG_DIR</code> or <code>CODEX_HOME</code> before starting it
-        </dd>
+        ${this.hasAttribute("follows") ? OTHER_FOLDERS : OTHER_MACHINES}
         <dt>A file you have</dt>
         <dd><code>coppice import FILE</code></dd>
         <dd class="muted">
@@ -256,6 +249,22 @@ export class CoppiceOverview extends ReadingElement {
     </section>`;
   }
 }
+
+const FOLLOWING = html`<p>
+  Coppice follows the transcripts that coding agents write, in their usual places. It found none there.
+  A session appears here as soon as its first line is written.
+</p>`;
+const NOT_FOLLOWING = html`<p>
+  This server follows no transcripts on its own machine (<code>--no-watch</code>).
+</p>`;
+const OTHER_FOLDERS = html`<dt>Transcripts elsewhere</dt>
+  <dd><code>coppice serve --watch DIR</code></dd>
+  <dd class="muted">
+    or set <code>CLAUDE_CONFIG_DIR</code> or <code>CODEX_HOME</code> before starting it
+  </dd>`;
+const OTHER_MACHINES = html`<dt>Agents on other machines</dt>
+  <dd><code>coppice follow --to ${location.origin}${root}</code></dd>
+  <dd class="muted">there, with a token for senders</dd>`;
 
 /** @param {Api.Session[]} sessions */
 function counts(sessions) {

@@ -29,6 +29,18 @@ DROP = """([name, text]) => {
 class TestTheTable:
     """Rows of sessions."""
 
+    def test_says_where_sessions_come_from_while_there_are_none(
+        self, page: Page, server: Server, tmp_path: Path
+    ) -> None:
+        """Only a server that follows transcripts says that it does."""
+        page.goto(server.url)
+        expect(page.get_by_text("Coppice follows the transcripts")).to_be_visible()
+        (tmp_path / "other").mkdir()
+        with running_server(tmp_path / "other") as other:
+            page.goto(other.url)
+            expect(page.get_by_text("This server follows no transcripts")).to_be_visible()
+            expect(page.get_by_text(f"coppice follow --to {other.url}")).to_be_visible()
+
     def test_shows_a_session_as_its_file_is_written(
         self, page: Page, server: Server, folder: ClaudeFolder
     ) -> None:  # X12

@@ -21,7 +21,8 @@ GATE = "coppice.gate"
 
 def overview() -> str:
     """Return the page of all sessions."""
-    return render_template("overview.html", page="overview")
+    follows = current_app.extensions[EXTENSION].config.follow
+    return render_template("overview.html", page="overview", follows=follows)
 
 
 def session(session_id: str) -> str:
