@@ -1,4 +1,4 @@
-"""A cable between a page and a server, which a test can cut and mend: a small TCP forwarder on a port of its own."""
+"""A cable between a page and a server that a test can cut and mend: a TCP forwarder with its own port."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ CHUNK_BYTES = 64 * 1024
 
 
 class Cable:
-    """Forwards to `port` on this machine until it is cut."""
+    """A TCP forwarder to `port` on this machine, until it is cut."""
 
     def __init__(self, port: int) -> None:
         self._port = port
@@ -50,17 +50,17 @@ class Cable:
             end.close()
 
     def cut(self) -> None:
-        """Ends every connection; new ones are refused from now on."""
+        """End every connection, and refuse new ones."""
         self._whole = False
         with self._lock:
             ends = set(self._ends)
         self._drop(ends)
 
     def mend(self) -> None:
-        """Lets connections through again."""
+        """Accept connections again."""
         self._whole = True
 
     def close(self) -> None:
-        """Ends for good."""
+        """End every connection and stop listening."""
         self.cut()
         self._listener.close()

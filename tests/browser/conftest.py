@@ -1,4 +1,4 @@
-"""Fixtures of browser tests: a server for each test, and pages whose complaints fail it.
+"""Fixtures of browser tests: a server for each test, and pages whose errors fail it.
 
 A script error, a refused style or script, or an unexpected line in the console fails the test that caused it.
 """
@@ -15,11 +15,11 @@ from tests.browser.writing import ClaudeFolder
 from tests.servers import Server, running_server
 from tests.waiting import PATIENCE
 
-# What is expected is seen as soon as it is there; only a test that fails waits as long.
+# A condition is met as soon as it holds; only a failing test waits this long.
 PATIENCE_MS = 1_000 * PATIENCE
 expect.set_options(timeout=PATIENCE_MS)
 
-# The browser's own line for every answer of 400 and above; whether one was wanted is the test's business.
+# The browser's own line for every answer of 400 and above. Tests check statuses themselves.
 EXPECTED = "Failed to load resource"
 
 
@@ -31,7 +31,7 @@ def folder(tmp_path: Path) -> ClaudeFolder:
 
 @pytest.fixture
 def server(tmp_path: Path, folder: ClaudeFolder) -> Iterator[Server]:
-    """A running server that follows `folder`, with an empty store."""
+    """A running server with an empty store that follows `folder`."""
     with running_server(tmp_path, env={"CLAUDE_CONFIG_DIR": str(folder.root)}) as running:
         yield running
 
@@ -47,9 +47,9 @@ def shared_context(browser: Browser) -> Iterator[BrowserContext]:
 
 @pytest.fixture
 def context(shared_context: BrowserContext) -> Iterator[BrowserContext]:
-    """The shared context, without the pages, cookies and permissions of the tests before.
+    """The shared context, cleared of the pages, cookies and permissions of earlier tests.
 
-    Stored values need no clearing: they belong to an address, and each test's server has its own port.
+    Stored values need no clearing: they belong to an origin, and the server of each test has its own port.
     """
     yield shared_context
     for page in shared_context.pages:
@@ -60,7 +60,7 @@ def context(shared_context: BrowserContext) -> Iterator[BrowserContext]:
 
 @pytest.fixture(autouse=True)
 def complaints(request: pytest.FixtureRequest) -> Iterator[list[str]]:
-    """The page's complaints; any of them fails the test."""
+    """The errors and warnings of the page; the test fails if any is left at its end."""
     said: list[str] = []
     if "page" in request.fixturenames:
         page: Page = request.getfixturevalue("page")

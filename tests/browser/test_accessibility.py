@@ -1,4 +1,4 @@
-"""Every page in both themes, checked by axe; the preferences of the reader's system respected."""
+"""Every page in both themes, checked by axe, and the preferences of the reader's system."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from webapp.services.planning.requests import PruneRequest
 
 
 def open_overview(page: Page, server: Server) -> None:
-    """The overview with a session above its target."""
+    """Open the overview with a session above its target."""
     managed(server, 60, tokens=1_500)
     page.goto(server.url)
     expect(page.locator("tr.session-row")).to_have_count(1)
 
 
 def open_nothing(page: Page, server: Server) -> None:
-    """The overview without sessions."""
+    """Open the overview without sessions."""
     page.goto(server.url)
     expect(page.get_by_role("heading", name="No sessions yet")).to_be_visible()
 
 
 def open_plan(page: Page, server: Server) -> None:
-    """A session with its plan, an open group and an open message."""
+    """Open a session with its plan, an open group and an open message."""
     page.goto(f"{server.url}/sessions/{managed(server, 60)}")
     page.locator(".m-open").first.click()
     expect(page.locator(".parts")).to_be_visible()
@@ -44,7 +44,7 @@ def open_plan(page: Page, server: Server) -> None:
 
 
 def open_history(page: Page, server: Server) -> None:
-    """A session that was pruned, with its history."""
+    """Open a pruned session with its history."""
     session = managed(server, 60)
     server.app.prunes.apply(session, PruneRequest())
     page.goto(f"{server.url}/sessions/{session}")
@@ -61,7 +61,7 @@ def open_heaviest(page: Page, server: Server) -> None:
 
 
 def open_chosen(page: Page, server: Server) -> None:
-    """A plan of what was chosen, shortened outputs with their tokens before and after."""
+    """Open a plan made by hand: shortened outputs with their tokens before and after."""
     open_heaviest(page, server)
     page.get_by_role("button", name="Shorten the outputs of bash…").click()
     page.locator("button.group").first.click()
@@ -79,7 +79,7 @@ def open_archive(page: Page, server: Server) -> None:
 
 
 def open_empty(page: Page, server: Server) -> None:
-    """A session in which nothing was said, and its menus."""
+    """Open a session without messages, with its menu open."""
     page.goto(f"{server.url}/sessions/{managed(server, 0)}")
     expect(page.get_by_text("No messages yet.")).to_be_visible()
     page.get_by_label("More", exact=True).click()
@@ -87,7 +87,7 @@ def open_empty(page: Page, server: Server) -> None:
 
 
 def open_import(page: Page, server: Server) -> None:
-    """The overview while a file is read."""
+    """Open the overview while a file is imported."""
     go_on = threading.Event()
 
     def slow(*_: Any, **__: Any) -> Any:
@@ -101,7 +101,7 @@ def open_import(page: Page, server: Server) -> None:
 
 
 def with_outputs(server: Server) -> str:
-    """A session with seven long outputs of a tool."""
+    """Create a session with seven long outputs of a tool; return its id."""
     session = managed(server, 1, tokens=20)
     rows: list[dict[str, Any]] = []
     for n in range(7):
@@ -114,7 +114,7 @@ def with_outputs(server: Server) -> str:
 
 
 def open_settings(page: Page, server: Server) -> None:
-    """The settings with a fault and a what-if."""
+    """Open the settings with a wrong field and a what-if."""
     managed(server, 3, tokens=50)
     page.goto(f"{server.url}/settings")
     page.locator("input[name=fresh_tail]").fill("1.5")
@@ -122,14 +122,14 @@ def open_settings(page: Page, server: Server) -> None:
 
 
 def open_search(page: Page, server: Server) -> None:
-    """The search with results."""
+    """Open the search with results."""
     managed(server, 3, tokens=50)
     page.goto(f"{server.url}/search?q=message")
     expect(page.locator(".hit").first).to_be_visible()
 
 
 def open_memory(page: Page, server: Server) -> None:
-    """The memory with something in it, one text being edited."""
+    """Open the memory page while a memory is edited."""
     server.app.memory.add("memory", "the parser lives in src/parser.py")
     page.goto(f"{server.url}/memory")
     page.get_by_role("button", name="Edit").click()
@@ -137,7 +137,7 @@ def open_memory(page: Page, server: Server) -> None:
 
 
 def open_error(page: Page, server: Server) -> None:
-    """A page that is not there."""
+    """Open the page of an unknown session."""
     page.goto(f"{server.url}/sessions/nobody")
 
 
@@ -148,13 +148,13 @@ PAGES = [
 
 
 class TestPages:
-    """No page has a fault that axe finds."""
+    """Axe finds no violation on any page."""
 
     @pytest.mark.parametrize("open_page", PAGES, ids=lambda f: f.__name__)
     def test_have_no_violations(
         self, page: Page, server: Server, open_page: Callable[[Page, Server], None]
     ) -> None:
-        """No rule of axe is broken; in the other theme, which differs in colours alone, none on colours."""
+        """No rule is broken. The dark theme differs in colours only, so it is checked for contrast only."""
         page.emulate_media(color_scheme="light", reduced_motion="reduce")
         open_page(page, server)
         light = Axe().run(page)
@@ -164,7 +164,7 @@ class TestPages:
         assert dark.violations_count == 0, dark.generate_report()
 
     def test_have_no_violations_when_narrow(self, page: Page, server: Server) -> None:
-        """The cards and the sheet are as sound as the table and the columns."""
+        """The cards and the sheet of a phone break no rule either."""
         page.set_viewport_size({"width": 390, "height": 844})
         page.emulate_media(reduced_motion="reduce")
         open_overview(page, server)
@@ -180,10 +180,10 @@ class TestPages:
         [open_overview, open_plan, open_heaviest, open_settings, open_search, open_memory],
         ids=lambda f: f.__name__,
     )
-    def test_fit_a_screen_that_is_enlarged_four_times(
+    def test_fit_a_screen_enlarged_four_times(
         self, page: Page, server: Server, open_page: Callable[[Page, Server], None]
     ) -> None:
-        """At 320 pixels nothing has to be pushed aside, and nothing begins left of the page."""
+        """At 320 pixels no page scrolls sideways, and no control begins left of the page."""
         open_page(page, server)
         page.set_viewport_size({"width": 320, "height": 640})
         expect(page.locator("h1")).to_be_visible()
@@ -200,7 +200,7 @@ class TestPreferences:
     """Pages follow the reader's system: contrast, motion, themes."""
 
     def test_of_less_motion_are_respected(self, page: Page, server: Server) -> None:
-        """Nothing moves by itself, the live dot included."""
+        """No element is animated, not even the live dot."""
         page.emulate_media(reduced_motion="reduce")
         open_overview(page, server)
         assert page.locator(".live i").evaluate("dot => getComputedStyle(dot).animationName") == "none"
@@ -212,7 +212,7 @@ class TestPreferences:
         )
 
     def test_of_a_theme_are_kept(self, page: Page, server: Server) -> None:
-        """The chosen theme is there on the next page, before anything is drawn."""
+        """The next page opens in the chosen theme."""
         page.goto(server.url)
         page.get_by_role("button", name="Theme: system").click()
         page.get_by_role("button", name="Theme: light").click()
@@ -230,8 +230,10 @@ class TestPreferences:
         )
         expect(page.locator(".gauge-track").first).to_have_css("border-top-width", "1px")
 
-    def test_of_forced_colours_leave_words_and_places_readable(self, page: Page, server: Server) -> None:
-        """A filled button has its words on its own ground, and one page alone is marked as the one that is shown."""
+    def test_of_forced_colours_leave_buttons_and_the_current_page_readable(
+        self, page: Page, server: Server
+    ) -> None:
+        """A filled button keeps its background, and only the current page is marked in the navigation."""
         page.emulate_media(forced_colors="active")
         open_plan(page, server)
         apply = page.locator("button.primary").first
@@ -247,8 +249,8 @@ class TestPreferences:
         )
         assert [edge != ground for edge in edges] == [True, False, False, False]
 
-    def test_of_the_keyboard_reach_the_content(self, page: Page, server: Server) -> None:
-        """The first stop of the Tab key leads past the bar to the content."""
+    def test_of_keyboard_users_skip_the_navigation(self, page: Page, server: Server) -> None:
+        """The first link that Tab reaches leads past the navigation to the content."""
         page.goto(server.url)
         page.keyboard.press("Tab")
         expect(page.get_by_role("link", name="Skip to content")).to_be_focused()

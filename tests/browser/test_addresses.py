@@ -17,10 +17,10 @@ from tests.servers import Server
 
 
 class TestSteps:
-    """Choices made at once; each is a step of the page's history."""
+    """Choices made with one click; each is an entry of the browser's history."""
 
-    def test_are_undone_one_by_one_on_the_page_of_a_session(self, page: Page, server: Server) -> None:
-        """A filter, an opened message and a panel go in turn and come back with Forward; the page stays."""
+    def test_are_undone_one_by_one_on_the_session_page(self, page: Page, server: Server) -> None:
+        """Back undoes the panel, the opened message and the filter in turn, and Forward brings them back."""
         open_session(page, server, managed(server, 40, tokens=50))
         page.get_by_label("Role").select_option("user")
         expect(page.locator(".msg").first.locator(".role")).to_have_text("user")
@@ -44,7 +44,7 @@ class TestSteps:
         expect(page.locator(".msg[data-open=true] .m-number")).to_have_text(number)
 
     def test_are_not_made_by_typing(self, page: Page, server: Server) -> None:
-        """The letters of a search replace each other in the address, and one Back leaves them all."""
+        """Typed letters replace the address in place, so one Back leaves the page."""
         page.goto(server.url)
         open_session(page, server, managed(server, 20, tokens=50))
         page.get_by_label("Find in messages").press_sequentially("message")
@@ -53,7 +53,7 @@ class TestSteps:
         expect(page).to_have_url(f"{server.url}/")
 
     def test_close_the_sheet_of_a_phone(self, page: Page, server: Server) -> None:
-        """Back closes the panel that covers the page, and a reload with it open brings it back."""
+        """Back closes the panel that covers the page, and a reload keeps it open."""
         page.set_viewport_size({"width": 390, "height": 844})
         open_session(page, server, managed(server, 20, tokens=50))
         page.get_by_role("navigation", name="Panels").get_by_role("button", name="Heaviest").click()
@@ -65,7 +65,7 @@ class TestSteps:
         expect(page.locator(".msg").first).to_be_visible()
 
     def test_are_undone_on_the_other_pages(self, page: Page, server: Server) -> None:
-        """A chip of the overview, a limit of the search, a kind of memory."""
+        """Back undoes a chip of the overview, a filter of the search and a kind of memory."""
         managed(server, 2, tokens=20, id="one", title="One")
         managed(server, 2, tokens=20, id="two", title="Two")
         page.goto(server.url)
@@ -94,7 +94,7 @@ class TestFolds:
     """Folded projects and the weights of a plan."""
 
     def test_of_the_overview_are_kept_and_undone(self, page: Page, server: Server) -> None:
-        """A project folded away stays so after a reload, and Back opens it again."""
+        """A folded project stays folded after a reload, and Back opens it again."""
         managed(server, 2, tokens=20, title="One")
         managed(server, 2, tokens=20, title="Two")
         page.goto(f"{server.url}/?by=project")
@@ -109,7 +109,7 @@ class TestFolds:
         expect(rows).to_have_count(2)
 
     def test_of_the_weights_is_kept_and_undone(self, page: Page, server: Server) -> None:
-        """The weights and the tail of a plan are in sight after a reload, until Back closes them."""
+        """The weights and the tail of a plan stay open after a reload, until Back closes them."""
         open_tuning(page, server)
         expect(page.get_by_label("Fresh tail")).to_be_visible()
         expect(page).to_have_url(re.compile("weighing="))
@@ -121,7 +121,7 @@ class TestFolds:
 
 
 class TestPlan:
-    """The values tried in a plan, in the address."""
+    """The values tried in a plan, kept in the address."""
 
     def test_is_tried_again_after_a_reload(self, page: Page, server: Server) -> None:
         """Weights, tail, strategy and target make the same plan, with the same group open."""
@@ -150,7 +150,7 @@ class TestPlan:
         assert server.app.store.sessions.get(session).settings == {}
 
     def test_is_undone_by_back(self, page: Page, server: Server) -> None:
-        """The strategy, and then the target, where it was reset."""
+        """Back undoes first a reset and then the chosen strategy."""
         open_tuning(page, server)
         first = page.locator("plan-panel").get_by_label("Strategy").input_value()
         page.locator("plan-panel").get_by_label("Strategy").select_option("score")
@@ -164,8 +164,8 @@ class TestPlan:
         expect(page.locator("plan-panel").get_by_label("Strategy")).to_have_value(first)
         expect(page.get_by_role("button", name="Save for this session")).to_have_count(0)
 
-    def test_ignores_what_cannot_be_planned_with(self, page: Page, server: Server) -> None:
-        """An address with values that there are not shows the plan of the settings."""
+    def test_ignores_invalid_values(self, page: Page, server: Server) -> None:
+        """An address with invalid values shows the plan of the settings."""
         session = managed(server, 60)
         page.goto(
             f"{server.url}/sessions/{session}?panel=plan&cut=-3&strategy=magic&tail=x&weights=oops&groups=none"
@@ -175,10 +175,10 @@ class TestPlan:
 
 
 class TestSelection:
-    """Selected rows, and what was chosen for a plan."""
+    """Selected rows, and the messages chosen for a plan."""
 
     def test_is_there_again_after_a_reload(self, page: Page, server: Server) -> None:
-        """Rows far from the view, too; then the messages that they became in the plan; Back selects them again."""
+        """Rows far from the view stay selected, the plan made from them is kept, and Back selects them again."""
         session = managed(server, 300, tokens=20)
         page.goto(f"{server.url}/sessions/{session}?selected=5-7,290")
         chosen = page.get_by_role("toolbar", name="Selected messages")
@@ -205,7 +205,7 @@ class TestSettings:
     """The settings page."""
 
     def test_shows_the_type_of_its_address(self, page: Page, server: Server) -> None:
-        """After a reload, too; Back shows the type before; one that there is not is ignored."""
+        """A reload keeps the type, Back shows the type before, and an unknown type is ignored."""
         page.goto(f"{server.url}/settings")
         of_type(page, "Chat").click()
         expect(page).to_have_url(f"{server.url}/settings?type=chat")
@@ -220,7 +220,7 @@ class TestSettings:
         expect(of_type(page, "All sessions")).to_have_attribute("aria-pressed", "true")
 
     def test_are_read_once(self, page: Page, server: Server) -> None:
-        """Joining the live events does not read them again."""
+        """Joining the live events does not read the settings again."""
         read: list[str] = []
         page.on("request", lambda one: read.append(one.url) if one.url.endswith("/api/settings") else None)
         page.goto(f"{server.url}/settings")
@@ -234,8 +234,8 @@ class TestSettings:
 class TestNarrowest:
     """The session page at 360 px."""
 
-    def test_shows_the_order_whole(self, page: Page, server: Server) -> None:
-        """No choice of the list is cut off."""
+    def test_shows_every_sort_order_in_full(self, page: Page, server: Server) -> None:
+        """No choice of the sort field is cut off."""
         page.set_viewport_size({"width": 360, "height": 740})
         open_session(page, server, managed(server, 20, tokens=50))
         room = """field => {
@@ -251,8 +251,8 @@ class TestNarrowest:
             assert page.get_by_label("Sort").evaluate(room) >= 0
         holds(page, "document.documentElement.scrollWidth <= innerWidth")
 
-    def test_shows_every_panel_by_its_whole_name(self, page: Page, server: Server) -> None:
-        """With the number of operations beside *History* too."""
+    def test_shows_the_full_name_of_every_panel(self, page: Page, server: Server) -> None:
+        """The tabs fit, even with the number of operations beside *History*."""
         page.set_viewport_size({"width": 360, "height": 740})
         session = managed(server, 20, tokens=50)
         for _ in range(10):
@@ -264,7 +264,7 @@ class TestNarrowest:
         expect(tabs.get_by_role("tab", name="History 10")).to_be_visible()
         assert tabs.evaluate("tabs => tabs.scrollWidth <= tabs.clientWidth")
 
-    def test_shows_number_and_box_of_a_row_beside_each_other(self, page: Page, server: Server) -> None:
+    def test_shows_the_number_of_a_row_beside_its_box(self, page: Page, server: Server) -> None:
         """The box does not lie on the digits."""
         page.set_viewport_size({"width": 360, "height": 740})
         open_session(page, server, managed(server, 20, tokens=50))

@@ -12,10 +12,10 @@ from tests.servers import Server
 
 
 class TestPages:
-    """A first visit, and those after it."""
+    """A first visit, and later visits."""
 
     def test_are_fetched_once_and_compressed(self, page: Page, server: Server) -> None:
-        """A first visit stays small; the next ones bring only what is theirs, and nothing is asked for again."""
+        """A first visit stays small. Later visits load only what is new to them and revalidate nothing."""
         session = managed(server, 300, tokens=200)
         wire = Wire(page)
 
@@ -28,7 +28,7 @@ class TestPages:
         again = wire.visit(f"{server.url}/sessions/{session}", listed)
         assert first.size <= 200_000
         assert len([one for one in first.fetched if "/static/" in one.url]) <= 64
-        # What scores change is asked for again where they come after the first answer.
+        # A panel is read again where the scores arrive after its first answer.
         asked = Counter(one.url.split("/api/")[1] for one in first.fetched if "/api/" in one.url)
         assert len(asked) <= 8
         assert max(asked.values()) <= 2
@@ -39,8 +39,8 @@ class TestPages:
             assert [one.url for one in visit.fetched if one.url in before] == []
         assert [one.url for one in again.fetched if "/static/" in one.url] == []
 
-    def test_of_settings_bring_what_is_drawn(self, page: Page, server: Server) -> None:  # X4
-        """The plan of the saved settings comes as figures, one session until the choice is opened, no table below."""
+    def test_of_settings_load_only_what_is_drawn(self, page: Page, server: Server) -> None:  # X4
+        """The page reads one plan and one session. The list of sessions is read when its field is opened."""
         session = managed(server, 60)
         managed(server, 6)
         wire = Wire(page)

@@ -1,4 +1,4 @@
-"""The pages over PostgreSQL: what is written on one page is there on another, and after a restart.
+"""The pages over PostgreSQL: stored sessions are shown by every page, and after a restart.
 
 `make test-postgresql ARGS=tests/browser` runs all browser tests over it.
 """
@@ -16,9 +16,9 @@ from tests.servers import running_server
 
 
 class TestPostgresql:
-    """A session looked at, pruned, undone and found."""
+    """A session that is shown, pruned, restored and found."""
 
-    def test_serves_the_pages_as_a_file_does(self, page: Page, tmp_path: Path, cluster: Cluster) -> None:
+    def test_serves_the_pages_as_sqlite_does(self, page: Page, tmp_path: Path, cluster: Cluster) -> None:
         """A second server on the same database shows what the first one stored."""
         with cluster.database() as database:
             with running_server(tmp_path, db=database) as server:

@@ -10,10 +10,10 @@ from tests.servers import Server
 
 
 class TestKeys:
-    """Two keys after each other, and the one that finds."""
+    """The two-key shortcuts, and the key of the search field."""
 
     def test_lead_to_the_other_pages(self, page: Page, server: Server) -> None:
-        """The sheet names them."""
+        """Each of the four shortcuts opens its page, and the sheet of keys lists it."""
         page.goto(f"{server.url}/search")
         page.locator("h1").click()
         for keys, path in (("gs", "/settings"), ("gm", "/memory"), ("gf", "/search"), ("go", "/")):
@@ -27,8 +27,8 @@ class TestKeys:
         for name in ("sessions", "settings", "memory", "search"):
             expect(sheet.get_by_text(f"Go to the {name}")).to_be_visible()
 
-    def test_type_no_slash_into_an_empty_field(self, page: Page, server: Server) -> None:
-        """The key that leads to the field does nothing there, until something is typed."""
+    def test_type_no_slash_into_an_empty_search_field(self, page: Page, server: Server) -> None:
+        """The key that focuses the field is typed into it only after other text."""
         page.goto(f"{server.url}/search")
         field = page.get_by_label("Search all messages")
         expect(field).to_be_focused()

@@ -1,4 +1,4 @@
-"""The live connection: lost, said, and caught up with."""
+"""The live connection: its loss is shown, and missed changes arrive afterwards."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.servers import Server
 
 @contextmanager
 def cable_to(server: Server) -> Iterator[Cable]:
-    """A cable between the page and the server."""
+    """Put a cable between the page and the server, and close it when the block ends."""
     cable = Cable(int(server.url.rsplit(":", 1)[1]))
     try:
         yield cable
@@ -26,10 +26,10 @@ def cable_to(server: Server) -> Iterator[Cable]:
 
 
 class TestALostConnection:
-    """A page whose server is out of reach for a while."""
+    """A page whose server is unreachable for a while."""
 
-    def test_is_said_and_caught_up_with(self, page: Page, server: Server) -> None:
-        """The dot says reconnecting; once it is back, what was missed is there without a reload."""
+    def test_is_shown_and_caught_up_with(self, page: Page, server: Server) -> None:
+        """The status says reconnecting; after it, missed messages appear without a reload."""
         session = managed(server, 4, tokens=50)
         with cable_to(server) as cable:
             page.goto(f"{cable.url}/sessions/{session}")
@@ -47,10 +47,10 @@ class TestALostConnection:
             expect(state).to_have_text("live")
             expect(page.locator(".msg")).to_have_count(7)
             assert page.evaluate("window.stayed")
-            assert wholes == [], "the answer to coming back says how things stand"
+            assert wholes == [], "the answer to rejoining holds the statistics"
 
-    def test_sends_what_was_missed_and_nothing_is_read_afresh(self, page: Page, server: Server) -> None:
-        """While another page kept the room open, what happened comes as events: the chart is not read again."""
+    def test_sends_missed_events_instead_of_reading_again(self, page: Page, server: Server) -> None:
+        """While another page keeps the room open, missed changes come as events, and the chart is not read again."""
         session = managed(server, 4, tokens=50)
         other = page.context.new_page()
         other.goto(f"{server.url}/sessions/{session}")
@@ -70,8 +70,8 @@ class TestALostConnection:
             expect(page.locator(".meta")).to_contain_text("7 messages")
             assert read == []
 
-    def test_leaves_the_overview_right_as_well(self, page: Page, server: Server) -> None:
-        """A session that began meanwhile is in the table afterwards, one that was deleted is not."""
+    def test_updates_the_overview_afterwards(self, page: Page, server: Server) -> None:
+        """A session created meanwhile appears in the table, and a deleted one disappears."""
         managed(server, 1, tokens=50, id="gone", title="Gone")
         with cable_to(server) as cable:
             page.goto(cable.url)
@@ -85,8 +85,8 @@ class TestALostConnection:
             cable.mend()
             expect(titles).to_have_text(["Born"])
 
-    def test_is_said_on_a_phone_without_hiding_anything(self, page: Page, server: Server) -> None:
-        """The strip that says it stands above the heading."""
+    def test_is_shown_on_a_phone_above_the_heading(self, page: Page, server: Server) -> None:
+        """The strip with the status covers no heading."""
         page.set_viewport_size({"width": 390, "height": 800})
         with cable_to(server) as cable:
             page.goto(cable.url)
@@ -123,8 +123,8 @@ class TestALostConnection:
         fault.get_by_role("button", name="Try again").click()
         expect(fault).to_have_count(0)
 
-    def test_of_an_api_that_fails_is_said_with_a_way_to_try_again(self, page: Page, server: Server) -> None:
-        """If the figures cannot be read the page gives the reason, and a click reads them."""
+    def test_can_be_tried_again_on_the_settings_page(self, page: Page, server: Server) -> None:
+        """A page whose first read fails shows the reason, and a click reads again."""
         page.route("**/api/settings", lambda route: route.abort())
         page.goto(f"{server.url}/settings")
         expect(page.get_by_role("alert")).to_contain_text("the server does not answer")

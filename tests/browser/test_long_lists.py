@@ -15,7 +15,7 @@ LONG = 1_500
 
 
 def long_session(server: Server) -> str:
-    """Return a session of many short messages, one of them of a kind."""
+    """Create a session of many short messages, one of them about a heron; return its id."""
     session = managed(server, LONG, tokens=5)
     server.app.ingest.append_messages(session, [{"role": "user", "content": "a heron by the weir"}])
     feed(server, session, 200, tokens=5, start=LONG + 1)
@@ -33,8 +33,8 @@ def scrolled(page: Page, to: str) -> str:
 class TestWindowing:
     """Only the rows in view and some around them are in the page."""
 
-    def test_draws_few_rows_of_many_and_any_of_them(self, page: Page, server: Server) -> None:
-        """The bar of the window leads anywhere; the list is as high as all its rows."""
+    def test_draws_only_the_rows_near_the_view(self, page: Page, server: Server) -> None:
+        """Keys and scroll bar reach every row, and the list is as high as all its rows."""
         open_session(page, server, long_session(server))
         for key, number in (("End", 1), ("Home", LONG + 201)):
             page.keyboard.press(key)
@@ -44,8 +44,8 @@ class TestWindowing:
         assert 400 < int(middle) < 1_300
         expect(page.get_by_role("table", name="Messages")).to_have_attribute("aria-rowcount", f"{LONG + 202}")
 
-    def test_keeps_the_place_of_its_reader(self, page: Page, server: Server) -> None:
-        """New rows wait; no row that is read moves by a pixel."""
+    def test_keeps_the_place_of_the_reader(self, page: Page, server: Server) -> None:
+        """New rows wait, and no visible row moves by a pixel."""
         session = long_session(server)
         open_session(page, server, session)
         scrolled(page, "20000")
@@ -55,8 +55,8 @@ class TestWindowing:
         expect(page.get_by_role("button", name="3 new messages")).to_be_attached()
         assert row(page, int(number.replace(",", ""))).bounding_box() == before
 
-    def test_is_walked_with_the_keys(self, page: Page, server: Server) -> None:
-        """The focus goes on into rows that were not there, and stays while the reader scrolls away."""
+    def test_moves_the_focus_with_the_keys(self, page: Page, server: Server) -> None:
+        """The focus moves on to rows that were not drawn before, and stays while the reader scrolls away."""
         open_session(page, server, long_session(server))
         for _ in range(130):
             page.keyboard.press("j")
@@ -71,7 +71,7 @@ class TestWindowing:
         expect(focused).to_be_in_viewport()
 
     def test_counts_every_key_while_rows_are_read(self, page: Page, server: Server) -> None:
-        """A row that is still to come is stepped over like any other."""
+        """A row that is still loading counts as a step."""
         open_session(page, server, long_session(server))
 
         def walk() -> None:
@@ -82,10 +82,8 @@ class TestWindowing:
         page.unroute("**/messages?*")
         expect(page.locator(".msg:focus-within .m-number")).to_have_text(f"{LONG + 201 - 259:,}")
 
-    def test_keeps_its_reader_when_an_answer_comes_that_was_asked_for_before(
-        self, page: Page, server: Server
-    ) -> None:
-        """A reader who went far down meanwhile stays at the row, and no field of the head takes the keys."""
+    def test_keeps_the_focused_row_when_a_late_answer_arrives(self, page: Page, server: Server) -> None:
+        """A reader who moved far down meanwhile stays at the same row, and the keys still move in the list."""
         session = long_session(server)
         open_session(page, server, session)
         first = server.app.messages.page(session, sort="oldest", limit=1).messages[0]
@@ -104,8 +102,8 @@ class TestWindowing:
         page.keyboard.press("Home")
         expect(row(page, LONG + 201)).to_be_in_viewport()
 
-    def test_goes_from_one_message_of_the_user_to_the_next(self, page: Page, server: Server) -> None:
-        """Any number of answers may be between them."""
+    def test_moves_between_messages_of_the_user(self, page: Page, server: Server) -> None:
+        """The keys [ and ] skip any number of answers."""
         session = managed(server, 1, tokens=5)
         answers = [{"role": "assistant", "content": f"step {n}"} for n in range(400)]
         server.app.ingest.append_messages(
@@ -119,7 +117,7 @@ class TestWindowing:
             expect(page.locator(".msg:focus-within")).to_be_in_viewport()
 
     def test_finds_any_message(self, page: Page, server: Server) -> None:
-        """The field looks through all of them, and a panel's link leads to one that is far away."""
+        """The search field covers all messages, and a link of a panel opens one that is not drawn."""
         open_session(page, server, long_session(server))
         page.get_by_label("Find in messages").fill("heron")
         expect(page.locator(".msg")).to_have_count(1)
@@ -133,7 +131,7 @@ class TestState:
     """The choices of the reader are in the address."""
 
     def test_is_there_again_after_a_reload(self, page: Page, server: Server) -> None:
-        """The open message, the panel, and the part of the session."""
+        """A reload keeps the open message, the panel and the shown part of the session."""
         session = managed(server, 40, tokens=50)
         page.goto(f"{server.url}/sessions/{session}?from=5&to=20")
         expect(page.locator(".msg")).to_have_count(16)
@@ -151,8 +149,8 @@ class TestState:
 class TestSelecting:
     """Several messages at once."""
 
-    def test_chooses_them_together(self, page: Page, server: Server) -> None:
-        """With the boxes, a range with the key for capitals, and the key s; the plan holds just these."""
+    def test_works_by_box_range_and_key(self, page: Page, server: Server) -> None:
+        """A box selects one message, Shift a range and the key s the focused message; the plan drops exactly these."""
         open_session(page, server, managed(server, 30, tokens=300))
         page.get_by_label("Select message 25", exact=True).check()
         page.get_by_label("Select message 22", exact=True).click(modifiers=["Shift"])
@@ -166,10 +164,10 @@ class TestSelecting:
 
 
 class TestTools:
-    """The list of one tool."""
+    """The list filtered by tool."""
 
     def test_holds_its_calls_and_results(self, page: Page, server: Server) -> None:
-        """Chosen from those that were used; the choice is in the address."""
+        """The field offers the tools that were used, and the choice is in the address."""
         session = managed(server, 6, tokens=20)
         for n, name in enumerate(("read_file", "bash", "read_file")):
             call = {"id": f"c{n}", "type": "function", "function": {"name": name, "arguments": "{}"}}

@@ -1,4 +1,4 @@
-"""Finding one's way in a session: the chart, what is heaviest, one message among thousands."""
+"""Orientation in a session: the chart, the heaviest messages, one message among many."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.browser.writing import ClaudeFolder, feed, managed, words
 from tests.servers import Server
 from webapp.services.planning.requests import PruneRequest
 
-# Whether the chart has a pixel of a colour.
+# Returns whether the chart has a pixel of a colour.
 PAINTED = """colour => {
     const canvas = document.querySelector('token-chart canvas');
     if (!canvas) return false;
@@ -39,7 +39,7 @@ class TestTheChart:
     """Tokens over time."""
 
     def test_says_in_words_what_it_shows(self, page: Page, server: Server) -> None:
-        """A screen reader reads the figures; prunes are marks with their numbers."""
+        """The chart's accessible name holds its numbers, and each prune is a marker with its tokens."""
         session = managed(server, 60)
         server.app.prunes.apply(session, PruneRequest())
         page.goto(f"{server.url}/sessions/{session}")
@@ -50,10 +50,10 @@ class TestTheChart:
         expect(mark).to_have_accessible_name(re.compile(r"[\d,]+ to [\d,]+ tokens$"))
         expect(page.locator("token-chart .legend")).to_contain_text("prune")
 
-    def test_leads_from_a_step_to_its_message(
+    def test_opens_the_message_of_a_step(
         self, page: Page, server: Server, folder: ClaudeFolder
     ) -> None:  # X19
-        """Steps have the names of what caused them; a click on one, on a mark or on the picture opens the message."""
+        """A step is named after the call that caused it; a click on it or on the chart opens the message."""
         transcript = folder.transcript()
         transcript.user("Look around")
         transcript.call("Read", {"file_path": "docs/spec.md"}, words(3_000))
@@ -74,8 +74,8 @@ class TestTheChart:
         over.click(position={"x": place["width"] - 2, "y": 20})
         expect(page.locator(".msg[data-open=true]").first.locator(".m-number")).to_have_text("15")
 
-    def test_filters_the_list_by_a_part_that_is_dragged_over(self, page: Page, server: Server) -> None:  # X19
-        """The messages of that part, with a chip back to all."""
+    def test_filters_the_list_by_a_dragged_range(self, page: Page, server: Server) -> None:  # X19
+        """The list shows the messages of that range, with a button that shows all again."""
         session = managed(server, 60, tokens=50)
         page.goto(f"{server.url}/sessions/{session}")
         over = page.locator("token-chart .u-over")
@@ -93,16 +93,14 @@ class TestTheChart:
         expect(page.locator(".msg")).to_have_count(60)
 
     def test_is_stacked_by_region(self, page: Page, server: Server) -> None:  # X19
-        """Each region has its colour in the picture."""
+        """Each region has its colour in the chart."""
         page.goto(f"{server.url}/sessions/{managed(server, 20)}")
         expect(page.locator("token-chart canvas")).to_be_visible()
         for name in ("user", "assistant"):
             holds(page, PAINTED, f"var(--r-{name})")
 
-    def test_turns_from_time_to_messages_and_remembers(
-        self, page: Page, server: Server, folder: ClaudeFolder
-    ) -> None:
-        """The axis that was chosen is there on the next visit."""
+    def test_remembers_the_chosen_axis(self, page: Page, server: Server, folder: ClaudeFolder) -> None:
+        """Time or messages: the next visit shows the axis chosen before."""
         transcript = folder.transcript()
         transcript.user("Question")
         transcript.assistant("Answer")
@@ -117,21 +115,21 @@ class TestTheChart:
             page.reload()
             expect(across.get_by_role("button", name=axis)).to_have_attribute("aria-pressed", "true")
 
-    def test_invents_no_time(self, page: Page, server: Server) -> None:
-        """Messages that came without a time stand by their numbers, and Time cannot be chosen."""
+    def test_has_no_time_axis_without_timestamps(self, page: Page, server: Server) -> None:
+        """Messages without a timestamp are shown by number, and Time cannot be chosen."""
         page.goto(f"{server.url}/sessions/{managed(server, 10, tokens=50)}")
         across = page.get_by_role("group", name="Across")
         expect(across.get_by_role("button", name="Messages")).to_have_attribute("aria-pressed", "true")
         expect(across.get_by_role("button", name="Time")).to_be_disabled()
 
-    def test_of_one_message_is_a_point(self, page: Page, server: Server) -> None:
-        """A line of one point cannot be seen: something is drawn where it stands."""
+    def test_draws_a_single_message_as_a_point(self, page: Page, server: Server) -> None:
+        """A line of one point would be invisible, so a point is drawn."""
         page.goto(f"{server.url}/sessions/{managed(server, 1)}")
         expect(page.locator("token-chart canvas")).to_be_visible()
         holds(page, PAINTED, "var(--r-user-e)")
 
-    def test_of_nothing_is_a_sentence(self, page: Page, server: Server) -> None:
-        """A session without messages has no invented axis."""
+    def test_of_an_empty_session_is_a_sentence(self, page: Page, server: Server) -> None:
+        """A session without messages has a sentence instead of axes."""
         session = server.app.sessions.create(title="Empty", model="gpt-5.1")
         page.goto(f"{server.url}/sessions/{session.id}")
         expect(page.get_by_text("No tokens yet.")).to_be_visible()
@@ -144,10 +142,10 @@ class TestTheChart:
 class TestTheHeaviest:
     """The panel of the heaviest messages."""
 
-    def test_are_summed_by_tool_and_lead_to_their_messages(
+    def test_are_summed_by_tool_and_link_to_their_messages(
         self, page: Page, server: Server, folder: ClaudeFolder
     ) -> None:
-        """Groups say how many messages they hold and their share; a row leads to its message in the list."""
+        """Groups show their number of messages, and a row opens its message in the list."""
         transcript = folder.transcript()
         transcript.user("Look around")
         for i in range(3):
@@ -163,8 +161,8 @@ class TestTheHeaviest:
         page.locator("heavy-panel .group-rows button").first.click()
         expect(page.locator(".msg-detail .part[data-part=result]")).to_be_visible()
 
-    def test_are_told_by_file_with_their_reads(self, page: Page, server: Server) -> None:  # X19
-        """A file says how often it was read and how much of that is superseded; its name filters the list."""
+    def test_are_listed_by_file_with_the_number_of_reads(self, page: Page, server: Server) -> None:  # X19
+        """A file shows how often it was read and how many reads are superseded; its name filters the list."""
         server.app.sessions.create(id="reader", title="Read the spec", model="claude-sonnet-4-5")
         reading(server, 4)
         page.goto(f"{server.url}/sessions/reader?panel=heaviest")
@@ -178,8 +176,8 @@ class TestTheHeaviest:
 class TestOneMessageAmongMany:
     """A link to a message that is not loaded."""
 
-    def test_is_read_with_those_around_it(self, page: Page, server: Server) -> None:
-        """The address names the message; it stands open among its neighbours, and the newest are a key away."""
+    def test_is_loaded_with_its_neighbours(self, page: Page, server: Server) -> None:
+        """The message of the address is open among its neighbours, and Home shows the newest."""
         session = managed(server, 400, tokens=5)
         page.goto(f"{server.url}/sessions/{session}?message=33")
         expect(page.locator(".msg[data-open=true] .m-number")).to_have_text("33")
@@ -192,10 +190,10 @@ class TestOneMessageAmongMany:
 
 
 class TestAutomaticPruning:
-    """Prunes that came by themselves."""
+    """Prunes that Coppice started by itself."""
 
     def test_can_be_undone_from_its_toast(self, page: Page, server: Server) -> None:  # X9, X2
-        """The toast says what was pruned and takes it back."""
+        """The toast's button restores the pruned messages."""
         session = managed(server, 52)
         server.app.sessions.patch(session, automatic=True)
         page.goto(f"{server.url}/sessions/{session}")
@@ -210,11 +208,11 @@ class TestAutomaticPruning:
         assert operation.undone_at is not None
 
 
-class TestWhatIsChosen:
-    """Filter, order and find of the list."""
+class TestListChoices:
+    """Filter, order and search words of the list."""
 
-    def test_outlives_a_reload(self, page: Page, server: Server) -> None:
-        """A choice is in the address, and leaves it when it is undone."""
+    def test_are_kept_after_a_reload(self, page: Page, server: Server) -> None:
+        """A choice is in the address, and leaves it when it is reset."""
         session = managed(server, 60)
         page.goto(f"{server.url}/sessions/{session}")
         page.get_by_role("button", name=re.compile(r"^Goes \d+")).click()
@@ -234,10 +232,10 @@ class TestWhatIsChosen:
 
 
 class TestWideScreens:
-    """The session page where there is room."""
+    """The session page on a wide screen."""
 
-    def test_have_bars_and_chart_side_by_side(self, page: Page, server: Server) -> None:
-        """At 1920 px chart and bars share a row, a message is one line, and nothing sticks out."""
+    def test_show_bars_and_chart_side_by_side(self, page: Page, server: Server) -> None:
+        """At 1920 px bars and chart share a row, text and fate share a line, and nothing overflows."""
         page.set_viewport_size({"width": 1920, "height": 1080})
         page.goto(f"{server.url}/sessions/{managed(server, 60)}")
         expect(page.locator("token-chart canvas")).to_be_visible()
@@ -252,8 +250,8 @@ class TestWideScreens:
         assert text["x"] + text["width"] <= fate["x"]
         holds(page, "document.documentElement.scrollWidth <= innerWidth")
 
-    def test_have_rows_of_one_line(self, page: Page, server: Server, folder: ClaudeFolder) -> None:
-        """Those of outputs that are shortened, too, which say their tokens before and after."""
+    def test_show_each_message_on_one_line(self, page: Page, server: Server, folder: ClaudeFolder) -> None:
+        """This includes shortened outputs, which show their tokens before and after."""
         page.set_viewport_size({"width": 1920, "height": 1080})
         transcript = folder.transcript()
         transcript.user("Fix the login race")
@@ -273,8 +271,8 @@ class TestWideScreens:
 class TestNarrowScreens:
     """The session page at 390 px."""
 
-    def test_hold_the_largest_numbers(self, page: Page, server: Server) -> None:
-        """Millions of tokens and a title without an end stick out of nothing."""
+    def test_fit_the_largest_numbers(self, page: Page, server: Server) -> None:
+        """Millions of tokens and a very long title do not overflow the page."""
         page.set_viewport_size({"width": 390, "height": 844})
         session = managed(server, 60, tokens=40_000, title="An endless title " * 20, model="gemini-2.5-pro")
         page.goto(f"{server.url}/sessions/{session}")

@@ -1,4 +1,4 @@
-"""Late answers: a choice made while one is on its way stays, and open pages follow changes made elsewhere."""
+"""Late answers and changes made elsewhere: a choice made meanwhile stays, and open pages follow."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MODEL = "nobody-knows-this"
 
 @contextmanager
 def held(page: Page, address: str, method: str = "GET", wanted: bool = True) -> Iterator[None]:
-    """Hold back the requests that match until the block ends; unless `wanted`, the page gives them up meanwhile."""
+    """Hold back matching requests until the block ends; without `wanted` the page cancels them meanwhile."""
     waiting: list[Route] = []
 
     def hold(route: Route) -> None:
@@ -36,10 +36,10 @@ def held(page: Page, address: str, method: str = "GET", wanted: bool = True) -> 
 
 
 class TestALateAnswer:
-    """An answer never takes back what was chosen after the question."""
+    """An answer never reverts a choice made after its request."""
 
     def test_leaves_the_chosen_panel_open(self, page: Page, server: Server) -> None:
-        """A tab that was chosen before the first statistics stays; they would have opened another."""
+        """A tab chosen before the first statistics arrive stays open."""
         session = managed(server, 60)
         with held(page, "**/stats"):
             page.goto(f"{server.url}/sessions/{session}")
@@ -52,10 +52,8 @@ class TestALateAnswer:
         expect(page.locator("token-chart canvas")).to_be_visible()
         expect(tab).to_have_attribute("aria-selected", "true")
 
-    def test_opens_the_plan_that_was_asked_for_before_there_was_a_page(
-        self, page: Page, server: Server
-    ) -> None:
-        """The key p counts even while the session is being read."""
+    def test_opens_the_plan_asked_for_while_the_page_loads(self, page: Page, server: Server) -> None:
+        """The key p works while the session is being read."""
         session = managed(server, 2, tokens=50)
         with held(page, "**/stats"):
             page.goto(f"{server.url}/sessions/{session}")
@@ -64,7 +62,7 @@ class TestALateAnswer:
         expect(page.get_by_role("tab", name="Plan")).to_have_attribute("aria-selected", "true")
 
     def test_of_a_prune_leaves_the_chosen_panel_open(self, page: Page, server: Server) -> None:
-        """Another panel was opened while the prune ran: it stays, and what was done is said all the same."""
+        """A panel opened while the prune runs stays open, and the result is still reported."""
         session = managed(server, 60)
         open_session(page, server, session)
         page.get_by_role("button", name="See the plan").click()
@@ -75,8 +73,8 @@ class TestALateAnswer:
         expect(page.get_by_role("status").filter(has_text="messages pruned")).to_be_visible()
         expect(tab).to_have_attribute("aria-selected", "true")
 
-    def test_shows_no_memories_among_the_learnings(self, page: Page, server: Server) -> None:
-        """An answer to an earlier question is not shown under a later one."""
+    def test_is_not_shown_under_a_later_choice(self, page: Page, server: Server) -> None:
+        """Memories that arrive after a switch to learnings are not shown."""
         page.request.post(f"{server.url}/api/memories", data={"text": "the lexer lives in src"})
         with held(page, "**/api/memories", wanted=False):
             page.goto(f"{server.url}/memory")
@@ -85,8 +83,8 @@ class TestALateAnswer:
         expect(page.get_by_text("No learnings yet.")).to_be_visible()
         expect(page.locator(".hit")).to_have_count(0)
 
-    def test_keeps_what_is_being_written(self, page: Page, server: Server) -> None:
-        """Text that was typed while the one before it was being kept is still there."""
+    def test_keeps_text_typed_meanwhile(self, page: Page, server: Server) -> None:
+        """Text typed while the previous memory is saved stays in the field."""
         page.goto(f"{server.url}/memory")
         field = page.get_by_label("A new memory")
         field.fill("the first")
@@ -96,8 +94,8 @@ class TestALateAnswer:
         expect(page.locator(".hit")).to_have_count(1)
         expect(field).to_have_value("the second")
 
-    def test_keeps_settings_that_are_being_edited(self, page: Page, server: Server) -> None:
-        """A field changed while the others are being saved stays changed and unsaved."""
+    def test_keeps_settings_edited_meanwhile(self, page: Page, server: Server) -> None:
+        """A field changed while others are saved stays changed and unsaved."""
         page.goto(f"{server.url}/settings")
         target, aim = page.get_by_label("Target", exact=True), page.get_by_label("Aim", exact=True)
         target.fill("85")
@@ -108,8 +106,8 @@ class TestALateAnswer:
         expect(target).to_have_value("85")
         expect(aim).to_have_value("55")
 
-    def test_keeps_another_models_form_open(self, page: Page, server: Server) -> None:
-        """The row that was saved closes, the one that was opened meanwhile does not."""
+    def test_keeps_the_form_of_another_model_open(self, page: Page, server: Server) -> None:
+        """The saved row closes, and the row opened meanwhile stays open."""
         page.goto(f"{server.url}/settings")
         page.locator("models-table").scroll_into_view_if_needed()
         expect(page.locator("models-table td.mono").first).to_be_visible()
@@ -124,10 +122,10 @@ class TestALateAnswer:
 
 
 class TestAnOpenSession:
-    """A change made elsewhere shows on the open page at once."""
+    """An open page follows changes made elsewhere."""
 
-    def test_takes_over_new_limits(self, page: Page, server: Server) -> None:
-        """A model's limits and the target, changed elsewhere, are on the page without a reload."""
+    def test_shows_new_limits(self, page: Page, server: Server) -> None:
+        """A new window and a new target appear without a reload."""
         session = managed(server, 10)
         open_session(page, server, session)
         figures = page.locator(".bar-figures")
@@ -137,8 +135,8 @@ class TestAnOpenSession:
         page.request.put(f"{server.url}/api/settings", data={"target_percent": 70})
         expect(page.locator(".gauge-label")).to_contain_text("target 70")
 
-    def test_makes_its_plan_again(self, page: Page, server: Server) -> None:
-        """A new aim is in the open plan before anybody applies it, and so is a new limit."""
+    def test_updates_its_plan(self, page: Page, server: Server) -> None:
+        """A new aim and a new window change the open plan at once."""
         session = managed(server, 60)
         open_session(page, server, session)
         page.get_by_role("button", name="See the plan").click()

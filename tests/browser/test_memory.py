@@ -16,7 +16,7 @@ class TestMemoryPage:
     """Memories and learnings, kept by hand."""
 
     def test_keeps_finds_changes_and_deletes(self, page: Page, server: Server) -> None:  # M8
-        """All of it without leaving the page; a deletion can be taken back."""
+        """All of this works without leaving the page, and a deletion can be undone."""
         page.goto(server.url)
         page.get_by_role("link", name="Memory").click()
         page.get_by_label("A new memory").fill("the <b>parser</b> lives in src/parser.py")
@@ -39,7 +39,7 @@ class TestMemoryPage:
         assert [one.text for one in server.app.memory.listed("memory")] == ["the lexer lives in src/lexer.py"]
 
     def test_keeps_a_message_as_a_learning_with_one_click(self, page: Page, server: Server) -> None:  # M8
-        """From the message itself."""
+        """The button is in the open message."""
         session = managed(server, 3, tokens=20)
         page.goto(f"{server.url}/sessions/{session}")
         page.locator(".msg").first.click()
@@ -49,7 +49,7 @@ class TestMemoryPage:
         assert kept.session_id == session
 
     def test_proposes_learnings_to_keep_or_dismiss(self, page: Page, server: Server) -> None:  # M8
-        """Each with the message it was said in; one click, which can be taken back; new ones come by themselves."""
+        """A proposal links to its message, one click keeps or dismisses it, and new ones appear live."""
         followed(server.app, user("go"), call("c1"), result("c1", "ok"), said(DECIDED), said(REFUSED))
         page.goto(f"{server.url}/memory")
         page.get_by_role("button", name="Learnings").click()
@@ -73,8 +73,8 @@ class TestMemoryPage:
         server.app.ingest.append_records("s", more)
         expect(proposed.get_by_text("We never push on Fridays.")).to_be_visible()
 
-    def test_is_where_a_session_s_proposals_are(self, page: Page, server: Server) -> None:  # M8
-        """Its summary panel says how many there are, and leads here."""
+    def test_is_linked_from_the_summary_of_a_session(self, page: Page, server: Server) -> None:  # M8
+        """The summary panel shows the number of proposals and links to them."""
         followed(server.app, user("go"), call("c1"), result("c1", "ok"), said(DECIDED))
         page.goto(f"{server.url}/sessions/s")
         page.get_by_role("tab", name="Summary").click()
@@ -84,8 +84,8 @@ class TestMemoryPage:
         page.get_by_role("button", name=f"Keep as a learning: {DECIDED}").click()
         expect(page.locator(".hit .snippet")).to_have_text(DECIDED)
 
-    def test_shows_learnings_apart(self, page: Page, server: Server) -> None:  # M8
-        """With a link to where each was said."""
+    def test_lists_learnings_apart_from_memories(self, page: Page, server: Server) -> None:  # M8
+        """Each learning links to its session."""
         server.app.sessions.create(id="a", model="gpt-5")
         server.app.memory.add("learning", text="tests first", session_id="a")
         page.goto(f"{server.url}/memory")

@@ -1,4 +1,4 @@
-"""The overview: all sessions in one table, alive."""
+"""The overview: all sessions in one live table."""
 
 from __future__ import annotations
 
@@ -27,24 +27,12 @@ DROP = """([name, text]) => {
 
 
 class TestTheTable:
-    """Rows of sessions."""
-
-    def test_says_where_sessions_come_from_while_there_are_none(
-        self, page: Page, server: Server, tmp_path: Path
-    ) -> None:
-        """Only a server that follows transcripts says that it does."""
-        page.goto(server.url)
-        expect(page.get_by_text("Coppice follows the transcripts")).to_be_visible()
-        (tmp_path / "other").mkdir()
-        with running_server(tmp_path / "other") as other:
-            page.goto(other.url)
-            expect(page.get_by_text("This server follows no transcripts")).to_be_visible()
-            expect(page.get_by_text(f"coppice follow --to {other.url}")).to_be_visible()
+    """The table of sessions."""
 
     def test_shows_a_session_as_its_file_is_written(
         self, page: Page, server: Server, folder: ClaudeFolder
     ) -> None:  # X12
-        """A new transcript appears by itself, and its figures grow with it."""
+        """A new transcript appears without a reload, and its tokens grow with it."""
         page.goto(server.url)
         expect(page.get_by_role("heading", name="No sessions yet")).to_be_visible()
         transcript = folder.transcript()
@@ -59,8 +47,8 @@ class TestTheTable:
         expect(row.locator(".c-tokens")).not_to_have_text(before)
         expect(row.locator(".c-tokens")).to_contain_text("42,5")
 
-    def test_keeps_an_element_that_changes(self, page: Page, server: Server) -> None:
-        """A row is changed in place: the very element stays, with focus and hover."""
+    def test_updates_a_row_in_place(self, page: Page, server: Server) -> None:
+        """The element of a changed row stays, so it keeps focus and hover."""
         session = managed(server, 2)
         page.goto(server.url)
         row = page.locator("tr.session-row")
@@ -71,8 +59,8 @@ class TestTheTable:
         expect(row.locator(".c-tokens")).not_to_have_text(before)
         assert row.evaluate("row => row.marked")
 
-    def test_moves_nothing_under_the_pointer(self, page: Page, server: Server) -> None:
-        """Rows change places only once the pointer has left them."""
+    def test_moves_no_row_under_the_pointer(self, page: Page, server: Server) -> None:
+        """Rows change places after the pointer leaves the table."""
         managed(server, 2, id="first", title="First")
         managed(server, 1, id="second", title="Second")
         page.goto(server.url)
@@ -94,8 +82,8 @@ class TestTheTable:
             "<img src=x onerror=alert(1)> & <b>bold</b>"
         )
 
-    def test_filters_by_words_and_by_what_is_above_target(self, page: Page, server: Server) -> None:
-        """The field and the chips narrow the table, and say when nothing is left."""
+    def test_filters_by_words_and_by_target(self, page: Page, server: Server) -> None:
+        """The field and the chips filter the table, and an empty result is explained."""
         managed(server, 60, title="Full")
         managed(server, 2, title="Empty")
         page.goto(server.url)
@@ -110,8 +98,8 @@ class TestTheTable:
         page.get_by_role("button", name="Show all 2").click()
         expect(rows).to_have_count(2)
 
-    def test_keeps_its_filter_over_a_reload(self, page: Page, server: Server) -> None:
-        """Words and chip stand in the address."""
+    def test_keeps_its_filter_after_a_reload(self, page: Page, server: Server) -> None:
+        """Words and chip are in the address."""
         managed(server, 60, title="Full")
         managed(server, 2, title="Fuller, but small")
         page.goto(server.url)
@@ -125,8 +113,8 @@ class TestTheTable:
         expect(page.get_by_label("Filter sessions")).to_have_value("full")
         expect(page.get_by_role("button", name="Above target")).to_have_attribute("aria-pressed", "true")
 
-    def test_folds_quiet_sub_agents_away(self, page: Page, server: Server, folder: ClaudeFolder) -> None:
-        """Many sub-agents that do nothing are a line under their parent, which opens."""
+    def test_folds_idle_sub_agents(self, page: Page, server: Server, folder: ClaudeFolder) -> None:
+        """Several idle sub-agents are one line under their parent, which a click opens."""
         transcript = folder.transcript()
         transcript.user("Look everywhere")
         transcript.assistant("I send four.")
@@ -140,8 +128,8 @@ class TestTheTable:
         page.get_by_role("button", name="4 sub-agents").click()
         expect(rows).to_have_count(1)
 
-    def test_marks_what_is_above_its_target_and_leads_to_its_plan(self, page: Page, server: Server) -> None:
-        """A session above target stands first, with a warning and a way to its plan."""
+    def test_marks_sessions_above_their_target(self, page: Page, server: Server) -> None:
+        """A session above its target comes first, with a warning and a link to its plan."""
         managed(server, 2, title="Calm")
         managed(server, 60, title="Full")
         managed(server, 2, title="Later")
@@ -157,7 +145,7 @@ class TestTheTable:
         ).to_be_visible()
 
     def test_draws_only_the_rows_near_the_view(self, page: Page, server: Server) -> None:
-        """Of hundreds of sessions, read by pages, some are in the page; all are counted, found and reached."""
+        """The page holds few of hundreds of rows, but counts, finds and reaches them all."""
         for i in range(230):
             server.app.sessions.create(title=f"Session {i:03}", model="gpt-5.1")
         page.goto(f"{server.url}/?sort=title")
@@ -173,7 +161,7 @@ class TestTheTable:
         page.get_by_label("Filter sessions").fill("session 100")
         expect(rows).to_have_count(1)
 
-    def test_walks_through_a_long_list_by_keys(self, page: Page, server: Server) -> None:
+    def test_moves_the_focus_with_the_keys(self, page: Page, server: Server) -> None:
         """The key j goes on to rows that were not drawn before."""
         for i in range(60):
             server.app.sessions.create(title=f"Session {i:02}", model="gpt-5.1")
@@ -183,8 +171,8 @@ class TestTheTable:
             page.keyboard.press("j")
             expect(page.get_by_role("link", name=f"Session {i:02}", exact=True)).to_be_focused()
 
-    def test_sorts_by_the_head_of_a_column(self, page: Page, server: Server) -> None:
-        """One click begins with the larger, the next turns it round, the third gives the order of need back."""
+    def test_sorts_by_the_header_of_a_column(self, page: Page, server: Server) -> None:
+        """The first click sorts descending, the second ascending, the third restores the default order."""
         managed(server, 2, id="small", title="Small")
         managed(server, 20, id="large", title="Large")
         managed(server, 1, id="newest", title="Newest")
@@ -205,7 +193,7 @@ class TestTheTable:
         expect(titles).to_have_text(["Newest", "Large", "Small"])
 
     def test_groups_by_project(self, page: Page, server: Server, folder: ClaudeFolder) -> None:
-        """Sessions stand under their folder, which closes; the choice is part of the address."""
+        """Sessions are listed under their folder, which can be folded; the choice is in the address."""
         for cwd, said in (("/home/me/app", "Fix the parser"), ("/home/me/site", "Write the page")):
             folder.transcript(cwd).user(said)
         page.goto(server.url)
@@ -220,8 +208,8 @@ class TestTheTable:
         page.reload()
         expect(heads).to_have_count(2)
 
-    def test_tells_alike_titles_apart(self, page: Page, server: Server) -> None:
-        """A beginning that three sessions share is cut, and equal titles have their time."""
+    def test_tells_similar_titles_apart(self, page: Page, server: Server) -> None:
+        """A beginning shared by three titles is cut, and equal titles show their time."""
         for end in ("log in", "list the depots", "read the file"):
             managed(server, 1, title=f"You are a careful tester: {end}")
         for _ in range(2):
@@ -233,8 +221,8 @@ class TestTheTable:
         page.get_by_role("link", name="You are a careful tester: log in", exact=True).click()
         expect(page.get_by_role("heading", name="You are a careful tester: log in")).to_be_visible()
 
-    def test_counts_the_active_ones_once(self, page: Page, server: Server) -> None:
-        """The heading and the chip say the same number."""
+    def test_counts_active_sessions_alike_in_heading_and_chip(self, page: Page, server: Server) -> None:
+        """The heading and the chip show the same number."""
         managed(server, 2, title="Waits for its user")
         managed(server, 1, title="Works")
         page.goto(server.url)
@@ -243,7 +231,7 @@ class TestTheTable:
 
     @pytest.mark.parametrize("width", [360, 390])
     def test_becomes_cards_on_a_narrow_screen(self, page: Page, server: Server, width: int) -> None:
-        """Nothing sticks out to the right, and the essentials are there."""
+        """Nothing overflows to the right, and tokens, action and navigation are visible."""
         page.set_viewport_size({"width": width, "height": 844})
         managed(server, 60, title="A very long title " * 8)
         page.goto(server.url)
@@ -273,7 +261,7 @@ ASKED = """() => {
 
 
 class TestAbove:
-    """A session that crosses its target while nobody looks."""
+    """A session that crosses its target while the page is in the background."""
 
     def test_is_counted_in_the_tab(self, page: Page, server: Server) -> None:
         """The title of the page begins with the number of sessions above their target."""
@@ -284,8 +272,8 @@ class TestAbove:
         feed(server, "one", 60)
         expect(page).to_have_title("(1) Sessions · Coppice")
 
-    def test_is_told_where_the_reader_asked_for_it(self, page: Page, server: Server) -> None:
-        """A notification with the verdict, once, and none before it was allowed."""
+    def test_is_notified_after_the_reader_allowed_it(self, page: Page, server: Server) -> None:
+        """One notification shows the verdict, and none is sent before the reader allows them."""
         page.add_init_script(f"({NOTICES})()")
         managed(server, 2, id="one", title="One")
         managed(server, 2, id="two", title="Two")
@@ -300,8 +288,8 @@ class TestAbove:
         assert title == "Two"
         assert body.startswith("Prune now")
 
-    def test_asks_the_browser_once_whether_it_may_tell(self, page: Page, server: Server) -> None:  # X4
-        """Each question waits for another process of the browser; none is asked while the reader types."""
+    def test_reads_the_notification_permission_once(self, page: Page, server: Server) -> None:  # X4
+        """Each read waits for another process of the browser, so typing causes none."""
         page.add_init_script(f"({ASKED})()")
         managed(server, 2, id="one", title="One")
         page.goto(server.url)
@@ -312,10 +300,10 @@ class TestAbove:
 
 
 class TestSavings:
-    """The sum that prunes have saved, over all sessions."""
+    """The tokens that prunes saved in all sessions."""
 
-    def test_are_said_with_their_scope(self, page: Page, server: Server) -> None:
-        """First what is out of the contexts; after a call with less, tokens, calls, sessions and money."""
+    def test_are_shown_with_their_scope(self, page: Page, server: Server) -> None:
+        """The line says that no call was made since; after one it shows tokens, calls, sessions and cost."""
         session = managed(server, 60, model="claude-sonnet-4-5")
         managed(server, 2)
         page.goto(server.url)
@@ -334,8 +322,18 @@ class TestSavings:
 class TestTheEmptyState:
     """A page without sessions."""
 
-    def test_says_how_to_point_it_at_transcripts(self, page: Page, server: Server) -> None:
-        """The exact commands stand there."""
+    def test_says_where_sessions_come_from(self, page: Page, server: Server, tmp_path: Path) -> None:
+        """A server that follows transcripts says so; another one gives the command to follow them."""
+        page.goto(server.url)
+        expect(page.get_by_text("Coppice follows the transcripts")).to_be_visible()
+        (tmp_path / "other").mkdir()
+        with running_server(tmp_path / "other") as other:
+            page.goto(other.url)
+            expect(page.get_by_text("This server follows no transcripts")).to_be_visible()
+            expect(page.get_by_text(f"coppice follow --to {other.url}")).to_be_visible()
+
+    def test_shows_the_commands_that_add_sessions(self, page: Page, server: Server) -> None:
+        """Each command and variable is shown as it is typed."""
         page.goto(server.url)
         for command in (
             "coppice serve --watch DIR",
@@ -346,7 +344,7 @@ class TestTheEmptyState:
             expect(page.get_by_text(command).first).to_be_visible()
 
     def test_starts_the_demo_session(self, page: Page, server: Server) -> None:
-        """One click, and a session is there that grows by itself."""
+        """One click starts a session that grows by itself."""
         page.goto(server.url)
         page.get_by_role("button", name="Start the demo session").click()
         row = page.locator("tr.session-row")
@@ -359,7 +357,7 @@ class TestImporting:
     """Files dropped on the page."""
 
     def test_takes_a_dropped_file(self, page: Page, server: Server) -> None:
-        """A message list becomes a session, and the toast leads to it."""
+        """A message list becomes a session, and the toast's button opens it."""
         page.goto(server.url)
         messages = [{"role": "user", "content": "Hello"}, {"role": "assistant", "content": "Hi"}]
         page.evaluate(DROP, ["chat.json", json.dumps(messages)])
@@ -372,7 +370,7 @@ class TestImporting:
     def test_takes_a_picked_file_and_leaves_the_filter_alone(
         self, page: Page, server: Server, tmp_path: Path
     ) -> None:
-        """The name of the file is nothing to look for among the sessions."""
+        """The name of the file does not filter the sessions."""
         file = tmp_path / "picked.json"
         file.write_text(json.dumps([{"role": "user", "content": "Hello"}]))
         managed(server, 2, tokens=20)
@@ -384,10 +382,8 @@ class TestImporting:
         expect(page.get_by_label("Filter sessions")).to_have_value("")
         expect(page.locator("tr.session-row")).to_have_count(2)
 
-    def test_leaves_the_page_usable_and_says_how_far_a_large_file_is(
-        self, page: Page, server: Server
-    ) -> None:
-        """No veil lies over the page; a second file waits for its turn, and both are reported."""
+    def test_shows_progress_and_leaves_the_page_usable(self, page: Page, server: Server) -> None:
+        """The page still filters while a large file is read; a second file waits, and both are reported."""
         go_on = threading.Event()
         read = server.app.importing.import_file
 
@@ -416,9 +412,10 @@ class TestImporting:
         expect(notice).to_have_count(0)
         expect(page.locator("tr.session-row")).to_have_count(3)
 
-    def test_reports_what_could_not_be_read(self, page: Page, server: Server, tmp_path: Path) -> None:
-        """A broken line is named with its number; the rest is imported. A file that is nothing at all says so."""
-        transcript = ClaudeFolder(tmp_path / "elsewhere").transcript()  # where nobody follows it meanwhile
+    def test_reports_unreadable_lines_and_files(self, page: Page, server: Server, tmp_path: Path) -> None:
+        """A broken line is named by its number and the rest is imported. A file without any message is reported."""
+        unfollowed = ClaudeFolder(tmp_path / "elsewhere")
+        transcript = unfollowed.transcript()
         transcript.user("One")
         transcript.assistant("Two")
         text = transcript.path.read_text() + "{ broken\n"
@@ -432,11 +429,11 @@ class TestImporting:
         expect(report).to_contain_text("Not imported")
 
 
-class TestAddressesThatLeadNowhere:
-    """Pages for what is not there."""
+class TestUnknownAddresses:
+    """Addresses of pages and sessions that do not exist."""
 
-    def test_get_a_page_that_says_so(self, page: Page, server: Server, tmp_path: Path) -> None:
-        """An unknown session has a page with a way back."""
+    def test_get_an_error_page(self, page: Page, server: Server, tmp_path: Path) -> None:
+        """The error page gives the likely reason and links back."""
         answer = page.goto(f"{server.url}/sessions/nobody")
         assert answer is not None
         assert answer.status == 404
@@ -448,15 +445,15 @@ class TestAddressesThatLeadNowhere:
         expect(page.get_by_text("The address may be mistyped.")).to_be_visible()
         expect(page.get_by_text("deleted")).to_have_count(0)
 
-    def test_fit_a_narrow_window_however_long_they_are(self, page: Page, server: Server) -> None:
-        """The name that leads nowhere is wrapped."""
+    def test_fit_a_narrow_window(self, page: Page, server: Server) -> None:
+        """A long unknown name is wrapped."""
         page.set_viewport_size({"width": 360, "height": 740})
         page.goto(f"{server.url}/sessions/{'x' * 90}")
         expect(page.get_by_role("heading", name="There is nothing here")).to_be_visible()
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
-    def test_tell_a_stranger_no_more_than_any_other(self, page: Page, tmp_path: Path) -> None:
-        """Without the token the page only asks for it; with it, it finds out by itself that nothing is there."""
+    def test_reveal_nothing_without_the_token(self, page: Page, tmp_path: Path) -> None:
+        """Without the token the page only asks for it; with the token it shows that the session is unknown."""
         with running_server(tmp_path, token="secret") as server:
             answer = page.goto(f"{server.url}/sessions/nobody")
             assert answer is not None

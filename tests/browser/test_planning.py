@@ -1,4 +1,4 @@
-"""The plan on the session page: opened in view, made from what was chosen, kept up with a session that grows."""
+"""The plan on the session page: opening it, choosing its messages, and keeping up with a growing session."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from tests.browser.writing import ClaudeFolder, Transcript, feed, managed
 from tests.servers import Server
 
 APPLY = re.compile(r"^(Prune \d+ messages?|Shorten \d+ outputs?)")
-# Lines of which none says the same: an output that is worth keeping, and long enough to be shortened.
+# An output of distinct lines with an error: worth keeping, and long enough to be shortened.
 OUTPUT = "".join(f"src/module_{n}.py:{n}: something or other\n" for n in range(400)) + "ERROR: it broke\n"
 
 
 def followed(folder: ClaudeFolder, calls: int = 30) -> Transcript:
-    """A followed session far above its target, with long outputs."""
+    """Write a transcript far above its target, with long outputs."""
     transcript = folder.transcript()
     transcript.user("Fix the login race")
     for i in range(calls):
@@ -29,14 +29,14 @@ def followed(folder: ClaudeFolder, calls: int = 30) -> Transcript:
 
 
 def open_followed(page: Page, server: Server, transcript: Transcript) -> None:
-    """Opens its page once all of it is there."""
+    """Open the page of a session once its whole transcript is read."""
     page.goto(server.url)
     expect(page.locator(".session-row .c-full")).to_contain_text("90.0")
     open_session(page, server, transcript.session)
 
 
 def show_all(page: Page) -> None:
-    """Shows the messages that the open plan leaves as well."""
+    """Show the messages that the open plan keeps as well."""
     page.get_by_role("button", name=re.compile(r"^All \d+")).click()
 
 
@@ -55,13 +55,13 @@ def expect_in_view(page: Page, selector: str) -> None:
 
 
 class TestOpening:
-    """The plan's place and focus after it was asked for."""
+    """The place and the focus of a plan that is opened."""
 
     @pytest.mark.parametrize(("width", "height"), [(1280, 900), (390, 844), (1920, 1080)])
-    def test_brings_it_into_view_and_under_the_keys(
+    def test_brings_it_into_view_and_focuses_it(
         self, page: Page, server: Server, folder: ClaudeFolder, width: int, height: int
     ) -> None:
-        """Its heading is seen and has the focus, and its button is seen, however high the page above it is."""
+        """On every screen its heading is visible and focused, and its button is visible."""
         page.set_viewport_size({"width": width, "height": height})
         open_followed(page, server, followed(folder))
         page.get_by_role("button", name="Prune…").first.click()
@@ -71,8 +71,8 @@ class TestOpening:
         expect_in_view(page, ".plan-title")
         expect_in_view(page, ".panel-foot button")
 
-    def test_gives_the_focus_back_where_it_was_a_sheet(self, page: Page, server: Server) -> None:
-        """Escape leads back to the button that opened it."""
+    def test_returns_the_focus_from_a_sheet(self, page: Page, server: Server) -> None:
+        """Escape focuses the button that opened the sheet."""
         page.set_viewport_size({"width": 390, "height": 844})
         open_session(page, server, managed(server, 60))
         opener = page.get_by_role("button", name="Prune…")
@@ -82,8 +82,8 @@ class TestOpening:
         page.keyboard.press("Escape")
         expect(opener).to_be_focused()
 
-    def test_gives_the_focus_back_once_it_is_closed_or_applied(self, page: Page, server: Server) -> None:
-        """The button that opened it has it again, beside the list as well."""
+    def test_returns_the_focus_after_closing_or_applying(self, page: Page, server: Server) -> None:
+        """Beside the list, too, the button that opened the plan is focused again."""
         open_session(page, server, managed(server, 60))
         opener = page.get_by_role("button", name="Prune…")
         for end in ("Escape", "Enter"):
@@ -97,10 +97,10 @@ class TestOpening:
 
 
 class TestTheListUnderAPlan:
-    """Shows what the plan changes."""
+    """The message list while a plan is open."""
 
-    def test_begins_with_what_changes(self, page: Page, server: Server) -> None:  # X1
-        """The largest first, a chip leads to all, and without a plan all are there again."""
+    def test_shows_the_changes_first(self, page: Page, server: Server) -> None:  # X1
+        """It shows the messages that go, largest first; a chip shows all, and so does closing the plan."""
         session = managed(server, 60)
         open_session(page, server, session)
         expect(page.get_by_role("button", name=APPLY)).to_be_visible()
@@ -122,7 +122,7 @@ class TestTheListUnderAPlan:
         page.get_by_role("tab", name="Heaviest").click()
         expect(page.locator(".msg").first).to_be_visible()
 
-    def test_stays_whole_where_nothing_changes(self, page: Page, server: Server) -> None:  # X1
+    def test_shows_all_messages_if_nothing_changes(self, page: Page, server: Server) -> None:  # X1
         """A plan for a context within its aim leaves the list as it is."""
         open_session(page, server, managed(server, 6))
         page.get_by_role("button", name="Prune…").click()
@@ -134,10 +134,10 @@ class TestTheListUnderAPlan:
 
 
 class TestChoosing:
-    """The heaviest messages can be taken out in place."""
+    """Messages chosen by hand for a plan."""
 
     def test_drops_a_message_after_a_preview(self, page: Page, server: Server) -> None:  # X1, X2
-        """The plan holds that message alone, can be widened, is applied and undone."""
+        """The plan holds that message only, can be extended to the aim, is applied and undone."""
         session = managed(server, 60)
         open_session(page, server, session)
         before = tokens_shown(page)
@@ -161,7 +161,7 @@ class TestChoosing:
     def test_shortens_the_outputs_of_a_tool(
         self, page: Page, server: Server, folder: ClaudeFolder
     ) -> None:  # X7
-        """Each says what it took and what it will take; the history counts them apart."""
+        """Each output shows its tokens before and after, and the history counts shortened outputs."""
         open_followed(page, server, followed(folder, calls=8))
         page.get_by_role("tab", name="Heaviest").click()
         expect(page.get_by_role("button", name=re.compile("Shorten the outputs of calls"))).to_have_count(0)
@@ -191,8 +191,8 @@ class TestChoosing:
         expect(page.get_by_role("button", name="No longer shorten message 5")).to_be_visible()
         expect(page.get_by_role("button", name="Shorten 1 output ")).to_be_visible()
 
-    def test_leaves_what_is_pinned_until_it_is_unpinned(self, page: Page, server: Server) -> None:  # X5, B7
-        """Neither the row nor the heaviest offer to drop it, and a choice made before can be taken back."""
+    def test_refuses_to_drop_a_pinned_message(self, page: Page, server: Server) -> None:  # X5, B7
+        """Neither its row nor the heaviest panel offers to drop it, and an earlier choice can be removed."""
         session = managed(server, 60)
         open_session(page, server, session)
         show_all(page)
@@ -213,7 +213,7 @@ class TestChoosing:
         expect(page.get_by_role("button", name=APPLY)).to_be_visible()
         expect(page.get_by_role("alert")).to_have_count(0)
 
-    def test_outlives_a_look_at_another_panel(self, page: Page, server: Server) -> None:
+    def test_is_kept_while_another_panel_is_open(self, page: Page, server: Server) -> None:
         """A spared message stays spared while the history is open."""
         open_session(page, server, managed(server, 60))
         page.get_by_role("button", name="See the plan").click()
@@ -229,8 +229,8 @@ class TestChoosing:
 class TestGrowing:
     """A plan that is open while the agent goes on."""
 
-    def test_keeps_up_without_a_word_in_the_console(self, page: Page, server: Server) -> None:  # X1, X4
-        """Another plan comes by itself; no request fails, the choices stay, and no fate flips on the way."""
+    def test_keeps_up_with_new_messages(self, page: Page, server: Server) -> None:  # X1, X4
+        """A new plan is made without a click, no request fails, the choices stay, and no fate flickers."""
         session = managed(server, 60)
         failed: list[str] = []
         page.on("response", lambda r: failed.append(f"{r.status} {r.url}") if r.status >= 400 else None)
@@ -270,8 +270,8 @@ class TestGrowing:
         assert {entry for entry in seen if entry.startswith(f"{one} ")} == {f"{one} {fate}"}
         assert failed == []
 
-    def test_waits_while_the_reader_is_at_it(self, page: Page, server: Server) -> None:
-        """No row moves under the pointer: the page says what came, and plans once the pointer leaves."""
+    def test_waits_while_the_pointer_is_on_it(self, page: Page, server: Server) -> None:
+        """The page reports new messages, and makes a new plan after the pointer leaves."""
         session = managed(server, 60)
         open_session(page, server, session)
         page.get_by_role("button", name="See the plan").click()
@@ -283,8 +283,8 @@ class TestGrowing:
             page.mouse.move(300, 300)
         expect(page.locator(".note-box")).to_have_count(0)
 
-    def test_is_asked_again_once_the_server_is_back(self, page: Page, server: Server) -> None:
-        """A plan that failed while the connection was lost needs no click."""
+    def test_is_made_again_after_the_server_returns(self, page: Page, server: Server) -> None:
+        """A plan that failed while the connection was lost is retried without a click."""
         with cable_to(server) as cable:
             page.goto(f"{cable.url}/sessions/{managed(server, 60)}?panel=history")
             expect(page.locator(".live")).to_have_text("live")
@@ -298,10 +298,10 @@ class TestGrowing:
 
 
 class TestSight:
-    """The parts of the plan while its reasons scroll."""
+    """The parts of the plan that stay visible while its reasons scroll."""
 
-    def test_has_bars_slider_and_button_always(self, page: Page, server: Server) -> None:  # X1, X4
-        """At the end of a long list of reasons all three are still seen."""
+    def test_keeps_bars_slider_and_button_visible(self, page: Page, server: Server) -> None:  # X1, X4
+        """All three are visible at the end of a long list of reasons."""
         open_session(page, server, managed(server, 120))
         page.get_by_role("button", name="See the plan").click()
         page.locator("button.group").first.click()
@@ -309,8 +309,8 @@ class TestSight:
         for selector in (".plan-bars", "#plan-aim", ".panel-foot button"):
             expect_in_view(page, selector)
 
-    def test_has_one_scale_above_the_limit(self, page: Page, server: Server) -> None:  # X1
-        """Above the limit the target stands at the same place before and after."""
+    def test_shows_both_bars_on_one_scale(self, page: Page, server: Server) -> None:  # X1
+        """Above the limit, too, the target is at the same place before and after."""
         open_session(page, server, managed(server, 120))
         page.get_by_role("button", name="See the plan").click()
         targets = page.locator(".plan-bars .gauge-target")
@@ -323,12 +323,12 @@ class TestSight:
 
 
 class TestSubAgents:
-    """A session that belongs to another."""
+    """The sessions of sub-agents."""
 
-    def test_lead_to_their_parent_where_something_was_said_in_it(
+    def test_link_to_their_parent_if_it_has_messages(
         self, page: Page, server: Server, folder: ClaudeFolder
     ) -> None:  # X12
-        """By its title; of an empty one there is only the word."""
+        """The link is the parent's title; without messages in the parent there is no link."""
         told, silent = folder.transcript(), folder.transcript()
         told.user("Fix the login race")
         told.sub_agent("look around")

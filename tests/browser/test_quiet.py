@@ -1,4 +1,4 @@
-"""The work of a page that stands open all day, in counts of what the browser does; never in time."""
+"""The work of a page that is open all day, counted in style calculations and changes, never in time."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 from tests.browser.writing import feed, managed
 from tests.servers import Server
 
-# Not by frames: those that a page asks for let everything on it move.
+# A timer, because requested frames would run every animation of the page.
 A_WHILE = "() => new Promise((done) => setTimeout(done, 1000))"
 
 
 @pytest.fixture
 def restyled(browser: Browser, page: Page) -> Callable[[str], list[int]]:
-    """Runs a script and waits a while; returns how many elements each calculation of styles took."""
+    """A function that runs a script, waits, and returns the number of elements of each style calculation."""
 
     def run(script: str) -> list[int]:
         browser.start_tracing(page=page, categories=["devtools.timeline"])
@@ -35,7 +35,7 @@ def restyled(browser: Browser, page: Page) -> Callable[[str], list[int]]:
 
 @pytest.fixture
 def opened(page: Page, server: Server, context: BrowserContext) -> Page:
-    """The page of a session of 200 messages, with all that comes later on it."""
+    """The page of a session of 200 messages, with all its panels loaded."""
     session = managed(server, 200, tokens=50)
     page.goto(f"{server.url}/sessions/{session}")
     expect(page.locator(".live")).to_have_text("live")
@@ -47,25 +47,21 @@ def opened(page: Page, server: Server, context: BrowserContext) -> Page:
 
 
 class TestAnOpenPage:
-    """A session's page on which nothing, or little, happens."""
+    """The page of a session in which little happens."""
 
-    def test_does_nothing_while_nothing_happens(
-        self, opened: Page, restyled: Callable[[str], list[int]]
-    ) -> None:
-        """Nothing that moves by itself has the page styled again at each frame; the live dot does not."""
+    def test_is_idle_while_nothing_changes(self, opened: Page, restyled: Callable[[str], list[int]]) -> None:
+        """No animation styles the page at every frame, not even that of the live dot."""
         assert len(restyled("() => 0")) < 10
 
-    def test_styles_what_is_new_and_not_all_of_it(
-        self, opened: Page, restyled: Callable[[str], list[int]]
-    ) -> None:
-        """An element that comes to the page, wherever it is, leaves the others as they are."""
+    def test_styles_only_new_elements(self, opened: Page, restyled: Callable[[str], list[int]]) -> None:
+        """A new element anywhere on the page causes few others to be styled."""
         everything = opened.locator("*").count()
         places = [".rows", ".session-name", "token-chart", "coppice-toasts", "main", ".side-body"]
         for place in places:
             add = f"() => document.querySelector({json.dumps(place)}).append(document.createElement('p'))"
             assert max(restyled(add), default=0) < everything / 4, place
 
-    def test_draws_what_came_together_together(
+    def test_draws_events_of_one_frame_at_once(
         self, opened: Page, server: Server, context: BrowserContext
     ) -> None:
         """Events between two frames change the page once."""

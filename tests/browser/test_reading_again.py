@@ -22,10 +22,10 @@ OLDER = """async id => {
 
 
 class TestAPageAfterAPrune:
-    """One click, and the events that tell of it."""
+    """One click and the events that it causes."""
 
     def test_reads_history_and_chart_once(self, page: Page, server: Server) -> None:
-        """The answer to the click and three events are one change."""
+        """The answer to the click and its three events cause one read each."""
         session = managed(server, 60)
         open_session(page, server, session)
         page.keyboard.press("p")
@@ -36,11 +36,11 @@ class TestAPageAfterAPrune:
         page.on("request", lambda r: read.update([r.url.rsplit("/", 1)[1].split("?")[0]]))
         button.click()
         expect(page.get_by_role("status").filter(has_text="messages pruned")).to_be_visible()
-        page.wait_for_timeout(1_500)  # longer than the page puts any reading off
+        page.wait_for_timeout(1_500)  # longer than the page delays any read
         assert (read["timeline"], read["operations"], read["stats"]) == (1, 1, 0)
 
-    def test_ignores_what_is_older_than_what_it_shows(self, page: Page, server: Server) -> None:
-        """A session told late, with a version before the one on the page, changes nothing."""
+    def test_ignores_an_older_version_of_the_session(self, page: Page, server: Server) -> None:
+        """A late event with a version before the one on the page changes nothing."""
         session = managed(server, 3, tokens=50)
         open_session(page, server, session)
         page.evaluate(OLDER, session)
@@ -58,11 +58,11 @@ WATCH_DRAWING = """() => {
 }"""
 
 
-class TestAPageThatMessagesArriveOn:
+class TestAPageWithManyNewMessages:
     """A hundred messages, appended one by one while *Heaviest* is open."""
 
-    def test_asks_and_draws_little(self, page: Page, server: Server) -> None:
-        """Each message is drawn once; lists, chart and verdict are asked for by time, not for each message."""
+    def test_reads_and_draws_little(self, page: Page, server: Server) -> None:
+        """Each message is drawn once; lists and chart are read at intervals, not for each message."""
         session = managed(server, 30)
         open_session(page, server, session)
         expect(page.locator("token-chart canvas")).to_be_visible()

@@ -1,4 +1,4 @@
-"""The message list while things change under it: rows that leave, rows that come, rows that are open."""
+"""The message list while its session changes: rows that leave, new rows, open rows."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from webapp.services.planning.requests import PruneRequest
 
 
 def rows(page: Page) -> Locator:
-    """All rows that are shown."""
+    """Return all visible rows."""
     return page.locator(".msg")
 
 
 def identity(server: Server, session: str, number: int) -> str:
-    """The id of a message."""
+    """Return the id of a message."""
     page = server.app.messages.page(session, sort="oldest", after=str(number - 1), limit=1)
     return page.messages[0].id
 
 
 class TestRowsThatLeave:
-    """A row that no longer meets the filter goes, wherever the pointer is."""
+    """Rows that no longer match the filter."""
 
-    def test_go_from_under_the_pointer_too(self, page: Page, server: Server) -> None:
-        """A message that an undo restored is no longer listed as out."""
+    def test_go_even_under_the_pointer(self, page: Page, server: Server) -> None:
+        """A message restored by an undo leaves the list of messages that are out."""
         session = managed(server, 60)
         server.app.prunes.apply(session, PruneRequest())
         open_session(page, server, session)
@@ -37,8 +37,8 @@ class TestRowsThatLeave:
         expect(page.get_by_text("No message fits.")).to_be_visible()
         expect(rows(page)).to_have_count(0)
 
-    def test_are_known_however_far_down_they_are(self, page: Page, server: Server) -> None:
-        """With the reader at the oldest of many rows, the row's message goes out and the row says so."""
+    def test_change_in_place_at_the_end_of_a_long_list(self, page: Page, server: Server) -> None:
+        """The row of a message that is dropped shows this while the reader is at the oldest rows."""
         session = managed(server, 720, tokens=5)
         open_session(page, server, session)
         page.keyboard.press("End")
@@ -49,11 +49,11 @@ class TestRowsThatLeave:
         expect(row(page, 3)).to_be_in_viewport()
 
 
-class TestRowsThatCome:
-    """They wait while the list is being read, and only then."""
+class TestNewRows:
+    """New rows wait while the list is being read."""
 
-    def test_are_let_in_once_the_pointer_leaves(self, page: Page, server: Server) -> None:
-        """Nothing else has to happen, nor a click."""
+    def test_appear_after_the_pointer_leaves(self, page: Page, server: Server) -> None:
+        """No click and no other event is needed."""
         session = managed(server, 12, tokens=50)
         open_session(page, server, session)
         row(page, 8).hover()
@@ -63,8 +63,8 @@ class TestRowsThatCome:
         expect(row(page, 14)).to_be_visible()
         expect(page.locator(".pill")).to_have_count(0)
 
-    def test_do_not_wait_for_an_open_row_that_is_not_shown(self, page: Page, server: Server) -> None:
-        """Another filter closes what was open."""
+    def test_do_not_wait_for_an_open_row_that_is_filtered_out(self, page: Page, server: Server) -> None:
+        """Another filter closes the open row."""
         session = managed(server, 12, tokens=50)
         open_session(page, server, session)
         row(page, 8).get_by_role("button").click()
@@ -77,10 +77,10 @@ class TestRowsThatCome:
 
 
 class TestAnOpenRow:
-    """It is open as long as the reader wants."""
+    """A row opened by the reader."""
 
-    def test_stays_closed_when_its_reading_fails_late(self, page: Page, server: Server) -> None:
-        """A row that was closed while its parts were read is not opened by the failure."""
+    def test_stays_closed_if_its_read_fails_late(self, page: Page, server: Server) -> None:
+        """A failed read does not reopen a row that was closed meanwhile."""
         session = managed(server, 4, tokens=50)
         open_session(page, server, session)
         reading = f"**/messages/{identity(server, session, 2)}"

@@ -1,4 +1,4 @@
-"""Search over everything ever said."""
+"""Search over all messages of all sessions."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from tests.servers import Server
 class TestSearching:
     """The search page."""
 
-    def test_finds_what_was_pruned_and_leads_to_it(self, page: Page, server: Server) -> None:  # X14, B15
-        """A word of a dropped message is found, marked, said to be out, and opens in its session."""
+    def test_finds_a_pruned_message_and_opens_it(self, page: Page, server: Server) -> None:  # X14, B15
+        """A dropped message is found, marked as out of the context, and opened in its session."""
         session = managed(server, 6, tokens=50)
         [row] = [m for m in server.app.messages.page(session).messages if m.number == 2]
         server.app.operations.drop(session, row.id)
@@ -35,13 +35,13 @@ class TestSearching:
         expect(page.locator(".msg-detail")).to_be_visible()
         expect(page.locator(".msg[data-open=true] .m-number")).to_have_text("2")
 
-    def test_says_when_there_is_nothing(self, page: Page, server: Server) -> None:
-        """No hit is said plainly; the query comes from the address."""
+    def test_says_that_nothing_was_found(self, page: Page, server: Server) -> None:
+        """The query of the address has no result, and the page says so."""
         page.goto(f"{server.url}/search?q=nothing+of+the+kind")
         expect(page.get_by_text("No message has these words.")).to_be_visible()
 
-    def test_limits_what_is_found(self, page: Page, server: Server) -> None:
-        """To a session, a role, a tool and days; the limits are part of the address."""
+    def test_filters_the_results(self, page: Page, server: Server) -> None:
+        """Session, role and tool filter the results, and the filters are in the address."""
         managed(server, 2, tokens=20, id="one", title="One")
         managed(server, 2, tokens=20, id="two", title="Two")
         page.goto(f"{server.url}/search?q=message")
@@ -59,7 +59,7 @@ class TestSearching:
         expect(page.get_by_text("No message has these words.")).to_be_visible()
 
     def test_shows_more_on_request(self, page: Page, server: Server) -> None:
-        """The next page follows the first, and the focus goes on to it."""
+        """The next results follow the first, and the first new one is focused."""
         managed(server, 130, tokens=5)
         page.goto(f"{server.url}/search?q=message")
         expect(page.locator(".hit")).to_have_count(100)

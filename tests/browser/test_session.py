@@ -1,4 +1,4 @@
-"""The session page: see what fills a context, prune it, put it back."""
+"""The session page: messages, pruning, history and undo."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from playwright.sync_api import Locator, Page, Route, expect
 
 from scoring.settings import STRATEGY_NAMES
 from tests.browser.waiting import holds, until
-from tests.browser.writing import ClaudeFolder, feed, managed, proxied, words
+from tests.browser.writing import ClaudeFolder, Transcript, feed, managed, proxied, words
 from tests.servers import Server
 from webapp.services.planning.requests import PlanRequest, PruneRequest
 
@@ -20,28 +20,26 @@ METERS = "meters => meters.map(meter => meter.getAttribute('aria-valuetext'))"
 
 
 def open_session(page: Page, server: Server, session: str) -> None:
-    """Opens a session's page and waits for its messages."""
+    """Open a session's page and wait for its messages."""
     page.goto(f"{server.url}/sessions/{session}")
     expect(page.locator(".msg").first).to_be_visible()
 
 
 def row(page: Page, number: int) -> Locator:
-    """The row of one message."""
+    """Return the row of one message."""
     return page.locator(".msg").filter(has=page.locator(".m-number", has_text=re.compile(f"^{number:,}$")))
 
 
 def tokens_shown(page: Page) -> int:
-    """The tokens of the context as the page shows them."""
+    """Return the tokens of the context as the page shows them."""
     return int(re.sub(r"\D", "", page.locator(".bar .figure").last.inner_text().split("(")[0]))
 
 
 class TestPruning:
-    """From the verdict to the undo."""
+    """Pruning, from the verdict to the undo."""
 
-    def test_shows_the_plan_applies_exactly_it_and_undoes_it(
-        self, page: Page, server: Server
-    ) -> None:  # X1, X2
-        """Verdict, plan, prune, toast with figures, undo: the context is the one before."""
+    def test_applies_exactly_the_shown_plan_and_undoes_it(self, page: Page, server: Server) -> None:  # X1, X2
+        """The prune drops the number of messages in the plan; after Undo the context has its earlier size."""
         session = managed(server, 60)
         open_session(page, server, session)
         expect(page.locator(".verdict")).to_contain_text("Prune now: ")
@@ -64,8 +62,8 @@ class TestPruning:
         expect(page.locator(".verdict")).to_contain_text("Prune now: ")
         until(page, lambda: tokens_shown(page) == before)
 
-    def test_spares_what_the_reader_spares(self, page: Page, server: Server) -> None:  # X1, X4
-        """A spared message is out of the plan, and in it again when it is not spared any longer."""
+    def test_leaves_spared_messages_out_of_the_plan(self, page: Page, server: Server) -> None:  # X1, X4
+        """A spared message leaves the plan, and returns to it when it is no longer spared."""
         open_session(page, server, managed(server, 60))
         page.get_by_role("button", name="See the plan").click()
         page.locator("button.group").first.click()
@@ -78,8 +76,8 @@ class TestPruning:
         chip.click()
         expect(page.get_by_role("button", name=f"Spare message {number}", exact=True)).to_be_visible()
 
-    def test_answers_what_if(self, page: Page, server: Server) -> None:  # X4
-        """Another aim gives another plan at once, and nothing is stored."""
+    def test_tries_another_aim(self, page: Page, server: Server) -> None:  # X4
+        """Another aim shows another plan, and nothing is stored."""
         session = managed(server, 60)
         open_session(page, server, session)
         page.keyboard.press("p")
@@ -89,7 +87,7 @@ class TestPruning:
         assert server.app.operations.list(session) == []
 
     def test_never_applies_a_stale_plan(self, page: Page, server: Server) -> None:  # X1
-        """If the session grew under the plan, nothing is pruned; a new plan comes, and the page says so."""
+        """If the session grew since the plan was made, nothing is pruned, and a new plan is offered."""
         session = managed(server, 60)
         open_session(page, server, session)
         page.get_by_role("button", name="See the plan").click()
@@ -109,7 +107,7 @@ class TestPruning:
         expect(page.get_by_role("status").filter(has_text="messages pruned")).to_be_visible()
 
     def test_works_from_the_keyboard(self, page: Page, server: Server) -> None:
-        """The key p opens the plan, Enter applies it, Escape and ? do what they say."""
+        """The keys ? and p open the list of keys and the plan, j and k move, Enter applies, Escape closes."""
         session = managed(server, 60)
         open_session(page, server, session)
         page.keyboard.press("?")
@@ -130,7 +128,7 @@ class TestPruning:
         expect(page.get_by_role("status").filter(has_text="messages pruned")).to_be_visible()
 
     def test_can_be_switched_to_automatic(self, page: Page, server: Server) -> None:  # X9
-        """The switch in the menu holds for the session, and the next message prunes."""
+        """With the switch of the menu on, the next message causes a prune."""
         session = managed(server, 60)
         open_session(page, server, session)
         page.get_by_label("More", exact=True).click()
@@ -143,7 +141,7 @@ class TestPruning:
     def test_of_the_proxy_can_be_sent_pruned(
         self, page: Page, server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:  # X13
-        """The switch in the menu tells the proxy; the page says what becomes of it."""
+        """The switch of the menu changes the setting for the proxy, and the page describes its effect."""
         monkeypatch.setenv("COPPICE_HINTS", str(tmp_path / "hints"))
         session = proxied(server, 12)
         open_session(page, server, session)
@@ -156,7 +154,7 @@ class TestPruning:
         assert not server.app.sessions.get(session).proxy.prunes
 
     def test_can_have_a_strategy_of_its_own(self, page: Page, server: Server) -> None:  # S4, B18
-        """Chosen in the menu among all there are; its plans follow, and it can be given back."""
+        """The menu offers every strategy; plans use the chosen one, and the common setting can be restored."""
         session = managed(server, 60)
         open_session(page, server, session)
         page.get_by_label("More", exact=True).click()
@@ -173,10 +171,10 @@ class TestPruning:
 
 
 class TestMessages:
-    """The list."""
+    """The message list."""
 
     def test_shows_markup_as_text(self, page: Page, server: Server) -> None:
-        """Markup in a message is shown letter by letter, folded and open, and never run."""
+        """Markup in a message is shown as text, folded and open, and never run."""
         session = managed(server, 1)
         server.app.ingest.append_messages(session, [{"role": "assistant", "content": EVIL}])
         open_session(page, server, session)
@@ -186,7 +184,7 @@ class TestMessages:
         assert page.evaluate("window.hurt") is None
 
     def test_explains_a_score(self, page: Page, server: Server) -> None:  # X3
-        """An open row has each signal's rating and points; they add up to the score."""
+        """An open row shows the points of each signal, which add up to the score."""
         session = managed(server, 6, tokens=300)
         open_session(page, server, session)
         row(page, 4).get_by_role("button").click()
@@ -196,7 +194,7 @@ class TestMessages:
         assert abs(sum(map(float, points)) - total) < 0.3
 
     def test_pins_drops_and_restores(self, page: Page, server: Server) -> None:  # X5, B15
-        """Each is one click, says what it did, and can be undone."""
+        """Each takes one click and can be reversed."""
         session = managed(server, 30, tokens=300)
         open_session(page, server, session)
         row(page, 3).get_by_role("button").click()
@@ -212,8 +210,8 @@ class TestMessages:
         expect(row(page, 3)).not_to_have_attribute("data-fate", "out")
         expect(page.get_by_text("Every message is in the context.")).to_be_visible()
 
-    def test_lets_new_rows_in_or_keeps_them_waiting(self, page: Page, server: Server) -> None:
-        """New messages slide in at the top; while the reader is in the list they wait behind a pill."""
+    def test_holds_new_rows_back_while_it_is_read(self, page: Page, server: Server) -> None:
+        """New rows appear at the top; while the pointer is on the list they wait behind a button."""
         session = managed(server, 30, tokens=50)
         open_session(page, server, session)
         feed(server, session, 1, tokens=50, start=30)
@@ -229,7 +227,7 @@ class TestMessages:
         expect(pill).to_have_count(0)
 
     def test_filters_finds_and_sorts(self, page: Page, server: Server) -> None:
-        """Chips, role, words and order each narrow or turn the list, and say when nothing is left."""
+        """Role, words and order change the list, and an empty result is explained."""
         session = managed(server, 20, tokens=50)
         server.app.ingest.append_messages(
             session, [{"role": "user", "content": "a heron by the weir " + words(900)}]
@@ -247,8 +245,10 @@ class TestMessages:
         page.get_by_role("button", name="Show all").click()
         expect(page.locator(".msg")).to_have_count(21)
 
-    def test_ties_a_call_to_its_result(self, page: Page, server: Server, folder: ClaudeFolder) -> None:  # P4
-        """A call and its result stand in one bracket, each told by tool and target."""
+    def test_groups_a_call_with_its_result(
+        self, page: Page, server: Server, folder: ClaudeFolder
+    ) -> None:  # P4
+        """One bracket joins a call and its result, and the call shows its tool and target."""
         transcript = folder.transcript()
         transcript.user("Run the tests")
         transcript.call("Bash", {"command": "pytest -q"}, "41 passed")
@@ -261,10 +261,10 @@ class TestMessages:
 
 
 class TestHistory:
-    """The operations, and their undo."""
+    """The list of operations."""
 
-    def test_shows_what_a_prune_took_and_why(self, page: Page, server: Server) -> None:  # X3
-        """Compare lists the messages with their reasons."""
+    def test_shows_the_dropped_messages_and_reasons(self, page: Page, server: Server) -> None:  # X3
+        """Compare lists the dropped messages with their reasons."""
         session = managed(server, 60)
         server.app.prunes.apply(session, PruneRequest())
         open_session(page, server, session)
@@ -275,7 +275,7 @@ class TestHistory:
         expect(inside.first).to_contain_text("to make room for what matters more")
 
     def test_compares_an_operation_with_the_state_before(self, page: Page, server: Server) -> None:  # X3
-        """Two bars on one scale, those of the plan that was applied, by keyboard as well, also once it is undone."""
+        """Compare shows the two bars of the applied plan, by keyboard too, and after an undo."""
         session = managed(server, 60)
         open_session(page, server, session)
         apply = page.get_by_role("button", name=re.compile(r"^Prune \d+ messages"))
@@ -301,8 +301,8 @@ class TestHistory:
         page.keyboard.press("Enter")
         expect(region).to_have_count(0)
 
-    def test_says_so_where_the_state_before_was_not_kept(self, page: Page, server: Server) -> None:  # X3
-        """An operation of an earlier version has no bars, and its messages are listed all the same."""
+    def test_says_that_the_state_before_is_unknown(self, page: Page, server: Server) -> None:  # X3
+        """An operation stored by an earlier version has no bars, but its messages are listed."""
         session = managed(server, 60)
         server.app.prunes.apply(session, PruneRequest())
         made = server.app.store.operations.get(1, 1)
@@ -318,7 +318,7 @@ class TestHistory:
         expect(region.get_by_role("meter")).to_have_count(0)
         expect(region.locator(".group-rows li").first).to_be_visible()
 
-    def test_says_which_later_ones_an_undo_takes_along(self, page: Page, server: Server) -> None:  # X2
+    def test_names_the_later_operations_that_an_undo_includes(self, page: Page, server: Server) -> None:  # X2
         """Undoing an older operation asks first and names the later ones."""
         session = managed(server, 60)
         server.app.prunes.apply(session, PruneRequest())
@@ -333,18 +333,23 @@ class TestHistory:
         expect(page.locator(".operations > li[data-undone=true]")).to_have_count(2)
 
 
-class TestFollowedSessions:
-    """Sessions whose agent goes its own way."""
+def worked(transcript: Transcript) -> Transcript:
+    """Write a request, sixty calls with their outputs, and an answer; return the transcript."""
+    transcript.user("Fix the login race")
+    for i in range(60):
+        transcript.call("Bash", {"command": f"step {i}"}, words(900), tokens=1_000 * (i + 1))
+    transcript.assistant("Done.", tokens=64_000)
+    return transcript
 
-    def test_have_two_bars_and_say_that_the_agent_is_untouched(
+
+class TestFollowedSessions:
+    """Sessions of agents, read from their transcripts."""
+
+    def test_show_that_a_prune_leaves_the_agent_untouched(
         self, page: Page, server: Server, folder: ClaudeFolder
     ) -> None:  # X12, X13
-        """A prune changes the pruned view only; the page says so and offers the export to resume from."""
-        transcript = folder.transcript()
-        transcript.user("Fix the login race")
-        for i in range(60):
-            transcript.call("Bash", {"command": f"step {i}"}, words(900), tokens=1_000 * (i + 1))
-        transcript.assistant("Done.", tokens=64_000)
+        """A prune changes the second bar only; the page says so and offers the transcript to resume from."""
+        worked(folder.transcript())
         page.goto(server.url)
         page.get_by_role("link", name="Fix the login race", exact=True).click()
         expect(page.locator(".bar .figure")).to_have_text("64,020")
@@ -364,12 +369,8 @@ class TestFollowedSessions:
     def test_are_resumed_from_a_pruned_copy(
         self, page: Page, server: Server, folder: ClaudeFolder, tmp_path: Path
     ) -> None:  # X22
-        """The button prunes, writes the copy and offers its command; the copy's page shows what it really saved."""
-        transcript = folder.transcript(cwd=str(tmp_path))
-        transcript.user("Fix the login race")
-        for i in range(60):
-            transcript.call("Bash", {"command": f"step {i}"}, words(900), tokens=1_000 * (i + 1))
-        transcript.assistant("Done.", tokens=64_000)
+        """The dialog writes the pruned copy and gives the command that resumes it; its page names the original."""
+        transcript = worked(folder.transcript(cwd=str(tmp_path)))
         page.context.grant_permissions(["clipboard-read", "clipboard-write"])
         page.goto(server.url)
         page.get_by_role("link", name="Fix the login race", exact=True).click()
@@ -392,10 +393,10 @@ class TestFollowedSessions:
         expect(page.locator(".session-copies")).to_contain_text("Pruned copy of Fix the login race")
         expect(page.locator(".session-copies")).to_contain_text("its first call is still to come")
 
-    def test_grow_while_they_are_looked_at(
+    def test_grow_while_their_page_is_open(
         self, page: Page, server: Server, folder: ClaudeFolder
     ) -> None:  # X12
-        """A line that the agent writes is on the page by itself: row, figures, chart."""
+        """Lines that the agent writes appear without a reload: rows, number of messages, tokens."""
         transcript = folder.transcript()
         transcript.user("Fix the login race")
         transcript.assistant("I will look.")
@@ -415,7 +416,7 @@ class TestNarrowScreens:
     """The page at 390 px."""
 
     def test_open_the_plan_as_a_sheet(self, page: Page, server: Server) -> None:
-        """Nothing sticks out; the plan comes from below, closes with Escape, and prunes."""
+        """Nothing overflows; the plan opens as a sheet, closes with Escape, and prunes."""
         page.set_viewport_size({"width": 390, "height": 844})
         open_session(page, server, managed(server, 60))
         holds(page, "document.documentElement.scrollWidth <= innerWidth")
@@ -430,10 +431,10 @@ class TestNarrowScreens:
 
 
 class TestDeleting:
-    """A session on request."""
+    """Deleting a session."""
 
     def test_asks_first(self, page: Page, server: Server) -> None:
-        """The dialog says what is lost; keeping it keeps it, deleting leads to the overview."""
+        """The dialog says what is lost; *Keep it* closes it, and *Delete* leads to the overview."""
         session = managed(server, 3, tokens=50)
         open_session(page, server, session)
         page.get_by_label("More", exact=True).click()

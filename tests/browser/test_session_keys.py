@@ -1,4 +1,4 @@
-"""The keys of a session's page, its focus, and its notices."""
+"""The keys of the session page, its focus, and its notices."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from webapp.services.planning.requests import PruneRequest
 
 
 class TestKeys:
-    """Each is in the sheet that the key ? opens, and does what it says there."""
+    """The keys of the session page."""
 
-    def test_are_all_in_the_sheet(self, page: Page, server: Server) -> None:
-        """With the words for what they do."""
+    def test_are_listed_in_the_sheet(self, page: Page, server: Server) -> None:
+        """The sheet that ? opens names the action of each key."""
         open_session(page, server, managed(server, 6, tokens=50))
         page.keyboard.press("?")
         sheet = page.get_by_role("dialog", name="Keys")
@@ -31,7 +31,7 @@ class TestKeys:
             expect(sheet).to_contain_text(words)
 
     def test_pin_undo_and_show_the_heaviest(self, page: Page, server: Server) -> None:  # X5, X2
-        """The keys x, u and e."""
+        """The key x pins, u undoes and e opens the panel."""
         session = managed(server, 12, tokens=50)
         open_session(page, server, session)
         page.keyboard.press("j")
@@ -50,10 +50,10 @@ class TestKeys:
 
 
 class TestFocus:
-    """The focus of a button that goes away."""
+    """The focus when its element disappears or a key moves it."""
 
     def test_stays_near_its_message(self, page: Page, server: Server) -> None:  # X5
-        """The button that dropped a message leaves it on the one that restores it."""
+        """After *Drop now* the focus is on *Restore*."""
         open_session(page, server, managed(server, 12, tokens=50))
         row(page, 5).get_by_role("button").click()
         drop = page.get_by_role("button", name="Drop now")
@@ -63,7 +63,7 @@ class TestFocus:
         expect(page.locator(".msg-detail").get_by_role("button", name="Restore")).to_be_focused()
 
     def test_goes_to_the_panel_that_a_key_opens(self, page: Page, server: Server) -> None:
-        """After `e`, the next Tab is in what is heaviest, not at the top of the page."""
+        """After `e` the next Tab reaches the panel of the heaviest messages, not the top of the page."""
         open_session(page, server, managed(server, 12, tokens=50))
         expect(page.locator("heavy-panel button").first).to_be_visible()
         page.keyboard.press("e")
@@ -82,8 +82,8 @@ class TestFocus:
         page.keyboard.press("Escape")
         expect(more).to_be_focused()
 
-    def test_may_be_on_the_slider_of_a_plan_that_is_applied(self, page: Page, server: Server) -> None:
-        """Enter applies what was slid to, as the button says; the focus stays in the panels."""
+    def test_stays_in_the_panels_when_enter_applies_a_plan(self, page: Page, server: Server) -> None:
+        """Enter on the slider applies the plan, and the focus stays in the panels."""
         open_session(page, server, managed(server, 60))
         button = page.get_by_role("button", name=re.compile("^Prune .* messages"))
         expect(button).to_be_visible()
@@ -95,8 +95,10 @@ class TestFocus:
         expect(page.get_by_role("status").filter(has_text="messages pruned")).to_be_visible()
         expect(page.locator(".side :focus")).to_have_count(1)
 
-    def test_applies_what_the_slider_says_before_that_is_planned(self, page: Page, server: Server) -> None:
-        """Enter while the plan shown is older makes the plan for the slider, and applies that one."""
+    def test_on_the_slider_applies_its_value_even_before_it_is_planned(
+        self, page: Page, server: Server
+    ) -> None:
+        """Enter while an older plan is shown makes the plan for the slider's value and applies that one."""
         open_session(page, server, managed(server, 60))
         expect(page.get_by_role("button", name=re.compile("^Prune .* messages"))).to_be_enabled()
         page.get_by_label("Cut to").focus()
@@ -116,7 +118,7 @@ class TestNotices:
     """The toasts at the foot of the page."""
 
     def test_come_one_at_a_time(self, page: Page, server: Server) -> None:
-        """The newest takes the place of the one before; while somebody is at one, the next waits."""
+        """A new notice replaces the one before; while the pointer is on a notice, the next one waits."""
         session = managed(server, 60)
         server.app.prunes.apply(session, PruneRequest())
         open_session(page, server, session)

@@ -15,20 +15,20 @@ from tests.webapp.providers.endpoints import answering, sending
 
 
 def weight(page: Page, name: str) -> Locator:
-    """The number field of one weight."""
+    """Return the number field of one weight."""
     return page.locator(f'input[type=number][name="weights.{name}"]')
 
 
 def of_type(page: Page, name: str) -> Locator:
-    """The button that shows the weights and keywords of a task type."""
+    """Return the button that shows the weights and keywords of a task type."""
     group = page.get_by_role("group", name="Shown below")
     return group.get_by_role("button", name=re.compile(f"^{name}"))
 
 
 class TestWeights:
-    """The four weights and what they do."""
+    """The weights and the preview of their effect."""
 
-    def test_show_their_sum_and_what_a_change_would_do_before_it_is_saved(
+    def test_show_their_sum_and_the_effect_of_an_unsaved_change(
         self, page: Page, server: Server
     ) -> None:  # X4, B16
         """A slider moves its number, the sum and the what-if; nothing is saved until Save is pressed."""
@@ -51,8 +51,8 @@ class TestWeights:
         assert server.app.settings.get().settings.weights["keywords"] == 100
         expect(page.get_by_role("button", name="Save")).to_be_hidden()
 
-    def test_have_their_faults_beside_them(self, page: Page, server: Server) -> None:
-        """Everything is checked at once, each fault stands by its field, and nothing is saved."""
+    def test_show_errors_beside_their_fields(self, page: Page, server: Server) -> None:
+        """All fields are checked at once, each error is beside its field, and nothing is saved."""
         saved = server.app.settings.get().settings
         page.goto(f"{server.url}/settings")
         weight(page, "role").fill("900")
@@ -67,8 +67,8 @@ class TestWeights:
         expect(page.locator(".fault")).to_have_count(0)
         expect(weight(page, "role")).to_have_value(f"{saved.weights['role']:g}")
 
-    def test_say_that_nothing_is_tried_while_a_field_is_wrong(self, page: Page, server: Server) -> None:
-        """The what-if does not ask for a change where there is one; once it is right it shows what it would do."""
+    def test_are_not_tried_while_a_field_is_wrong(self, page: Page, server: Server) -> None:
+        """The what-if asks to correct the field, and then shows the effect."""
         managed(server, 60)
         page.goto(f"{server.url}/settings")
         words = page.locator(".what-if-words")
@@ -78,8 +78,8 @@ class TestWeights:
         weight(page, "role").fill("90")
         expect(words).to_contain_text("would change fate")
 
-    def test_leave_their_buttons_free_of_notices(self, page: Page, server: Server) -> None:
-        """A notice stands above the bar that saves."""
+    def test_keep_the_save_bar_free_of_notices(self, page: Page, server: Server) -> None:
+        """A notice is shown above the bar with the Save button."""
         page.set_viewport_size({"width": 390, "height": 800})
         page.route(
             "**/api/settings",
@@ -97,11 +97,11 @@ class TestWeights:
         )
 
 
-class TestTheRest:
-    """Presets, keywords, steps."""
+class TestTheForm:
+    """Presets, keywords and the Enter key."""
 
-    def test_of_the_fields_follow_a_preset(self, page: Page, server: Server) -> None:
-        """A preset fills the form, is shown as chosen, and the defaults come back the same way."""
+    def test_is_filled_by_a_preset(self, page: Page, server: Server) -> None:
+        """A chosen preset fills the form and is shown as chosen; so do the defaults."""
         default = f"{server.app.settings.get().defaults.aim_percent:g}"
         page.goto(f"{server.url}/settings")
         page.get_by_role("button", name="Blueprint").click()
@@ -113,16 +113,16 @@ class TestTheRest:
         page.get_by_role("button", name="Reset to defaults").click()
         expect(page.locator("input[name=aim_percent]")).to_have_value(default)
 
-    def test_of_the_fields_are_saved_by_the_enter_key(self, page: Page, server: Server) -> None:
-        """In any of them, as in every form."""
+    def test_is_saved_by_the_enter_key(self, page: Page, server: Server) -> None:
+        """Enter in a field saves the settings."""
         page.goto(f"{server.url}/settings")
         page.locator("input[name=aim_percent]").fill("55")
         page.locator("input[name=aim_percent]").press("Enter")
         expect(page.get_by_text("Settings saved.")).to_be_visible()
         assert server.app.settings.get().settings.aim_percent == 55
 
-    def test_of_the_words_can_be_edited(self, page: Page, server: Server) -> None:  # B4
-        """Groups of keywords are added, named, filled and removed; nothing is saved before somebody asks for it."""
+    def test_edits_groups_of_keywords(self, page: Page, server: Server) -> None:  # B4
+        """Groups are added, named, filled and removed; nothing is saved before a click on Save."""
         saved: list[str] = []
         page.on("request", lambda r: saved.append(r.url) if r.method == "PUT" else None)
         page.goto(f"{server.url}/settings")
@@ -143,8 +143,8 @@ class TestTheRest:
 class TestOpenPages:
     """Other pages while settings change."""
 
-    def test_take_new_settings_at_once(self, page: Page, server: Server) -> None:  # B16
-        """A lower target, saved elsewhere, changes the verdict on a session's page without a reload."""
+    def test_follow_new_settings(self, page: Page, server: Server) -> None:  # B16
+        """A lower target saved elsewhere changes the verdict on an open session page."""
         session = managed(server, 40)
         page.goto(f"{server.url}/sessions/{session}")
         expect(page.locator(".msg").first).to_be_visible()
@@ -153,8 +153,8 @@ class TestOpenPages:
         server.app.settings.put({"target_percent": 50, "aim_percent": 40})
         expect(page.locator(".verdict")).to_contain_text("above the target of 50")
 
-    def test_with_a_draft_keep_it_and_say_so(self, page: Page, server: Server) -> None:
-        """Settings saved elsewhere do not overwrite what is being typed."""
+    def test_keep_unsaved_changes_and_report_new_settings(self, page: Page, server: Server) -> None:
+        """Settings saved elsewhere do not overwrite unsaved fields, and a button shows them."""
         before = str(server.app.settings.get().settings.fresh_tail)
         page.goto(f"{server.url}/settings")
         page.locator("input[name=fresh_tail]").fill("7")
@@ -177,7 +177,7 @@ class TestPanelsBelow:
     """Models, limits and webhooks, below the settings."""
 
     def test_are_as_wide_as_each_other(self, page: Page, server: Server) -> None:
-        """Each is one box, one below the other."""
+        """The panels are boxes of one width, one below the other."""
         open_below(page, server, "webhooks-panel")
         open_below(page, server, "models-table")
         expect(page.locator("models-table tbody tr").first).to_be_visible()
@@ -189,10 +189,10 @@ class TestPanelsBelow:
 
 
 class TestModels:
-    """The windows."""
+    """The table of model limits."""
 
-    def test_can_be_overridden_and_given_back(self, page: Page, server: Server) -> None:  # B13, X10
-        """Rows carry source and date; one's own limits are marked, and the table's come back."""
+    def test_can_be_overridden_and_reset(self, page: Page, server: Server) -> None:  # B13, X10
+        """Rows show their date; an override is marked, and Reset restores the limit of the table."""
         open_below(page, server, "models-table")
         page.get_by_label("Find a model").fill("claude-sonnet-4-5")
         first = page.locator(".models tbody tr").first
@@ -206,8 +206,8 @@ class TestModels:
         page.get_by_role("button", name=f"Reset {name}", exact=True).click()
         expect(first).not_to_contain_text("123,456")
 
-    def test_with_absurd_limits_are_refused(self, page: Page, server: Server) -> None:
-        """A window of nothing is refused beside the field."""
+    def test_are_refused_without_a_window(self, page: Page, server: Server) -> None:
+        """A window of 0 is refused beside the field."""
         open_below(page, server, "models-table")
         page.get_by_role("button", name="Add", exact=True).click()
         page.get_by_label("Model", exact=True).fill("novel-1")
@@ -218,10 +218,9 @@ class TestModels:
         page.get_by_role("button", name="Save", exact=True).click()
         expect(page.locator(".models").get_by_text("novel-1")).to_be_visible()
 
-    def test_may_name_the_output_limit_alone(self, page: Page, server: Server) -> None:  # P1
-        """The window of an unknown model is four times that."""
-        page.goto(f"{server.url}/settings")
-        page.locator("models-table").scroll_into_view_if_needed()
+    def test_may_have_an_output_limit_only(self, page: Page, server: Server) -> None:  # P1
+        """The window of an unknown model is then four times its output limit."""
+        open_below(page, server, "models-table")
         page.get_by_role("button", name="Add", exact=True).click()
         page.get_by_label("Model", exact=True).fill("novel-2")
         page.locator(".model-edit").get_by_label("Output limit").fill("8000")
@@ -231,10 +230,10 @@ class TestModels:
 
 
 class TestFinding:
-    """A setting among many."""
+    """The search field of the settings."""
 
-    def test_shows_the_settings_that_have_the_words(self, page: Page, server: Server) -> None:
-        """In their names and helps, folded groups too; the words are part of the address."""
+    def test_shows_the_settings_that_contain_the_words(self, page: Page, server: Server) -> None:
+        """Names are searched, of folded groups too, and the words are in the address."""
         page.goto(f"{server.url}/settings")
         page.get_by_label("Find a setting").fill("minimum gain")
         expect(page.get_by_label("Minimum gain")).to_be_visible()
@@ -242,14 +241,13 @@ class TestFinding:
         expect(page.get_by_role("slider", name=re.compile("^Recency"))).to_be_hidden()
         page.reload()
         expect(page.get_by_label("Find a setting")).to_have_value("minimum gain")
-        page.get_by_label("Find a setting").fill("rating of who speaks")
         page.get_by_label("Find a setting").fill("roles")
         expect(page.get_by_role("slider", name="User", exact=True)).to_be_visible()
         page.get_by_label("Find a setting").fill("")
         expect(page.get_by_role("heading", name="Target and aim")).to_be_visible()
 
-    def test_folds_what_the_chosen_strategy_does_not_read(self, page: Page, server: Server) -> None:
-        """Roles, keywords and lengths are closed under Foresight, and open under the scores."""
+    def test_folds_settings_that_the_strategy_does_not_use(self, page: Page, server: Server) -> None:
+        """Roles, keywords and lengths are folded for Foresight, and open for the strategy by score."""
         page.goto(f"{server.url}/settings")
         expect(page.get_by_text("not read by Foresight")).to_have_count(3)
         expect(page.get_by_role("slider", name="User", exact=True)).to_be_hidden()
@@ -258,10 +256,10 @@ class TestFinding:
 
 
 class TestFiles:
-    """Settings that are exported and imported."""
+    """Settings exported to and imported from a file."""
 
-    def test_come_back_unsaved(self, page: Page, server: Server, tmp_path: Path) -> None:
-        """A file that was exported and edited elsewhere is shown as changes; Save takes them."""
+    def test_are_imported_as_unsaved_changes(self, page: Page, server: Server, tmp_path: Path) -> None:
+        """An exported and edited file is shown as changes, and Save stores them."""
         page.goto(f"{server.url}/settings")
         with page.expect_download() as download:
             page.get_by_role("button", name="Export").click()
@@ -276,8 +274,8 @@ class TestFiles:
         expect(page.get_by_text("Settings saved.")).to_be_visible()
         assert server.app.settings.get().settings.aim_percent == 45
 
-    def test_that_hold_no_setting_are_refused(self, page: Page, server: Server, tmp_path: Path) -> None:
-        """The page stays as it was."""
+    def test_without_any_setting_are_refused(self, page: Page, server: Server, tmp_path: Path) -> None:
+        """A file that holds no setting causes an error."""
         file = tmp_path / "other.json"
         file.write_text("[1, 2]")
         page.goto(f"{server.url}/settings")
@@ -289,7 +287,7 @@ class TestTrying:
     """The effect of unsaved settings on a session."""
 
     def test_shows_the_messages_that_swap_at_the_chosen_cut(self, page: Page, server: Server) -> None:  # X4
-        """Below its aim a session is tried at half; each swap has both scores, fates and a reason."""
+        """A session below its aim is tried at half of its tokens, and each swap is a row of a table."""
         managed(server, 40, tokens=900)
         server.app.settings.put({"strategy": "score"})
         page.goto(f"{server.url}/settings")
@@ -309,12 +307,12 @@ class TestTrying:
 
 
 class TestTaskTypes:
-    """Weights and keywords for a kind of session."""
+    """Weights and keywords of a task type."""
 
-    def test_have_weights_of_their_own_that_are_tried_before_they_are_saved(
+    def test_have_their_own_weights_that_can_be_tried_before_saving(
         self, page: Page, server: Server
     ) -> None:  # B18, X4
-        """A type gets its own, the what-if shows what they do to a session of that type, and they are there again."""
+        """The what-if shows the effect of a type's own weights; saved, they are shown again after a reload."""
         session = managed(server, 60)
         server.app.settings.put({"strategy": "score"})
         assert server.app.sessions.get(session).task_type.name == "chat"
@@ -343,8 +341,8 @@ class TestTaskTypes:
         page.locator('[data-act=follow][data-field="weights"]').click()
         expect(page.get_by_text("Chat has the weights of all sessions.")).to_be_visible()
 
-    def test_show_the_type_that_has_a_fault(self, page: Page, server: Server) -> None:
-        """A click on save shows the type with the fault, even if another one was open."""
+    def test_show_the_type_with_a_wrong_field(self, page: Page, server: Server) -> None:
+        """A click on Save shows the type with the wrong field, even if another one was open."""
         page.goto(f"{server.url}/settings")
         of_type(page, "Support").click()
         field = page.locator('input[type=number][name="task_types.support.weights.role"]')
@@ -356,7 +354,7 @@ class TestTaskTypes:
         expect(of_type(page, "Support.*wrong")).to_have_attribute("aria-pressed", "true")
 
     def test_can_be_chosen_for_one_session(self, page: Page, server: Server) -> None:  # B18
-        """Its page says what it looks like and why, and the choice holds until it is given back."""
+        """Its page shows the detected type and the reason; a chosen type holds until it is reset."""
         session = managed(server, 12)
         page.goto(f"{server.url}/sessions/{session}")
         line = page.locator(".type-line")
@@ -377,12 +375,12 @@ class TestTaskTypes:
 
 
 class TestWebhooks:
-    """Addresses that get events, and the log of what was sent."""
+    """Addresses that receive events, and the log of deliveries."""
 
-    def test_show_a_secret_once_and_what_was_sent(self, page: Page, server: Server) -> None:  # X16
-        """Added, tried, read in the log, sent again, paused and deleted, with the page following."""
+    def test_show_a_secret_once_and_their_deliveries(self, page: Page, server: Server) -> None:  # X16
+        """A webhook is added, tried, sent again, paused and deleted, and its secret is shown once."""
         page.on("dialog", lambda dialog: dialog.accept())
-        # Nothing is sent again by itself while the test reads the log.
+        # The long delay keeps the server from retrying while the test reads the log.
         with answering(sending("", 500, retry_after="3600"), sending("", 204)) as receiver:
             open_below(page, server, "webhooks-panel")
             panel = page.locator("#webhooks")

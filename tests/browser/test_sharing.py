@@ -1,4 +1,4 @@
-"""The card "What filled my context", which is shared."""
+"""The card "What filled my context" for sharing."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from tests.servers import Server
 
 
 class TestTheCard:
-    """Figures of a session as a file."""
+    """Numbers of a session as a file."""
 
     def test_is_saved_as_markdown_and_as_a_picture(self, page: Page, server: Server) -> None:
-        """From the export menu; neither says the title or a word of the session."""
+        """Both come from the export menu, and neither contains the title or a message."""
         session = managed(server, 6, title="The secret garden")
         page.goto(f"{server.url}/sessions/{session}")
         texts = {}

@@ -15,7 +15,7 @@ LOG = "".join(f"line {n} of the build\n" for n in range(400))
 
 
 def twice(server: Server) -> str:
-    """A session in which a command says the same twice, above its target; its id."""
+    """Create a session above its target with the same output twice; return its id."""
     session = managed(server, 0)
     said: list[dict[str, Any]] = [{"role": "user", "content": "please build"}]
     for n in (1, 2):
@@ -31,10 +31,10 @@ def twice(server: Server) -> str:
 
 
 class TestStages:
-    """From the settings to the plan."""
+    """The stages in the settings and in a plan."""
 
     def test_have_a_section_of_the_settings(self, page: Page, server: Server) -> None:  # X7
-        """Two switches that say what they do, a choice, and what is saved."""
+        """Two switches with a description and a choice of how to treat old outputs are saved."""
         page.goto(f"{server.url}/settings")
         section = page.locator("section", has=page.get_by_role("heading", name="Before anything is dropped"))
         again = section.get_by_role("switch", name="Clear repeated outputs")
@@ -51,8 +51,8 @@ class TestStages:
         assert (saved.stage_duplicates, saved.stage_superseded) == (False, True)
         assert saved.stage_outputs == "shorten"
 
-    def test_stand_as_groups_in_the_plan(self, page: Page, server: Server) -> None:  # X7, X3, X1
-        """The group opens to the output and why; applied it is cleared, and undone it is back."""
+    def test_are_groups_of_the_plan(self, page: Page, server: Server) -> None:  # X7, X3, X1
+        """A group lists its outputs with reasons; applying clears the output, and Undo restores it."""
         session = twice(server)
         page.goto(f"{server.url}/sessions/{session}")
         page.get_by_role("button", name="See the plan").click()

@@ -1,4 +1,4 @@
-"""Weights suggested on the settings page: figures first, then unsaved changes, and nothing saved without a click."""
+"""Weights suggested on the settings page: shown first, then unsaved changes, saved only by a click."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ FOUND = {
 class TestSuggestedWeights:
     """The button in the panel of weights."""
 
-    def test_are_none_without_sessions(self, page: Page, server: Server) -> None:  # X15
-        """The page says that there is nothing to suggest, and why."""
+    def test_are_refused_with_too_few_sessions(self, page: Page, server: Server) -> None:  # X15
+        """The page says that there is nothing to suggest, and gives the reason."""
         page.goto(f"{server.url}/settings")
         page.get_by_role("button", name="Suggest from your sessions").click()
         expect(page.locator("weight-suggestion")).to_contain_text("Nothing to suggest: too few sessions")
         expect(page.get_by_role("button", name="Use these weights")).to_have_count(0)
 
-    def test_fill_the_sliders_and_are_saved_by_hand(
+    def test_fill_the_sliders_and_wait_for_save(
         self, page: Page, server: Server, monkeypatch: pytest.MonkeyPatch
     ) -> None:  # X15
-        """Before and after are shown; accepted weights are unsaved changes like any other."""
+        """The page shows the weights before and after; accepted weights are unsaved changes."""
         monkeypatch.setattr(server.app.suggesting, "suggest", lambda *_: FOUND)
         saved = server.app.settings.get().settings.weights
         page.goto(f"{server.url}/settings")

@@ -9,12 +9,12 @@ from tests.servers import Server
 
 
 class TestSummarisingByAPlan:
-    """The strategy summarise: chosen, previewed, applied, taken back."""
+    """The strategy summarise: chosen, previewed, applied and undone."""
 
-    def test_shows_what_the_summary_would_cover_applies_it_and_takes_it_back(
+    def test_shows_the_covered_messages_applies_and_undoes(
         self, page: Page, server: Server
     ) -> None:  # X1, X2, S4
-        """With the most that it may take; afterwards with what it took."""
+        """The plan lists the covered messages and the summary's maximum of tokens; Undo restores the context."""
         session = managed(server, 40, tokens=400)
         before = server.app.context.get(session).messages
         page.goto(f"{server.url}/sessions/{session}#plan")
@@ -35,7 +35,7 @@ class TestSummarisingByAPlan:
         assert server.app.context.get(session).messages == before
 
     def test_can_be_chosen_for_all_sessions(self, page: Page, server: Server) -> None:  # S4, B18
-        """On the settings page, like any other strategy."""
+        """The settings page offers it like any other strategy."""
         page.goto(f"{server.url}/settings")
         page.get_by_label("Strategy", exact=True).select_option(label="Summarise")
         page.get_by_role("button", name="Save").click()
@@ -44,12 +44,10 @@ class TestSummarisingByAPlan:
 
 
 class TestTheEmergency:
-    """Protected messages take more than is usable."""
+    """A context whose protected messages exceed the usable tokens."""
 
-    def test_is_offered_with_the_numbers_and_can_be_taken_back(
-        self, page: Page, server: Server
-    ) -> None:  # B7, S5
-        """By the plan that cannot help."""
+    def test_is_offered_by_the_plan_and_can_be_undone(self, page: Page, server: Server) -> None:  # B7, S5
+        """A plan that cannot reach its aim offers the emergency cut, with its tokens."""
         server.app.models.put("small", window=16_384)
         session = managed(server, 40, tokens=400, model="small", settings={"fresh_tail": 100})
         page.goto(f"{server.url}/sessions/{session}#plan")
@@ -65,12 +63,12 @@ class TestTheEmergency:
 
 
 class TestSummaryPanel:
-    """Summarise now, look, expand."""
+    """The summary panel of a session."""
 
-    def test_says_what_came_since_where_summaries_are_made_on_request(
+    def test_counts_messages_without_limits_for_summaries_on_request(
         self, page: Page, server: Server
     ) -> None:  # S7, S3
-        """No bar beyond a limit at which nothing happens; the line of the status view stands below."""
+        """Without automatic summaries there is no limit; with them the bar shows messages of the limit."""
         session = managed(server, 40, tokens=60)
         page.goto(f"{server.url}/sessions/{session}")
         page.get_by_role("tab", name="Summary").click()
@@ -86,7 +84,7 @@ class TestSummaryPanel:
         expect(panel.get_by_text("Summary: when either is full")).to_be_visible()
 
     def test_summarises_shows_and_expands(self, page: Page, server: Server) -> None:  # S8, S7, C7
-        """Both triggers as bars; what a summary says; its messages back in their place."""
+        """Both triggers are bars; a summary can be read, and Expand restores its messages."""
         session = managed(server, 20, tokens=60)
         page.goto(f"{server.url}/sessions/{session}")
         page.get_by_role("tab", name="Summary").click()

@@ -16,7 +16,7 @@ class TestATeam:
     """Sessions of several users and machines."""
 
     def test_is_filtered_and_grouped_by_user_and_host(self, page: Page, server: Server) -> None:
-        """Each choice is in the address; on one machine there is nothing of it."""
+        """The choices are in the address, and absent while all sessions are of one machine."""
         own: dict[str, Any] = {"state": {}}
         for name, origin in {
             "here": own,
@@ -47,7 +47,7 @@ class TestATeam:
         expect(page.get_by_text("ada on laptop")).to_be_visible()
 
     def test_is_filtered_by_project(self, page: Page, server: Server) -> None:
-        """A list names the folders, and the choice is in the address."""
+        """A list offers the folders, and the choice is in the address."""
         for name in ("app", "api"):
             followed(
                 server.app,
@@ -70,8 +70,8 @@ class TestATeam:
 class TestRetention:
     """Limits on the age and size of sessions."""
 
-    def test_show_what_goes_before_anything_does(self, page: Page, server: Server) -> None:
-        """Typed, the limits delete nothing; set, they wait for the night; a press and a question delete at once."""
+    def test_show_the_affected_sessions_before_deleting(self, page: Page, server: Server) -> None:
+        """Typed limits delete nothing, set limits delete at night, and a button deletes at once."""
         page.on("dialog", lambda dialog: dialog.accept())
         followed(server.app, user("an old request"), session_id="old")
         followed(server.app, user("a search in it"), session_id="old.agent-1", parent_id="old")
@@ -93,8 +93,8 @@ class TestRetention:
         expect(panel.get_by_role("status")).to_contain_text("No session is beyond the limits.")
         assert "old" not in [one.id for one in server.app.sessions.list()]
 
-    def test_name_the_field_that_is_wrong(self, page: Page, server: Server) -> None:
-        """It cannot be set; corrected, it can."""
+    def test_name_a_wrong_field(self, page: Page, server: Server) -> None:
+        """A wrong limit cannot be set until it is corrected."""
         open_below(page, server, "retention-panel")
         panel = page.locator("#retention")
         size = panel.get_by_label("All sessions together")
@@ -105,8 +105,8 @@ class TestRetention:
         expect(panel.get_by_role("status")).not_to_contain_text("expected")
         expect(panel.get_by_role("button", name="Set these limits")).to_be_enabled()
 
-    def test_leave_a_session_that_is_kept(self, page: Page, server: Server) -> None:
-        """The switch is on the session's page."""
+    def test_leave_a_session_that_is_kept_for_good(self, page: Page, server: Server) -> None:
+        """The switch of the session page exempts it from every limit."""
         session = followed(server.app, user("an old request"), session_id="old")
         page.goto(f"{server.url}/sessions/{session}")
         page.locator("details.more summary").click()

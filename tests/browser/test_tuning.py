@@ -15,8 +15,8 @@ from tests.servers import Server
 class TestTuning:
     """Weights, tail and strategy tried in place, and saved only when asked."""
 
-    def test_plans_again_and_saves_nothing(self, page: Page, server: Server) -> None:  # X4
-        """A moved weight and a longer tail change the plan; the prune is made with them, and no setting changed."""
+    def test_changes_the_plan_and_no_setting(self, page: Page, server: Server) -> None:  # X4
+        """A moved weight and a longer tail change the plan and its prune, but no setting."""
         session = open_tuning(page, server)
         move(page, "Recency", "100")
         expect(page.locator(".tuning [role=status]")).to_contain_text("Nothing is saved yet.")
@@ -34,7 +34,7 @@ class TestTuning:
         assert server.app.store.sessions.get(session).settings == {}
 
     def test_saves_for_this_session(self, page: Page, server: Server) -> None:  # X4
-        """Its plans follow from then on, those of others do not, and there is a way back."""
+        """The saved weight applies to this session only, and a button restores the common one."""
         session = open_tuning(page, server)
         saved = server.app.settings.get().settings.weights["recency"]
         move(page, "Recency", "90")
@@ -49,7 +49,7 @@ class TestTuning:
         assert server.app.store.sessions.get(session).settings == {}
 
     def test_saves_for_all_sessions(self, page: Page, server: Server) -> None:  # X4
-        """The common settings change, and the session has none of its own left."""
+        """The common settings change, and the session's own are removed."""
         session = open_tuning(page, server)
         server.app.sessions.patch(session, settings={"fresh_tail": 3})
         page.locator("plan-panel").get_by_label("Strategy").select_option("score")
@@ -61,8 +61,8 @@ class TestTuning:
         assert (settings.weights["recency"], settings.strategy) == (80, "score")
         assert server.app.store.sessions.get(session).settings == {}
 
-    def test_leads_back_by_reset(self, page: Page, server: Server) -> None:  # X4
-        """The plan is the one before, and the slider stands where it stood."""
+    def test_is_reverted_by_reset(self, page: Page, server: Server) -> None:  # X4
+        """Reset restores the plan and the slider."""
         open_tuning(page, server)
         before = page.get_by_label("Recency").input_value()
         going = page.get_by_role("button", name=APPLY).inner_text()
@@ -73,8 +73,8 @@ class TestTuning:
         expect(page.get_by_role("button", name="Save for this session")).to_have_count(0)
         expect(page.get_by_role("button", name=APPLY)).to_have_text(going)
 
-    def test_says_where_a_strategy_reads_no_weights(self, page: Page, server: Server) -> None:  # X4
-        """No slider that would do nothing."""
+    def test_hides_weights_that_the_strategy_does_not_use(self, page: Page, server: Server) -> None:  # X4
+        """A strategy without weights has no sliders, and the page says so."""
         open_tuning(page, server)
         page.locator("plan-panel").get_by_label("Strategy").select_option("newest_first")
         expect(page.get_by_text("Newest first, chosen now, does not use them")).to_be_visible()
@@ -99,5 +99,5 @@ def move(page: Page, label: str, value: str) -> None:
 
 
 def with_words(words: str) -> Callable[[Response], bool]:
-    """Return a test for the plan whose request has these words: one asked for before may still come."""
+    """Return a condition for the plan whose request has these words; an earlier plan may still arrive."""
     return lambda one: one.url.endswith("/plan") and one.ok and words in (one.request.post_data or "")

@@ -1,4 +1,4 @@
-"""The verdict under a session's title, and the order of the overview."""
+"""The verdict of a session, on its page and in the overview."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from webapp.services.planning.requests import PruneRequest
 
 
 def reading(server: Server, reads: int, start: int = 0, session: str = "reader") -> None:
-    """A session that reads one file again in every turn."""
+    """Append turns that read the same file again."""
     for n in range(start, start + reads):
         asked = {"name": "read_file", "arguments": json.dumps({"path": "docs/spec.md"})}
         call = {"id": f"c{n}", "type": "function", "function": asked}
@@ -28,8 +28,8 @@ def reading(server: Server, reads: int, start: int = 0, session: str = "reader")
         server.app.ingest.append_messages(session, rows)
 
 
-def test_names_one_thing_to_do_and_does_it(page: Page, server: Server) -> None:  # X18, X4, X2
-    """It comes while the page is open; its button opens the plan that does what was said, and no more."""
+def test_verdict_names_one_action_and_opens_its_plan(page: Page, server: Server) -> None:  # X18, X4, X2
+    """The verdict appears on the open page, and its button opens the plan that does exactly this."""
     server.app.sessions.create(id="reader", title="Read the spec", model="claude-sonnet-4-5")
     reading(server, 1)
     page.goto(f"{server.url}/sessions/reader")
@@ -48,8 +48,8 @@ def test_names_one_thing_to_do_and_does_it(page: Page, server: Server) -> None: 
     expect(verdict).to_contain_text("6 superseded reads of spec.md")
 
 
-def test_orders_the_overview(page: Page, server: Server) -> None:  # X18
-    """A session that needs something done stands first with its sentence, whatever came last."""
+def test_verdicts_order_the_overview(page: Page, server: Server) -> None:  # X18
+    """A session that needs an action comes first with its verdict, before a newer one."""
     managed(server, 60, title="Full")
     managed(server, 2, title="Calm")
     page.goto(server.url)
@@ -62,7 +62,7 @@ def test_orders_the_overview(page: Page, server: Server) -> None:  # X18
 
 
 def is_whole(sentence: Locator) -> bool:
-    """Return whether all of a sentence is visible, no line of it cut off."""
+    """Return whether all of a sentence is visible."""
     return bool(
         sentence.evaluate("e => e.scrollHeight <= e.clientHeight && e.scrollWidth <= e.clientWidth + 1")
     )
@@ -75,8 +75,8 @@ def lines(sentence: Locator) -> int:
     )
 
 
-def asks_for_wrapping(sentence: Locator) -> bool:
-    """Return whether one line has no room for a sentence."""
+def is_longer_than_a_line(sentence: Locator) -> bool:
+    """Return whether a sentence is longer than its line."""
     return bool(
         sentence.evaluate("""e => {
           const range = document.createRange();
@@ -90,18 +90,16 @@ def asks_for_wrapping(sentence: Locator) -> bool:
     )
 
 
-# A reader's own spacing of letters, at which two lines of a narrow table are too few for a sentence.
+# Wide letter spacing, as a reader may set it: two lines of a narrow table are too few for a sentence.
 SPACE = "e => { e.style.letterSpacing = '0.4em'; }"
 
 
 class TestReadingTheSentence:
-    """It can be read whole: with a mouse, with the keyboard, with a finger."""
+    """The sentence of a verdict, readable in full by mouse, keyboard and touch."""
 
     @pytest.mark.parametrize("width", [390, 1280, 1920])
     def test_wraps_instead_of_being_cut_off(self, page: Page, server: Server, width: int) -> None:  # X18
-        """A sentence that is too long for a line takes two on the overview, three on a phone; a wide screen has room
-        for every sentence until the letters are set apart.
-        """
+        """A long sentence takes two lines of the overview, three on a phone; on a wide screen only wide letters do."""
         session = managed(server, 120, tokens=690, title="Full")
         page.set_viewport_size({"width": width, "height": 800})
         page.goto(server.url)
@@ -109,7 +107,7 @@ class TestReadingTheSentence:
         expect(said).to_contain_text("above the target of 80")
         if width == 1920:
             said.evaluate(SPACE)
-        assert asks_for_wrapping(said)
+        assert is_longer_than_a_line(said)
         assert is_whole(said)
         assert lines(said) <= (3 if width == 390 else 2)
         page.goto(f"{server.url}/sessions/{session}")
@@ -117,10 +115,8 @@ class TestReadingTheSentence:
         assert is_whole(page.locator(".verdict p"))
         assert lines(page.locator(".verdict p")) <= (4 if width == 390 else 2)
 
-    def test_opens_in_the_row_with_the_focus_where_two_lines_are_too_few(
-        self, page: Page, server: Server
-    ) -> None:  # X18
-        """Wide letters in a narrow table need a third line: the keyboard's focus shows it."""
+    def test_is_shown_in_full_in_the_focused_row(self, page: Page, server: Server) -> None:  # X18
+        """A sentence that needs a third line shows it in the row with the keyboard's focus."""
         managed(server, 60, title="Full")
         page.set_viewport_size({"width": 720, "height": 800})
         page.goto(server.url)
@@ -135,8 +131,8 @@ class TestReadingTheSentence:
         expect(page.locator("tr.session-row a.title")).to_be_focused()
         assert is_whole(said)
 
-    def test_is_whole_where_a_finger_points(self, browser: Browser, server: Server) -> None:  # X18
-        """A touch screen has no hover: it shows the whole sentence at once."""
+    def test_is_shown_in_full_on_a_touch_screen(self, browser: Browser, server: Server) -> None:  # X18
+        """A touch screen has no hover, so it shows all lines at once."""
         managed(server, 60, title="Full")
         context = browser.new_context(has_touch=True, viewport={"width": 720, "height": 800})
         try:
@@ -154,10 +150,8 @@ class TestReadingTheSentence:
 class TestBothPages:
     """The overview and the page of a session."""
 
-    def test_say_the_same_of_every_kind_of_session(
-        self, page: Page, server: Server, folder: ClaudeFolder
-    ) -> None:  # X18
-        """Above the target, full, with redundant outputs, calm, empty, followed, pruned and waiting to be resumed."""
+    def test_show_the_same_verdict(self, page: Page, server: Server, folder: ClaudeFolder) -> None:  # X18
+        """Sessions above the target, full, with redundant outputs, calm, empty, and pruned before a resume."""
         apps = server.app
         for name, settings in (("reader", {}), ("full", {"cap_tokens": 30_000}), ("calm", {})):
             apps.sessions.create(id=name, title=name, model="claude-sonnet-4-5", settings=settings)
@@ -187,7 +181,7 @@ def listed(page: Page, session: str) -> Locator:
 
 
 def transcript(folder: ClaudeFolder) -> str:
-    """A followed session above its target; its id."""
+    """Write the transcript of a session above its target; return its id."""
     made = folder.transcript()
     made.user("Fix the login race")
     for n in range(30):

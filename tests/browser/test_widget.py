@@ -1,4 +1,4 @@
-"""<context-manager-widget>: one session's context, on any page of ours."""
+"""<context-manager-widget>: the context of one session, on a page of Coppice."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ STATUS = "document.querySelector('context-manager-widget').getStatus()"
 
 
 class TestTheWidget:
-    """The widget's figures, and its one button."""
+    """The widget's numbers, and its button."""
 
     def test_shows_figures_warns_and_prunes(self, page: Page, server: Server) -> None:  # B17
-        """Messages, tokens of limit, utilization with a bar; above 80 % a banner; the button prunes and says so."""
+        """It shows tokens, utilization and a warning above 80 %, and its button prunes and reports the result."""
         session = managed(server, 60)
         page.goto(f"{server.url}/search")
         page.evaluate(PUT, session)
@@ -58,7 +58,7 @@ class TestTheWidget:
         assert "messages in the context" in status["message"]
 
     def test_warns_by_the_target_of_its_session(self, page: Page, server: Server) -> None:  # B17
-        """A session of its own target is warned of there, not at 80 %."""
+        """A session with its own target is warned of at that target, not at 80 %."""
         session = managed(server, 40)
         server.app.sessions.patch(session, settings={"target_percent": 40})
         page.goto(f"{server.url}/search")
@@ -67,7 +67,7 @@ class TestTheWidget:
         expect(widget.get_by_text("Context exceeds 40% capacity - pruning recommended")).to_be_visible()
 
     def test_follows_its_session(self, page: Page, server: Server) -> None:  # B17
-        """New messages change it by themselves, live, and without a live connection within three seconds too."""
+        """New messages change it live, and without a live connection by polling."""
         session = managed(server, 2, tokens=50)
         page.goto(f"{server.url}/search")
         page.evaluate(PUT, session)
@@ -82,8 +82,8 @@ class TestTheWidget:
         feed(server, session, 2, tokens=50, start=4)
         expect(count).to_have_text("6")
 
-    def test_asks_once_however_much_happens(self, page: Page, server: Server) -> None:
-        """Many events while an answer is on its way make one more request, not one each."""
+    def test_reads_once_for_many_events(self, page: Page, server: Server) -> None:
+        """Many events during a read cause one more read, not one each."""
         session = managed(server, 2, tokens=50)
         page.goto(f"{server.url}/search")
         page.evaluate(COUNT)
@@ -95,8 +95,8 @@ class TestTheWidget:
         page.unroute("**/stats")
         expect(page.locator("context-manager-widget dd").first).to_have_text("2")
 
-    def test_turns_to_another_session(self, page: Page, server: Server) -> None:
-        """With another id it follows that one live, and a late answer for the one before is not shown."""
+    def test_switches_to_another_session(self, page: Page, server: Server) -> None:
+        """It follows the new session live, and ignores a late answer for the old one."""
         before, after = managed(server, 2, tokens=50), managed(server, 5, tokens=50)
         page.goto(f"{server.url}/search")
         page.evaluate("window.setInterval = () => 0")
@@ -107,7 +107,7 @@ class TestTheWidget:
         page.evaluate(TURN, after)
         count = page.locator("context-manager-widget dd").first
         expect(count).to_have_text("5")
-        with contextlib.suppress(Error):  # the page may have given it up
+        with contextlib.suppress(Error):  # the page may have cancelled it
             late.continue_()
         until(page, lambda: ended)
         drawn(page)
@@ -115,8 +115,8 @@ class TestTheWidget:
         feed(server, after, 1, tokens=50, start=5)
         expect(count).to_have_text("6")
 
-    def test_keeps_its_looks_to_itself(self, page: Page, server: Server) -> None:  # B17
-        """It lives in a shadow root of its own, styled without a style element or attribute."""
+    def test_isolates_its_styles(self, page: Page, server: Server) -> None:  # B17
+        """It has its own shadow root and its own style there."""
         page.goto(f"{server.url}/search")
         page.evaluate(PUT, managed(server, 2, tokens=50))
         expect(page.locator("context-manager-widget dd").first).to_have_text("2")
@@ -124,8 +124,8 @@ class TestTheWidget:
         assert box.evaluate("box => box.getRootNode() instanceof ShadowRoot")
         expect(box).to_have_css("border-radius", "6px")
 
-    def test_says_when_there_is_no_such_session(self, page: Page, server: Server) -> None:
-        """A wrong id is said instead of figures."""
+    def test_reports_an_unknown_session(self, page: Page, server: Server) -> None:
+        """An unknown id is reported instead of numbers."""
         page.goto(f"{server.url}/search")
         page.evaluate(PUT, "nobody")
         expect(page.locator("context-manager-widget").get_by_role("alert")).to_contain_text("no such session")

@@ -1,4 +1,4 @@
-"""The widget as one script, on a page of another origin under a strict policy."""
+"""The widget on a page of another origin with a strict content security policy."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ SCRIPT = "/static/context-manager-widget.js"
 
 
 class Site:
-    """A site of another origin with one page: the widget, under a policy that allows nothing but it."""
+    """A site of another origin with one page, whose policy allows only the widget."""
 
     def __init__(self) -> None:
         site = self
 
         class Handler(BaseHTTPRequestHandler):
-            """Answers every request with the page."""
+            """A handler that answers every request with the page."""
 
             def do_GET(self) -> None:
                 """Send the page with its policy."""
@@ -39,7 +39,7 @@ class Site:
                 self.wfile.write(site.text.encode())
 
             def log_message(self, *_: object) -> None:
-                """Say nothing."""
+                """Log nothing."""
 
         self.policy = self.text = ""
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
@@ -79,16 +79,16 @@ def site() -> Iterator[Site]:
 
 @pytest.fixture
 def server(tmp_path: Path, site: Site) -> Iterator[Server]:
-    """A server that asks for a token and lets the site in."""
+    """A server that requires a token and allows the site's origin."""
     with running_server(tmp_path, token=TOKEN, allowed_origins=(site.origin,)) as running:
         yield running
 
 
 class TestElsewhere:
-    """One script, three attributes, no inline style."""
+    """The widget embedded with one script and three attributes."""
 
     def test_shows_the_gauge_follows_and_prunes(self, page: Page, server: Server, site: Site) -> None:  # B17
-        """The page loads one script and asks the server alone; the gauge has the regions of our own pages."""
+        """The page loads one script and calls only the server; the gauge has its regions and no style is blocked."""
         session = managed(server, 60)
         site.embed(server.url, session, TOKEN)
         asked: list[Request] = []
@@ -111,16 +111,16 @@ class TestElsewhere:
         assert {one.url.partition("/api/")[0] for one in asked if "/api/" in one.url} == {server.url}
         assert [one for one in blocked if "Content Security Policy" in one] == []
 
-    def test_says_that_a_token_is_wrong(self, page: Page, server: Server, site: Site) -> None:
-        """A refusal can be read there too."""
+    def test_reports_a_wrong_token(self, page: Page, server: Server, site: Site) -> None:
+        """The refusal is shown on the page."""
         site.embed(server.url, managed(server, 2, tokens=50), "wrong")
         page.goto(site.origin)
         expect(page.locator("context-manager-widget").get_by_role("alert")).to_contain_text("token")
 
-    def test_says_that_its_origin_is_not_let_in(
+    def test_reports_an_origin_that_is_not_allowed(
         self, page: Page, tmp_path: Path, site: Site, complaints: list[str]
     ) -> None:
-        """The browser hides the refusal from the page; the widget names the origin and the option that lets it in."""
+        """The browser hides the refusal, so the widget names the origin and the option that allows it."""
         with running_server(tmp_path) as server:
             site.embed(server.url, managed(server, 2, tokens=50))
             page.goto(site.origin)
@@ -131,15 +131,15 @@ class TestElsewhere:
         assert all("blocked by CORS policy" in one for one in complaints)
         complaints.clear()
 
-    def test_says_that_no_session_is_named(self, page: Page, server: Server, site: Site) -> None:
-        """A forgotten attribute is named, rather than a widget shown that stays empty."""
+    def test_reports_a_missing_session_attribute(self, page: Page, server: Server, site: Site) -> None:
+        """The error names the missing attribute."""
         site.embed(server.url, "", TOKEN)
         page.goto(site.origin)
         alert = page.locator("context-manager-widget").get_by_role("alert")
         expect(alert).to_contain_text("The attribute session is missing")
 
-    def test_keeps_the_keys_of_the_page(self, page: Page, server: Server, site: Site) -> None:
-        """A key that our own pages take is typed on a page of another site."""
+    def test_leaves_keys_to_the_page(self, page: Page, server: Server, site: Site) -> None:
+        """A key that is a shortcut on Coppice's pages can be typed on another page."""
         site.embed(server.url, managed(server, 2, tokens=50), TOKEN)
         site.text = site.text.replace("<h1>", '<input type="search" aria-label="Find"><h1>')
         page.goto(site.origin)
@@ -149,11 +149,11 @@ class TestElsewhere:
         expect(field).to_have_value("/")
 
 
-class TestTheSettings:
-    """The origins that are let in."""
+class TestAllowedOrigins:
+    """The origins that may call the API."""
 
-    def test_let_no_other_origin_in(self, server: Server) -> None:
-        """Another origin gets neither an answer nor permission to ask."""
+    def test_exclude_every_other_origin(self, server: Server) -> None:
+        """Another origin gets neither an answer nor permission for a request."""
         client = server.flask.test_client()
         ask = {"Access-Control-Request-Method": "GET", "Host": "127.0.0.1"}
         sent = {"Authorization": f"Bearer {TOKEN}", "Host": "127.0.0.1", "Origin": "https://other.example"}
@@ -162,8 +162,8 @@ class TestTheSettings:
         assert "Access-Control-Allow-Origin" not in refused.headers
         assert refused.status_code == 403
 
-    def test_allow_reading_and_pruning(self, server: Server, site: Site) -> None:
-        """An allowed origin is named in the answer, and no method but those of the widget."""
+    def test_may_only_read_and_prune(self, server: Server, site: Site) -> None:
+        """The answer names the allowed origin and only the methods of the widget."""
         ask = {"Access-Control-Request-Method": "DELETE", "Host": "127.0.0.1", "Origin": site.origin}
         answer = server.flask.test_client().options("/api/sessions", headers=ask)
         assert answer.status_code == 204
@@ -175,8 +175,8 @@ class TestTheSettings:
 class TestItsPage:
     """The page that shows the widget."""
 
-    def test_shows_it_and_how_to_embed_it(self, page: Page, tmp_path: Path) -> None:
-        """The widget of the chosen session, and script, origin and policy to copy."""
+    def test_shows_the_widget_and_how_to_embed_it(self, page: Page, tmp_path: Path) -> None:
+        """It shows the chosen session's widget and the code to copy."""
         with running_server(tmp_path) as server:
             first, second = managed(server, 2, tokens=50), managed(server, 5, tokens=50)
             page.goto(f"{server.url}/sessions/{first}")
@@ -190,8 +190,8 @@ class TestItsPage:
             expect(page.locator("pre").nth(1)).to_contain_text(f'src="{server.url}{SCRIPT}"')
 
     @pytest.mark.parametrize("theme", ["light", "dark"])
-    def test_is_sound_on_a_phone(self, page: Page, tmp_path: Path, theme: str) -> None:
-        """A long title does not push the page out of the screen, and axe finds no fault."""
+    def test_fits_a_phone(self, page: Page, tmp_path: Path, theme: str) -> None:
+        """A long title does not widen the page, and axe finds no violation."""
         page.emulate_media(color_scheme="dark" if theme == "dark" else "light", reduced_motion="reduce")
         page.set_viewport_size({"width": 390, "height": 844})
         with running_server(tmp_path) as server:
@@ -206,8 +206,10 @@ class TestItsPage:
 class TestALinkElsewhere:
     """A link with a token on a page of another site."""
 
-    def test_takes_no_session_of_a_wider_role(self, page: Page, server: Server, site: Site) -> None:  # X1
-        """The browser sends no cookie with such a request, so the page asks first; the operator stays one."""
+    def test_does_not_replace_a_session_of_a_wider_role(
+        self, page: Page, server: Server, site: Site
+    ) -> None:  # X1
+        """The browser sends no cookie with such a link, so the page asks first, and the operator keeps the role."""
         _, viewers = server.app.keys.make("a guest", VIEWER)
         page.goto(f"{server.url}/?token={TOKEN}")
         cookies = page.context.cookies()

@@ -1,4 +1,4 @@
-"""The window as the page says it, and the outputs that the agent took out without recording it."""
+"""The window on the session page, and outputs that an agent cleared without recording it."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ ASSUMED = "(window assumed)"
 
 
 class TestTheWindow:
-    """A model that runs with more than one."""
+    """The window of a model that has several."""
 
-    def test_is_said_to_be_assumed_until_it_is_chosen(
+    def test_is_marked_as_assumed_until_it_is_chosen(
         self, page: Page, server: Server, folder: ClaudeFolder
     ) -> None:  # X10
-        """The menu sets it, and takes it back."""
+        """The menu sets the window, and resets it."""
         transcript = folder.transcript(model="claude-opus-4-6")
         transcript.user("Fix the login race")
         transcript.assistant("Done.", tokens=60_000)
@@ -37,8 +37,8 @@ class TestTheWindow:
         page.get_by_label("Window", exact=True).select_option("")
         expect(figures).to_contain_text(f"of 200,000 {ASSUMED}")
 
-    def test_is_asked_for_where_a_call_took_more(self, page: Page, server: Server) -> None:  # X10
-        """No window is taken by itself; the answer ends the question."""
+    def test_is_asked_for_after_a_larger_call(self, page: Page, server: Server) -> None:  # X10
+        """The page suggests no window by itself, and the choice ends the question."""
         session = managed(server, 4, tokens=50, model="gpt-5")
         answer = [{"role": "assistant", "content": "Done."}]
         server.app.ingest.append_messages(session, answer, usage={"input_tokens": 300_000})
@@ -54,12 +54,12 @@ class TestTheWindow:
 
 
 class TestAClearing:
-    """Outputs that the agent took out without a row in its transcript."""
+    """Outputs that the agent cleared without a row in its transcript."""
 
-    def test_has_its_mark_on_the_chart_and_in_the_history(
+    def test_is_shown_on_the_chart_and_in_the_history(
         self, page: Page, server: Server, folder: ClaudeFolder
     ) -> None:  # X24
-        """With the tokens and the outputs that were lost, and the reason on each message."""
+        """The history shows the tokens and outputs lost, and each message the reason."""
         transcript = folder.transcript()
         transcript.user("Fix the login race")
         for i in range(20):

@@ -1,4 +1,4 @@
-"""Pages of a server with several workers, in the browser."""
+"""Pages of a server with several workers."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from tests.webapp.serving.processes import started
 
 
 def workers_of(process: subprocess.Popen[str]) -> list[int]:
-    """Return the ids of the workers of a server."""
+    """Return the process ids of a server's workers."""
     text = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text()
     return [int(one) for one in text.split()]
 
 
-def is_said(url: str, text: str) -> bool:
-    """Return whether a message was taken; one that was sent before is taken once."""
+def is_accepted(url: str, text: str) -> bool:
+    """Send a message, once even if repeated; return whether it was accepted."""
     body = {"messages": [{"role": "user", "content": text}], "idempotency_key": text}
     try:
         return httpx.post(f"{url}/api/sessions/a/messages", json=body, timeout=PATIENCE).is_success
@@ -32,10 +32,10 @@ def is_said(url: str, text: str) -> bool:
 
 
 class TestPages:
-    """A page belongs to one worker and hears of all."""
+    """A page connected to one worker, with events of all."""
 
-    def test_go_on_when_their_worker_dies(self, page: Page, tmp_path: Path) -> None:
-        """A page shows what any worker took, before and after its own was killed, without being loaded again."""
+    def test_stay_live_when_their_worker_dies(self, page: Page, tmp_path: Path) -> None:
+        """A page shows messages that any worker accepted, before and after its own was killed, without a reload."""
         if reason := missing():
             pytest.skip(reason)
         errors: list[str] = []
@@ -48,13 +48,13 @@ class TestPages:
             httpx.post(f"{url}/api/sessions", json={"id": "a", "model": "gpt-5"}, timeout=PATIENCE)
             page.goto(f"{url}/sessions/a")
             for n in range(4):
-                until(lambda n=n: is_said(url, f"before {n}"))  # type: ignore[misc]
+                until(lambda n=n: is_accepted(url, f"before {n}"))  # type: ignore[misc]
                 expect(page.get_by_text(f"before {n}").first).to_be_visible()
             page.evaluate("window.loadedOnce = true")
             for pid in workers_of(process):
                 os.kill(pid, signal.SIGKILL)
             for n in range(4):
-                until(lambda n=n: is_said(url, f"after {n}"))  # type: ignore[misc]
+                until(lambda n=n: is_accepted(url, f"after {n}"))  # type: ignore[misc]
                 expect(page.get_by_text(f"after {n}").first).to_be_visible()
             assert page.evaluate("window.loadedOnce")
             assert errors == []

@@ -1,4 +1,4 @@
-"""Waiting in a page: for a condition, for what is drawn, and for a request that the test holds back."""
+"""Waiting in a page: for a condition, a drawn frame, or a request held back by the test."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ from tests import waiting
 
 
 def until(page: Page, condition: Callable[[], object]) -> None:
-    """Return once `condition` holds; the page goes on meanwhile. Raises AssertionError when it never does."""
+    """Return once `condition` holds; the page runs meanwhile. Raises AssertionError if it never does."""
     waiting.until(condition, lambda seconds: page.wait_for_timeout(1_000 * seconds))
 
 
 def holds(page: Page, script: str, arg: object = None) -> None:
-    """Return once `script` is true in the page; Playwright's own waiting needs eval, which our pages forbid."""
+    """Return once `script` is true in the page; Playwright's own wait needs eval, which the pages forbid."""
     until(page, lambda: page.evaluate(script, arg))
 
 
 def drawn(page: Page) -> None:
-    """Return once the page has drawn its present state."""
+    """Return once the page has drawn its current state."""
     page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
 
 def hold(
     page: Page, pattern: str | re.Pattern[str], act: Callable[[], object], *, others: bool = False
 ) -> Route:
-    """Do `act` and return the request that it makes, which waits until the test lets it go on.
+    """Run `act` and return the request that it causes, held back until the test continues it.
 
-    With `others`, later requests are answered meanwhile; else they wait too.
+    With `others`, later requests are answered meanwhile; otherwise they wait too.
     """
     held: list[Route] = []
 

@@ -1,4 +1,4 @@
-"""The bytes that visits of a page send over the network, as the browser counts them: headers and compressed content."""
+"""The bytes that visits of a page receive, as the browser counts them: headers and compressed content."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from playwright.sync_api import Page
 
 @dataclass
 class Sent:
-    """One request: the bytes of its answer, 0 from the browser's own cache."""
+    """One request; `size` is the bytes of its answer, 0 from the browser's own cache."""
 
     url: str
     size: int = 0
@@ -38,7 +38,7 @@ class Visit:
 
 
 class Wire:
-    """Visits pages in one tab and counts what each visit sends."""
+    """A tab whose visits are counted."""
 
     def __init__(self, page: Page) -> None:
         self._page = page
@@ -55,7 +55,7 @@ class Wire:
         browser.on("Network.loadingFinished", self._about(_finished))
 
     def visit(self, url: str, ready: Callable[[], object]) -> Visit:
-        """Go to `url`, wait until it is `ready` and quiet, and return what was sent."""
+        """Go to `url`, wait until it is `ready` and the network is idle, and return the requests."""
         self._open = {}
         self._page.goto(url)
         ready()

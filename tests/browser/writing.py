@@ -23,13 +23,13 @@ class ClaudeFolder:
         (root / "projects" / "-home-me-app").mkdir(parents=True)
 
     def transcript(self, cwd: str = "/home/me/app", model: str = MODEL) -> Transcript:
-        """A new session's file, empty until something is written."""
+        """Return the transcript of a new session; its file appears with the first line."""
         session = str(uuid.uuid4())
         return Transcript(self.root / "projects" / "-home-me-app" / f"{session}.jsonl", session, cwd, model)
 
 
 class Transcript:
-    """One session's file, which grows by whole lines."""
+    """The transcript file of one session, written line by line."""
 
     def __init__(self, path: Path, session: str, cwd: str, model: str = MODEL) -> None:
         self.path, self.session, self.cwd, self.model = path, session, cwd, model
@@ -46,19 +46,19 @@ class Transcript:
             file.write(json.dumps(row) + "\n")
 
     def user(self, text: str) -> None:
-        """A user's message."""
+        """Append a message of the user."""
         self._write("user", {"role": "user", "content": text})
 
     def assistant(self, text: str, tokens: int = 0) -> None:
-        """An answer; with `tokens`, the provider's report of the call's input."""
+        """Append an answer; `tokens` is the provider's report of the call's input."""
         self._say([{"type": "text", "text": text}], tokens)
 
     def think(self, text: str, tokens: int = 0) -> None:
-        """A thought, signed."""
+        """Append a signed thought."""
         self._say([{"type": "thinking", "thinking": text, "signature": "c2lnbmVk"}], tokens)
 
     def call(self, tool: str, arguments: dict[str, Any], result: str, tokens: int = 0) -> None:
-        """A tool call and its result."""
+        """Append a tool call and its result."""
         name = f"toolu_{uuid.uuid4().hex[:20]}"
         self._say([{"type": "tool_use", "id": name, "name": tool, "input": arguments}], tokens)
         self._write(
@@ -67,7 +67,7 @@ class Transcript:
         )
 
     def sub_agent(self, text: str) -> None:
-        """Return a sub-agent's own file, with its task and its answer a year ago."""
+        """Write the file of a sub-agent, idle for a year: its task and its answer."""
         agent, folder = uuid.uuid4().hex[:8], self.path.with_suffix("") / "subagents"
         folder.mkdir(parents=True, exist_ok=True)
         rows = [
@@ -90,14 +90,14 @@ class Transcript:
 
 
 def words(count: int, seed: str = "word") -> str:
-    """Text of about `count` tokens."""
+    """Return text of about `count` tokens."""
     return " ".join(f"{seed} {i % 97}" for i in range(count // 3))
 
 
 def managed(server: Server, messages: int, tokens: int = 1_500, **given: Any) -> str:
-    """A session fed over the API with alternating messages of about `tokens` each; its window is 100,000.
+    """Create a session with alternating messages of about `tokens` each and a window of 100,000; return its id.
 
-    One in three holds an error, so that scores differ. Answers its id.
+    One message in three holds an error, so that scores differ.
     """
     session = server.app.sessions.create(
         **{"title": "A managed session", "model": "nobody-knows-this", **given}
@@ -108,7 +108,7 @@ def managed(server: Server, messages: int, tokens: int = 1_500, **given: Any) ->
 
 
 def feed(server: Server, session: str, messages: int, tokens: int = 1_500, start: int = 0) -> None:
-    """Appends messages to a session."""
+    """Append messages to a session."""
     rows = [
         {
             "role": ("user", "assistant")[i % 2],
@@ -120,7 +120,7 @@ def feed(server: Server, session: str, messages: int, tokens: int = 1_500, start
 
 
 def proxied(server: Server, messages: int) -> str:
-    """Make a session of calls that went through the proxy; return its id."""
+    """Create a session from calls through the proxy; return its id."""
     said: list[Any] = []
     for number in range(messages // 2):
         said.append({"role": "user", "content": f"Question {number}. {words(60)}"})
