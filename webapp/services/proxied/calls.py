@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import secrets
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
 from scoring.messages import Message, Text
@@ -44,6 +45,9 @@ from webapp.store.sessions import SessionRow
 # Suffix of the key of an answer that was repeated, or came back in a different form.
 AGAIN = "~"
 PROMPT = "prompt:"
+# A copy waits in the proxy's memory while the server is away. The time of a call that is older than this when its copy
+# arrives is not trusted: the clock of the proxy's machine may be wrong.
+LONGEST_WAIT_MS = 3600 * 1000
 
 
 class Calls:
@@ -219,9 +223,14 @@ class Calls:
 
     # -- the messages
 
+    def _time(self, call: CallCopy) -> datetime:
+        """Return the time of a call, bound by the server's own clock."""
+        now = self._environment.clock()
+        return from_ms(min(now, max(call.at, now - LONGEST_WAIT_MS)))
+
     def _records(self, row: SessionRow, read: ReadCall) -> tuple[list[Record], str]:
         """Return the records of a call that the session does not have yet, and the source id of its system prompt."""
-        at, keys = from_ms(read.call.at), read.keys
+        at, keys = self._time(read.call), read.keys
         known = self._store.log.known(row.key, [*keys, *read.reply_keys])
         digest, words = _prompt(read)
         prompt = before = Session.of(self._environment, row).state.proxy.prompt
@@ -254,7 +263,7 @@ class Calls:
         name = f"{keys[-1]}:{row.version}"
         kept = (prompt,) if prompt else ()
         if not shared:
-            return [Compaction(from_ms(read.call.at), "its history begins again", None, name, kept=kept)]
+            return [Compaction(self._time(read.call), "its history begins again", None, name, kept=kept)]
         live = tuple(self._newest(row, key) if ANSWERED in key else key for key in shared)
         return [Rewind(shared[-1], name, live=(*kept, *live))]
 
@@ -277,7 +286,7 @@ class Calls:
         """Return the answer and its usage."""
         if read.reply is None:
             return []
-        at, before, records = from_ms(read.call.at), read.keys[-1], list[Record]()
+        at, before, records = self._time(read.call), read.keys[-1], list[Record]()
         for key, item in zip(read.reply_keys, read.reply.messages, strict=True):
             message = message_of(item, read.protocol.format)
             if message is not None:

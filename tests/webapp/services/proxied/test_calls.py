@@ -15,6 +15,8 @@ from tests.webapp.promises import Client
 from webapp.agents.beside import hints
 from webapp.app import App
 from webapp.errors import CoppiceError
+from webapp.services.catalog.retention import DAY_MS
+from webapp.services.proxied.calls import LONGEST_WAIT_MS
 
 
 @pytest.fixture(autouse=True)
@@ -55,6 +57,24 @@ def session(client: Client, name: str = "proxy-s") -> Any:
 
 
 TOOLS = [{"type": "function", "function": {"name": "bash", "parameters": {}}}]
+
+
+class TestTheTime:
+    """The time of a call comes from the clock of the proxy's machine."""
+
+    @pytest.mark.parametrize("days", [-400, -1, 0, 400])
+    def test_is_bound_by_the_clock_of_the_server(self, client: Client, app: App, days: int) -> None:
+        """A wrong clock makes no session look unused, which a limit on age would delete, or used in years to come."""
+        now = app.environment.clock()
+        take(client, [user("a")], at=now + days * DAY_MS)
+        used = app.store.sessions.get("proxy-s").last_activity_at
+        assert now - LONGEST_WAIT_MS <= used <= app.environment.clock()
+
+    def test_is_that_of_the_call_if_its_copy_had_to_wait(self, client: Client, app: App) -> None:
+        """As while the server was away for some minutes."""
+        at = app.environment.clock() - LONGEST_WAIT_MS // 2
+        take(client, [user("a")], at=at)
+        assert app.store.sessions.get("proxy-s").last_activity_at == at
 
 
 class TestACall:
