@@ -8,6 +8,7 @@ here waits or starts threads: the watcher decides when a file is read.
 from __future__ import annotations
 
 import threading
+import uuid
 from abc import ABC, abstractmethod
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping
@@ -15,10 +16,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from webapp.agents import AGENTS
-from webapp.agents.reading.finding import leads_out
+from webapp.agents.reading.finding import home_of, leads_out
 from webapp.agents.reading.readers import Portion, Position, Reader
 from webapp.agents.records import Meta, Record, TranscriptFile, Unknown
 
+# Linux makes another one at each start of a machine, so two machines never share it, whatever they are called.
+BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 # Readers are kept because they remember what they decoded; another one decodes an older file again when it grows.
 READERS_KEPT = 48
 
@@ -49,6 +52,19 @@ class FollowedFiles(ABC):
         """Return the folders that are followed, existing or not."""
         found = [root for agent in AGENTS.values() for root in agent.roots(self._env)]
         return list(dict.fromkeys([*found, *self._extra]))
+
+    def place(self) -> str:
+        """Return what tells the user's home on this machine from others, the same in every process that follows it."""
+        try:
+            machine = BOOT_ID.read_text().strip()
+        except OSError:
+            machine = f"{uuid.getnode():012x}"
+        home = home_of(self._env)
+        try:
+            found = home.stat()  # two containers can have one path, and one folder several paths
+        except OSError:
+            return f"{machine} {home}"
+        return f"{machine} {found.st_dev:x}:{found.st_ino:x}"
 
     def discover(self) -> list[TranscriptFile]:
         """Return all transcripts below the roots, newest first."""

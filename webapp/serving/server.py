@@ -53,10 +53,9 @@ class Running:
         self.app.webhooks.start()
         self.app.retention.start()
         self.app.resuming.tidy()
-        lease = f"files of {socket.gethostname()}"
-        self._following = OneWorkerJob(
-            self.app.environment.leases, lease, self.app.following.start, self.app.following.stop
-        )
+        following = self.app.following
+        lease = f"files of {following.following.place()}"
+        self._following = OneWorkerJob(self.app.environment.leases, lease, following.start, following.stop)
         if config.follow:
             self._following.start()
         if config.demo:

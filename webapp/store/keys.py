@@ -6,8 +6,12 @@ one B-tree, an append goes to the end of the session's range, and no second inde
 
 from __future__ import annotations
 
+from webapp.errors import Invalid
+
 SHIFT = 32
 MASK = (1 << SHIFT) - 1
+# An index of PostgreSQL takes about 2,700 bytes of a row. SQLite takes any, but a store can be moved to PostgreSQL.
+ID_BYTES = 2_000
 
 
 def key(session: int, n: int) -> int:
@@ -23,3 +27,15 @@ def bounds(session: int) -> tuple[int, int]:
 def number(row_key: int) -> int:
     """Return the number of a row within its session."""
     return row_key & MASK
+
+
+def is_long(name: str) -> bool:
+    """Return whether an id or a path takes more than ID_BYTES, so that no index can hold it."""
+    return 4 * len(name) > ID_BYTES and len(name.encode("utf-8", "surrogatepass")) > ID_BYTES
+
+
+def refuse_long(name: str, what: str, field: str | None = None) -> None:
+    """Raise Invalid if an id or a path takes more than ID_BYTES."""
+    if is_long(name):
+        size = len(name.encode("utf-8", "surrogatepass"))
+        raise Invalid(f"{what} takes {size:,} bytes; expected at most {ID_BYTES:,}: {name[:80]!r}…", field)

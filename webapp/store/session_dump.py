@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from webapp.store.engine import Engine
-from webapp.store.keys import bounds, key, number
+from webapp.store.keys import bounds, key, number, refuse_long
 from webapp.store.log import pack, unpack
 from webapp.store.sessions import COLUMNS, SessionRow
 
@@ -57,6 +57,8 @@ HOLDS: dict[str, tuple[type, ...]] = {
     "TEXT": (str,),
     "BLOB": (bytes,),
 }
+# Columns of texts in an index.
+INDEXED = frozenset({"source_id", "call_key", "region", "change"})
 SESSION_COLUMNS = tuple(name for name in COLUMNS if name not in LOCAL)
 
 
@@ -104,6 +106,7 @@ class Dump:
         """Write records (without the session's own) as rows of a session that has no rows yet.
 
         Raises:
+            Invalid: an id in them is too long.
             KeyError, TypeError, ValueError, OverflowError: a record does not have the form that `records` writes.
         """
         waiting: dict[str, list[tuple[Any, ...]]] = {}
@@ -128,6 +131,8 @@ class Dump:
             for name, value, kinds in zip(columns, row, holds, strict=True):
                 if value is not None and type(value) not in kinds:
                     raise ValueError(f"bad value for {name} in {table}: {str(value)[:80]}")
+                if name in INDEXED and isinstance(value, str):
+                    refuse_long(value, f"{name} in {table}")
         marks = ", ".join("?" * len(columns))
         self._db.run_many(f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})", rows)
 

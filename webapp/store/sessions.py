@@ -14,7 +14,7 @@ import orjson
 
 from webapp.errors import Conflict, Invalid, NotFound
 from webapp.store.engine import Engine
-from webapp.store.keys import bounds
+from webapp.store.keys import bounds, refuse_long
 from webapp.store.sql import listed, quoted
 
 # Columns of JSON, and the value to use if one is damaged: a bad value must not hide its session or the others.
@@ -118,6 +118,7 @@ class Sessions:
                 f"a session's id stands in addresses; expected no slash, and neither . nor .., got {shown}"
             )
             raise Invalid(message, "id")
+        refuse_long(columns["id"], "the id of a session", "id")
         if self._db.value("SELECT 1 FROM sessions WHERE id = ?", (columns["id"],)):
             raise Conflict(f"a session {columns['id']} exists already or was deleted")
         if self._is_below(columns.get("parent_id"), columns["id"]):

@@ -7,6 +7,7 @@ from typing import Any
 import orjson
 
 from webapp.store.engine import Engine
+from webapp.store.keys import refuse_long
 from webapp.store.sql import upsert
 
 
@@ -86,7 +87,8 @@ class SmallTables:
         return (row[0], orjson.loads(row[1])) if row else None
 
     def put_file(self, path: str, session_id: str | None, position: Any, at: int) -> None:
-        """Store the read position of a file."""
+        """Store the read position of a file. Raises Invalid for a path that is too long."""
+        refuse_long(path, "the path of a followed file")
         text = orjson.dumps(position).decode()
         sql = upsert("files", ("path", "session_id", "position", "looked_at"), keys=1)
         self._db.run(sql, (path, session_id, text, at))

@@ -166,6 +166,25 @@ class TestFollowing:
         waits.close()
         assert not follows.app.following.running
 
+    @pytest.mark.parametrize("differs", ["machine", "user"])
+    def test_is_done_for_each_machine_and_user(
+        self, config: Config, queue_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, differs: str
+    ) -> None:
+        """Two machines can have one name, as clones and containers do, and one machine several users."""
+        first = replace(config, follow=True, queue=queue_url)
+        running = [Running(first)]
+        if differs == "machine":
+            other = tmp_path / "boot_id"
+            other.write_text("another start of another machine\n")
+            monkeypatch.setattr("webapp.agents.following.BOOT_ID", other)
+        home = tmp_path / "ben"
+        home.mkdir()
+        second = replace(first, env={"HOME": str(home)}) if differs == "user" else first
+        running.append(Running(second))
+        until(lambda: all(one.app.following.running for one in running))
+        for one in running:
+            one.close()
+
 
 class Viewer:
     """A page of a server that comes back when its worker is gone."""

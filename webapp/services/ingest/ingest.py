@@ -43,6 +43,7 @@ from webapp.services.ingest.record_batches import (
     apply_meta,
     batches,
     chunks,
+    long_id,
     runs,
     same_source,
     weight,
@@ -60,6 +61,7 @@ from webapp.services.session.proxy import sends_pruned
 from webapp.services.session.session import Session
 from webapp.services.session.state import origin_of
 from webapp.services.session.times import from_ms, to_ms
+from webapp.store.keys import ID_BYTES
 from webapp.store.sessions import SessionRow
 
 # The store does its upkeep at once after an append of more messages.
@@ -166,7 +168,7 @@ class Ingest:
         """
         whole = Added()
         tallies: dict[str, Tally] = {}
-        for stream, batch in batches(self._fitting(records)):
+        for stream, batch in batches(self._fitting(session_id, records)):
             target = self._stream_session(session_id, stream)
             if target is None:
                 continue
@@ -326,7 +328,7 @@ class Ingest:
             return chunk
 
         whole = Added()
-        tally, found = Tally(), list(self._fitting(entries_of(messages, ids, None, model)))
+        tally, found = Tally(), list(self._fitting(session_id, entries_of(messages, ids, None, model)))
         tally.take(found)
         whole.skipped, whole.problems = tally.malformed, tally.problems
         entries = [one for one in found if isinstance(one, Entry)]
@@ -442,8 +444,8 @@ class Ingest:
                     "(max_session): begin another, or raise it"
                 )
 
-    def _fitting(self, records: Iterable[Record]) -> Iterator[Record]:
-        """Yield records; an entry that exceeds the maximum size of a message is replaced by a problem.
+    def _fitting(self, session_id: str, records: Iterable[Record]) -> Iterator[Record]:
+        """Yield records; one that exceeds the maximum size of a message or an id is replaced by a problem.
 
         Titles, which agents make of messages, are redacted as these are.
         """
@@ -455,6 +457,9 @@ class Ingest:
             if most and (size := weight(record)) > most:
                 allowed = f"at most {megabytes(most)} are taken (max_message)"
                 yield Problem(None, f"a message of {megabytes(size)} is left out; {allowed}")
+            elif (name := long_id(record, session_id)) is not None:
+                allowed = f"at most {ID_BYTES:,} bytes are taken"
+                yield Problem(None, f"a row with an id that is too long is left out; {allowed}: {name[:40]}…")
             else:
                 yield record
 

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from scoring.messages import Message, ToolCall
-from webapp.agents.records import Entry, Meta, Problem, Record, Unknown, UsageReport
+from webapp.agents.records import Compaction, Entry, Meta, Problem, Record, Unknown, UsageReport
 from webapp.errors import Conflict
 from webapp.services.session.state import SessionState
+from webapp.store.keys import is_long
 from webapp.store.sessions import SessionRow
 
 # The most records in one transaction: enough to make its cost small, few enough that nobody waits long.
@@ -58,6 +59,20 @@ def weight(record: Record) -> int:
     if not isinstance(record, Entry):
         return 0
     return len(record.raw) if record.raw is not None else weight_of(record.message)
+
+
+def long_id(record: Record, session_id: str) -> str | None:
+    """Return the first id of a session's record that is longer than the store takes; None if there is none."""
+    stream = getattr(record, "stream", "")
+    ids = (
+        getattr(record, "source_id", None),
+        getattr(record, "call_key", None),
+        record.parent if isinstance(record, Meta) else None,
+        f"{session_id}.{stream}" if stream else None,
+    )
+    inner = record.replacement or () if isinstance(record, Compaction) else ()
+    found = (one for one in ids if one is not None and is_long(one))
+    return next(found, None) or next(filter(None, (long_id(one, session_id) for one in inner)), None)
 
 
 def weight_of(message: Message) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -23,10 +24,10 @@ from tests.webapp.building import (
     user,
     wire,
 )
-from webapp.agents.records import Compaction, Meta, Problem, Record, Rewind, Unknown, UsageReport
+from webapp.agents.records import Compaction, Entry, Meta, Problem, Record, Rewind, Unknown, UsageReport
 from webapp.app import App
 from webapp.config import Config
-from webapp.errors import Conflict, NotFound, TooLarge
+from webapp.errors import Conflict, Invalid, Malformed, NotFound, TooLarge
 from webapp.events import MessagesAppended
 from webapp.services.planning.requests import PruneRequest
 from webapp.store.context import AGENT
@@ -322,6 +323,56 @@ class TestAutomaticPruning:
         assert session.agent.messages == 12
         assert session.pruned.messages < 12
         assert session.state == "warning"
+
+
+class TestLongIds:
+    """Ids beyond what an index of PostgreSQL takes; SQLite refuses them alike."""
+
+    @pytest.fixture(params=["sqlite", "postgresql"])
+    def engine(self, request: pytest.FixtureRequest) -> str:
+        """Both engines."""
+        return str(request.param)
+
+    LONG = "".join(hashlib.sha256(bytes([n])).hexdigest() for n in range(100))
+
+    @pytest.mark.parametrize(
+        "record",
+        [
+            Entry(user("odd"), LONG),
+            UsageReport(usage(100), None, LONG),
+            Entry(user("odd"), "odd", stream=f"agent-{LONG}"),
+            Meta(parent=LONG),
+            Rewind(None, LONG),
+            Compaction(None, "auto", None, "c", (Entry(user("odd"), LONG),)),
+        ],
+        ids=lambda record: type(record).__name__,
+    )
+    def test_cost_their_row(self, app: App, record: Record) -> None:
+        """The note says what was left out; the rows around it are appended."""
+        app.ingest.ensure("s", "claude-code")
+        app.ingest.append_records("s", [entry(1, user("go")), record, entry(2, user("on"))])
+        session = app.sessions.get("s")
+        assert (session.messages, session.malformed) == (2, 1)
+        assert "an id that is too long is left out; at most 2,000 bytes are taken" in session.notes[0]
+        assert [row.id for row in app.store.sessions.all()] == ["s"]
+
+    def test_of_sessions_and_files_are_refused(self, app: App) -> None:
+        """The error names what is too long, its size and the limit."""
+        with pytest.raises(Invalid, match="the id of a session takes 6,400 bytes; expected at most 2,000"):
+            app.ingest.ensure(self.LONG, "claude-code")
+        with (
+            pytest.raises(Invalid, match="the path of a followed file takes 6,400 bytes"),
+            app.store.write(),
+        ):
+            app.store.small.put_file(self.LONG, "s", {}, 1)
+
+    def test_of_an_imported_session_refuse_its_file(self, app: App) -> None:
+        """An export of our own that was changed by hand, or comes from a store that took longer ids."""
+        followed(app, user("go"), said("ok"))
+        data = b"".join(app.exporting.export("s")[2]).replace(b'"id-1"', f'"{self.LONG}"'.encode())
+        app.sessions.delete("s")
+        with pytest.raises((Invalid, Malformed), match="source_id in entries takes 6,400 bytes"):
+            app.importing.import_file("s.jsonl", data)
 
 
 class TestSizes:
