@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import tempfile
+import threading
 from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import IO, Any
@@ -16,16 +17,20 @@ import orjson
 
 from scoring.formats import FORMATS
 from webapp.agents import AGENTS
-from webapp.errors import Conflict, Invalid
+from webapp.errors import BusyStore, Conflict, Invalid
 from webapp.services.context.assembling import Context
 from webapp.services.session.codec import json_bytes
 from webapp.services.session.environment import Environment
 from webapp.services.transfer.own_format import OwnFormat
 from webapp.services.transfer.transcripts_out import view_of
+from webapp.store.sessions import SessionRow
 
 TRANSCRIPTS = {a.source: a.transcripts for a in AGENTS.values() if a.transcripts is not None}
 SPOOLED_BYTES = 16 << 20  # a longer file is not held in memory
 BLOCK = 1 << 16
+# Making a file takes processor time and a snapshot of the store, with PostgreSQL one of its few connections; sending it
+# takes neither. More at once would only make each slower, and leave no connection to other requests.
+MADE_AT_ONCE, WAIT_SECONDS = 2, 30.0
 NAMES = ("jsonl", *FORMATS, *TRANSCRIPTS)
 
 
@@ -39,19 +44,28 @@ class Exporting:
             context,
             own,
         )
+        self._making = threading.Semaphore(MADE_AT_ONCE)
 
     def export(self, session_id: str, format: str = "jsonl") -> tuple[str, str, Iterator[bytes]]:
         """Return the file name, media type and content of a session.
 
-        It is read completely first: an export that fails sends nothing.
+        It is read completely first: an export that fails sends nothing, and a slow client holds nothing of the store.
 
         Raises:
+            BusyStore: other exports are being made for longer than WAIT_SECONDS.
             StoreError: something of it cannot be read.
             NotFound: there is no such session.
             Invalid: there is no such format.
             Conflict: a transcript is requested for a session that did not come from that agent.
         """
-        row = self._store.sessions.get(session_id)
+        if not self._making.acquire(timeout=WAIT_SECONDS):
+            raise BusyStore("other sessions are being exported; try again in a minute")
+        try:
+            return self._made(self._store.sessions.get(session_id), format)
+        finally:
+            self._making.release()
+
+    def _made(self, row: SessionRow, format: str) -> tuple[str, str, Iterator[bytes]]:
         stem = re.sub(r"[^\w.-]+", "-", row.title or row.id).strip("-")[:60] or "session"
         if format == "jsonl":
             return f"{stem}.coppice.jsonl", "application/x-ndjson", spooled(self._own.lines(row))
@@ -69,7 +83,7 @@ class Exporting:
             return made.name, kind, spooled(made.lines)
         if format not in FORMATS:
             raise Invalid(f"bad value for format; expected one of {', '.join(NAMES)}, got {format}", "format")
-        built = self._context.get(session_id, format)
+        built = self._context.get(row.id, format)
         body: Any = {**built.envelope, built.key: built.messages} if built.envelope else built.messages
         return f"{stem}.{format}.json", "application/json", iter([_pretty(body)])
 

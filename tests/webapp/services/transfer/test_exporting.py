@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+import threading
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
+from tests.waiting import PATIENCE
 from tests.webapp.building import conversation, followed, managed, mid, user, wire
 from webapp.app import App
-from webapp.errors import Conflict, Invalid, NotFound
+from webapp.errors import BusyStore, Conflict, Invalid, NotFound
+from webapp.services.transfer.own_format import OwnFormat
+from webapp.store.sessions import SessionRow
 
 
 def content(app: App, session: str, name: str) -> Any:
@@ -48,6 +53,38 @@ class TestExport:
         session = managed(app, wire("user", "hi"))
         with pytest.raises(Conflict, match="came from api"):
             app.exporting.export(session, "claude-code")
+
+    def test_holds_nothing_of_the_store_while_it_is_sent(self, app: App) -> None:
+        """However slowly its client reads; a write cannot begin inside a snapshot."""
+        followed(app, user("a" * 200_000))
+        chunks = app.exporting.export("s")[2]
+        assert next(chunks)
+        with app.store.write():
+            app.store.small.put_setting("any", {})
+        assert b"".join(chunks).endswith(b"}\n")
+
+    def test_are_made_two_at_a_time(self, app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+        """More would take the connections of other requests; those that wait too long are told to come back."""
+        monkeypatch.setattr("webapp.services.transfer.exporting.WAIT_SECONDS", 0.0)
+        followed(app, user("hi"))
+        lines, begun, go = OwnFormat.lines, threading.Semaphore(0), threading.Event()
+
+        def slow(own: OwnFormat, row: SessionRow) -> Iterator[bytes]:
+            begun.release()
+            go.wait(PATIENCE)
+            yield from lines(own, row)
+
+        monkeypatch.setattr(OwnFormat, "lines", slow)
+        threads = [threading.Thread(target=app.exporting.export, args=("s",)) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+            assert begun.acquire(timeout=PATIENCE)
+        with pytest.raises(BusyStore, match="try again"):
+            app.exporting.export("s", "openai")
+        go.set()
+        for thread in threads:
+            thread.join()
+        assert app.exporting.export("s", "openai")
 
     def test_refuses_what_it_does_not_know(self, app: App) -> None:
         """Format and session."""
