@@ -15,17 +15,17 @@ from webapp.services.catalog.demo import Demo
 
 @pytest.fixture
 def demo(app: App) -> Iterator[Demo]:
-    """A demo in a hurry."""
+    """A demo with steps of 10 ms."""
     made = Demo(app.environment, app.ingest, app.sessions, step_seconds=0.01)
     yield made
     made.stop()
 
 
 class TestDemo:
-    """Grows by itself."""
+    """The demo session."""
 
-    def test_begins_with_something_to_see(self, demo: Demo) -> None:
-        """A request and some work on it."""
+    def test_begins_with_messages(self, demo: Demo) -> None:
+        """A new demo has a request and some calls with results."""
         session = demo.start()
         assert session.messages >= 6
         assert (session.source, session.kind) == ("demo", "managed")
@@ -45,7 +45,7 @@ class TestDemo:
         assert app.sessions.get(session).messages == count
         assert events == []
 
-    def test_is_one_however_often_it_is_started(self, app: App, demo: Demo) -> None:
+    def test_is_not_started_twice(self, app: App, demo: Demo) -> None:
         """A new demo session begins only after the old one is deleted."""
         first = demo.start().id
         assert demo.start().id == first

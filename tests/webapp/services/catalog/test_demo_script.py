@@ -1,4 +1,4 @@
-"""The demo's script."""
+"""The script of the demo session."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from webapp.services.catalog.demo_script import steps
 
 
 class TestSteps:
-    """A believable session."""
+    """The steps of the script."""
 
     def test_are_the_same_for_the_same_seed(self) -> None:
-        """Another seed gives other steps."""
+        """Equal seeds give equal steps, and another seed gives others."""
         assert list(islice(steps(1), 40)) == list(islice(steps(1), 40)) != list(islice(steps(2), 40))
 
-    def test_are_whole(self) -> None:
+    def test_are_complete(self) -> None:
         """Every call has its result; requests, failures and repeated reads are among them."""
         messages = [m for step in islice(steps(), 80) for m in step]
         assert {len(unit) for unit in units_of(messages)} == {1, 2}

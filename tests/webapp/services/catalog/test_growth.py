@@ -18,7 +18,7 @@ from webapp.store.log import MessageRow
 
 
 def read(app: App, session: str, path: str, words: int, n: int) -> None:
-    """Let the agent read a file."""
+    """Append a call that reads a file, and its result."""
     call = {
         "id": f"c{n}",
         "type": "function",
@@ -34,8 +34,8 @@ def read(app: App, session: str, path: str, words: int, n: int) -> None:
 class TestRegions:
     """The parts of a context after some of its messages."""
 
-    def test_follow_what_comes_and_what_leaves(self) -> None:  # X19
-        """A message that an operation took counts up to it."""
+    def test_follow_added_and_removed_messages(self) -> None:  # X19
+        """A message counts until the operation that removed it."""
         log = [Grown(1, 10, "user", None), Grown(2, 50, "tool", 3), Grown(3, 5, "assistant", None)]
         assert regions_at(log, [1, 2, 3, 4]) == [
             {"user": 10},
@@ -44,8 +44,8 @@ class TestRegions:
             {"user": 10, "assistant": 5},
         ]
 
-    def test_are_summed_where_samples_are_thinned(self) -> None:  # X19
-        """A message that came and left between two samples is in neither."""
+    def test_are_summed_between_samples(self) -> None:  # X19
+        """A message removed before the next sample is not in it."""
         log = [Grown(n, 10, "user", 5 if n < 4 else None) for n in range(1, 11)]
         assert regions_at(log, [4, 10]) == [{"user": 40}, {"user": 70}]
 
@@ -53,7 +53,7 @@ class TestRegions:
 class TestSteps:
     """The message that a step is named by."""
 
-    def test_are_told_by_their_largest_message(self) -> None:  # X19
+    def test_are_named_by_their_largest_message(self) -> None:  # X19
         """A step without messages has no largest message."""
         log = [Grown(n, tokens, "tool", None) for n, tokens in enumerate((5, 9, 7, 0), 1)]
         assert steps_at(log, [3, 3, 4]) == [Step(2, 9), None, None]
@@ -116,22 +116,22 @@ class TestLabels:
         """Neither the shell around a command nor its flags, quotations and pipes."""
         assert label(name, arguments) == said
 
-    def test_fit_their_place(self) -> None:  # X19
+    def test_have_a_maximum_length(self) -> None:  # X19
         """A long name is cut."""
         assert len(label("Read", {"path": "a" * 200 + ".md"})) == LABEL_CHARS
 
-    def test_say_that_a_result_without_its_call_is_one(self) -> None:  # X19
-        """A transcript that begins in the middle holds results of calls that it lacks."""
+    def test_call_a_result_without_its_call_a_tool_result(self) -> None:  # X19
+        """A transcript that begins in the middle has results without their calls."""
         message = Message("tool", (ToolResult("gone", "1 line"),))
         row = SimpleNamespace(no=1, role="tool", kind="message", card=card_of(message, {}))
         assert label_of(cast("MessageRow", row), {}) == "tool result"
 
 
 class TestTheTimeline:
-    """The chart's answer."""
+    """The timeline of a session, which the chart draws."""
 
     def test_is_stacked_and_names_its_steps(self, app: App) -> None:  # X19
-        """The parts of each point add up to it; a step has the file that was read."""
+        """The regions of each point add up to it, and a step is named by the file that was read."""
         session = managed(app, wire("user", "look at the spec"))
         read(app, session, "docs/spec.md", 400, 1)
         read(app, session, "src/main.py", 5, 2)
@@ -144,7 +144,7 @@ class TestTheTimeline:
         largest = max(causes, key=lambda cause: cause.tokens)
         assert (largest.number, largest.label) == (3, "Read spec.md")
 
-    def test_loses_what_a_prune_took(self, app: App) -> None:  # X19
+    def test_excludes_pruned_messages(self, app: App) -> None:  # X19
         """Later points do not include the pruned tokens."""
         session = managed(app, wire("user", "look at the spec"))
         for n in range(6):

@@ -1,4 +1,4 @@
-"""Repair: derived data is rebuilt; damage to other data stays a fault."""
+"""Repair: derived data is rebuilt, and damage to other data remains a reported fault."""
 
 from __future__ import annotations
 
@@ -51,10 +51,8 @@ def shown(app: App) -> Any:
 class TestRepair:
     """`coppice verify --repair`."""
 
-    def test_loses_nothing_that_is_appended_meanwhile(
-        self, used: App, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        """A session is rebuilt as it is when its turn comes."""
+    def test_keeps_messages_appended_meanwhile(self, used: App, monkeypatch: pytest.MonkeyPatch) -> None:
+        """A session is reloaded before it is rebuilt."""
         outside(used.config.database, "DELETE FROM totals")
         verify, sound = used.store.verify, list[int]()
 
@@ -71,19 +69,19 @@ class TestRepair:
         assert list(verify()) == []
 
     @pytest.mark.parametrize("damage", DERIVED)
-    def test_rebuilds_what_is_derived(self, used: App, damage: str) -> None:  # S1
+    def test_rebuilds_derived_data(self, used: App, damage: str) -> None:  # S1
         """Verify then finds no fault, and the pages show the same as before."""
         before = shown(used)
         outside(used.config.database, damage)
         assert list(used.verify())
         assert list(used.repairing.repair())
         assert list(used.verify()) == []
-        if "DELETE FROM messages" not in damage:  # its pin and its turn are told by no other row
+        if "DELETE FROM messages" not in damage:  # no other row holds its pin and its turn
             assert shown(used) == before
 
     @pytest.mark.parametrize("damage", ["UPDATE entries SET parts = '[]'", "DELETE FROM operation_items"])
-    def test_leaves_a_fault_of_what_is_not(self, used: App, damage: str) -> None:
-        """Damaged source data is not made to look sound."""
+    def test_leaves_faults_of_source_data(self, used: App, damage: str) -> None:
+        """Damaged source data is not overwritten, and verify still reports it."""
         outside(used.config.database, damage)
         before = used.messages.page("s", sort="oldest").messages[0].text
         list(used.repairing.repair())
@@ -91,7 +89,7 @@ class TestRepair:
         assert used.messages.page("s", sort="oldest").messages[0].text == before
 
     def test_does_nothing_to_a_sound_store(self, used: App) -> None:
-        """Neither rows nor versions."""
+        """No row and no version changes."""
         before = used.sessions.get("s").version
         assert list(used.repairing.repair()) == []
         assert used.sessions.get("s").version == before

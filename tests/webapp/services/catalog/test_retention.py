@@ -1,4 +1,4 @@
-"""Limits on the age and size of sessions: what goes, what never goes, and the words for it."""
+"""Limits on the age and size of sessions: which are deleted, which never, and the texts about them."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def app(database: Database, now: list[int]) -> Iterator[App]:
 def session(
     app: App, name: str, *, days_ago: int = 182, owner: str = "", parent: str | None = None, mib: int = 0
 ) -> None:
-    """Make a session that was last used so many days before `LATER`, with a log of about `mib` MiB."""
+    """Create a session last used `days_ago` days before `LATER`, with a log of about `mib` MiB."""
     app.ingest.ensure(
         name, "claude-code", parent_id=parent, state={"owner": owner, "host": "box" if owner else ""}
     )
@@ -58,16 +58,16 @@ def ids(app: App) -> set[str]:
     return {row.id for row in app.store.sessions.all()}
 
 
-def going(app: App, wanted: RetentionLimits) -> list[str]:
+def to_delete(app: App, wanted: RetentionLimits) -> list[str]:
     """Return the ids of the sessions that limits select, in order."""
     return [one.id for one in app.retention.preview(wanted).named]
 
 
-class TestByDefault:
-    """Without limits."""
+class TestWithoutLimits:
+    """The default: no limit is set."""
 
     def test_nothing_is_ever_deleted(self, app: App) -> None:
-        """Whatever its age; the sentence says so."""
+        """The oldest session stays, and the text says so."""
         session(app, "old", days_ago=5_000)
         found = app.retention.preview()
         assert (found.limits, found.sessions, found.next_at) == (OFF, 0, None)
@@ -77,16 +77,16 @@ class TestByDefault:
 
 
 class TestAge:
-    """`days`."""
+    """The limit `days`."""
 
-    def test_takes_what_was_not_used_since(self, app: App) -> None:
-        """A session of the limit's age stays."""
+    def test_selects_sessions_unused_for_longer(self, app: App) -> None:
+        """A session of exactly that age stays."""
         for days in (10, 30, 31, 90):
             session(app, f"d{days}", days_ago=days)
-        assert going(app, limits(days=30)) == ["d90", "d31"]
+        assert to_delete(app, limits(days=30)) == ["d90", "d31"]
 
-    def test_says_how_many_how_large_and_how_old(self, app: App) -> None:
-        """Before it happens, with the day of the youngest."""
+    def test_is_described_with_number_size_and_date(self, app: App) -> None:
+        """The text has the number, size and latest day of the sessions that will be deleted."""
         session(app, "a", days_ago=60, mib=1)
         session(app, "b", days_ago=90)
         text = app.retention.put(limits(days=30)).text
@@ -95,18 +95,18 @@ class TestAge:
 
 
 class TestSize:
-    """`size_mib` and `user_size_mib`."""
+    """The limits `size_mib` and `user_size_mib`."""
 
-    def test_takes_those_unused_for_longest_until_the_others_fit(self, app: App) -> None:
-        """No more than that."""
+    def test_selects_the_longest_unused_until_the_others_fit(self, app: App) -> None:
+        """No session is selected beyond that."""
         for days in (5, 20, 40):
             session(app, f"d{days}", days_ago=days, mib=1)
-        assert going(app, limits(size=4)) == []
-        assert going(app, limits(size=3)) == ["d40"]
-        assert going(app, limits(size=2)) == ["d40", "d20"]
+        assert to_delete(app, limits(size=4)) == []
+        assert to_delete(app, limits(size=3)) == ["d40"]
+        assert to_delete(app, limits(size=2)) == ["d40", "d20"]
 
     def test_holds_for_each_user(self, app: App) -> None:
-        """One user's sessions push out no other's."""
+        """A user's sessions count only against the limit of that user."""
         session(app, "ada-1", days_ago=9, owner="ada", mib=1)
         session(app, "ada-2", days_ago=5, owner="ada", mib=1)
         session(app, "bob-1", days_ago=99, owner="bob", mib=1)
@@ -114,29 +114,29 @@ class TestSize:
         assert [(one.id, one.user, one.reason) for one in found.named] == [("ada-1", "ada", "user_size")]
 
 
-class TestWhatNeverGoes:
-    """Whatever the limits."""
+class TestNeverDeleted:
+    """Sessions that no limit deletes."""
 
-    def test_what_was_used_within_a_day(self, app: App) -> None:
-        """Its agent may still run; larger than the limit or not."""
+    def test_are_sessions_used_within_a_day(self, app: App) -> None:
+        """Their agent may still run, so they stay even if larger than the limit."""
         session(app, "now", days_ago=0, mib=2)
-        assert going(app, limits(days=1, size=1)) == []
+        assert to_delete(app, limits(days=1, size=1)) == []
 
-    def test_what_is_kept(self, app: App) -> None:
-        """Also a parent of one that is kept."""
+    def test_are_kept_sessions_and_their_parents(self, app: App) -> None:
+        """A session marked as kept stays, and so does its parent."""
         session(app, "a")
         session(app, "a.agent-1", parent="a")
         session(app, "b")
         app.retention.keep("a.agent-1", kept=True)
         assert app.sessions.get("a.agent-1").kept
-        assert going(app, limits(days=30)) == ["b"]
+        assert to_delete(app, limits(days=30)) == ["b"]
         app.retention.keep("a.agent-1", kept=False)
-        assert set(going(app, limits(days=30))) == {"a", "b"}
+        assert set(to_delete(app, limits(days=30))) == {"a", "b"}
 
-    def test_what_is_kept_by_another_process_while_its_agent_writes(
+    def test_are_sessions_kept_by_another_process_during_an_append(
         self, app: App, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """An append that was prepared before that does not take it back."""
+        """An append prepared earlier does not overwrite the mark."""
         session(app, "a")
         other, write = build(app.config), app.ingest._write
 
@@ -149,8 +149,8 @@ class TestWhatNeverGoes:
         assert app.sessions.get("a").kept
         other.close()
 
-    def test_what_has_a_sub_agent_in_use(self, app: App) -> None:
-        """A session goes with its sub-agents or not at all."""
+    def test_are_sessions_with_a_sub_agent_in_use(self, app: App) -> None:
+        """A session is deleted with its sub-agents or not at all."""
         session(app, "a")
         session(app, "a.agent-1", parent="a", days_ago=0)
         session(app, "b")
@@ -161,10 +161,10 @@ class TestWhatNeverGoes:
 
 
 class TestClocks:
-    """Times of use come from the clocks of agents' machines; the server has its own."""
+    """Clocks of agents and of the server that are wrong."""
 
-    def test_that_are_late_delete_nothing_in_use(self, app: App, now: list[int]) -> None:
-        """The transcript grew within the last day, years ago by its own times."""
+    def test_that_are_slow_delete_no_session_in_use(self, app: App, now: list[int]) -> None:
+        """A transcript read within the last day stays, even if its own times are years ago."""
         at, now[0] = now[0], now[0] - 5 * DAY_MS
         for name in ("grows", "arrived"):
             session(app, name, days_ago=2_000)
@@ -172,18 +172,18 @@ class TestClocks:
         for name, days in (("grows", 0.5), ("arrived", 5)):
             with app.store.write():
                 app.store.small.put_file(f"/{name}", name, {}, at - int(days * DAY_MS))
-        assert going(app, limits(days=30)) == ["arrived"]
+        assert to_delete(app, limits(days=30)) == ["arrived"]
 
-    def test_that_are_ahead_keep_nothing_for_ever(self, app: App, now: list[int]) -> None:
-        """A time that is still to come says nothing; when the transcript was last read does."""
+    def test_that_are_fast_keep_no_session_for_ever(self, app: App, now: list[int]) -> None:
+        """A time in the future is ignored; the time of the last read counts instead."""
         now[0] -= 90 * DAY_MS
         session(app, "ahead", days_ago=-2_000)
         now[0] += 90 * DAY_MS
-        assert going(app, limits(days=100)) == []
-        assert going(app, limits(days=30)) == ["ahead"]
+        assert to_delete(app, limits(days=100)) == []
+        assert to_delete(app, limits(days=30)) == ["ahead"]
 
-    def test_of_the_server_that_were_set_wait_for_one_night_more(self, app: App, now: list[int]) -> None:
-        """A wrong clock that is set right by then deletes nothing; a server that was off waits too."""
+    def test_that_jump_delay_the_deletion_by_a_night(self, app: App, now: list[int]) -> None:
+        """A clock corrected by then deletes nothing. A server that was off waits a night, too."""
         session(app, "a", days_ago=2)
         app.retention.put(limits(days=30))
         right = now[0]
@@ -199,8 +199,8 @@ class TestClocks:
 class TestApplying:
     """The deletion itself."""
 
-    def test_deletes_by_the_ordinary_way(self, app: App) -> None:
-        """A followed session leaves its marker, so that it is not imported again; the store stays sound."""
+    def test_deletes_like_a_deletion_by_hand(self, app: App) -> None:
+        """A followed session leaves a marker against a new import, and the store has no fault."""
         session(app, "a")
         session(app, "a.agent-1", parent="a")
         session(app, "new", days_ago=2)
@@ -211,10 +211,8 @@ class TestApplying:
         assert app.ingest.ensure("a", "claude-code") is None
         assert list(app.verify()) == []
 
-    def test_leaves_what_is_used_meanwhile_and_counts_what_went(
-        self, app: App, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        """A sub-agent that goes on, and one that another process deletes, while others are being deleted."""
+    def test_leaves_sessions_used_meanwhile(self, app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+        """A sub-agent that continues stays, and a session deleted by another process is not counted."""
         for name in ("a", "b", "c"):
             session(app, name)
             session(app, f"{name}.agent-1", parent=name, mib=1)
@@ -232,13 +230,13 @@ class TestApplying:
         assert ids(app) == {"b", "b.agent-1"}
         assert (done.sessions, done.text) == (3, "3 sessions, 1.0 MiB deleted.")
 
-    def test_says_that_nothing_was_deleted_in_figures(self, app: App) -> None:
-        """No part of a MiB went."""
+    def test_reports_zero_deletions(self, app: App) -> None:
+        """The text has zero sessions and zero MiB."""
         app.retention.put(limits(days=30))
         assert app.retention.apply().text == "0 sessions, 0.0 MiB deleted."
 
-    def test_deletes_nothing_that_was_not_confirmed(self, app: App) -> None:
-        """Another session may have come to age meanwhile."""
+    def test_deletes_only_the_confirmed_number(self, app: App) -> None:
+        """Another session may have reached the limit meanwhile."""
         session(app, "a")
         session(app, "b")
         app.retention.put(limits(days=30))
@@ -246,8 +244,8 @@ class TestApplying:
             app.retention.apply(1)
         assert ids(app) == {"a", "b"}
 
-    def test_waits_for_the_night_and_happens_once_in_it(self, app: App, now: list[int]) -> None:
-        """Limits that were set today delete nothing today; of several servers one applies them."""
+    def test_happens_once_in_the_next_night(self, app: App, now: list[int]) -> None:
+        """Limits set today delete nothing today, and only one of several servers applies them."""
         session(app, "a")
         app.retention.put(limits(days=30))
         assert app.retention.run_if_due() is False
@@ -257,7 +255,7 @@ class TestApplying:
         assert ids(app) == set()
 
     def test_happens_once_with_servers_in_several_time_zones(self, app: App, now: list[int]) -> None:
-        """A server whose date is the day before does not begin the night again."""
+        """A server whose date is still the day before does not repeat the night."""
         app.retention.put(limits(days=30))
         now[0] += DAY_MS
         assert app.retention.run_if_due() is True
@@ -268,21 +266,21 @@ class TestApplying:
         assert app.retention.run_if_due() is False
         assert ids(app) == {"a"}
 
-    def test_says_when(self, app: App, now: list[int]) -> None:
-        """In the server's own time."""
+    def test_states_its_time(self, app: App, now: list[int]) -> None:
+        """The next time is at night in the server's time zone."""
         app.retention.put(limits(days=30))
         at = datetime.fromisoformat(app.retention.preview().next_at or "")
         assert (at.hour, at.minute) == (NIGHT, 0)
         assert 0 < at.timestamp() * 1000 - now[0] <= DAY_MS
         assert app.retention.preview(limits(days=30)).next_at is None
 
-    def test_refuses_limits_that_are_none(self, app: App) -> None:
+    def test_refuses_zero_days(self, app: App) -> None:
         """Zero days would delete everything."""
         with pytest.raises(Invalid, match="days"):
             app.retention.put(limits(days=0))
 
-    def test_keeps_everything_where_the_stored_limits_are_damaged(self, app: App) -> None:
-        """Nothing is deleted by a value that another version wrote."""
+    def test_is_off_if_the_stored_limits_are_damaged(self, app: App) -> None:
+        """An invalid stored value deletes nothing."""
         session(app, "a")
         with app.store.write():
             app.store.small.put_setting("retention", {"days": "30"})

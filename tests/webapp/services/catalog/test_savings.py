@@ -1,4 +1,4 @@
-"""The tokens and the money that prunes kept out of later calls."""
+"""The tokens and cost that prunes saved in later calls."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ def pruned(app: App) -> str:
 class TestSavings:
     """Sums over all sessions."""
 
-    def test_are_nothing_before_a_call_was_made_with_less(self, app: App, pruned: str) -> None:
-        """Tokens that are out of the context are named; they are not yet saved."""
+    def test_are_zero_before_the_next_call(self, app: App, pruned: str) -> None:
+        """Tokens out of the context are counted separately until a call is made without them."""
         found = app.savings.all()
         assert (found.tokens, found.calls, found.sessions, found.amount) == (0, 0, 0, None)
         assert found.out > 1_000
 
-    def test_count_each_call_since(self, app: App, pruned: str) -> None:
-        """Tokens that were gone times calls, at the cached list price, of one in two sessions."""
+    def test_count_each_later_call(self, app: App, pruned: str) -> None:
+        """Savings are the pruned tokens times the calls, at the cached list price."""
         managed(app, wire("user", "hello"))
         for _ in range(3):
             app.ingest.append_messages(pruned, [wire("user", "go on"), wire("assistant", "done")])
@@ -39,20 +39,20 @@ class TestSavings:
         assert found.amount == pytest.approx(found.tokens * 0.3e-6, abs=1e-5)
 
     def test_end_with_an_undo(self, app: App, pruned: str) -> None:
-        """Tokens that came back are not saved."""
+        """Restored tokens are no longer counted."""
         app.ingest.append_messages(pruned, [wire("assistant", "done")])
         app.operations.undo(pruned, None)
         assert app.savings.all().tokens == 0
 
     def test_of_an_unknown_model_have_no_price(self, app: App, pruned: str) -> None:
-        """The amount says that it is the least."""
+        """The amount is then marked as a lower bound."""
         app.sessions.patch(pruned, model="nobody-knows-this")
         app.ingest.append_messages(pruned, [wire("assistant", "done")])
         found = app.savings.all()
         assert (found.amount, found.at_least) == (None, True)
 
-    def test_of_a_copy_are_its_own_calls(self, app: App) -> None:
-        """A pruned copy that was not used has saved nothing."""
+    def test_of_a_copy_count_its_own_calls_only(self, app: App) -> None:
+        """A pruned copy without calls has saved nothing."""
         copy = managed(app, wire("user", "hello"), id="copy")
         with app.store.write():
             app.store.copies.put(CopyRow(copy, "origin", "Copy", 1, 50_000, 20_000))

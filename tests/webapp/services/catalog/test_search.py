@@ -17,8 +17,8 @@ from webapp.services.planning.requests import PruneRequest
 class TestArchive:
     """Messages that are out of the context."""
 
-    def test_holds_what_was_taken_out_and_nothing_else(self, app: App) -> None:  # B15
-        """Newest first; with words, those that say them."""
+    def test_lists_exactly_the_removed_messages(self, app: App) -> None:  # B15
+        """The newest is first, and words filter the list."""
         followed(app, *conversation(10), user("end"))
         event = app.prunes.apply("s", PruneRequest(max_tokens=300)).event
         assert event is not None
@@ -30,7 +30,7 @@ class TestArchive:
 
 
 class TestEverywhere:
-    """Everything ever said."""
+    """The search in all sessions."""
 
     def test_finds_words_calls_and_outputs_pruned_or_not(self, app: App) -> None:  # X14
         """The search covers all sessions, or one."""
@@ -51,15 +51,15 @@ class TestEverywhere:
         }
         assert {r.session_id for r in app.search.everywhere("marmalade", "t").results} == {"t"}
 
-    def test_finds_a_call_by_what_it_says_and_shows_that(self, app: App) -> None:  # X14
-        """JSON escapes are not searched: a word at the beginning of a line is found."""
+    def test_finds_a_call_by_its_values(self, app: App) -> None:  # X14
+        """The values of arguments are searched, without JSON escapes and field names."""
         followed(app, user("look"), call("c", "Write", '{"content": "jar \\"of\\"\\nplums", "path": "a.md"}'))
         [found] = app.search.everywhere("plums").results
         assert found.snippet == 'Write jar "of" plums a.md'
         assert app.search.everywhere("content").results == []
 
-    def test_is_limited_to_a_role_a_tool_and_days(self, app: App) -> None:
-        """Each limit alone, both days included."""
+    def test_filters_by_role_tool_and_days(self, app: App) -> None:
+        """Each filter works alone, and both days are included."""
         followed(app, user("plums"), call("c", "Write", '{"path": "plums.md"}'))
 
         def roles(**within: Any) -> list[str]:
@@ -70,15 +70,13 @@ class TestEverywhere:
         assert roles(tool="Write") == ["assistant"]
         assert roles(tool="Read") == []
         at = app.search.everywhere("plums", role="user").results[0].at
-        day = datetime.fromisoformat(at).date() if at else None
-        if day is not None:
-            assert "user" in roles(since=day, until=day)
-            assert "user" not in roles(since=day + timedelta(days=1))
-            assert "user" not in roles(until=day - timedelta(days=1))
+        assert at is not None
+        day = datetime.fromisoformat(at).date()
+        assert "user" in roles(since=day, until=day)
+        assert "user" not in roles(since=day + timedelta(days=1))
+        assert "user" not in roles(until=day - timedelta(days=1))
 
-    def test_comes_in_pages_that_hold_each_message_once(
-        self, app: App, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_returns_each_message_on_one_page(self, app: App, monkeypatch: pytest.MonkeyPatch) -> None:
         """The last page names no next one."""
         monkeypatch.setattr("webapp.services.catalog.search.HITS", 2)
         managed(app, *[wire("user", f"plums {n}") for n in range(5)], id="five")
@@ -90,19 +88,19 @@ class TestEverywhere:
         assert sorted(found) == [1, 2, 3, 4, 5]
         assert pages == 3
 
-    def test_says_nothing_to_nothing(self, app: App) -> None:
-        """An empty query finds nothing, and an unknown session is refused."""
+    def test_finds_nothing_for_an_empty_query(self, app: App) -> None:
+        """An empty query has no results, and an unknown session is refused."""
         assert app.search.everywhere("  ").results == []
         with pytest.raises(NotFound):
             app.search.everywhere("x", "nobody")
 
 
 class TestSnippet:
-    """The place in a text."""
+    """The snippet of a text around the words of a query."""
 
     @pytest.mark.parametrize("q", ["needle", "NEED", '"needle here"'])
-    def test_shows_the_words_and_a_little_around(self, q: str) -> None:
-        """One line, cut on both sides."""
+    def test_shows_the_words_with_their_surroundings(self, q: str) -> None:
+        """The snippet is one line, cut on both sides."""
         text = "hay " * 500 + "\nneedle here " + "hay " * 500
         found = snippet(text, q)
         assert "needle here" in found
@@ -110,6 +108,6 @@ class TestSnippet:
         assert found.endswith(" …")
         assert len(found) <= SNIPPET_CHARS + 4
 
-    def test_is_the_beginning_where_no_word_is_seen(self) -> None:
+    def test_is_the_beginning_if_no_word_occurs(self) -> None:
         """The index folds accents, the snippet does not."""
         assert snippet("naïve input", "naive") == "naïve input"

@@ -1,4 +1,4 @@
-"""Sessions: made, listed, changed, deleted."""
+"""Sessions: created, listed, changed and deleted."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from webapp.services.planning.requests import PlanRequest, PruneRequest
 
 
 class TestCreate:
-    """A session that a program feeds."""
+    """Creating a managed session."""
 
     def test_counts_system_prompt_and_tools(self, app: App) -> None:  # P1
-        """They are separate regions, before the first message."""
+        """System prompt and tools are separate regions, before the first message."""
         tools = [{"name": "read", "description": "reads a file", "input_schema": {"type": "object"}}]
         session = app.sessions.create(id="x", model="gpt-5", system="be brief " * 20, tools=tools)
         regions = {r.name: r.tokens for r in session.pruned.regions}
@@ -31,32 +31,32 @@ class TestCreate:
             "api",
         )
 
-    def test_refuses_an_id_that_exists(self, app: App) -> None:
-        """The one that is there stays."""
+    def test_refuses_an_existing_id(self, app: App) -> None:
+        """The existing session stays unchanged."""
         managed(app, id="x", title="first")
         with pytest.raises(Conflict):
             app.sessions.create(id="x", title="second")
         assert app.sessions.get("x").title == "first"
 
-    def test_refuses_settings_that_are_wrong(self, app: App) -> None:
-        """No session is made."""
+    def test_refuses_invalid_settings(self, app: App) -> None:
+        """No session is created."""
         with pytest.raises(InvalidSettings):
             app.sessions.create(id="x", settings={"fresh_tail": -1})
         with pytest.raises(NotFound):
             app.sessions.get("x")
 
-    def test_refuses_a_window_of_which_nothing_is_usable(self, app: App) -> None:  # C5
-        """The answer and the buffer need all of it; the message has the numbers."""
+    def test_refuses_a_window_without_usable_tokens(self, app: App) -> None:  # C5
+        """The reserve for the answer and the buffer needs all of it, and the error has the numbers."""
         app.models.put("tiny", window=4_000)
         with pytest.raises(InvalidSettings, match="expected more than 4,496 tokens, got 4,000"):
             app.sessions.create(id="x", model="tiny")
 
 
 class TestList:
-    """The overview."""
+    """The list of sessions."""
 
-    def test_narrows_by_state_source_and_words(self, app: App) -> None:
-        """Words look in title, model, folder and id."""
+    def test_filters_by_state_source_and_words(self, app: App) -> None:
+        """Words are searched in title, model, folder and id."""
         managed(
             app, wire("user", "x " * 4_000), id="full", title="Parser work", settings={"cap_tokens": 1_000}
         )
@@ -70,8 +70,8 @@ class TestList:
         assert ids(q="PARSER work") == ["full"]
         assert ids(q="parser lexer") == []
 
-    def test_sorts_by_what_is_asked_for(self, app: App) -> None:
-        """Either way round."""
+    def test_sorts_in_both_directions(self, app: App) -> None:
+        """A minus reverses the order, and an unknown order is refused."""
         managed(app, wire("user", "x " * 400), id="big", title="b")
         managed(app, wire("user", "x"), id="small", title="a")
         assert [s.id for s in app.sessions.list(sort="tokens")] == ["big", "small"]
@@ -86,14 +86,14 @@ class TestPages:
 
     @pytest.fixture
     def ids(self, app: App) -> list[str]:
-        """Five sessions, as the whole list has them."""
+        """Return the ids of five sessions in the order of the whole list."""
         for n in range(5):
             managed(app, wire("user", "x " * n), id=f"s{n}", title=f"Part {n % 2}")
         return [one.id for one in app.sessions.list()]
 
     @pytest.mark.parametrize("wish", [{}, {"sort": "title"}, {"sort": "verdict"}, {"q": "part"}])
     def test_hold_the_whole_list_in_its_order(self, app: App, ids: list[str], wish: dict[str, Any]) -> None:
-        """Each session once, whatever the order; the last page names no next one."""
+        """Each session is on one page, in every order, and the last page has no next one."""
         whole, after, found = [one.id for one in app.sessions.list(**wish)], None, []
         while True:
             page = app.sessions.page(limit=2, after=after, **wish)
@@ -104,12 +104,12 @@ class TestPages:
         assert found == whole
 
     def test_without_a_limit_is_the_whole_list(self, app: App, ids: list[str]) -> None:
-        """A caller that knows of no pages gets everything."""
+        """A request without a limit returns all sessions."""
         page = app.sessions.page()
         assert ([one.id for one in page.sessions], page.total, page.next) == (ids, 5, None)
 
     def test_leave_out_files_without_a_message(self, app: App) -> None:
-        """A followed file that says nothing yet is in no page, and is not counted."""
+        """A followed file without messages is on no page and not counted."""
         managed(app, wire("user", "x"), id="s")
         app.store.sessions.create(
             id="quiet", source="claude-code", kind="followed", created_at=1, last_activity_at=9**15
@@ -117,7 +117,7 @@ class TestPages:
         page = app.sessions.page(limit=5)
         assert ([one.id for one in page.sessions], page.total) == (["s"], 1)
 
-    def test_refuse_a_place_that_is_not_in_the_list(self, app: App, ids: list[str]) -> None:
+    def test_refuse_an_unknown_cursor(self, app: App, ids: list[str]) -> None:
         """The error says to begin with the first page."""
         with pytest.raises(Invalid, match="first page"):
             app.sessions.page(limit=2, after="nobody")
@@ -126,22 +126,22 @@ class TestPages:
 class TestPatch:
     """Changing a session."""
 
-    def test_gives_a_field_of_the_settings_back(self, app: App) -> None:
-        """Null means: as for all."""
+    def test_resets_a_setting_with_null(self, app: App) -> None:
+        """Null restores the common value of a setting."""
         session = managed(app, settings={"fresh_tail": 3, "aim_percent": 40})
         app.sessions.patch(session, settings={"fresh_tail": None}, title="New", automatic=True)
         row = app.store.sessions.get(session)
         assert (row.settings, row.title, row.automatic) == ({"aim_percent": 40}, "New", 1)
 
-    def test_changes_nothing_when_something_is_wrong(self, app: App) -> None:
-        """All or none."""
+    def test_changes_nothing_if_a_value_is_invalid(self, app: App) -> None:
+        """All changes are made or none."""
         session = managed(app, title="Old")
         with pytest.raises(InvalidSettings):
             app.sessions.patch(session, title="New", settings={"strategy": "luck"})
         assert app.sessions.get(session).title == "Old"
 
-    def test_leaves_something_of_the_window_usable(self, app: App) -> None:  # C5
-        """A model too small for the reserve and a reserve too large for the model are refused, as for a new session."""
+    def test_refuses_a_window_without_usable_tokens(self, app: App) -> None:  # C5
+        """A model too small for the reserve is refused, and so is a reserve too large for the model."""
         session = managed(app, settings={"response_reserve": 16_000})
         for change in ({"model": "gpt-4"}, {"settings": {"response_reserve": 400_000}}):
             with pytest.raises(InvalidSettings, match="window"):
@@ -149,14 +149,14 @@ class TestPatch:
         row = app.store.sessions.get(session)
         assert (row.model, row.settings) == ("gpt-5", {"response_reserve": 16_000})
 
-    def test_goes_on_where_nothing_was_usable_before(self, app: App) -> None:
-        """A step towards a usable window is accepted even where it does not suffice."""
+    def test_accepts_changes_while_nothing_is_usable(self, app: App) -> None:
+        """A session without usable tokens can still be changed."""
         session = managed(app, model="gpt-4")
         app.settings.put({"response_reserve": 16_000})
         app.sessions.patch(session, title="Too small", settings={"fresh_tail": 3})
         assert app.sessions.get(session).title == "Too small"
 
-    def test_moves_the_limits_with_the_model(self, app: App) -> None:
+    def test_updates_the_limits_with_the_model(self, app: App) -> None:
         """The new limits apply immediately."""
         session = managed(app)
         app.sessions.patch(session, model="claude-haiku-4-5")
@@ -164,9 +164,9 @@ class TestPatch:
 
 
 class TestDelete:
-    """Deleting a session for good."""
+    """Deleting a session."""
 
-    def test_takes_everything_along(self, app: App) -> None:
+    def test_deletes_all_data_of_the_session(self, app: App) -> None:
         """The log, sub-agents and search index of the session are deleted; other sessions stay."""
         followed(app, *conversation(2))
         app.ingest.append_records("s", [entry(70, user("explore"), stream="agent-x")])
@@ -182,26 +182,26 @@ class TestDelete:
         assert list(app.verify()) == []
 
     @pytest.mark.parametrize("parents", [{"a": "a"}, {"b": "a", "a": "b"}, {"b": "a", "c": "b", "a": "c"}])
-    def test_takes_each_session_once(self, app: App, parents: dict[str, str]) -> None:
-        """Sessions that are each other's parents are a circle; the one that closes it counts as the parent."""
+    def test_ends_with_circular_parents(self, app: App, parents: dict[str, str]) -> None:
+        """Sessions may be recorded as each other's parents; all of the circle are deleted."""
         for child, parent in parents.items():
             followed(app, user("hi"), session_id=child, parent_id=parent)
         followed(app, user("hi"), session_id="other")
         app.sessions.delete("a")
         assert [s.id for s in app.sessions.list()] == ["other"]
 
-    def test_lets_a_managed_id_be_used_again(self, app: App) -> None:
+    def test_allows_the_id_of_a_managed_session_again(self, app: App) -> None:
         """Only a followed session leaves a marker."""
         managed(app, wire("user", "hi"), id="x")
         app.sessions.delete("x")
         assert app.sessions.create(id="x").messages == 0
 
 
-class TestFigures:
-    """Numbers over time."""
+class TestStatistics:
+    """Statistics, timeline and trend of a session."""
 
-    def test_stats_name_the_parent_where_there_is_something_in_it(self, app: App) -> None:
-        """A sub-agent leads to no session that is empty, deleted or not there."""
+    def test_name_a_parent_with_messages(self, app: App) -> None:
+        """A parent that is empty, deleted or unknown is not named."""
         followed(app, session_id="empty")
         followed(app, user("the task"), session_id="p", title="The parent")
         for parent in ("p", "empty", "nobody"):
@@ -210,15 +210,15 @@ class TestFigures:
         assert [app.sessions.stats(f"of-{one}").parent for one in ("empty", "nobody")] == [None, None]
         assert app.sessions.stats("p").parent is None
 
-    def test_stats_are_not_rounded_to_whole_percent(self, app: App) -> None:  # B11
-        """Items, tokens, limit, utilization and whether it needs pruning."""
+    def test_have_an_exact_utilization(self, app: App) -> None:  # B11
+        """The utilization is tokens of limit, not rounded."""
         stats = app.sessions.stats(managed(app, wire("user", "hi " * 50)))
         assert stats.utilizationPercent == 100 * stats.tokens / stats.limit > 0
         assert (stats.items, stats.needsPruning) == (1, False)
         assert stats.as_of.endswith("Z")
 
-    def test_the_timeline_shows_every_operation_and_its_undoing(self, app: App) -> None:
-        """Prunes have their tokens before and after."""
+    def test_show_every_operation_and_undo_on_the_timeline(self, app: App) -> None:
+        """A prune has its tokens before and after."""
         followed(app, *conversation(10))
         app.prunes.apply("s", PruneRequest(max_tokens=400))
         app.operations.undo("s")
@@ -228,7 +228,7 @@ class TestFigures:
         assert len(line.points) == 5
         assert line.points[-1].pruned == line.points[-1].agent
 
-    def test_the_trend_is_short_however_long_the_session(self, app: App) -> None:
+    def test_have_a_short_trend_for_any_session(self, app: App) -> None:
         """The trend has at most 24 points."""
         app.ingest.ensure("s", "claude-code")
         app.ingest.append_records("s", entries(*(said(f"{n}") for n in range(300))))
@@ -238,7 +238,7 @@ class TestFigures:
 
 
 class TestDamagedValues:
-    """A value of one session, or of the settings, that somebody broke."""
+    """Stored values that are damaged."""
 
     @pytest.mark.parametrize("column", ["state", "settings", "notes"])
     @pytest.mark.parametrize(
@@ -246,8 +246,8 @@ class TestDamagedValues:
         ["broken", "null", "[]", "{}", "7", '"x"', '{"calibration": 7}', '{"trail": ["a"]}', '{"stride": []}',
          '{"facts": {"tools": 3}}', '{"weights": []}', '{"unwritten": [1]}', '{"strategy": {}}', "[7]"],
     )  # fmt: skip
-    def test_of_a_session_hide_neither_it_nor_the_others(self, app: App, column: str, value: str) -> None:
-        """The session names the missing values and can still be appended to, planned and pruned."""
+    def test_of_a_session_hide_no_session(self, app: App, column: str, value: str) -> None:
+        """The session is listed and can still be appended to and planned."""
         for name in ("s", "t"):
             followed(app, *conversation(3), session_id=name)
         with app.store.write():
@@ -257,8 +257,8 @@ class TestDamagedValues:
         app.ingest.append_records("s", entries(*conversation(1), start=50))
         app.prunes.plan("s", PlanRequest(max_tokens=100))
 
-    def test_of_a_session_are_told(self, app: App) -> None:
-        """The session's notes describe them in words."""
+    def test_of_a_session_are_noted(self, app: App) -> None:
+        """The notes of the session describe the damage."""
         followed(app, *conversation(3))
         with app.store.write():
             app.store.db.run("""UPDATE sessions SET settings = 'x', state = '{"stride": []}'""")
@@ -269,7 +269,7 @@ class TestDamagedValues:
     @pytest.mark.parametrize("table", ["settings", "model_overrides"])
     @pytest.mark.parametrize("value", ["broken", "[]", "7", "null", '{"weights": 7, "window": "x"}'])
     def test_of_the_settings_leave_the_sessions_readable(self, app: App, table: str, value: str) -> None:
-        """The defaults hold; each session says so."""
+        """The defaults apply, and each session notes the damage."""
         followed(app, *conversation(3))
         with app.store.write():
             app.store.db.run(f"INSERT INTO {table} VALUES ('settings', ?)", (value,))

@@ -14,10 +14,10 @@ from webapp.services.session.times import to_ms
 
 
 class TestTheCost:
-    """The cost in the session's numbers."""
+    """The cost in the statistics of a session."""
 
-    def test_is_that_of_the_next_call_and_of_all_so_far(self, app: App) -> None:  # X9
-        """New and from the cache, at the model's list prices."""
+    def test_covers_the_next_call_and_all_earlier_ones(self, app: App) -> None:  # X9
+        """The next call is priced with and without the cache, at the model's list prices."""
         followed(app, user("hi"), model="claude-opus-4-5")
         app.ingest.append_records(
             "s", [entry(9, said("hello"), usage=Usage(100_000, 1_000, 80_000, 20_000), call_key="k")]
@@ -28,13 +28,13 @@ class TestTheCost:
         assert (cost.calls, cost.currency, cost.at_least) == (1, "USD", False)
         assert cost.spent == pytest.approx((80_000 * 0.5 + 20_000 * 6.25 + 1_000 * 25) / 1e6)
 
-    def test_is_not_known_without_prices(self, app: App) -> None:  # X9
-        """No price is invented."""
+    def test_is_unknown_without_prices(self, app: App) -> None:  # X9
+        """A model without prices has no cost."""
         followed(app, user("hi"), model="nobody-knows-1")
         assert app.sessions.stats("s").cost is None
 
     def test_prices_each_call_by_its_own_model(self, app: App) -> None:  # X9
-        """Whichever was the last, and sub-agents apart."""
+        """The last model does not matter, and sub-agents are counted apart."""
         app.ingest.ensure("s", "claude-code")
         app.ingest.ensure("s.agent-1", "claude-code", parent_id="s")
         models = ("claude-opus-4-5", "claude-haiku-4-5")
@@ -60,18 +60,18 @@ class TestTheCost:
             ("us", 0.55, False),
         ],
     )
-    def test_is_that_of_the_providers_service(
+    def test_follows_the_service_tier(
         self, app: App, tier: str, dollars: float, at_least: bool
     ) -> None:  # X9
-        """A batch costs half, the United States a tenth more; of a faster service the price is not always published."""
+        """A batch costs half and the region US a tenth more; the priority tier is a lower bound."""
         session_id = managed(app, wire("user", "value " * 99_990), model="claude-opus-4-5")
         report = {"input_tokens": 100_000, "cache_read_input_tokens": 0, "service_tier": tier}
         app.ingest.append_messages(session_id, [wire("assistant", "ok")], usage=report)
         cost = app.sessions.stats(session_id).cost
         assert (cost.spent, cost.spent_at_least) == (pytest.approx(dollars), at_least)
 
-    def test_is_at_least_what_a_partly_reported_answer_must_be(self, app: App) -> None:  # X9
-        """Rows of one call repeat a first, partial figure; the text says more."""
+    def test_counts_the_text_of_a_partly_reported_answer(self, app: App) -> None:  # X9
+        """Rows of one call repeat its first, partial usage, so the text gives a lower bound."""
         followed(app, user("hi"), model="claude-opus-4-5")
         for n in range(3):
             row = entry(9 + n, said("value " * 4_000), usage=Usage(100_000, 5), call_key="k", group="k")
@@ -82,10 +82,10 @@ class TestTheCost:
 
     @pytest.mark.parametrize(("minutes", "cold"), [(4, False), (6, True)])
     @pytest.mark.parametrize("hour", [0, 20_000])
-    def test_of_a_prune_is_nothing_once_the_cache_has_expired(
+    def test_of_a_prune_is_zero_after_the_cache_expires(
         self, app: App, minutes: int, cold: bool, hour: int
     ) -> None:  # X9
-        """The cache expires after five minutes, or after the hour that the session's calls ask for."""
+        """The cache expires after five minutes, or after an hour if the calls ask for that."""
         followed(app, *conversation(8), model="claude-opus-4-5")
         usage = Usage(20_000, 10, cache_write_tokens=20_000, cache_write_hour_tokens=hour)
         last = entry(99, said("done"), usage=usage, call_key="k")
@@ -101,7 +101,7 @@ class TestTheCost:
     "model", ["llama3.1:8b", "ollama/qwen3:32b", "z-ai/glm-4.5-air:free", "local/anything"]
 )
 def test_a_model_without_a_price_costs_nothing(app: App, model: str) -> None:  # X9
-    """Local models, and those that a gateway offers for free."""
+    """Local models and free models of a gateway have the cost 0."""
     followed(app, user("hi"), model=model)
     app.ingest.append_records("s", [entry(9, said("x"), usage=Usage(10_000, 10), call_key="k")])
     cost = app.sessions.stats("s").cost

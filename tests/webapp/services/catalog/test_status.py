@@ -15,11 +15,14 @@ class TestStatus:
     """The fields of the status view (S7)."""
 
     def test_has_both_triggers_as_bars(self, app: App) -> None:  # S7
-        """Messages and tokens since the last summary."""
+        """The bars count messages and tokens since the last summary."""
         followed(app, *conversation(4), user("end"))
         bars = app.status.of("s").triggers
         assert bars[0].text == "Messages 17 / 30 (56.7 %)"
-        assert (bars[1].name, bars[1].limit) == ("Tokens", 80_000)  # the share of an unknown window
+        assert (bars[1].name, bars[1].limit) == (
+            "Tokens",
+            80_000,
+        )  # a share of the window assumed for an unknown model
 
     @pytest.mark.parametrize(
         ("rules", "automatic", "made"),
@@ -38,7 +41,7 @@ class TestStatus:
     def test_says_when_a_summary_is_made(
         self, app: App, rules: dict[str, Any], automatic: bool, made: str
     ) -> None:  # S7, S3
-        """The status counts from the last summary; it has no percentage if nothing happens at the limit."""
+        """The status has a percentage only if a summary is made at the limit."""
         app.background.close()  # no summary is made while the status is read
         session = managed(app, *[wire("user", "hi")] * 40, settings=rules)
         app.sessions.patch(session, automatic=automatic)
@@ -50,7 +53,7 @@ class TestStatus:
         else:
             assert (bar.text, bar.percent) == ("Messages 40", None)
 
-    def test_tells_the_last_summary(self, app: App) -> None:  # S7
+    def test_describes_the_last_summary(self, app: App) -> None:  # S7
         """The status has its messages, tokens and time."""
         followed(app, *conversation(6), user("end"))
         assert app.status.of("s").last_summary is None
@@ -59,7 +62,7 @@ class TestStatus:
         assert last.text == f"19 messages -> {made.tokens:,} tokens"
         assert last.at == made.at
 
-    def test_is_one_line_of_messages_tools_and_context(self, app: App) -> None:  # S7, S6
+    def test_has_a_line_with_the_context(self, app: App) -> None:  # S7, S6
         """The available tokens exclude prompt, tools and reserve."""
         session = managed(
             app, wire("user", "hi " * 100), tools=[{"name": "read", "input_schema": {"type": "object"}}]
@@ -71,14 +74,14 @@ class TestStatus:
         assert status.available < gauge.limit - 4_096
         assert status.tool_count == 1
 
-    def test_is_given_for_each_appended_turn_where_it_is_wanted(self, app: App) -> None:  # S7
-        """The status line is off by default and can be switched on for a session."""
+    def test_line_is_off_by_default(self, app: App) -> None:  # S7
+        """A setting of the session switches the status line on."""
         quiet = managed(app, wire("user", "hi"))
         told = managed(app, wire("user", "hi"), settings={"status_line": True})
         assert app.status.line(quiet) is None
         assert (app.status.line(told) or "").startswith("tokens: ")
 
-    def test_of_no_session_is_refused(self, app: App) -> None:
+    def test_of_an_unknown_session_is_refused(self, app: App) -> None:
         """The error names the unknown session."""
         with pytest.raises(NotFound):
             app.status.of("nope")

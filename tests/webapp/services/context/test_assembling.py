@@ -1,4 +1,4 @@
-"""The context, as the model is sent it."""
+"""The context as it is sent to the model."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from webapp.services.planning.requests import PlanRequest, PruneRequest
 class TestContext:
     """The assembled context in any wire format."""
 
-    def test_is_the_very_list_that_came_in(self, app: App) -> None:
-        """Unknown fields are included; only pruned messages are missing."""
+    def test_returns_the_appended_messages_unchanged(self, app: App) -> None:
+        """Unknown fields stay, and only dropped messages are missing."""
         messages = [{**wire("user", "a"), "extra": 1}, wire("assistant", "b"), wire("user", "c")]
         session = managed(app, *messages)
         assert app.context.get(session).messages == messages
         app.operations.drop(session, mid(app, session, 2))
         assert app.context.get(session).messages == [messages[0], messages[2]]
 
-    def test_is_checked_without_reading_its_objects_again(
+    def test_is_validated_without_decoding_unchanged_objects(
         self, app: App, monkeypatch: pytest.MonkeyPatch
     ) -> None:  # X6
-        """Objects that go out unchanged are not decoded again; rewritten ones are."""
+        """Only objects in another format are decoded again."""
         session = managed(app, wire("user", "a"), wire("assistant", "b"), wire("user", "c"))
         said: list[Any] = []
 
@@ -62,8 +62,10 @@ class TestContext:
             ({"content": []}, None),
         ],
     )
-    def test_writes_anew_what_no_provider_takes(self, app: App, strange: Any, sent: Any) -> None:  # X6
-        """Answers of some servers are rewritten, empty messages are left out, all others stay unchanged."""
+    def test_rewrites_messages_that_no_provider_accepts(
+        self, app: App, strange: Any, sent: Any
+    ) -> None:  # X6
+        """Invalid answers of some servers are rewritten, empty messages left out, and others unchanged."""
         first = {**wire("user", "a"), "extra": 1}
         session = managed(app, first, {"role": "assistant", **strange}, wire("user", "c"))
         made = app.context.get(session)
@@ -71,8 +73,8 @@ class TestContext:
         assert validate(made.messages, "openai") == []
         assert re.match(r"message 1: invalid in openai \((tool_calls|content) is ", made.notes[0])
 
-    def test_writes_anew_what_anthropic_does_not_take(self, app: App) -> None:  # X6
-        """Lists of no blocks, on either side."""
+    def test_leaves_out_messages_without_blocks(self, app: App) -> None:  # X6
+        """Anthropic accepts no empty list of blocks from either side."""
         empty = [{"role": "assistant", "content": []}, {"role": "user", "content": []}]
         blocks = {
             "role": "user",
@@ -82,31 +84,31 @@ class TestContext:
         made = app.context.get(session, "anthropic").messages
         assert [m["role"] for m in made] == ["user", "assistant", "user"]
 
-    def test_repairs_on_the_way_out_and_says_so(self, app: App) -> None:  # P4
-        """A call without a result; the log is not touched."""
+    def test_repairs_calls_without_results(self, app: App) -> None:  # P4
+        """The repair is noted, and the log stays unchanged."""
         followed(app, user("go"), call("c1"), user("never mind"), result("zzz", "orphan"), user("end"))
         made = app.context.get("s", "openai")
         assert made.notes
         assert validate(made.messages, "openai") == []
         assert app.sessions.get("s").messages == 5
 
-    def test_puts_the_prompt_where_the_format_has_it(self, app: App) -> None:
-        """The prompt is in the body, not in the list."""
+    def test_puts_the_system_prompt_in_the_body(self, app: App) -> None:
+        """Anthropic's format has the prompt outside the list of messages."""
         session = managed(app, {"role": "user", "content": "hi"}, system="be brief", id="x")
         made = app.context.get(session, "anthropic")
         assert [m["role"] for m in made.messages] == ["user"]
         assert made.envelope == {"system": "be brief"}
 
-    def test_says_so_when_it_is_too_much(self, app: App) -> None:  # B7
-        """The answer reports the excess with its numbers."""
+    def test_reports_a_context_over_the_limit(self, app: App) -> None:  # B7
+        """The answer has the tokens and the limit."""
         app.models.put("small", window=8_192)
         session = managed(app, wire("system", "word " * 9_000), wire("user", "hi"), model="small")
         made = app.context.get(session)
         assert made.over_budget.tokens == made.tokens > made.over_budget.limit == 8_192
         assert "the model accepts 8,192" in made.over_budget.message
 
-    def test_cuts_only_the_newest_message_and_says_so(self, app: App) -> None:  # C5, C2
-        """The newest message alone exceeds the usable tokens; the log keeps all of it."""
+    def test_cuts_a_newest_message_that_exceeds_the_budget(self, app: App) -> None:  # C5, C2
+        """The cut is marked, and the log keeps the whole message."""
         app.models.put("small", window=8_192)
         session = managed(app, wire("user", "word " * 9_000), model="small")
         made = app.context.get(session)
@@ -116,8 +118,8 @@ class TestContext:
         assert "characters left out" in made.messages[0]["content"]
         assert b"".join(app.exporting.export(session)[2])
 
-    def test_of_the_same_state_is_the_same_to_the_byte(self, app: App) -> None:  # P9, C1
-        """Pruned, summarised and remembered; asking changes nothing."""
+    def test_of_the_same_state_is_identical(self, app: App) -> None:  # P9, C1
+        """Two reads of a summarised session with a memory are equal to the byte."""
         followed(app, *conversation(12), user("please change the parser"))
         app.memory.add("memory", "the parser lives in src/parser.py")
         app.summarising.summarise("s")
@@ -125,7 +127,7 @@ class TestContext:
         assert orjson.dumps(first.messages) == orjson.dumps(second.messages)
         assert (first.version, first.envelope) == (second.version, second.envelope)
 
-    def test_leaves_out_the_oldest_where_more_stands_than_is_usable(self, app: App) -> None:  # C5
+    def test_leaves_out_the_oldest_messages_over_the_budget(self, app: App) -> None:  # C5
         """The answer names the messages left out; the pruned view does not change."""
         app.models.put("small", window=8_192)
         talk = [wire("user" if n % 2 == 0 else "assistant", f"word{n} " * 80) for n in range(40)]
@@ -137,8 +139,8 @@ class TestContext:
         assert made.messages[-1] == talk[-1]
         assert len(app.store.contexts.items(app.store.sessions.get(session).key, 1)) == 40
 
-    def test_leaves_out_by_the_words_of_the_task_type(self, app: App) -> None:  # B18
-        """Stale keyword ratings are computed again, so the choice agrees with that of a plan."""
+    def test_leaves_out_messages_by_the_keywords_of_the_task_type(self, app: App) -> None:  # B18
+        """Stored keyword ratings that are stale are computed again, as for a plan."""
         app.models.put("small", window=8_192)
         app.settings.put({"strategy": "score", "user_words_tokens": 0})
         talk = [wire("user" if n % 2 == 0 else "assistant", f"word{n} " * 80) for n in range(40)]
@@ -150,14 +152,14 @@ class TestContext:
         app.settings.put({"task_types": {"chat": {"keywords": words, "weights": heavy}}})
         assert talk[3] in app.context.get(session).messages
 
-    def test_has_a_user_even_where_none_is_left(self, app: App) -> None:  # X6
-        """Every provider wants one."""
+    def test_has_a_message_of_the_user_even_if_none_is_left(self, app: App) -> None:  # X6
+        """Every provider requires one."""
         followed(app, said("only me"))
         made = app.context.get("s", "openai")
         assert made.messages[0]["role"] == "user"
         assert made.notes
 
-    def test_refuses_a_format_that_is_none(self, app: App) -> None:
+    def test_refuses_an_unknown_format(self, app: App) -> None:
         """The error names the unknown format."""
         followed(app, user("hi"))
         with pytest.raises(Invalid, match="morse"):
@@ -165,11 +167,11 @@ class TestContext:
 
 
 class TestRealSessions:
-    """Contexts of the real sessions beside the repository."""
+    """Contexts of the shared real sessions."""
 
     @pytest.mark.parametrize("name", sorted(FORMATS))
-    def test_come_out_valid_in_every_format(self, app: App, name: str) -> None:  # X6
-        """Whole and pruned."""
+    def test_are_valid_in_every_format(self, app: App, name: str) -> None:  # X6
+        """They are valid before and after a prune."""
         root = shared_data("transcripts")
         files = [
             *root.glob("claude-code/projects/*/*.jsonl"),

@@ -1,4 +1,4 @@
-"""Memories and learnings: kept, searched, found for a message, proposed."""
+"""Memories and learnings: stored, searched, found for a message and proposed."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from webapp.errors import Invalid, NotFound
 
 
 class TestMemory:
-    """Memories and learnings behave alike."""
+    """Memories and learnings, which behave alike."""
 
     @pytest.mark.parametrize("kind", ["memory", "learning"])
     def test_are_added_edited_searched_and_deleted(self, app: App, kind: str) -> None:  # M8
-        """Each under its number."""
+        """Each has its id."""
         made = app.memory.add(kind, "  the port is 8080 ")
         assert made.text == "the port is 8080"
         assert app.memory.get(kind, made.id) == made
@@ -29,21 +29,21 @@ class TestMemory:
         with pytest.raises(NotFound):
             app.memory.get(kind, made.id)
 
-    def test_are_recorded_from_a_message_with_one_call(self, app: App) -> None:  # M8
-        """The memory has the message's own words and its place."""
+    def test_are_recorded_from_a_message(self, app: App) -> None:  # M8
+        """The learning has the text, session and id of the message."""
         followed(app, user("never deploy on Fridays"))
         made = app.memory.add("learning", session_id="s", message_id=mid(app, "s", 1))
         assert made.text == "never deploy on Fridays"
         assert (made.session_id, made.message_id) == ("s", mid(app, "s", 1))
 
     @pytest.mark.parametrize("text", ["", "   ", None, "x" * 5_000])
-    def test_need_a_text_of_their_own(self, app: App, text: str | None) -> None:
+    def test_need_a_text(self, app: App, text: str | None) -> None:
         """Empty and overlong texts are refused."""
         with pytest.raises(Invalid):
             app.memory.add("memory", text)
 
-    def test_refuse_a_place_that_is_not_there(self, app: App) -> None:
-        """An unknown session or message is refused."""
+    def test_refuse_an_unknown_message(self, app: App) -> None:
+        """The error names an unknown session or message, or the missing session."""
         with pytest.raises(NotFound):
             app.memory.add("memory", text="x", session_id="nope")
         followed(app, user("hi"))
@@ -55,7 +55,7 @@ class TestMemory:
         assert app.memory.listed("memory") == []
 
     def test_are_found_for_a_message_by_its_words(self, app: App) -> None:  # M3
-        """A message without words finds none."""
+        """A message without words finds no memory."""
         app.memory.add("memory", "the parser lives in src/parser.py")
         app.memory.add("learning", "parser tests need the cache")
         app.memory.add("learning", "answer in short sentences")
@@ -66,8 +66,8 @@ class TestMemory:
         app.memory.add("memory", "the parser lives in src/parser.py")
         assert app.memory.relevant(user("please fix the parser"), 5)[0] == memories
 
-    def test_share_a_stem_with_the_message_or_are_the_newest(self, app: App) -> None:  # M3
-        """Learnings that share one come first, however many; the newest fill the rest."""
+    def test_prefer_learnings_with_a_stem_of_the_message(self, app: App) -> None:  # M3
+        """Learnings that share a word stem come first, and the newest fill the rest."""
         for n in range(4):
             app.memory.add("learning", f"rule {n}")
         app.memory.add("learning", "tests are deployed on Mondays")
@@ -82,22 +82,21 @@ DECIDED = "Never run the migration twice because it drops the table."
 class TestProposals:
     """Learnings proposed after a turn."""
 
-    def test_come_of_a_turn_that_used_tools(self, app: App) -> None:  # M8
-        """Decisions in it; nothing is kept by looking."""
-        words = "Never run the migration twice because it drops the table."
-        followed(app, user("go"), call("c1"), result("c1", "ok"), said(words))
+    def test_come_from_turns_with_tools(self, app: App) -> None:  # M8
+        """Decisions of the turn are proposed, and reading proposals stores nothing."""
+        followed(app, user("go"), call("c1"), result("c1", "ok"), said(DECIDED))
         found = app.memory.proposals("s")
-        assert [one.text for one in found] == [words]
+        assert [one.text for one in found] == [DECIDED]
         assert app.memory.listed("learning") == []
 
-    def test_say_which_message_they_come_from(self, app: App) -> None:  # M8
+    def test_name_their_message(self, app: App) -> None:  # M8
         """A proposal has the number and id of its message and the title of its session."""
         followed(app, user("go"), call("c1"), result("c1", "ok"), said(DECIDED))
         [one] = app.memory.proposals("s")
         assert (one.session_id, one.session_title, one.number) == ("s", "go", 4)
         assert app.messages.one("s", one.message_id).number == 4
 
-    def test_are_no_mere_requests(self, app: App) -> None:  # M8
+    def test_exclude_mere_requests(self, app: App) -> None:  # M8
         """A user's request is proposed only if it refuses something or gives a reason."""
         asked = "Use tabs instead of spaces in the parser."
         followed(app, user(asked), call("c1"), result("c1", "ok"))
@@ -115,13 +114,13 @@ class TestProposals:
             "Coverage is at 70% because the new parser isn't tested yet.",
         ],
     )
-    def test_are_nothing_that_holds_for_the_moment(self, app: App, words: str) -> None:  # M8
+    def test_exclude_sentences_about_the_moment(self, app: App, words: str) -> None:  # M8
         """Only facts that are useful in another session are proposed."""
         followed(app, user("go"), call("c1"), result("c1", "ok"), said(words))
         assert app.memory.proposals("s") == []
 
-    def test_are_no_answers_of_the_user_about_themselves(self, app: App) -> None:  # M8
-        """Not knowing something is no preference; not wanting it is one."""
+    def test_exclude_answers_of_users_about_themselves(self, app: App) -> None:  # M8
+        """Not knowing something is no preference, but not wanting something is."""
         for name, words in (
             ("s", "No, I don't remember the id because it is long."),
             ("t", "No, I do not want emails because I never read them."),
@@ -130,26 +129,26 @@ class TestProposals:
         assert app.memory.proposals("s") == []
         assert len(app.memory.proposals("t")) == 1
 
-    def test_are_no_words_of_the_agents_program(self, app: App) -> None:  # M8
-        """The text of a command comes in the user's name, and says nothing of the user's."""
+    def test_exclude_text_of_the_agents_program(self, app: App) -> None:  # M8
+        """The text of a command has the role of the user, but the user did not write it."""
         prompt = replace(user("Never repeat yourself in the file because readers skip it."), name=REMINDER)
         followed(app, user("go"), prompt, call("c1"), result("c1", "ok"))
         assert app.memory.proposals("s") == []
 
-    def test_say_one_thing_once(self, app: App) -> None:  # M8
+    def test_exclude_near_duplicates(self, app: App) -> None:  # M8
         """Of two sentences with mostly the same words only one is proposed."""
         again = "- Never run the migration twice because it drops the whole table."
         followed(app, user("go"), call("c1"), result("c1", "ok"), said(f"{DECIDED}\n{again}"))
         assert len(app.memory.proposals("s")) == 1
 
-    def test_come_of_no_sub_agent(self, app: App) -> None:  # M8
-        """The orders that an agent gives to another hold for one task."""
+    def test_exclude_sub_agents(self, app: App) -> None:  # M8
+        """Instructions to a sub-agent apply to one task only."""
         why = "Never use spaces in the parser because the linter breaks."
         followed(app, user(why), call("c1"), result("c1", "ok"))
         app.store.sessions.update(app.store.sessions.get("s").key, parent_id="above")
         assert app.memory.proposals("s") == []
 
-    def test_that_are_kept_or_dismissed_are_not_made_again(self, app: App) -> None:  # M8
+    def test_are_not_repeated_after_being_kept_or_dismissed(self, app: App) -> None:  # M8
         """A proposal returns only if its dismissal is undone."""
         followed(app, user("go"), call("c1"), result("c1", "ok"), said(DECIDED))
         app.memory.dismiss(DECIDED)
@@ -159,7 +158,7 @@ class TestProposals:
         app.memory.add("learning", DECIDED)
         assert app.memory.proposals("s") == app.memory.proposed() == []
 
-    def test_of_all_sessions_name_each_text_once(self, app: App) -> None:  # M8
+    def test_of_all_sessions_contain_each_text_once(self, app: App) -> None:  # M8
         """Recently active sessions come first, and their later sentences count."""
         for name in ("a", "b"):
             followed(app, user("go"), call("c1"), result("c1", "ok"), said(DECIDED), session_id=name)
@@ -174,17 +173,17 @@ class TestProposals:
         texts = [one.text for one in app.memory.proposed()]
         assert texts == ["Never push on a Friday because it breaks.", DECIDED]
 
-    def test_are_none_of_a_turn_without_tools(self, app: App) -> None:  # M8
-        """A turn without tools gives no proposals, even with many decisions."""
+    def test_exclude_turns_without_tools(self, app: App) -> None:  # M8
+        """A turn without tools gives no proposal, even with a decision."""
         followed(app, user("We must never do that because it breaks."))
         assert app.memory.proposals("s") == []
 
 
-class TestInjection:
+class TestEnrichment:
     """Memories and learnings in the context."""
 
-    def test_enriches_the_system_prompt_of_the_context(self, app: App) -> None:  # M3
-        """Memories have a heading and fit the usable tokens; reading the context stores nothing."""
+    def test_extends_the_system_prompt(self, app: App) -> None:  # M3
+        """Memories follow under a heading, and reading the context changes nothing."""
         session = managed(app, wire("system", "Be brief."), wire("user", "fix the parser"))
         before = app.context.get(session).messages
         app.memory.add("memory", "the parser lives in src/parser.py")

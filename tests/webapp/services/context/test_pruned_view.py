@@ -1,4 +1,4 @@
-"""The pruned view as `scoring` takes it."""
+"""The pruned view as `scoring` needs it."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ def there(app: App, session: str) -> Any:
     return view_items(app.store, app.store.sessions.get(session).key)
 
 
-class TestStanding:
-    """Messages and summaries in order."""
+class TestViewItems:
+    """The messages and summaries of the pruned view, in order."""
 
-    def test_has_messages_with_what_was_found_of_them(self, app: App) -> None:  # C6
-        """Tokens and features from the day they came in, wire objects as they came."""
+    def test_have_the_stored_tokens_of_messages(self, app: App) -> None:  # C6
+        """Tokens are those of the log, and wire objects are unchanged."""
         session = managed(app, wire("user", "a"), wire("assistant", "b"))
         found = there(app, session)
         assert [s.message.wire.value for s in found] == [wire("user", "a"), wire("assistant", "b")]
@@ -32,8 +32,8 @@ class TestStanding:
             tokens for tokens, _ in app.store.contexts.totals(found[0].row.no)[PRUNED].values()
         )
 
-    def test_has_summaries_at_their_place(self, app: App) -> None:  # C2
-        """Summaries are given with their cost."""
+    def test_have_summaries_in_place_of_their_messages(self, app: App) -> None:  # C2
+        """A summary has its own tokens."""
         followed(app, *conversation(6), user("end"))
         app.summarising.summarise("s")
         first = there(app, "s")[0]
@@ -41,8 +41,8 @@ class TestStanding:
         assert first.tokens == first.row.tokens
         assert first.message.role == "user"
 
-    def test_has_messages_as_they_stand(self, app: App) -> None:
-        """Messages have their replaced outputs or parts."""
+    def test_have_messages_with_their_replacements(self, app: App) -> None:
+        """A replaced output and replaced parts are used, with their tokens."""
         followed(app, user("go"), call("c"), result("c", "long " * 100))
         row = app.store.sessions.get("s")
         parts = [part_to_dict(Text("other words"))]
@@ -53,7 +53,7 @@ class TestStanding:
         assert (found[2].message.results[0].text, found[2].tokens) == ("short", 3)
         assert (found[0].message.text, found[0].tokens) == ("other words", 5)
 
-    def test_know_which_objects_need_not_be_read_again(self, app: App) -> None:
+    def test_mark_messages_equal_to_their_wire_objects(self, app: App) -> None:
         """A message without a replacement equals its decoded wire object."""
         session = managed(app, wire("user", "a"), wire("assistant", "b"), wire("user", "c"))
         row = app.store.sessions.get(session)
@@ -64,16 +64,16 @@ class TestStanding:
             app.store.contexts.set_stand_ins(row.key, PRUNED, texts)
         assert [s.as_read for s in view_items(app.store, row.key, said)] == [False, True, True]
 
-    def test_have_objects_read_again_that_read_otherwise(
+    def test_do_not_mark_objects_that_decode_differently(
         self, app: App, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """A reader of today may find something else in them."""
+        """A newer decoder may read something else in a stored object."""
         session = managed(app, wire("user", "a"))
         monkeypatch.setattr("webapp.services.context.pruned_view.reads_as_said", lambda _: False)
         assert [s.as_read for s in there(app, session)] == [False]
 
-    def test_forget_what_was_read_with_the_message(self, app: App) -> None:
-        """A message that left the cache is compared again."""
+    def test_are_compared_again_after_leaving_the_cache(self, app: App) -> None:
+        """The cache of comparisons is bounded like that of messages."""
         session = managed(app, *[wire("user", f"word {n} " * 50) for n in range(4)])
         said = MessageCache(chars_kept=1)
         view_items(app.store, app.store.sessions.get(session).key, said)

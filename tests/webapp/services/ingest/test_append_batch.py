@@ -1,4 +1,4 @@
-"""AppendBatch: everything worked out, nothing written."""
+"""AppendBatch: an append that is prepared but not yet written."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from webapp.services.session.session import Session
 
 
 class TestAppendBatch:
-    """A batch on its way in."""
+    """A batch of records to append."""
 
-    def test_changes_nothing_until_it_is_written(self, app: App) -> None:
+    def test_changes_nothing_before_it_is_written(self, app: App) -> None:
         """A batch that is never written leaves no trace."""
         followed(app, user("go"))
         before = list(app.store.dump.records(app.store.sessions.get("s")))
         AppendBatch(Session.load(app.environment, "s")).add(entries(*conversation(2), start=5)).close_all()
         assert list(app.store.dump.records(app.store.sessions.get("s"))) == before
 
-    def test_gives_the_same_log_in_one_batch_or_in_many(self, app: App) -> None:
-        """Ids, messages, contexts and totals do not depend on how records were cut."""
+    def test_gives_the_same_log_for_any_batch_size(self, app: App) -> None:
+        """Ids, messages, contexts and totals do not depend on the size of batches."""
         records = [
             *entries(*conversation(3)),
             entry(90, said("a"), group="g"),
@@ -40,8 +40,8 @@ class TestAppendBatch:
         ]
         assert dumps[0] == dumps[1] == dumps[2]
 
-    def test_leaves_thoughts_that_are_not_sent_again_out_of_the_total(self, app: App) -> None:  # X11
-        """The gauge does not step back when the next call reports its input."""
+    def test_excludes_unsent_reasoning_from_the_total(self, app: App) -> None:  # X11
+        """Reasoning that is not sent again would overstate the next call."""
         app.ingest.ensure("s", "gemini-cli")
         thought = Usage(12_000, 1_500, reasoning_tokens=1_400, unsent_tokens=1_400)
         answer = entry(2, said("Four."), usage=thought, call_key="a")
@@ -50,8 +50,8 @@ class TestAppendBatch:
         assert agent is not None
         assert (agent.tokens, agent.certainty) == (12_100, "exact")
 
-    def test_reads_no_more_of_a_long_session_than_of_a_short_one(self, app: App) -> None:
-        """The rows an append touches do not grow with the session."""
+    def test_reads_as_many_rows_for_a_long_session(self, app: App) -> None:
+        """The number of rows read by an append does not grow with the session."""
         touched = []
         for turns in (2, 60):
             session = followed(app, *conversation(turns), session_id=f"s{turns}")
@@ -69,17 +69,17 @@ class TestAppendBatch:
             touched.append(sum(rows))
         assert touched[0] == touched[1]
 
-    def test_titles_a_session_by_what_was_asked_first(self, app: App) -> None:
-        """An existing title stays."""
+    def test_titles_a_session_by_its_first_request(self, app: App) -> None:
+        """Later requests do not change the title."""
         followed(app, said("hello"), user("Fix the parser, please"), user("and the lexer"))
         assert app.sessions.get("s").title == "Fix the parser, please"
 
 
-class TestWhatTheAgentDoesNotWrite:
+class TestUnwrittenReminder:
     """The reminder of the task list, which the agent sends after the tenth row of answers."""
 
-    def test_is_in_what_is_said_before_the_call_that_brings_it(self, app: App) -> None:  # X11
-        """The reminder counts in that call's record and in the gauge after the last result, and in no other call."""
+    def test_is_added_to_the_estimate_of_its_call(self, app: App) -> None:  # X11
+        """The reminder counts in the estimate of its call and in the gauge before it, and in no other call."""
         app.ingest.ensure("s", "claude-code", model="claude-opus-4-6")
         size, said_before = 20_000, []
         for n in range(12):

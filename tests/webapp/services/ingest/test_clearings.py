@@ -1,4 +1,4 @@
-"""Clearings that an agent made without recording them."""
+"""Clearings of an agent: detected from its usage, or recorded."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ OUTPUT = "a line of output " * 250  # some 1,200 tokens with this model
 
 
 def working(count: int, real: int, cleared_at: int | None = None, lost: int = 0) -> list[Record]:
-    """Return a session with outputs of Bash; a call after `cleared_at` of them took `lost` tokens less."""
+    """Return records of `count` Bash calls; the input of call `cleared_at` is `lost` tokens smaller."""
     records: list[Record] = [entry(0, user("go"))]
     at = real
     for n in range(count):
@@ -26,7 +26,7 @@ def working(count: int, real: int, cleared_at: int | None = None, lost: int = 0)
 
 
 def session(app: App, records: list[Record], step: int = 1_000) -> str:
-    """Append records in steps of so many to a session of Claude Code; return its id."""
+    """Append records to a session of Claude Code, `step` at a time; return its id."""
     followed(app, model="claude-sonnet-4-5")
     for start in range(0, len(records), step):
         app.ingest.append_records("s", records[start : start + step])
@@ -34,10 +34,10 @@ def session(app: App, records: list[Record], step: int = 1_000) -> str:
 
 
 class TestAClearing:
-    """Real input falls without a compaction."""
+    """A fall of the reported input without a compaction."""
 
-    def test_is_on_the_timeline_with_the_outputs_that_it_probably_took(self, app: App) -> None:  # X24
-        """The oldest of the tools that the agent clears; the newest five stay."""
+    def test_is_on_the_timeline_with_the_probable_outputs(self, app: App) -> None:  # X24
+        """The timeline has the tokens lost and the tool of the outputs."""
         session(app, working(20, 20_000, cleared_at=15, lost=6_000))
         [mark] = [m for m in app.sessions.timeline("s").changes if m.kind == "clearing"]
         assert mark.before is not None
@@ -50,8 +50,8 @@ class TestAClearing:
         [operation] = app.operations.list("s")
         assert (operation.kind, operation.actor, operation.undoable) == ("clearing", "agent", False)
 
-    def test_leaves_the_regions_and_not_the_total(self, app: App) -> None:  # X24
-        """The total is the reported one; outputs that may be gone are not shown as part of the context."""
+    def test_reduces_the_region_of_tools(self, app: App) -> None:  # X24
+        """The total is the reported one, and outputs that were probably cleared leave their region."""
         whole, less = working(20, 20_000), working(20, 20_000, cleared_at=15, lost=6_000)
         app.ingest.ensure("whole", "claude-code", model="claude-sonnet-4-5")
         app.ingest.append_records("whole", whole)
@@ -65,7 +65,7 @@ class TestAClearing:
         assert sum(r.tokens for r in tokens[1].regions) == tokens[1].tokens
 
     @pytest.mark.parametrize("step", [1, 7])
-    def test_is_the_same_however_it_is_read(self, app: App, step: int) -> None:  # X24
+    def test_is_the_same_for_any_batch_size(self, app: App, step: int) -> None:  # X24
         """Reading row by row and reading the whole file give the same result."""
         records = working(20, 20_000, cleared_at=15, lost=6_000)
         session(app, records, step)
@@ -74,24 +74,24 @@ class TestAClearing:
         for figures in (lambda i: app.sessions.get(i).agent, app.sessions.timeline):
             assert figures("s") == figures("t")
 
-    def test_does_not_disturb_what_is_learned(self, app: App) -> None:  # X24
-        """Growth is foretold afterwards as before."""
+    def test_does_not_affect_later_estimates(self, app: App) -> None:  # X24
+        """Estimates after the clearing are as exact as before."""
         session(app, working(30, 20_000, cleared_at=15, lost=6_000))
         calls = app.store.usage.calls(app.store.sessions.get("s").key)
         assert all(abs((c.estimated or 0) - c.input_tokens) < 250 for c in calls[20:])
 
-    def test_is_a_barrier_for_undo(self, app: App) -> None:
-        """It blocks undo like a compaction."""
+    def test_blocks_undo(self, app: App) -> None:
+        """It cannot be undone, like a compaction."""
         session(app, working(20, 20_000, cleared_at=15, lost=6_000))
         with pytest.raises(Conflict):
             app.operations.undo("s", 1)
 
-    def test_is_none_where_input_grows_as_expected(self, app: App) -> None:
-        """No clearing is invented."""
+    def test_is_not_detected_while_input_grows(self, app: App) -> None:
+        """Growing input causes no clearing."""
         session(app, working(20, 20_000))
         assert app.sessions.timeline("s").changes == []
 
-    def test_keeps_the_store_sound(self, app: App) -> None:
+    def test_leaves_a_valid_store(self, app: App) -> None:
         """`verify` finds no fault."""
         session(app, working(20, 20_000, cleared_at=15, lost=6_000))
         assert list(app.verify()) == []
@@ -100,8 +100,8 @@ class TestAClearing:
 class TestAClearedMessage:
     """A message whose output the agent probably cleared."""
 
-    def test_says_that_the_agent_did_it(self, app: App) -> None:  # X24
-        """The message is not shown as pruned by us."""
+    def test_names_the_agent_as_the_cause(self, app: App) -> None:  # X24
+        """Its reason is the agent's clearing, not a prune."""
         session(app, working(20, 20_000, cleared_at=15, lost=6_000))
         reasons = {m.number: m.reason for m in app.messages.page("s", limit=100).messages if m.shortened}
         assert reasons
@@ -109,24 +109,24 @@ class TestAClearedMessage:
 
 
 class TestARecordedClearing:
-    """The agent says which outputs it took."""
+    """A clearing that the agent recorded with its outputs."""
 
     @staticmethod
     def records() -> list[Record]:
-        """Return a session with the first three of six outputs cleared, as its real input shows."""
+        """Return the records of a session whose first three of six outputs were cleared."""
         records = working(6, 20_000, cleared_at=5, lost=3_600)
         return [*records[:11], Cleared(("c0", "c1", "c2"), 3_600, "micro"), *records[11:]]
 
     def test_is_on_the_timeline_once(self, app: App) -> None:  # X24
-        """The agent's own record counts; the fall of the next input is not reported again."""
+        """The fall of the next input is not reported as another clearing."""
         session(app, self.records())
         [mark] = [m for m in app.sessions.timeline("s").changes if m.kind == "clearing"]
         assert mark.label == "the agent cleared about 3,600 tokens: 3 old outputs (Bash)"
         assert app.ingest.append_records("s", self.records()).nos == []
         assert len(app.operations.list("s")) == 1
 
-    def test_takes_these_outputs_out_of_the_regions(self, app: App) -> None:  # X24
-        """These outputs leave the regions before any usage shows it; the other outputs stay."""
+    def test_removes_these_outputs_from_the_regions(self, app: App) -> None:  # X24
+        """These outputs leave the regions before the next usage report; the others stay."""
         session(app, self.records()[:11])
         before = app.sessions.get("s").agent
         app.ingest.append_records("s", self.records()[11:12])

@@ -1,4 +1,4 @@
-"""Usage reports that cannot be true: they move nothing, and are said."""
+"""Usage reports that cannot be true: they are ignored and noted."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ WORDS = "value " * 20_000
 
 
 class TestAFalseReport:
-    """A report with Anthropic's `input_tokens` alone, which excludes cached tokens: an easy mistake."""
+    """A false report, as with Anthropic's `input_tokens` alone, which excludes cached tokens."""
 
     def test_never_lowers_the_total_or_the_budget(self, app: App) -> None:  # X11
-        """The estimate is kept, and the context sent to the model still fits."""
+        """The estimate is kept, and the context still fits or is reported as too large."""
         app.models.put("small", window=12_000)
         session_id = managed(app, wire("user", WORDS), model="small")
         before = app.sessions.get(session_id)
@@ -31,8 +31,8 @@ class TestAFalseReport:
         context = app.context.get(session_id)
         assert context.over_budget is not None or context.tokens <= 12_000
 
-    def test_never_lowers_an_anchor(self, app: App) -> None:  # X11
-        """Any number of false reports leaves the anchor unchanged."""
+    def test_never_lowers_a_reported_total(self, app: App) -> None:  # X11
+        """Any number of false reports leaves the last true report in effect."""
         session_id = managed(app, wire("user", WORDS), model="gpt-5")
         app.ingest.append_messages(session_id, [wire("assistant", "ok")], usage={"input_tokens": 20_100})
         for n in range(4):
@@ -43,8 +43,8 @@ class TestAFalseReport:
         assert any("4 usage reports set aside" in note for note in session.notes)
 
     @pytest.mark.parametrize("words", [300, 1_500])
-    def test_is_noticed_in_a_short_session(self, app: App, words: int) -> None:  # X11
-        """Twelve tokens are not true of some hundred words."""
+    def test_is_detected_in_a_short_session(self, app: App, words: int) -> None:  # X11
+        """Some hundred words cannot have twelve tokens."""
         session_id = managed(app, wire("user", "value " * words), model="gpt-5")
         before = app.sessions.get(session_id).pruned.tokens
         app.ingest.append_messages(session_id, [wire("assistant", "ok")], usage={"input_tokens": 12})
@@ -60,10 +60,8 @@ class TestAFalseReport:
             {"input_tokens": 10, "cache_read_input_tokens": 90_000_000},
         ],
     )
-    def test_of_more_than_any_model_takes_moves_nothing(
-        self, app: App, report: dict[str, int]
-    ) -> None:  # X11
-        """Neither the total, nor the window that is asked for, nor the bill."""
+    def test_above_any_models_input_is_ignored(self, app: App, report: dict[str, int]) -> None:  # X11
+        """It changes neither the total nor the window nor the cost."""
         session_id = managed(app, wire("user", "value " * 1_500), model="gpt-5")
         app.ingest.append_messages(session_id, [wire("assistant", "ok")], usage=report)
         session = app.sessions.get(session_id)
@@ -74,16 +72,16 @@ class TestAFalseReport:
         assert cost is not None
         assert cost.calls == 0
 
-    def test_makes_the_bill_a_lower_bound(self, app: App) -> None:  # X11
-        """The call is billed as reported, which is too little."""
+    def test_makes_the_cost_a_lower_bound(self, app: App) -> None:  # X11
+        """The call is priced as reported, which is too little."""
         session_id = managed(app, wire("user", WORDS), model="gpt-5")
         app.ingest.append_messages(session_id, [wire("assistant", "ok")], usage={"input_tokens": 12})
         cost = app.sessions.stats(session_id).cost
         assert cost is not None
         assert cost.spent_at_least
 
-    def test_is_counted_once_a_call(self, app: App) -> None:
-        """A call that is written as several rows repeats its usage."""
+    def test_is_noted_once_per_call(self, app: App) -> None:
+        """A call written as several rows repeats its usage."""
         session_id = followed(app, user(WORDS), model="claude-sonnet-4-5")
         rows = [entry(n, said(f"part {n}"), usage=usage(12), call_key="k", group="k") for n in (5, 6, 7)]
         for row in rows:
@@ -91,16 +89,16 @@ class TestAFalseReport:
         assert any("1 usage report set" in note for note in app.sessions.get(session_id).notes)
 
     @pytest.mark.parametrize("tokens", [19_000, 22_000, 60_000])
-    def test_is_told_from_a_true_one(self, app: App, tokens: int) -> None:  # X11
-        """Tokenizers differ, and system prompts are not seen."""
+    def test_is_distinguished_from_a_true_one(self, app: App, tokens: int) -> None:  # X11
+        """Another tokenizer or an unseen system prompt explains a moderate difference."""
         session_id = managed(app, wire("user", WORDS), model="gpt-5")
         app.ingest.append_messages(session_id, [wire("assistant", "ok")], usage={"input_tokens": tokens})
         session = app.sessions.get(session_id)
         assert session.notes == []
         assert abs(session.pruned.tokens - tokens) < 20
 
-    def test_is_told_from_thoughts_that_are_not_sent_again(self, app: App) -> None:  # X11
-        """A chat with a model that thinks: the answer's report holds them, the next call's does not."""
+    def test_is_distinguished_from_reasoning_that_is_not_sent_again(self, app: App) -> None:  # X11
+        """The report of an answer includes its reasoning, and the next one does not."""
         session_id = managed(app, wire("user", "hello " * 100), model="gpt-5")
         for n in range(4):
             report = {
@@ -114,8 +112,8 @@ class TestAFalseReport:
             assert (session.pruned.tokens, session.pruned.certainty) == (120 + 30 * n, "exact")
             app.ingest.append_messages(session_id, [wire("user", "and then? " * 4)])
 
-    def test_is_told_from_thinking_that_the_provider_takes_out(self, app: App) -> None:  # X11
-        """Anthropic's answers hold their thinking; of earlier turns it is not sent."""
+    def test_is_distinguished_from_thinking_that_the_provider_removes(self, app: App) -> None:  # X11
+        """Anthropic does not send the thinking of earlier turns."""
         session_id = managed(app, wire("user", "hello " * 100), model="claude-sonnet-4-5")
         for n in range(3):
             thinking = {"type": "thinking", "thinking": "step by step " * 2_000, "signature": "x" * 40}
@@ -127,13 +125,13 @@ class TestAFalseReport:
 
 
 def called(app: App, session_id: str, question: str, **usage: int) -> None:
-    """One more turn: a question, a short answer and what the program says the call took."""
+    """Append a question, a short answer and the usage reported for the call."""
     turn = [wire("user", question), wire("assistant", "ok")]
     app.ingest.append_messages(session_id, turn, usage=usage)
 
 
 def first_report(app: App, model: str, share: float) -> tuple[int, str]:
-    """The tokens of a text, and the certainty after a first report of a share of them."""
+    """Return the tokens of a text, and the certainty after a first report of `share` of them."""
     text = [wire("system", "be brief " * 300), wire("user", "value " * 850)]
     session_id = managed(app, *text, model=model)
     counted = app.sessions.get(session_id).pruned.tokens
@@ -147,8 +145,8 @@ class TestAPartialReport:
 
     @pytest.mark.parametrize("name", ["input_tokens", "prompt_tokens"])
     @pytest.mark.parametrize("share", [0.45, 0.65])
-    def test_after_a_true_one_moves_nothing(self, app: App, name: str, share: float) -> None:  # X11
-        """The context has only grown since, so a fall cannot be true, by whatever name it comes."""
+    def test_after_a_true_one_is_ignored(self, app: App, name: str, share: float) -> None:  # X11
+        """The context has only grown since, so a fall cannot be true."""
         session_id = managed(app, model="gpt-5")
         called(app, session_id, "value " * 850, **{name: 860})
         called(app, session_id, "value " * 850, **{name: round(share * 1_720)})
@@ -157,15 +155,15 @@ class TestAPartialReport:
         assert 1_600 < session.pruned.tokens < 1_850
         assert any("1 usage report set aside" in note for note in session.notes)
 
-    def test_of_less_than_was_reported_before_is_noticed_beside_a_large_prompt(self, app: App) -> None:  # X11
-        """The system prompt is not in the log; a report without cache figures may leave it out."""
+    def test_below_an_earlier_one_is_detected_with_a_large_prompt(self, app: App) -> None:  # X11
+        """The system prompt is not in the log, and a report without cached tokens may exclude it."""
         session_id = managed(app, model="claude-sonnet-4-5")
         called(app, session_id, "value " * 300, input_tokens=5_300)
         called(app, session_id, "value " * 300, input_tokens=3_000)
         assert app.sessions.get(session_id).pruned.tokens > 5_300
 
-    def test_is_told_from_a_smaller_system_prompt(self, app: App) -> None:  # X11
-        """A report with the provider's cache figures is whole: the program sent other instructions or tools."""
+    def test_is_distinguished_from_a_smaller_system_prompt(self, app: App) -> None:  # X11
+        """A report with cached tokens is complete, so the program sent a smaller prompt."""
         session_id = managed(app, model="claude-sonnet-4-5")
         called(app, session_id, "value " * 300, input_tokens=300, cache_read_input_tokens=5_000)
         called(app, session_id, "value " * 300, input_tokens=3_000, cache_read_input_tokens=0)
@@ -173,8 +171,8 @@ class TestAPartialReport:
         assert session.notes == []
         assert session.pruned.tokens < 3_100
 
-    def test_at_the_first_call_is_held_against_its_text(self, app: App) -> None:  # X11
-        """No tokenizer makes half of the tokens of another."""
+    def test_at_the_first_call_is_compared_with_the_text(self, app: App) -> None:  # X11
+        """No tokenizer makes half as many tokens as another."""
         session_id = managed(app, model="gpt-5")
         called(app, session_id, "value " * 850, input_tokens=430)
         assert app.sessions.get(session_id).pruned.certainty == "estimated"
@@ -187,21 +185,21 @@ class TestAPartialReport:
             ("gpt-5.7", 0.65, True), ("gpt-5.7", 0.55, False), ("my-model", 0.65, True),
         ],
     )  # fmt: skip
-    def test_at_the_first_call_is_noticed_as_well_as_the_tokenizer_is_known(
+    def test_at_the_first_call_is_judged_by_the_certainty_of_the_count(
         self, config: Config, model: str, share: float, *, believed: bool
     ) -> None:  # X11
-        """OpenAI's is its own; on Claude it was measured; that of another model may make a third fewer tokens."""
+        """OpenAI's tokenizer is exact, Claude's was measured, and another may make a third fewer tokens."""
         with closing(build(replace(config, tokenizer=True))) as app:
             counted, certainty = first_report(app, model, share)
         assert counted > 1_400
         assert (certainty != "estimated") is believed
 
-    def test_without_a_tokenizer_is_noticed_as_for_an_unknown_one(self, app: App) -> None:  # X11
+    def test_without_a_tokenizer_is_judged_as_for_an_unknown_one(self, app: App) -> None:  # X11
         """The estimate itself may be wrong by a quarter."""
         assert first_report(app, "gpt-5", 0.65)[1] != "estimated"
 
-    def test_is_told_from_calls_whose_frame_takes_less_than_we_count(self, app: App) -> None:  # X11
-        """Ids and arguments of calls are counted roughly, so that a list with answers is judged by less."""
+    def test_is_distinguished_from_overestimated_calls(self, app: App) -> None:  # X11
+        """The tokens around each message are estimated, so a list with answers is judged less strictly."""
         session_id = managed(
             app, wire("user", "value " * 850), wire("assistant", "value " * 850), model="gpt-5"
         )
@@ -209,8 +207,8 @@ class TestAPartialReport:
         app.ingest.append_messages(session_id, more, usage={"prompt_tokens": 1_400})
         assert app.sessions.get(session_id).notes == []
 
-    def test_is_told_from_a_prune(self, app: App) -> None:  # X11
-        """Messages that left the context are not sent."""
+    def test_is_distinguished_from_a_prune(self, app: App) -> None:  # X11
+        """Dropped messages are not sent."""
         session_id = managed(app, model="gpt-5")
         for n in (1, 2):
             called(app, session_id, "value " * 850, input_tokens=860 * n)
@@ -219,7 +217,7 @@ class TestAPartialReport:
         called(app, session_id, "value " * 850, input_tokens=1_720)
         assert app.sessions.get(session_id).notes == []
 
-    def test_is_told_from_images_that_take_less_than_their_estimate(self, app: App) -> None:  # X11
+    def test_is_distinguished_from_overestimated_images(self, app: App) -> None:  # X11
         """The estimate of an image is no lower bound."""
         image = {"type": "image_url", "image_url": {"url": "https://example.org/a.png"}}
         session_id = managed(app, {"role": "user", "content": [image] * 3}, model="gpt-5")
@@ -228,7 +226,7 @@ class TestAPartialReport:
         assert session.notes == []
         assert session.pruned.tokens < 560
 
-    def test_is_told_from_a_change_of_model(self, app: App) -> None:  # X11
+    def test_is_distinguished_from_a_change_of_model(self, app: App) -> None:  # X11
         """Another tokenizer makes fewer tokens of the same text."""
         session_id = managed(app, model="claude-opus-4-7")
         called(app, session_id, "value " * 850, input_tokens=1_400)

@@ -1,4 +1,4 @@
-"""Followed files: new rows are read once, across restarts."""
+"""Followed files: each new row is read once, across restarts."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ NAME = "11111111-2222-4333-8444-555555555555"
 
 
 def row(n: int, text: str = "hello") -> bytes:
-    """A line of a Claude Code transcript."""
+    """Return a line of a Claude Code transcript."""
     return json.dumps(
         {
             "type": "user", "uuid": f"u{n}", "parentUuid": f"u{n - 1}" if n else None, "sessionId": NAME,
@@ -40,7 +40,7 @@ def row(n: int, text: str = "hello") -> bytes:
 
 
 class Place:
-    """A home with one transcript, and an application that follows it."""
+    """A home directory with one transcript, and an application that follows it."""
 
     def __init__(self, home: Path) -> None:
         self.home = home
@@ -49,16 +49,16 @@ class Place:
         self.app: App = self.open()
 
     def open(self) -> App:
-        """An application over the same store."""
+        """Return an application over the same store."""
         return build(Config(db=self.home / "a.db", tokenizer=False, env={"HOME": str(self.home)}))
 
     def write(self, *lines: bytes) -> None:
-        """Appends to the transcript."""
+        """Append lines to the transcript."""
         with self.file.open("ab") as out:
             out.write(b"".join(lines))
 
     def look(self, app: App | None = None) -> int:
-        """Looks at every file once; how many messages came."""
+        """Read every file once; return the number of new messages."""
         following = (app or self.app).following.following
         return sum(following.look(file) for file in following.discover())
 
@@ -69,17 +69,17 @@ class Place:
 
 @pytest.fixture
 def place(tmp_path: Path) -> Iterator[Place]:
-    """Return an empty home directory."""
+    """A home directory without any transcript line."""
     made = Place(tmp_path)
     yield made
     made.app.close()
 
 
 class TestFollowing:
-    """One file."""
+    """Following one transcript."""
 
-    def test_brings_in_what_came_since_the_last_look(self, place: Place) -> None:  # X12
-        """Each line once; half a line is not yet a line."""
+    def test_reads_new_lines_once(self, place: Place) -> None:  # X12
+        """A half-written line is read when it is complete."""
         place.write(row(0), row(1)[:20])
         assert place.look() == 1
         place.write(row(1)[20:], row(2))
@@ -87,10 +87,10 @@ class TestFollowing:
         assert place.look() == 0
         assert place.texts() == ["hello 0", "hello 1", "hello 2"]
 
-    def test_leaves_a_file_alone_once_it_is_a_link_that_leads_out(
+    def test_ignores_a_file_that_becomes_a_link_to_elsewhere(
         self, place: Place, caplog: pytest.LogCaptureFixture
     ) -> None:
-        """A known file can be replaced by a link at any time by anyone who can write to the folder."""
+        """Someone who can write to the folder could replace a known file by a link."""
         place.write(row(0))
         place.look()
         secret = place.home / "secret.jsonl"
@@ -101,7 +101,7 @@ class TestFollowing:
         assert [following.look(file) for file in following.files_at(place.file)] == [0]
         assert f"{place.file} leads out of" in caplog.text
 
-    def test_counts_a_file_that_is_no_text_once(self, place: Place) -> None:
+    def test_counts_a_binary_file_once(self, place: Place) -> None:
         """Its fault stays the same after a restart and after the file has grown."""
         for _ in range(2):
             place.write(bytes(range(256)) * 12)
@@ -110,7 +110,7 @@ class TestFollowing:
             place.app.close()
             place.app = place.open()
 
-    def test_goes_on_after_a_restart(self, place: Place) -> None:  # X12
+    def test_continues_after_a_restart(self, place: Place) -> None:  # X12
         """Reading continues from the stored position; an unchanged file is not opened."""
         place.write(row(0), row(1))
         place.look()
@@ -122,7 +122,7 @@ class TestFollowing:
         assert place.app.sessions.get(NAME).messages == 3
         assert place.app.operations.list(NAME) == []
 
-    def test_counts_what_is_broken_once_however_often_a_file_is_written_anew(self, place: Place) -> None:
+    def test_counts_bad_lines_once_in_a_rewritten_file(self, place: Place) -> None:
         """A file read again from its start is counted from zero."""
         lines = [row(0), b"broken\n", row(1)]
         for written in (lines, lines[:1], lines, [*lines, row(2)], [row(3), *lines]):
@@ -130,7 +130,7 @@ class TestFollowing:
             place.look()
         assert place.app.sessions.get(NAME).malformed == 1
 
-    def test_survives_a_file_that_was_cut_off_or_replaced(self, place: Place) -> None:
+    def test_continues_after_a_file_was_truncated(self, place: Place) -> None:
         """Stored rows stay unchanged, and new rows are read."""
         place.write(row(0), row(1))
         place.look()
@@ -150,8 +150,8 @@ class TestFollowing:
         assert (session.malformed, session.messages) == (1, 2)
         assert session.notes[0].startswith(f"{place.file.name}: line 2: ")
 
-    def test_loses_only_the_row_that_a_decoder_fails_on(self, place: Place) -> None:
-        """The row is counted and noted with its line like a broken one, as in an import."""
+    def test_skips_only_a_row_on_which_the_decoder_fails(self, place: Place) -> None:
+        """The row is counted and noted with its line like a malformed one, and so it is in an import."""
         odd = b'{"type":"attachment","attachment":{"type":[]}}\n'
         place.write(row(0), odd, row(1))
         place.look()
@@ -162,7 +162,7 @@ class TestFollowing:
         assert (imported.added, imported.skipped) == (2, 1)
         assert imported.problems[0].startswith("line 2: the row could not be used: ")
 
-    def test_leaves_a_deleted_session_alone(self, place: Place) -> None:
+    def test_ignores_a_deleted_session(self, place: Place) -> None:
         """A deleted session stays deleted when its file grows, and after a restart."""
         place.write(row(0))
         place.look()
@@ -181,8 +181,8 @@ class TestFollowing:
         assert (before.st_mtime_ns, before.st_size) == (after.st_mtime_ns, after.st_size)
         assert [p.name for p in place.file.parent.iterdir()] == [place.file.name]
 
-    def test_ends_with_the_portion_it_is_at(self, place: Place) -> None:
-        """A stop ends the reading after the current portion; the next look continues there, and nothing is lost."""
+    def test_stops_after_the_current_portion(self, place: Place) -> None:
+        """A stop ends the read after the current portion, and the next read continues there."""
         place.write(*map(row, range(2 * PORTION_RECORDS)))
         following = place.app.following.following
         [file], stop = following.discover(), Event()
@@ -195,7 +195,7 @@ class TestFollowing:
         newest = place.app.messages.page(NAME, limit=3).messages
         assert [m.text for m in newest] == [f"hello {2 * PORTION_RECORDS - n}" for n in (1, 2, 3)]
 
-    def test_finds_folders_that_were_named(self, place: Place, tmp_path: Path) -> None:
+    def test_finds_named_folders(self, place: Place, tmp_path: Path) -> None:
         """Named folders are followed in addition to the usual ones."""
         extra = tmp_path / "elsewhere"
         extra.mkdir()
@@ -206,8 +206,8 @@ class TestFollowing:
         assert following.files_at(extra / f"{NAME}.jsonl")
         assert not following.files_at(tmp_path / "other.jsonl")
 
-    def test_reports_a_file_that_fails(self, place: Place) -> None:
-        """The report is on the session of the file."""
+    def test_reports_an_unreadable_file(self, place: Place) -> None:
+        """The report names the session of the file."""
         place.write(row(0))
         place.look()
         events: list[Any] = heard(place.app)
@@ -217,7 +217,7 @@ class TestFollowing:
 
 
 def gemini(*texts: str) -> bytes:
-    """A session of Gemini CLI in the older layout."""
+    """Return a session of Gemini CLI in the older layout."""
     messages = [
         {
             "id": f"m{n}",
@@ -243,8 +243,8 @@ class TestWholeFiles:
         """Return the texts of a session, oldest first."""
         return [m.text for m in app.messages.page(session_id, sort="oldest").messages]
 
-    def test_are_compared_with_what_was_read_before(self, place: Place) -> None:  # X12
-        """New messages come in, after restarts too; an import of the same file adds nothing."""
+    def test_add_only_their_new_messages(self, place: Place) -> None:  # X12
+        """New messages are added, after a restart too, and an import of the same file adds nothing."""
         path = self.document(place)
         path.write_bytes(gemini("hi", "hello"))
         assert place.look() == 2
@@ -258,8 +258,8 @@ class TestWholeFiles:
         assert list(other.verify()) == []
         other.close()
 
-    def test_are_left_alone_while_they_are_half_written(self, place: Place) -> None:
-        """A half-written file is not reported, and read later as a whole."""
+    def test_are_ignored_while_half_written(self, place: Place) -> None:
+        """A half-written file is not reported, and is read when it is complete."""
         path = self.document(place)
         path.write_bytes(gemini("hi", "hello")[:80])
         assert place.look() == 0
@@ -267,10 +267,10 @@ class TestWholeFiles:
         path.write_bytes(gemini("hi", "hello"))
         assert place.look() == 2
 
-    def test_lose_only_the_message_that_a_decoder_fails_on(
+    def test_skip_only_a_message_on_which_the_decoder_fails(
         self, place: Place, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """A document and a database lose one message, as a transcript loses one line."""
+        """A document and a tree of files skip one message, as a transcript skips one line."""
 
         def fail_on(function: str, name: str) -> None:
             known = pkgutil.resolve_name(function)
@@ -291,8 +291,8 @@ class TestWholeFiles:
             assert "ZeroDivisionError" in session.notes[0]
         assert place.app.sessions.get("ses_1").messages > 3
 
-    def test_that_stay_broken_are_told(self, place: Place) -> None:
-        """The fault is reported when the file is no longer being written."""
+    def test_that_stay_broken_are_reported(self, place: Place) -> None:
+        """The fault is reported if the file has not changed for a while."""
         path = self.document(place)
         path.write_bytes(gemini("hi", "hello")[:80])
         os.utime(path, (1, 1))
@@ -323,8 +323,8 @@ class TestWholeFiles:
         assert sum(one.added for _, one in imported) == 0
         assert list(place.app.verify()) == []
 
-    def test_of_opencode_stand_while_a_message_is_half_written(self, place: Place) -> None:
-        """A half-written message is not a rewind: the context keeps its messages, and our operations can be undone."""
+    def test_of_opencode_are_unchanged_while_a_message_is_half_written(self, place: Place) -> None:
+        """A half-written message is no rewind, so the context stays and operations can be undone."""
         root = place.home / ".local" / "share" / "opencode"
         shutil.copytree(TREE, root)
         place.look()
@@ -343,8 +343,8 @@ class TestWholeFiles:
         assert after.malformed == 1
         assert place.app.operations.undo("ses_1").undone == [2]
 
-    def test_of_opencode_grow_live(self, place: Place) -> None:  # X12
-        """A message that is written to the database is there at the next look."""
+    def test_of_opencode_grow_with_their_database(self, place: Place) -> None:  # X12
+        """A message written to the database is added at the next read."""
         root = place.home / ".local" / "share" / "opencode"
         shutil.copytree(TREE, root)
         path = as_database(root)
@@ -362,12 +362,12 @@ class TestWholeFiles:
         db.close()
 
 
-class TestDrops:
+class TestImports:
     """A followed transcript that is imported as well."""
 
     @pytest.mark.parametrize("agent", ["claude-code", "codex"])
     def test_of_real_sessions_add_nothing(self, tmp_path: Path, agent: str) -> None:
-        """The file comes under its bare name, as a browser sends it."""
+        """The import has the bare name of the file, as a browser sends it."""
         home = shared_data("transcripts", agent)
         env = {"CLAUDE_CONFIG_DIR": str(home), "CODEX_HOME": str(home), "HOME": str(tmp_path)}
         app = build(Config(db=tmp_path / "a.db", tokenizer=False, env=env))
@@ -384,13 +384,13 @@ class TestDrops:
         app.close()
 
 
-class TestSilence:
-    """Files without any message."""
+class TestFilesWithoutMessages:
+    """Followed files without any message."""
 
     FACTS = b'{"type":"custom-title","customTitle":"Roses","sessionId":"x"}\n{"type":"nobody-knows"}\n'
 
-    def test_are_no_sessions_until_a_message_arrives(self, place: Place) -> None:
-        """Empty or with facts alone; the facts are not lost."""
+    def test_are_no_sessions_before_their_first_message(self, place: Place) -> None:
+        """A file that is empty or has only facts is no session, and its facts are kept."""
         events = heard(place.app)
         place.file.touch()
         assert place.look() == 0
@@ -402,8 +402,8 @@ class TestSilence:
         [session] = place.app.sessions.list()
         assert (session.title, session.messages, session.unknown) == ("Roses", 1, 1)
 
-    def test_keep_their_facts_over_a_restart(self, place: Place) -> None:
-        """The files are read again."""
+    def test_keep_their_facts_after_a_restart(self, place: Place) -> None:
+        """The file is read again from its start."""
         place.write(self.FACTS)
         place.look()
         other = place.open()
@@ -412,14 +412,14 @@ class TestSilence:
         assert other.sessions.get(NAME).title == "Roses"
         other.close()
 
-    def test_are_told_where_they_are_broken(self, place: Place) -> None:
-        """Somebody has to know."""
+    def test_are_reported_if_malformed(self, place: Place) -> None:
+        """A file whose only line is malformed is listed."""
         place.write(b"{broken\n")
         place.look()
         assert [s.malformed for s in place.app.sessions.list()] == [1]
 
-    def test_leave_their_sub_agents_shown(self, place: Place) -> None:
-        """Sub-agents have names of their own and are marked as sub-agents."""
+    def test_do_not_hide_their_sub_agents(self, place: Place) -> None:
+        """A sub-agent of such a session is listed under its own name."""
         place.file.touch()
         child = place.file.parent / NAME / "subagents" / "agent-c0ffee.jsonl"
         child.parent.mkdir(parents=True)
@@ -441,8 +441,8 @@ class TestSilence:
         [session] = place.app.sessions.list()
         assert (session.title, session.parent_id) == ("sub-agent c0ffee", NAME)
 
-    def test_of_times_is_no_activity(self, place: Place) -> None:
-        """A message without a time does not make the session one of now."""
+    def test_do_not_become_active_by_a_message_without_a_time(self, place: Place) -> None:
+        """A message without a time leaves the session idle."""
         place.write(row(0).replace(b'"timestamp":"2026-01-31T12:00:00Z",', b""))
         place.look()
         [session] = place.app.sessions.list()

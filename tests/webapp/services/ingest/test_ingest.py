@@ -1,4 +1,4 @@
-"""Ingest: each record enters the log once, is joined, sent to pages and counted."""
+"""Ingest: each record is stored once, joined to its message, counted and announced."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ from webapp.wiring import build
 class TestRecords:
     """Appending the records of a transcript."""
 
-    def test_add_nothing_the_second_time(self, app: App) -> None:
-        """The same rows again, and a longer version adds the rest."""
+    def test_are_stored_once(self, app: App) -> None:
+        """Known rows are skipped, and new rows of the same file are added."""
         records = entries(*conversation(3))
         app.ingest.ensure("s", "claude-code")
         assert len(app.ingest.append_records("s", records[:7]).nos) == 7
@@ -46,8 +46,8 @@ class TestRecords:
         assert (len(again.nos), again.known) == (5, 7)
         assert app.sessions.get("s").messages == 12
 
-    def test_of_one_group_are_one_message(self, app: App) -> None:  # X12
-        """The blocks of one API call, in one batch or over several, its usage counted once."""
+    def test_of_one_group_form_one_message(self, app: App) -> None:  # X12
+        """The blocks of a call form one message in any number of batches, and its usage counts once."""
         app.ingest.ensure("s", "claude-code")
         rows = [
             entry(1, user("go")),
@@ -69,8 +69,8 @@ class TestRecords:
         assert app.sessions.get("s").agent == app.sessions.get("t").agent
         assert list(app.verify()) == []
 
-    def test_that_supersede_take_the_place_of_the_older(self, app: App) -> None:
-        """The log keeps both, the message says the newer."""
+    def test_that_supersede_another_replace_it(self, app: App) -> None:
+        """The log keeps both, and the message has the newer text."""
         followed(app, user("go"), said("par"))
         app.ingest.append_records("s", [entry(9, said("partial, now whole"), supersedes="id-1")])
         assert app.sessions.get("s").messages == 2
@@ -78,8 +78,8 @@ class TestRecords:
         assert app.store.sessions.get("s").next_seq == 3
         assert list(app.verify()) == []
 
-    def test_of_a_sub_agent_go_to_a_session_of_its_own(self, app: App) -> None:  # X12
-        """The sub-agent's session has its own window and the agent's session as parent."""
+    def test_of_a_sub_agent_form_their_own_session(self, app: App) -> None:  # X12
+        """The session of a sub-agent has the agent's session as parent."""
         app.ingest.ensure("s", "claude-code", model="claude-sonnet-4-5")
         app.ingest.append_records(
             "s",
@@ -93,7 +93,7 @@ class TestRecords:
         assert (child.parent_id, child.agent_type, child.messages) == ("s", "Explore", 1)
         assert app.sessions.get("s").messages == 1
 
-    def test_that_cannot_be_read_are_counted_and_told(self, app: App) -> None:
+    def test_that_cannot_be_read_are_counted_and_noted(self, app: App) -> None:
         """The others are used; reading the whole file again does not count them again."""
         app.ingest.ensure("s", "claude-code")
         records: list[Record] = [Problem(1, "not JSON"), entry(1, user("go")), Unknown(3, "odd")]
@@ -103,18 +103,18 @@ class TestRecords:
         assert (session.malformed, session.unknown, session.messages) == (1, 1, 1)
         assert session.notes == ["line 1: not JSON", "not read: odd"]
 
-    def test_of_nobody_are_refused(self, app: App) -> None:
-        """There has to be a session."""
+    def test_of_an_unknown_session_are_refused(self, app: App) -> None:
+        """The session has to exist."""
         with pytest.raises(NotFound):
             app.ingest.append_records("nobody", entries(user("hi")))
 
-    def test_of_a_deleted_session_are_passed_over(self, app: App) -> None:
-        """A deleted session does not come back by itself."""
+    def test_of_a_deleted_session_are_ignored(self, app: App) -> None:
+        """A deleted session is not created again."""
         followed(app, user("go"))
         app.sessions.delete("s")
         assert app.ingest.ensure("s", "claude-code") is None
 
-    def test_leave_what_somebody_chose_meanwhile(
+    def test_keep_a_title_chosen_meanwhile(
         self, app: App, config: Config, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """A title set while a batch was prepared stays; the agent's other facts are stored."""
@@ -131,8 +131,8 @@ class TestRecords:
         assert (session.title, session.model, session.cwd) == ("chosen by hand", "gpt-5", "/src")
         other.close()
 
-    def test_name_the_session(self, app: App) -> None:
-        """Title, model, folder and window as the agent says."""
+    def test_describe_the_session(self, app: App) -> None:
+        """Title, model, folder and window come from the records."""
         app.ingest.ensure("s", "codex")
         app.ingest.append_records(
             "s", [Meta("Fix it", "gpt-5", "/src", window=258_400), entry(1, user("go"))]
@@ -141,8 +141,8 @@ class TestRecords:
         assert (session.title, session.model, session.cwd) == ("Fix it", "gpt-5", "/src")
         assert (session.window, session.limit_source) == (258_400, "reported by the agent")
 
-    def test_are_told_after_they_are_stored(self, app: App) -> None:
-        """A listener that hears of messages finds them in the store."""
+    def test_are_announced_after_they_are_stored(self, app: App) -> None:
+        """A listener finds the announced messages in the store."""
         found: list[int] = []
 
         def look(event: Any) -> None:
@@ -155,10 +155,10 @@ class TestRecords:
 
 
 class TestCompaction:
-    """The agent replaces its context."""
+    """A compaction by the agent, which replaces its context."""
 
-    def test_empties_both_views_and_stands_in_the_history(self, app: App) -> None:  # X12
-        """Later messages are the new context; the log keeps everything."""
+    def test_empties_both_views_and_is_an_operation(self, app: App) -> None:  # X12
+        """Later messages are the new context, and the log keeps all messages."""
         followed(app, *conversation(3))
         summary = entry(50, user("so far: all fine"), kind="compaction_summary")
         app.ingest.append_records(
@@ -176,7 +176,7 @@ class TestCompaction:
         with pytest.raises(Conflict, match="cannot be undone"):
             app.operations.undo("s", operation.n)
 
-    def test_happens_once_however_often_it_is_read(self, app: App) -> None:
+    def test_is_stored_once(self, app: App) -> None:
         """Reading the file again changes nothing."""
         records: list[Record] = [
             *entries(*conversation(2)),
@@ -189,8 +189,8 @@ class TestCompaction:
         assert len(app.operations.list("s")) == 1
         assert context_numbers(app, "s") == [9]
 
-    def test_keeps_what_its_new_history_repeats(self, app: App) -> None:
-        """An entry that was delivered before is that entry, in its old place."""
+    def test_keeps_messages_repeated_in_its_new_history(self, app: App) -> None:
+        """A known entry keeps its number and its place."""
         followed(app, *conversation(2))
         new = entry(60, user("summary"), kind="compaction_summary")
         repeated = entries(*conversation(2))[4]
@@ -200,8 +200,8 @@ class TestCompaction:
         assert context_numbers(app, "s", AGENT) == [5, 9, 10]
         assert list(app.verify()) == []
 
-    def test_bars_the_way_to_older_operations(self, app: App) -> None:
-        """A prune before it cannot be undone any more, one after it can."""
+    def test_blocks_the_undo_of_older_operations(self, app: App) -> None:
+        """A prune before it cannot be undone; a prune after it can."""
         followed(app, *conversation(6))
         first = app.prunes.apply("s", PruneRequest(max_tokens=300)).operation.n
         app.ingest.append_records(
@@ -216,8 +216,8 @@ class TestCompaction:
 class TestRewind:
     """A conversation that continues from an earlier point."""
 
-    def test_takes_what_came_after_out_of_both_views(self, app: App) -> None:
-        """The log keeps the messages that left the views."""
+    def test_removes_later_messages_from_both_views(self, app: App) -> None:
+        """The log keeps the removed messages."""
         followed(app, user("a"), said("b"), user("c"), said("d"))
         app.ingest.append_records(
             "s", [Rewind("id-1", "id-9", None, "", ("id-0", "id-1")), entry(9, user("other way"))]
@@ -226,8 +226,8 @@ class TestRewind:
         assert app.sessions.get("s").messages == 5
         assert list(app.verify()) == []
 
-    def test_brings_another_branch_back(self, app: App) -> None:
-        """But nothing that a prune of ours took out of the pruned view."""
+    def test_restores_another_branch(self, app: App) -> None:
+        """A message dropped by an operation stays out of the pruned view."""
         followed(app, user("a"), said("b"), user("c"), said("d"))
         app.operations.drop("s", mid(app, "s", 2))
         app.ingest.append_records("s", [Rewind("id-0", "id-8", None, "", ("id-0",)), entry(8, user("e"))])
@@ -241,10 +241,10 @@ class TestRewind:
 
 
 class TestUsageReport:
-    """Usage apart from messages."""
+    """Usage reported apart from messages."""
 
-    def test_is_held_against_the_context_of_its_call(self, app: App) -> None:  # X11
-        """The shown total is the real input and output plus the messages after the call."""
+    def test_sets_the_total_at_its_call(self, app: App) -> None:  # X11
+        """The total is the reported input and output, plus the messages after the call."""
         followed(app, user("go"), call("c1"))
         app.ingest.append_records("s", [UsageReport(usage(5_000, 100), None, "k1", input_end="id-0")])
         gauge = app.sessions.get("s").agent
@@ -261,7 +261,7 @@ class TestAutomaticPruning:
     """Pruning in the transaction of the append that crosses the target."""
 
     def settings(self, **more: Any) -> dict[str, Any]:
-        """A small target, so that a few messages cross it."""
+        """Return settings with a small target, which a few messages cross."""
         return {
             "automatic": True,
             "cap_tokens": 2_000,
@@ -271,7 +271,7 @@ class TestAutomaticPruning:
             **more,
         }
 
-    def test_cuts_to_the_aim_once_a_crossing(self, app: App) -> None:  # X9
+    def test_cuts_to_the_aim_after_each_crossing(self, app: App) -> None:  # X9
         """The answer to the append reports the prune."""
         session = managed(app, settings=self.settings())
         answers = [
@@ -286,8 +286,8 @@ class TestAutomaticPruning:
         assert app.sessions.get(session).pruned.tokens <= 2_000 + 400
         assert list(app.verify()) == []
 
-    def test_waits_for_a_gain_worth_it(self, app: App) -> None:  # X9
-        """Nothing is pruned while the gain is too small, which each append checks."""
+    def test_waits_for_the_minimum_gain(self, app: App) -> None:  # X9
+        """Nothing is pruned while the gain is too small."""
         session = managed(app, settings=self.settings(minimum_gain_percent=100, fresh_tail=6))
         for n in range(12):
             assert (
@@ -296,8 +296,8 @@ class TestAutomaticPruning:
             )
         assert app.sessions.get(session).operations == 0
 
-    def test_asks_for_no_gain_that_a_cap_rules_out(self, app: App) -> None:  # X9, X10
-        """A cap of 2,000 on a large window means a limit of 2,500, and the least gain follows it."""
+    def test_applies_the_minimum_gain_to_the_capped_limit(self, app: App) -> None:  # X9, X10
+        """A cap of 2,000 means a limit of 2,500, of which the minimum gain is a share."""
         session = managed(app, settings=self.settings(minimum_gain_percent=40, aim_percent=60))
         pruned = [
             app.ingest.append_messages(session, [wire("assistant", f"{n} " + "word " * 300)]).prune
@@ -306,16 +306,16 @@ class TestAutomaticPruning:
         assert any(pruned)
         assert app.sessions.get(session).aim_tokens == 1_500
 
-    def test_is_off_unless_somebody_wants_it(self, app: App) -> None:  # X9
-        """It is off by default and where the session's settings switch it off."""
+    def test_is_off_if_switched_off_for_the_session(self, app: App) -> None:  # X9
+        """A session that is not automatic is never pruned by an append."""
         session = managed(app, settings=self.settings())
         app.sessions.patch(session, automatic=False)
         for n in range(12):
             app.ingest.append_messages(session, [wire("assistant", f"{n} " + "word " * 300)])
         assert app.sessions.get(session).prunes == 0
 
-    def test_watches_the_pruned_view_of_a_followed_session(self, app: App) -> None:
-        """The agent's own context is untouched."""
+    def test_prunes_the_pruned_view_of_a_followed_session(self, app: App) -> None:
+        """The agent's own context does not change."""
         app.ingest.ensure("s", "claude-code", settings=self.settings())
         app.ingest.append_records("s", entries(*(said(f"{n} " + "word " * 300) for n in range(12))))
         session = app.sessions.get("s")
@@ -380,7 +380,7 @@ class TestSizes:
 
     @pytest.fixture
     def small(self, config: Config) -> Iterator[App]:
-        """Limit a message to 10 kB and a session to 50 kB."""
+        """An application that limits a message to 10 kB and a session to 50 kB."""
         made = build(replace(config, max_message=0.01, max_session=0.05))
         yield made
         made.close()
@@ -392,7 +392,7 @@ class TestSizes:
             small.ingest.append_messages("m", [wire("assistant", "ok"), wire("user", "x" * 90_000)])
         assert small.sessions.get("m").messages == 1
 
-    def test_leave_a_large_message_of_a_transcript_out(self, small: App) -> None:
+    def test_skip_a_large_message_of_a_transcript(self, small: App) -> None:
         """The message is counted and reported; the others are appended."""
         followed(small, user("go"), said("x" * 90_000), user("on"))
         session = small.sessions.get("s")

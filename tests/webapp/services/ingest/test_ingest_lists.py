@@ -1,4 +1,4 @@
-"""Lists that programs append: any wire format, once for each key, all messages or none."""
+"""Message lists that programs append: in any wire format, once per key, completely or not at all."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from webapp.wiring import build
 
 
 class TestMessageLists:
-    """Messages that a program appends."""
+    """Message lists that a program appends."""
 
-    def test_are_taken_in_any_wire_format(self, app: App) -> None:
-        """The context returns the very same objects."""
+    def test_are_accepted_in_any_wire_format(self, app: App) -> None:
+        """The context returns the same objects."""
         blocks = [{"type": "tool_use", "id": "t1", "name": "Read", "input": {"p": 1}}]
         messages = [
             {
@@ -37,8 +37,8 @@ class TestMessageLists:
         assert (answer.added, len(answer.ids)) == (3, 3)
         assert app.context.get(session).messages == messages
 
-    def test_are_said_when_they_come(self, app: App) -> None:  # C3, M6
-        """Messages have no time of their own; rows, chart and summaries use the time of arrival."""
+    def test_have_the_time_of_their_arrival(self, app: App) -> None:  # C3, M6
+        """Rows, chart and summaries use that time."""
         session = managed(app)
         talk = [wire("user" if n % 2 == 0 else "assistant", f"{n} " * 200) for n in range(30)]
         app.ingest.append_messages(session, talk, {"input_tokens": 9_000})
@@ -49,7 +49,7 @@ class TestMessageLists:
         app.summarising.summarise(session)
         assert f", covers {now[:10]} to {now[:10]}]" in app.context.get(session).messages[0]["content"]
 
-    def test_that_repeat_themselves_are_all_kept(self, app: App) -> None:
+    def test_keep_equal_messages(self, app: App) -> None:
         """Two equal messages are two messages."""
         session = managed(app, wire("user", "yes"), wire("assistant", "ok"), wire("user", "yes"))
         app.ingest.append_messages(session, [wire("user", "yes")])
@@ -64,10 +64,10 @@ class TestMessageLists:
         with pytest.raises(Conflict, match="other messages"):
             app.ingest.append_messages(session, [wire("user", "ho")], idempotency_key="k")
 
-    def test_under_a_key_are_appended_with_their_answer_or_not_at_all(
+    def test_under_a_key_are_stored_together_with_the_answer(
         self, app: App, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """If the answer cannot be stored, nothing is appended, so a retry does not append twice."""
+        """If the answer cannot be stored, nothing is appended, so a retry appends once."""
         session = managed(app)
         put = app.store.small.put_answer
         left = [BusyStore("another process is writing; try again")]
@@ -87,7 +87,7 @@ class TestMessageLists:
     def test_under_a_key_are_appended_once_by_two_processes(
         self, app: App, config: Config, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """The second process gets the answer of the first, even if both had begun."""
+        """The second process returns the answer of the first, even if both had started."""
         session, other = managed(app), build(config)
         first: list[Appended] = []
         write = app.ingest._write
@@ -102,10 +102,10 @@ class TestMessageLists:
         assert app.sessions.get(session).messages == 1
         other.close()
 
-    def test_that_are_equal_are_all_kept_when_two_processes_append(
+    def test_keep_equal_messages_of_two_processes(
         self, app: App, config: Config, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """An equal message that another process appends meanwhile is not taken for this one."""
+        """An equal message that another process appends meanwhile is another message."""
         session, other = managed(app), build(config)
         clock, already = app.environment.clock, list[Appended]()
 
@@ -119,10 +119,10 @@ class TestMessageLists:
         assert app.sessions.get(session).messages == 2
         other.close()
 
-    def test_take_the_place_of_a_branch_that_another_process_appends_meanwhile(
+    def test_replace_a_branch_that_another_process_appends_meanwhile(
         self, app: App, config: Config, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """Two programs send a whole list each: the context is one of the two, never both."""
+        """If two programs send a whole list each, the context is one of them, never a mix."""
         begun = [wire("user", "hi"), wire("assistant", "hello")]
         session, other = managed(app), build(config)
         app.ingest.append_messages(session, begun, whole=True)
@@ -140,10 +140,10 @@ class TestMessageLists:
         assert app.context.get(session).messages == ours
         other.close()
 
-    def test_are_appended_however_often_another_process_comes_first(
+    def test_are_appended_despite_another_process(
         self, app: App, config: Config, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """In the end the other waits."""
+        """An append that always comes second is still stored."""
         session, other = managed(app), build(replace(config, busy_seconds=0.05))
         write = app.ingest._write
 
@@ -157,28 +157,28 @@ class TestMessageLists:
         assert app.context.get(session).messages[-1] == wire("user", "hi")
         other.close()
 
-    def test_bring_real_usage(self, app: App) -> None:  # X11
-        """The gauge is the real total of the last call, from then on."""
+    def test_set_the_total_by_their_usage(self, app: App) -> None:  # X11
+        """The total is the reported input and output."""
         session = managed(app, wire("user", "hi"))
         reported = {"prompt_tokens": 900, "completion_tokens": 30}
         stats = app.ingest.append_messages(session, [wire("assistant", "hello")], usage=reported).stats
         assert (stats.tokens, stats.certainty) == (930, "exact")
 
     def test_that_are_broken_change_nothing(self, app: App) -> None:
-        """All or none."""
+        """All messages are appended or none."""
         session = managed(app, wire("user", "hi"))
         with pytest.raises(MalformedMessage, match="message 1"):
             app.ingest.append_messages(session, [wire("user", "ok"), {"role": "user", "content": 7}])
         assert app.sessions.get(session).messages == 1
 
-    def test_are_refused_where_an_agent_writes(self, app: App) -> None:
-        """A followed session has its own transcript."""
+    def test_are_refused_in_a_followed_session(self, app: App) -> None:
+        """A followed session grows by its transcript only."""
         followed(app, user("go"))
         with pytest.raises(Conflict, match="transcript"):
             app.ingest.append_messages("s", [wire("user", "hi")])
 
-    def test_are_told(self, app: App) -> None:
-        """A session that is made, messages that come."""
+    def test_are_announced(self, app: App) -> None:
+        """The new session and its messages each cause an event."""
         events = heard(app)
         managed(app, wire("user", "hi"))
         assert isinstance(events[0], SessionCreated)

@@ -19,7 +19,7 @@ FILES = sessions(shared_data("transcripts"))
 
 
 def read(app: App, records: list[Record], source: str, name: str, at_once: bool) -> dict[str, Any]:
-    """The session as read in one way: its card, its calls, its operations."""
+    """Return the numbers of a session appended at once or record by record."""
     app.ingest.ensure(name, source)
     plain = [replace(r, stream="") if isinstance(r, Entry) else r for r in records]
     for part in [plain] if at_once else [[record] for record in plain]:

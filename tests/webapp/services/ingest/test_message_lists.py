@@ -1,4 +1,4 @@
-"""Message lists: their session, and the facts they contain."""
+"""Message lists: reading them, and finding their session."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ MESSAGES = [user("a"), said("b"), user("a"), said("b")]
 
 
 class TestIds:
-    """A message's id is the hash of the list up to it."""
+    """Ids of messages, which hash the list up to each."""
 
     def test_differ_for_equal_messages(self) -> None:
-        """Lists with the same beginning give the same ids."""
+        """Equal beginnings give equal ids, and a list can be continued."""
         ids = ids_of(MESSAGES)
         assert len(set(ids)) == 4
         assert ids_of(MESSAGES[:2]) == ids[:2]
@@ -27,9 +27,9 @@ class TestIds:
 
 
 class TestRead:
-    """Reading a program's value into messages."""
+    """Reading a message list of a program."""
 
-    def test_takes_the_prompt_out_of_the_body(self) -> None:
+    def test_reads_the_prompt_from_the_body(self) -> None:
         """The prompt becomes the first message; the other fields stay in the envelope."""
         found = read_list(
             {
@@ -52,17 +52,17 @@ class TestRead:
         assert read_list([{"role": "user", "parts": [{"text": "hi"}]}], "anthropic").format == "gemini"
 
     @pytest.mark.parametrize("value", [7, "text", [1], {"a": 1}])
-    def test_refuses_what_is_no_list(self, value: Any) -> None:
-        """The error says what the value looked like."""
+    def test_refuses_values_without_messages(self, value: Any) -> None:
+        """A value that is no message list is an error."""
         with pytest.raises(UnknownFormat):
             read_list(value)
 
 
 class TestEntries:
-    """Entries and the usage reported with them."""
+    """The entries of a message list, with its usage."""
 
-    def test_give_usage_to_the_answer_it_was_for(self) -> None:
-        """Usage belongs to the last message if that is the assistant's; otherwise it is a separate report."""
+    def test_attach_usage_to_the_last_answer(self) -> None:
+        """If the last message is not the assistant's, the usage is a separate report."""
         records = entries_of(MESSAGES, ids_of(MESSAGES), usage(5))
         assert isinstance(records[-1], Entry)
         assert records[-1].usage == usage(5)
@@ -73,8 +73,8 @@ class TestEntries:
 class TestSession:
     """The session that a list belongs to."""
 
-    def test_is_the_one_with_the_longest_common_beginning(self, app: App) -> None:
-        """A shorter list, the same, or a longer one; another continuation is another session."""
+    def test_has_the_longest_common_beginning(self, app: App) -> None:
+        """A list with another continuation belongs to another session."""
         ids = ids_of(MESSAGES)
         for name, count in (("two", 2), ("three", 3)):
             app.ingest.ensure(name, "import", "managed")

@@ -1,4 +1,4 @@
-"""Assigning entries to messages."""
+"""Open messages: the messages of a batch that new entries belong to."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from webapp.services.session.session import Session
 
 
 def opened(app: App, name: str = "s", estimate: int = 500) -> OpenMessages:
-    """Return the open messages of a new batch for a session with a context of some tokens."""
+    """Return the open messages of a new batch, for a session with `estimate` tokens."""
     session = Session.load(app.environment, name)
     session.main.totals = {"user": (estimate, 1)}
     return OpenMessages(session, [], {})
 
 
 class TestAnEntry:
-    """One that just came."""
+    """An entry of the batch."""
 
     def test_without_a_group_begins_a_message(self, app: App) -> None:
         """The message gets the next number at the end of the log."""
@@ -29,15 +29,15 @@ class TestAnEntry:
         assert list(found.finished()) == []
 
     def test_of_a_group_joins_its_message(self, app: App) -> None:
-        """While that is open; another group has its own."""
+        """Entries of another group form another message."""
         followed(app, user("go"))
         found = opened(app)
         one = found.of(entry(5, said("a"), group="g"))
         assert found.of(entry(6, said("b"), group="g")) is one
         assert found.of(entry(7, said("c"), group="h")) is not one
 
-    def test_of_a_group_in_the_log_takes_its_message_up_again(self, app: App) -> None:
-        """The message keeps its earlier parts, and the context size before it stays the same."""
+    def test_of_a_group_in_the_log_extends_its_message(self, app: App) -> None:
+        """The message keeps its earlier parts, and its own tokens do not count before it."""
         followed(app, user("go"))
         app.ingest.append_records("s", [entry(5, said("a"), group="g"), entry(6, said("b"), group="g")])
         tokens = app.store.log.message(1, 2).tokens
@@ -47,8 +47,8 @@ class TestAnEntry:
         assert again.old is not None
         assert again.estimate_before <= 500 - tokens
 
-    def test_of_a_group_too_far_back_begins_anew(self, app: App) -> None:
-        """The search is bounded, so that it costs the same in a long session."""
+    def test_of_a_group_far_back_begins_a_message(self, app: App) -> None:
+        """The search for a group in the log is bounded."""
         app.ingest.ensure("s", "claude-code")
         app.ingest.append_records("s", [entry(0, said("a"), group="g")])
         app.ingest.append_records("s", [entry(n, user("more")) for n in range(1, GROUP_REACH)])
@@ -66,8 +66,8 @@ class TestAnEntry:
 class TestOpenMessages:
     """The messages of a batch that may still grow."""
 
-    def test_are_given_out_once(self, app: App) -> None:
-        """One group, then the rest."""
+    def test_are_finished_once(self, app: App) -> None:
+        """The messages of one group are finished first, then the rest."""
         followed(app, user("go"))
         found = opened(app)
         made = {name: found.of(entry(n, said(name), group=name)) for n, name in enumerate("gh", 5)}
@@ -75,8 +75,8 @@ class TestOpenMessages:
         assert list(found.finished("g")) == []
         assert list(found.finished()) == [made["h"]]
 
-    def test_are_not_read_from_the_log_meanwhile(self, app: App) -> None:
-        """The batch has entries that the log does not have yet."""
+    def test_are_not_read_from_the_log_again(self, app: App) -> None:
+        """An open message has entries that the log lacks."""
         followed(app, user("go"))
         app.ingest.append_records("s", [entry(5, said("a"), group="g")])
         found = opened(app)

@@ -1,4 +1,4 @@
-"""Records sorted out."""
+"""Record batches: dividing and counting the records of a transcript."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from webapp.services.session.state import SessionState
 
 
 class TestBatches:
-    """Runs of one stream."""
+    """Batches of one stream."""
 
-    def test_keep_order_and_streams_apart(self) -> None:
-        """A sub-agent's rows between the session's make a batch of their own."""
+    def test_separate_streams_in_order(self) -> None:
+        """Rows of a sub-agent between those of its session form their own batch."""
         records = [entry(1, user("a")), entry(2, user("b"), stream="agent-x"), entry(3, user("c"))]
         assert [(s, len(b)) for s, b in batches(records)] == [("", 1), ("agent-x", 1), ("", 1)]
 
-    def test_are_never_longer_than_a_transaction_may_be(self) -> None:
-        """Any number of records is split into batches within the limit."""
+    def test_have_a_maximum_number_of_records(self) -> None:
+        """More records are divided into several batches."""
         sizes = [len(batch) for _, batch in batches(Problem(n, "x") for n in range(2 * BATCH_RECORDS + 1))]
         assert sizes == [BATCH_RECORDS, BATCH_RECORDS, 1]
 
@@ -53,8 +53,8 @@ class TestRuns:
 class TestTally:
     """Counts of records that could not be used."""
 
-    def test_counts_everything_and_keeps_some_words(self) -> None:
-        """Twenty reasons are enough, the number is right."""
+    def test_counts_all_problems_and_keeps_some(self) -> None:
+        """Twenty problems are kept in words, and all are counted."""
         tally = Tally()
         tally.take([Problem(n, "not JSON") for n in range(30)] + [Unknown(1, "odd"), Unknown(2, "odd")])
         assert (tally.malformed, len(tally.problems), tally.unknown) == (30, 20, {"odd": 2})
@@ -64,14 +64,14 @@ class TestTally:
 class TestWeight:
     """The size of a batch."""
 
-    def test_ends_a_batch_before_it_is_too_much(self) -> None:
-        """Few enormous records are a batch like many small ones."""
+    def test_limits_the_bytes_of_a_batch(self) -> None:
+        """A few large records form a batch like many small ones."""
         big = Entry(said("x" * (BATCH_BYTES // 2 + 1)), "a")
         assert [len(batch) for _, batch in batches([big] * 6)] == [2, 2, 2]
         assert [len(chunk) for chunk in chunks([big] * 6)] == [2, 2, 2]
 
-    def test_is_that_of_the_row_or_of_what_is_said(self) -> None:
-        """Calls and results included; other records weigh nothing."""
+    def test_is_that_of_the_row_or_the_text(self) -> None:
+        """Arguments of calls count, and other records have the size 0."""
         assert weight(Entry(said("four"), "a")) == 4
         assert weight(Entry(said("four"), "a", raw=b"x" * 9)) == 9
         assert weight_of(call("c", "Bash", "12345")) == 5
@@ -81,8 +81,8 @@ class TestWeight:
 class TestFacts:
     """Facts about the session in its records."""
 
-    def test_make_no_session_its_own_parent(self, app: App) -> None:
-        """The first parent that is another session counts."""
+    def test_never_make_a_session_its_own_parent(self, app: App) -> None:
+        """The first parent that is another session is used."""
         followed(app, session_id="s")
         row = app.store.sessions.get("s")
         apply_meta(row, SessionState(), [Meta(parent="s"), Meta(parent="t"), Meta(parent="u")])
@@ -92,8 +92,8 @@ class TestFacts:
 class TestProblems:
     """Problems of lines that were used nevertheless."""
 
-    def test_are_told_and_not_counted(self) -> None:
-        """Nothing was lost."""
+    def test_are_noted_but_not_counted(self) -> None:
+        """Such a line is not malformed."""
         tally = Tally()
         tally.take([Problem(1, "a"), Problem(2, "b", used=True)])
         assert (tally.malformed, tally.problems) == (1, ["line 1: a", "line 2: b"])

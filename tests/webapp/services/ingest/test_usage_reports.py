@@ -1,4 +1,4 @@
-"""Usage, in every provider's words."""
+"""Usage reports, in the fields of every provider."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ class TestUsage:
             {"input_tokens": 1, "output_tokens": 10**12},
         ],
     )
-    def test_is_refused_when_it_says_nothing(self, data: dict[str, Any]) -> None:
-        """The error names the wrong field. No model takes so many tokens, and a window once recorded is permanent."""
+    def test_is_refused_if_invalid(self, data: dict[str, Any]) -> None:
+        """The error names the field. More tokens than any model accepts are refused, too."""
         with pytest.raises(Invalid) as caught:
             read_usage(data)
         assert caught.value.details[0]["field"].startswith("usage")
@@ -72,8 +72,8 @@ class TestUsage:
             {"promptTokenCount": 9, "candidatesTokenCount": 2, "thoughtsTokenCount": 5},
         ],
     )
-    def test_leaves_thoughts_out_of_the_next_call(self, data: dict[str, Any]) -> None:  # X11
-        """Reasoning is paid for, and sent again only if the answer contains it."""
+    def test_excludes_reasoning_from_the_next_call(self, data: dict[str, Any]) -> None:  # X11
+        """Reasoning is an output, but it is sent again only if the answer contains it."""
         thought = Message("assistant", (Reasoning("hm"), Text("ok")))
         alone, with_them = read_usage(data), read_usage(data, [thought])
         assert alone is not None

@@ -1,4 +1,4 @@
-"""The bill of a prune."""
+"""The cost of a prune at the provider's cache."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from webapp.services.planning.requests import PlanRequest
 
 
 def cache(app: App, model: str) -> Plan:
-    """Return the cache numbers of a plan for a session with this model."""
+    """Return a plan for a session with this model."""
     followed(app, *conversation(10), user("end"), session_id=model, model=model)
     return app.prunes.plan(model, PlanRequest(max_tokens=500))
 
 
 class TestCacheFigures:
-    """Saved on every call, rewritten once."""
+    """The tokens saved on every call, and those rewritten once."""
 
     def test_follow_from_prices(self, app: App) -> None:  # X9
         """Writes cost more than reads: break-even is where savings have paid for the rewrite."""
@@ -29,13 +29,13 @@ class TestCacheFigures:
         assert bill.break_even_calls * bill.saved_cost >= bill.rewrite_cost - 1e-5
         assert (bill.break_even_calls - 1) * bill.saved_cost <= bill.rewrite_cost + 1e-5
 
-    def test_have_no_money_without_prices(self, app: App) -> None:
-        """Tokens are counted; the money and the calls until it pays are unknown."""
+    def test_have_no_cost_without_prices(self, app: App) -> None:
+        """Tokens are counted, but cost and break-even are unknown."""
         bill = cache(app, "nobody-knows-1").cache
         assert bill.saved_per_call > 0
         assert (bill.saved_cost, bill.rewrite_cost, bill.break_even_calls) == (None, None, None)
 
-    def test_are_nothing_where_nothing_goes(self, app: App) -> None:
+    def test_are_zero_if_nothing_is_pruned(self, app: App) -> None:
         """No rewrite, no saving, no break-even."""
         followed(app, user("hi"))
         bill = app.prunes.plan("s", PlanRequest()).cache

@@ -1,4 +1,4 @@
-"""The heaviest of a context in groups."""
+"""The heaviest messages of a context, in groups."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def called(app: App, session: str, n: int, tool: str, arguments: dict[str, str],
 
 
 def reader(app: App) -> str:
-    """Return a session that read one file three times, another once, and ran one command twice."""
+    """Create a session that read one file three times, another once, and ran a command twice; return its id."""
     session = managed(app, wire("user", "look at the spec"))
     for n in range(3):
         called(app, session, n, "read_file", {"path": "docs/spec.md"}, f"version {n} of the spec " * 60)
@@ -36,12 +36,12 @@ def reader(app: App) -> str:
 
 
 def group(app: App, session: str, kind: str, name: str) -> HeavyGroup:
-    """Return one group."""
+    """Return the group of a kind and name."""
     return next(one for one in app.heavy.of(session).groups if (one.kind, one.name) == (kind, name))
 
 
 def members(app: App, session: str, kind: HeavyKind, name: str) -> list[int]:
-    """Return the numbers of the messages of a group that a plan may take."""
+    """Return the numbers of the messages of a group that a plan may change."""
     return [one.number for one in app.heavy.members(session, kind, name).members]
 
 
@@ -56,20 +56,20 @@ class TestTheHeaviest:
         assert members(app, session, "file", "docs/spec.md") == [3, 5, 7]
         assert group(app, session, "file", "docs/other.md").superseded == 0
 
-    def test_sum_up_a_tool_with_calls_and_results(self, app: App) -> None:  # X19
-        """A role without tools has a separate entry."""
+    def test_sum_the_calls_and_results_of_a_tool(self, app: App) -> None:  # X19
+        """Messages without a tool are grouped by role."""
         session = reader(app)
         assert group(app, session, "tool", "read_file").messages == 8
         assert group(app, session, "tool", "bash").messages == 4
         assert group(app, session, "tool", "user").messages == 1
 
-    def test_tell_outputs_that_come_again(self, app: App) -> None:  # X19
-        """The earlier one is the redundant one."""
+    def test_find_repeated_outputs(self, app: App) -> None:  # X19
+        """The earlier of two equal outputs is redundant."""
         assert group(app, session := reader(app), "repeated", "").removable == 1
         assert members(app, session, "repeated", "") == [11]
 
-    def test_are_parts_of_the_context_after_a_prune(self, app: App) -> None:  # X19
-        """All shares have one denominator: the context that is listed."""
+    def test_are_shares_of_the_pruned_context(self, app: App) -> None:  # X19
+        """The total is that of the context after the prune."""
         session = reader(app)
         app.prunes.apply(session, PruneRequest(max_tokens=700))
         heaviest = app.heavy.of(session)
@@ -77,8 +77,8 @@ class TestTheHeaviest:
         tools = [one for one in heaviest.groups if one.kind == "tool"]
         assert sum(one.tokens for one in tools) <= heaviest.tokens
 
-    def test_leave_out_what_is_pinned(self, app: App) -> None:  # X5
-        """Pinned messages count in the total, but no plan may drop them."""
+    def test_exclude_pinned_messages(self, app: App) -> None:  # X5
+        """Pinned messages count in the group, but no plan may drop them."""
         session = reader(app)
         [row] = [m for m in app.messages.page(session).messages if m.number == 3]
         app.operations.pin(session, row.id)
@@ -86,14 +86,14 @@ class TestTheHeaviest:
         assert (spec.messages, spec.removable) == (3, 2)
         assert members(app, session, "file", "docs/spec.md") == [5, 7]
 
-    def test_have_members_only_where_there_is_such_a_group(self, app: App) -> None:
-        """A file that no call touched is an error that names it."""
+    def test_refuse_an_unknown_group(self, app: App) -> None:
+        """The error names the unknown file."""
         session = reader(app)
         with pytest.raises(NotFound, match="no such file: docs/none.md"):
             app.heavy.members(session, "file", "docs/none.md")
 
-    def test_take_few_bytes_however_many_messages_there_are(self, app: App) -> None:  # X4
-        """The page asks for them each time messages arrive; the members of one group only where it is chosen."""
+    def test_stay_small_with_many_messages(self, app: App) -> None:  # X4
+        """The page reads them at each new message, and the members of a group only if it is chosen."""
         session = reader(app)
         before = len(orjson.dumps(app.heavy.of(session)))
         app.ingest.append_messages(session, [wire("user", f"question {n}") for n in range(600)])

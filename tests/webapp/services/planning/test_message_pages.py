@@ -14,7 +14,7 @@ from webapp.services.planning.requests import PlanRequest, PruneRequest
 
 
 def walk(app: App, **by: Any) -> list[int]:
-    """Numbers of all pages, one after the other."""
+    """Return the numbers of the messages of all pages."""
     numbers: list[int] = []
     after = None
     while True:
@@ -30,7 +30,7 @@ class TestPage:
     """Pages by cursor."""
 
     @pytest.mark.parametrize("sort", ["newest", "oldest", "score", "tokens"])
-    def test_bring_every_message_once(self, app: App, sort: str) -> None:
+    def test_contain_every_message_once(self, app: App, sort: str) -> None:
         """Pages keep the requested order and include pruned messages."""
         followed(app, *conversation(8))
         app.prunes.apply("s", PruneRequest(max_tokens=400))
@@ -39,7 +39,7 @@ class TestPage:
         if sort in ("newest", "oldest"):
             assert numbers == sorted(numbers, reverse=sort == "newest")
 
-    def test_go_on_where_they_were_when_messages_come(self, app: App) -> None:
+    def test_continue_correctly_after_new_messages(self, app: App) -> None:
         """New messages cause neither repeats nor gaps."""
         followed(app, *conversation(5))
         first = app.messages.page("s", limit=7)
@@ -47,8 +47,8 @@ class TestPage:
         second = app.messages.page("s", limit=7, after=first.next)
         assert [m.number for m in first.messages + second.messages] == list(range(20, 6, -1))
 
-    def test_narrow_by_role_fate_and_words(self, app: App) -> None:
-        """Each alone and together."""
+    def test_filter_by_role_fate_and_words(self, app: App) -> None:
+        """Filters work alone and together, and each fate has its count."""
         followed(app, *conversation(10))
         app.prunes.apply("s", PruneRequest(max_tokens=600))
         counts = app.messages.page("s").counts
@@ -60,7 +60,7 @@ class TestPage:
         assert set(walk(app, role="user")) == set(range(1, 41, 4))
 
     @pytest.mark.parametrize("sort", ["newest", "oldest", "score", "tokens"])
-    def test_begin_at_any_row(self, app: App, sort: str) -> None:
+    def test_start_at_any_offset(self, app: App, sort: str) -> None:
         """The middle of 100,000 rows is read without the rows above it."""
         followed(app, *conversation(8))
         rows = walk(app, sort=sort)
@@ -69,7 +69,7 @@ class TestPage:
             assert [m.number for m in page.messages] == rows[offset : offset + 7]
             assert page.total == 32
 
-    def test_narrow_by_place_tool_and_what_a_plan_changes(self, app: App) -> None:  # X19
+    def test_filter_by_range_tool_and_changes_of_a_plan(self, app: App) -> None:  # X19
         """Both ends of a range are included; a tool's calls are listed with its results."""
         followed(app, *conversation(8), user("end"))
         assert walk(app, first=5, last=9) == [9, 8, 7, 6, 5]
@@ -85,15 +85,15 @@ class TestPage:
         changed = {m.number for m in (*plan.removed, *plan.shortened)}
         assert set(walk(app, fate="changes", plan_id=plan.plan_id)) == changed != set()
 
-    def test_of_new_messages_do_not_wait_for_a_plan(self, app: App) -> None:
-        """A message is on a page before anything is planned with it."""
+    def test_show_new_messages_before_a_plan(self, app: App) -> None:
+        """New messages are pending until a plan includes them."""
         followed(app, *conversation(8))
         assert [m.fate for m in app.messages.by_number("s", [31, 32], at_once=True)] == ["pending", "pending"]
         planned = app.messages.by_number("s", [31, 32])
         assert app.messages.by_number("s", [31, 32], at_once=True) == planned
 
-    def test_do_not_wait_for_a_plan_where_asked(self, app: App) -> None:
-        """Rows as the log has them, pruned ones with their reason; once there is a plan, the page as always."""
+    def test_can_be_read_before_a_plan(self, app: App) -> None:
+        """Rows come from the log and pruned ones have their reason; after a plan the page is complete."""
         followed(app, *conversation(8))
         app.prunes.apply("s", PruneRequest(max_tokens=400))
         row = app.store.sessions.get("s")
@@ -110,10 +110,10 @@ class TestPage:
         assert app.messages.at_once("s", limit=7, role="user") == whole
 
     @pytest.mark.parametrize("fate", ["in", "out", "errors", None])
-    def test_in_order_of_tokens_need_no_plan(
+    def test_sorted_by_tokens_need_no_plan(
         self, app: App, monkeypatch: pytest.MonkeyPatch, fate: str | None
     ) -> None:
-        """The heaviest messages of the context are known from the log; the same ones as with a plan."""
+        """The log has the tokens of messages, so the order is that of a plan."""
         followed(app, *conversation(8))
         app.prunes.apply("s", PruneRequest(max_tokens=400))
         whole = app.messages.page("s", sort="tokens", fate=fate, limit=7)
@@ -125,13 +125,13 @@ class TestPage:
         assert early.total == whole.total
 
     @pytest.mark.parametrize("by", [{"fate": "goes"}, {"sort": "score"}])
-    def test_wait_for_what_takes_a_plan(self, app: App, by: dict[str, str]) -> None:
-        """An order by score cannot be told without scores."""
+    def test_wait_for_a_plan_if_they_need_scores(self, app: App, by: dict[str, str]) -> None:
+        """An order by score and the fate of a message need a plan."""
         followed(app, *conversation(8))
         assert not app.messages.at_once("s", **by).pending
 
-    def test_take_fates_from_a_plan_that_was_shown(self, app: App) -> None:  # X1
-        """The page shows the plan's fates while it is valid, and says so if they are of a newer plan."""
+    def test_use_the_fates_of_the_shown_plan(self, app: App) -> None:  # X1
+        """The page has the id of the plan whose fates it shows, or none if that plan is stale."""
         followed(app, *conversation(8), user("end"))
         plan = app.prunes.plan("s", PlanRequest(max_tokens=400))
         page = app.messages.page("s", fate="goes", plan_id=plan.plan_id, limit=500)
@@ -142,7 +142,7 @@ class TestPage:
         assert later.messages == app.messages.page("s", fate="goes", limit=500).messages == []
 
     @pytest.mark.parametrize("by", [{"sort": "colour"}, {"fate": "doomed"}, {"after": "x"}, {"after": "-1"}])
-    def test_refuse_what_they_do_not_know(self, app: App, by: dict[str, Any]) -> None:
+    def test_refuse_invalid_parameters(self, app: App, by: dict[str, Any]) -> None:
         """The error names the wrong parameter."""
         followed(app, user("hi"))
         with pytest.raises(Invalid):
@@ -156,7 +156,7 @@ class TestPage:
 
 
 class TestOne:
-    """A message in full."""
+    """Reading one message in full."""
 
     def test_has_all_its_parts(self, app: App) -> None:
         """Parts of any length are returned in full."""
@@ -167,7 +167,7 @@ class TestOne:
 
     @pytest.mark.parametrize("wrong", ["1", "1-00", "99-00", "", "abc"])
     def test_is_found_by_its_whole_id_only(self, app: App, wrong: str) -> None:
-        """A number alone is no id."""
+        """A number alone or a wrong hash is not found."""
         followed(app, user("hi"))
         with pytest.raises(NotFound):
             app.messages.one("s", wrong)

@@ -1,4 +1,4 @@
-"""Rows: every message explained."""
+"""Message rows, with the explanation of each message."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from webapp.services.planning.requests import PlanRequest, PruneRequest
 class TestRow:
     """The row of a message in a list."""
 
-    def test_shows_the_part_each_signal_gave(self, app: App) -> None:  # X3
-        """The parts add up to the score."""
+    def test_shows_the_contribution_of_each_signal(self, app: App) -> None:  # X3
+        """The contributions add up to the score."""
         followed(app, *conversation(10), user("end"))
         rows = app.messages.page("s", limit=50).messages
         assert len(rows) == 41
@@ -25,15 +25,15 @@ class TestRow:
             assert row.reason.split(":")[0] in ("kept", "protected", "dropped")
 
     def test_shows_the_unit(self, app: App) -> None:  # X3
-        """A call and its results are one, named by the call's number."""
+        """A call and its results are one unit, named by the number of the call."""
         followed(app, user("go"), call("c"), result("c", "out"), user("end"))
         rows = {row.number: row for row in app.messages.page("s").messages}
         assert [(rows[n].unit, rows[n].unit_size) for n in (1, 2, 3)] == [(1, 1), (2, 2), (2, 2)]
         assert rows[2].calls == [Call(name="Bash", summary="ls")]
         assert rows[3].tool == "Bash"
 
-    def test_explains_what_is_out_in_the_words_of_its_day(self, app: App) -> None:  # X3
-        """Score, parts and reason stay those of the prune, whatever the settings say later."""
+    def test_explains_a_pruned_message_as_at_its_prune(self, app: App) -> None:  # X3
+        """Score, contributions and reason are those of the prune, even after a change of settings."""
         followed(app, *conversation(10), user("end"))
         plan = app.prunes.plan("s", PlanRequest(max_tokens=500))
         before = {row.id: row for row in plan.removed}
@@ -46,6 +46,6 @@ class TestRow:
                 assert getattr(row, name) == getattr(before[row.id], name)
             assert (row.fate, row.in_context, row.operation) == ("out", False, 1)
 
-    def test_weighs_each_signal(self) -> None:
-        """Points are weight times rating."""
+    def test_weights_each_signal(self) -> None:
+        """A contribution is weight times rating."""
         assert contributions({"role": 0.5, "new": 1.0}, {"role": 30}) == {"role": 15.0, "new": 0.0}

@@ -1,4 +1,4 @@
-"""The messages that a plan takes, grouped by reason."""
+"""The messages that a plan changes, grouped by reason."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from webapp.services.session.session import Session
 class TestGroups:
     """The groups of a plan."""
 
-    def test_hold_every_message_that_goes_once(self, app: App) -> None:  # X1
-        """The reason that frees most comes first."""
+    def test_contain_every_dropped_message_once(self, app: App) -> None:  # X1
+        """The group that frees most tokens comes first."""
         followed(app, *conversation(10))
         row = app.store.sessions.get("s")
         made = app.prunes._planning.make(
@@ -31,8 +31,8 @@ class TestGroups:
         tokens = [g.tokens for g in groups]
         assert tokens == sorted(tokens, reverse=True)
 
-    def test_have_words_for_every_cause(self) -> None:  # X7
-        """None is shown under its code."""
+    def test_have_a_label_for_every_cause(self) -> None:  # X7
+        """No cause is shown by its code."""
         worded = re.compile(r'Why\(\s*"(\w+)",\s*f?"(?:dropped|shortened|cleared|summarised)')
         sources = Path(scoring.__file__).parent.rglob("*.py")
         named = {cause for source in sources for cause in worded.findall(source.read_text(encoding="utf-8"))}
@@ -41,5 +41,5 @@ class TestGroups:
 
     @pytest.mark.parametrize("cause", REASONS)
     def test_name_a_protected_message_that_is_shortened(self, cause: str) -> None:  # X7
-        """Its output is shortened, whatever protects it: the group says both."""
+        """The group names both the protection and the shortened output."""
         assert label_of(cause, "shortened") == f"{REASONS[cause].removeprefix('protected: ')}, shortened"

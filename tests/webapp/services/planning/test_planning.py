@@ -25,8 +25,8 @@ def planning(app: App) -> Planning:
 class TestPlanning:
     """Plans are made once and kept for a while."""
 
-    def test_makes_a_plan_once_a_version(self, app: App, planning: Planning) -> None:
-        """The same question gets the same plan."""
+    def test_makes_a_plan_once_per_version(self, app: App, planning: Planning) -> None:
+        """The same request gets the same plan."""
         followed(app, *conversation(5))
         row = app.store.sessions.get("s")
         assert (
@@ -34,8 +34,8 @@ class TestPlanning:
             is planning.make(Session.of(app.environment, row)).plan
         )
 
-    def test_speaks_of_tokens_as_they_are_shown(self, app: App, planning: Planning) -> None:
-        """A budget includes unseen tokens, so that the gauge after a prune is within it."""
+    def test_plans_for_the_shown_tokens(self, app: App, planning: Planning) -> None:
+        """Tokens that the log lacks count, too, so the gauge after a prune is within the budget."""
         app.ingest.ensure("s", "claude-code", model="claude-sonnet-4-5")
         rows = [entry(n, message) for n, message in enumerate(conversation(12))]
         app.ingest.append_records("s", [*rows, entry(90, said("done"), usage=usage(30_000), call_key="k")])
@@ -45,7 +45,7 @@ class TestPlanning:
         assert applied.session.agent.tokens == tokens
 
     def test_forgets_the_oldest_plans(self, app: App, planning: Planning) -> None:
-        """A bounded number is kept; a forgotten one is stale."""
+        """A bounded number of plans is kept, and a forgotten one is stale."""
         followed(app, *conversation(2))
         first = app.prunes.plan("s", PlanRequest()).plan_id
         for _ in range(PLANS_KEPT):
@@ -53,10 +53,10 @@ class TestPlanning:
         with pytest.raises(StalePlan, match="no longer known"):
             app.prunes.apply("s", PruneRequest(plan_id=first))
 
-    def test_rates_keywords_anew_when_their_list_is_another(
+    def test_rates_keywords_again_after_a_change_of_their_list(
         self, app: App, planning: Planning
     ) -> None:  # B16
-        """Stored ratings belong to the list they were made with; trying and saving both rate again."""
+        """Stored ratings belong to an earlier list, so trying and saving a list both rate again."""
         followed(
             app, user("the marmalade is ready"), said("ok"), call("c"), result("c", "plain"), user("end")
         )
@@ -72,7 +72,7 @@ class TestPlanning:
         assert planning.make(Session.load(app.environment, "s")).plan.parts["keywords"][-1] == 1.0
 
 
-# What decides a plan besides the messages, and how each is changed.
+# Each input of a plan besides the messages, with a change of it.
 CHANGES: dict[str, Callable[[Any], object]] = {
     "model": lambda app: app.sessions.patch("s", model="claude-sonnet-4-5"),
     "target": lambda app: app.sessions.patch("s", settings={"target_percent": 70}),
@@ -86,14 +86,12 @@ CHANGES: dict[str, Callable[[Any], object]] = {
 }
 
 
-class TestWhatAPlanStandsFor:
-    """A plan's id names it for one state: log, context, settings and limits."""
+class TestValidity:
+    """A plan, which is valid for one state of log, context, settings and limits."""
 
     @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
-    def test_is_gone_once_what_decides_it_is_another(
-        self, app: App, change: Callable[[Any], object]
-    ) -> None:  # X1
-        """A stale plan is refused, and a list that asks for its fates gets current ones."""
+    def test_ends_with_a_change_of_an_input(self, app: App, change: Callable[[Any], object]) -> None:  # X1
+        """A stale plan cannot be applied, and lists show current fates instead."""
         followed(app, *conversation(12), model="gpt-5")
         plan = app.prunes.plan("s", PlanRequest(max_tokens=900)).plan_id
         change(app)
@@ -101,14 +99,14 @@ class TestWhatAPlanStandsFor:
             app.prunes.apply("s", PruneRequest(plan_id=plan))
         assert app.messages.page("s", plan_id=plan).plan_id is None
 
-    def test_holds_through_what_decides_nothing(self, app: App) -> None:
-        """A title, and the same value once more."""
+    def test_survives_other_changes(self, app: App) -> None:
+        """A new title and an unchanged value leave the plan valid."""
         followed(app, *conversation(12), model="gpt-5")
         plan = app.prunes.plan("s", PlanRequest(max_tokens=900)).plan_id
         app.sessions.patch("s", title="another", model="gpt-5", automatic=False)
         assert app.prunes.apply("s", PruneRequest(plan_id=plan)).operation.n == 1
 
-    def test_holds_when_the_settings_it_tried_are_saved(self, app: App) -> None:  # X4
+    def test_survives_saving_its_tried_settings(self, app: App) -> None:  # X4
         """Saving the tried settings does not make the plan stale."""
         followed(app, *conversation(12), model="gpt-5")
         tried = {"strategy": "score", "weights": {"recency": 60}}

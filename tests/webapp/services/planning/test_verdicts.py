@@ -1,4 +1,4 @@
-"""The verdict on a session: in a list without a plan, by itself with the price of one."""
+"""The verdict on a session: without a plan in lists, and with the price of a plan on its page."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MODEL = "claude-sonnet-4-5"
 
 
 def read(n: int, path: str, words: int) -> list[dict[str, Any]]:
-    """A file that is read, by message lists: the call and its output."""
+    """Return the messages of a file read: the call and its output."""
     asked = {"name": "read_file", "arguments": json.dumps({"path": path})}
     text = f"{path} version {n} " + "some words of it " * words
     return [
@@ -28,7 +28,7 @@ def read(n: int, path: str, words: int) -> list[dict[str, Any]]:
 
 
 def reading(app: App, reads: int, words: int = 2_500, **given: Any) -> str:
-    """A managed session that has read spec.md so often, in as many turns."""
+    """Create a session that reads spec.md in each of `reads` turns; return its id."""
     session = app.sessions.create(**{"model": MODEL, **given}).id
     for n in range(reads):
         asked = [wire("user", f"question {n}"), *read(n, "docs/spec.md", words)]
@@ -37,10 +37,10 @@ def reading(app: App, reads: int, words: int = 2_500, **given: Any) -> str:
 
 
 class TestVerdicts:
-    """Verdicts with the price of the plan that their action opens."""
+    """Verdicts, with the price of the plan that their action opens."""
 
-    def test_name_redundant_reads_and_open_the_plan_that_clears_them(self, app: App) -> None:  # X18
-        """The action's plan frees the stated tokens after the stated calls, and drops nothing."""
+    def test_name_superseded_reads_and_the_plan_that_clears_them(self, app: App) -> None:  # X18
+        """The action's plan shortens the named outputs and pays back after the stated calls."""
         session = reading(app, 6)
         found = app.verdicts.of(session)
         assert (found.kind, found.safety) == ("clear", "Can be undone.")
@@ -50,23 +50,23 @@ class TestVerdicts:
         assert (plan.removed_count, plan.shortened_count) == (0, 5)
         assert f"pays back after {plan.cache.break_even_calls} call" in found.text
 
-    def test_need_nothing_once_they_are_cleared(self, app: App) -> None:  # X18
-        """After the action no advice is left."""
+    def test_need_nothing_after_their_action(self, app: App) -> None:  # X18
+        """After the action the verdict advises nothing."""
         session = reading(app, 6)
         action = app.verdicts.of(session).action
         assert action is not None
         app.prunes.apply(session, PruneRequest(max_tokens=action.max_tokens))
         assert app.verdicts.of(session).kind == "fine"
 
-    def test_weigh_the_price_by_the_pace_of_the_session(self, app: App) -> None:  # X18
-        """Close to the target, too few calls are left for clearing to pay back."""
+    def test_compare_the_price_with_the_calls_left(self, app: App) -> None:  # X18
+        """Close to the target too few calls are left to pay back."""
         session = reading(app, 6)
         tokens = app.sessions.get(session).pruned.tokens
         app.sessions.patch(session, settings={"cap_tokens": tokens + 500})
         assert app.verdicts.of(session).kind == "fine"
 
-    def test_say_what_a_prune_frees_above_the_target(self, app: App) -> None:  # X18
-        """The list says about how much until a plan was made, and the price from then on."""
+    def test_advise_a_prune_above_the_target(self, app: App) -> None:  # X18
+        """The list has no price before a plan is made; the session's own verdict has one."""
         session = reading(app, 4, settings={"cap_tokens": 20_000, "stage_superseded": False})
         listed, own = app.sessions.get(session).verdict, app.verdicts.of(session)
         assert listed.kind == own.kind
@@ -76,15 +76,15 @@ class TestVerdicts:
         assert "pays back" in own.text
         assert "pays back" not in listed.text
 
-    def test_of_a_list_makes_no_plan(self, app: App, monkeypatch: pytest.MonkeyPatch) -> None:  # X18
-        """Thousands of sessions are judged from their rows."""
+    def test_of_a_list_need_no_plan(self, app: App, monkeypatch: pytest.MonkeyPatch) -> None:  # X18
+        """Lists judge sessions from their rows."""
         reading(app, 4)
         monkeypatch.setattr(Planning, "make", None)
         (listed,) = app.sessions.list(sort="verdict")
         assert listed.verdict.kind == "fine"
 
     def test_order_the_list(self, app: App) -> None:  # X18
-        """Sessions that need something done come first, whatever came last."""
+        """Sessions that need an action come first, before newer ones."""
         full = reading(app, 4, settings={"cap_tokens": 5_000})
         calm, empty = reading(app, 1), app.sessions.create(model=MODEL).id
         assert [one.id for one in app.sessions.list(sort="verdict")] == [full, calm, empty]
@@ -92,10 +92,10 @@ class TestVerdicts:
 
 
 class TestPrices:
-    """Remembered, so that lists and the session's own page say the same."""
+    """Prices, stored so that lists and the session page agree."""
 
-    def test_are_those_of_every_list_from_then_on(self, app: App) -> None:  # X18
-        """The row has the sentence of the session's page, and the place in the order that follows from it."""
+    def test_appear_in_later_lists(self, app: App) -> None:  # X18
+        """The row has the verdict of the session page and its place in the order."""
         session, calm = reading(app, 6), reading(app, 1)
         own = app.verdicts.of(session)
         rows = app.sessions.list(sort="verdict")
@@ -103,8 +103,8 @@ class TestPrices:
         assert (rows[0].id, rows[0].verdict) == (session, own)
         assert calm in {row.id for row in rows[1:]}
 
-    def test_stay_while_the_session_only_grows(self, app: App) -> None:  # X18
-        """The sentence does not come and go with each message; the answer says that its price is one of before."""
+    def test_stay_while_the_session_grows(self, app: App) -> None:  # X18
+        """The verdict does not flicker with each message; it is marked as not priced again."""
         session = reading(app, 6)
         own = app.verdicts.of(session)
         app.ingest.append_messages(session, [wire("user", "go on")])
@@ -113,7 +113,7 @@ class TestPrices:
         assert app.verdicts.of(session).priced
 
     @pytest.mark.parametrize("act", ["prune", "undo", "settings"])
-    def test_go_with_an_operation_or_other_settings(self, app: App, act: str) -> None:  # X18
+    def test_end_with_an_operation_or_other_settings(self, app: App, act: str) -> None:  # X18
         """A price for an earlier context is not shown."""
         session = reading(app, 6)
         action = app.verdicts.of(session).action
@@ -129,7 +129,7 @@ class TestPrices:
         assert (listed.kind, listed.priced) == ("fine", False)
         assert app.verdicts.of(session).kind == ("clear" if act == "undo" else "fine")
 
-    def test_are_told_only_where_they_change_what_is_said(self, app: App) -> None:  # X18
+    def test_cause_an_event_only_if_the_verdict_changes(self, app: App) -> None:  # X18
         """Judging the same session again sends no event."""
         calm, session = reading(app, 1), reading(app, 6)
         events = heard(app)
@@ -139,10 +139,10 @@ class TestPrices:
 
 
 class TestJudging:
-    """The plans that verdicts of a list lack, made afterwards."""
+    """Judging in the background: pricing the verdicts of a list."""
 
-    def test_brings_the_list_to_what_the_sessions_say(self, app: App) -> None:  # X18
-        """Each session that was listed without its price is judged, and the others are left alone."""
+    def test_prices_every_listed_session(self, app: App) -> None:  # X18
+        """Each session listed without a price is judged."""
         for _ in range(3):
             reading(app, 6)
         empty = app.sessions.create(model=MODEL).id
@@ -150,7 +150,7 @@ class TestJudging:
         until(lambda: all(one.verdict.priced for one in app.sessions.list()))
         assert {one.verdict.kind for one in app.sessions.list() if one.id != empty} == {"clear"}
 
-    def test_passes_over_a_session_that_was_deleted(self, app: App) -> None:  # X18
+    def test_skips_a_deleted_session(self, app: App) -> None:  # X18
         """The next session is still judged."""
         gone, session = reading(app, 1), reading(app, 6)
         rows = [app.sessions.get(gone), app.sessions.get(session)]

@@ -1,4 +1,4 @@
-"""Copies of calls: sessions, branches, side calls, and the switch."""
+"""Copies of calls through the proxy: their sessions, side calls, and the switch for pruning."""
 
 from __future__ import annotations
 
@@ -19,12 +19,6 @@ from webapp.services.catalog.retention import DAY_MS
 from webapp.services.proxied.calls import LONGEST_WAIT_MS
 
 
-@pytest.fixture(autouse=True)
-def hints_folder(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keep the scripts of a test to itself."""
-    monkeypatch.setenv("COPPICE_HINTS", str(tmp_path / "hints"))
-
-
 def user(text: str) -> Any:
     """Return a message of the user."""
     return {"role": "user", "content": text}
@@ -38,7 +32,7 @@ def said(text: str) -> Any:
 def take(
     client: Client, messages: list[Any], answer: str = "Yes.", session: str = "proxy-s", **more: Any
 ) -> Any:
-    """Hand over a call of chat completions; return the server's answer."""
+    """Send the copy of a chat-completions call; return the server's answer."""
     fields = {name: more.pop(name) for name in ("tools", "model") if name in more}
     usage = {"prompt_tokens": 100, "completion_tokens": 10}
     document: dict[str, Any] = {"id": f"c{len(messages)}{answer}", "model": "gpt-5.1", "usage": usage}
@@ -52,7 +46,7 @@ def take(
 
 
 def session(client: Client, name: str = "proxy-s") -> Any:
-    """Return a session."""
+    """Return a session as the API answers it."""
     return client.get(f"/api/sessions/{name}").get_json()
 
 
@@ -81,23 +75,23 @@ class TestACall:
     """A stored copy of a call."""
 
     def test_is_appended_once(self, client: Client) -> None:  # X13
-        """The same call again, as after a lost answer of ours, adds nothing of the request."""
+        """The next call of a conversation adds only its new messages."""
         assert take(client, [user("a")]).get_json() == {"session_id": "proxy-s", "added": 2}
         take(client, [user("a"), said("Yes."), user("b")], "No.")
         assert session(client)["messages"] == 4
 
-    def test_that_was_refused_makes_no_session(self, client: Client) -> None:  # X13
-        """A 400 or 529 says nothing of a conversation."""
+    def test_that_failed_creates_no_session(self, client: Client) -> None:  # X13
+        """A call with an error status is no part of a conversation."""
         assert take(client, [user("a")], status=529).get_json() == {"session_id": None, "added": 0}
 
-    def test_whose_answer_broke_off_has_its_question(self, client: Client) -> None:  # X13
-        """The retry finds the same session, and its answer is the one."""
+    def test_with_a_broken_answer_keeps_its_question(self, client: Client) -> None:  # X13
+        """The retry continues the same session with its answer."""
         take(client, [user("a")], whole=False)
         take(client, [user("a")], "Yes.")
         assert session(client)["messages"] == 2
 
-    def test_on_the_side_is_no_part_of_the_conversation(self, client: Client) -> None:  # X13
-        """A title that a client asks for under the session's name is a session below it."""
+    def test_on_the_side_gets_its_own_session(self, client: Client) -> None:  # X13
+        """A client's request for a title becomes a session below the conversation."""
         take(client, [user("a")], tools=TOOLS)
         take(client, [user("Make a title")], "A title")
         assert session(client)["messages"] == 2
@@ -106,15 +100,15 @@ class TestACall:
         ]
         assert len(below) == 1
 
-    def test_after_a_compaction_begins_the_context_again(self, client: Client) -> None:  # X13
-        """The same tools with another beginning are the agent's own compaction."""
+    def test_after_a_compaction_starts_a_new_context(self, client: Client) -> None:  # X13
+        """The same tools with another beginning mean that the client compacted."""
         take(client, [user("a")], tools=TOOLS)
         take(client, [user("Summary of all so far")], tools=TOOLS)
         assert session(client)["agent"]["messages"] == 2
         marks = client.get("/api/sessions/proxy-s/timeline").get_json()["changes"]
         assert [one["kind"] for one in marks] == ["compaction"]
 
-    def test_with_an_answer_in_other_words_says_what_is_sent(self, client: Client) -> None:  # X13
+    def test_with_a_changed_answer_keeps_the_sent_form(self, client: Client) -> None:  # X13
         """If a client changes an answer before sending it back, the changed form is kept."""
         take(client, [user("a")], "Yes.")
         take(client, [user("a"), said("No!"), user("b")])
@@ -122,29 +116,29 @@ class TestACall:
         assert "No!" in texts
         assert session(client)["messages"] == 4
 
-    def test_counts_tools_as_a_region(self, client: Client) -> None:  # X13, X11
-        """Tool definitions are counted apart, and again where they change."""
+    def test_counts_tools_as_their_own_region(self, client: Client) -> None:  # X13, X11
+        """Tool definitions are counted apart from messages."""
         take(client, [user("a")], tools=TOOLS)
         regions = {one["name"] for one in session(client)["agent"]["regions"]}
         assert "tools" in regions
 
     @pytest.mark.parametrize("request_text", ["", "[]", "{}", '{"messages": []}', '{"messages": 3}'])
     def test_that_cannot_be_read_is_refused(self, client: Client, request_text: str) -> None:  # X13
-        """The proxy gets the reason."""
+        """The proxy gets an error."""
         assert take(client, [user("a")], request=request_text).status_code in (400, 422)
 
 
 class TestTheSwitch:
     """Pruning by the proxy, session by session."""
 
-    def test_is_off_at_first(self, client: Client) -> None:  # X13
+    def test_is_off_by_default(self, client: Client) -> None:  # X13
         """The proxy observes until pruning is switched on; no script is written for it."""
         take(client, [user("a")])
         assert session(client)["proxy"]["prunes"] is False
         assert hints.read("proxy-s", hints.EDITS, hints.proxy_folder()) == {}
 
-    def test_writes_the_script_and_takes_it_back(self, app: App, client: Client) -> None:  # X13
-        """The script names the messages by the keys of the proxy; a deleted session leaves none."""
+    def test_writes_and_removes_the_script(self, app: App, client: Client) -> None:  # X13
+        """The script of a session has its edits, and is deleted with the session."""
         take(client, [user("a")])
         client.patch("/api/sessions/proxy-s", json={"proxy_prunes": True})
         mid = client.get("/api/sessions/proxy-s/messages?sort=oldest").get_json()["messages"][1]["id"]
@@ -158,20 +152,20 @@ class TestTheSwitch:
         assert app.proxy_scripts.drained(30)
         assert hints.read("proxy-s", hints.EDITS, hints.proxy_folder()) == {}
 
-    def test_is_not_for_other_sessions(self, client: Client) -> None:  # X13
+    def test_is_refused_for_other_sessions(self, client: Client) -> None:  # X13
         """A session that no proxy sees cannot be switched on."""
         client.post("/api/sessions", json={"id": "mine"})
         assert client.patch("/api/sessions/mine", json={"proxy_prunes": True}).status_code == 409
 
-    def test_is_not_for_subscriptions(self, client: Client) -> None:  # X13
-        """Requests with a subscription's token are never changed."""
+    def test_is_refused_for_subscriptions(self, client: Client) -> None:  # X13
+        """Requests with the token of a subscription are never changed."""
         take(client, [user("a")], subscription=True)
         assert client.patch("/api/sessions/proxy-s", json={"proxy_prunes": True}).status_code == 409
 
 
 @pytest.mark.parametrize("sample", CALLS, ids=lambda sample: sample.name)
 def test_an_odd_value_in_a_call_harms_nothing(app: App, sample: Sample) -> None:  # X13
-    """An odd value anywhere in a request or answer is skipped or refused with one of our errors."""
+    """An odd value anywhere in a request or answer is skipped or refused with a typed error."""
     for number, (_, broken) in enumerate(with_odd_values(sample.data)):
         with suppress(CoppiceError):
             app.calls.take(replace(call_of(sample, broken), session=f"odd-{number % 5}"))

@@ -1,4 +1,4 @@
-"""A session that is both followed and proxied: one session, counted once."""
+"""A session both followed and proxied, which is one session and counted once."""
 
 from __future__ import annotations
 
@@ -25,14 +25,8 @@ SAID = "Both files say nothing of interest, so I stop here."
 OUTPUT = "output of a tool " * 400
 
 
-@pytest.fixture(autouse=True)
-def hints_folder(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keep the scripts of a test to itself."""
-    monkeypatch.setenv("COPPICE_HINTS", str(tmp_path / "hints"))
-
-
 def written() -> Iterator[Record]:
-    """A transcript as Claude Code writes it: one row a block, and usage from before the answer's end."""
+    """Yield a transcript as Claude Code writes it: one row per block, with usage from before the answer's end."""
 
     def row(name: str, message: Message, call: str = "", usage: Usage | None = None) -> Entry:
         key = f"{call}:req_1" if call else None
@@ -48,7 +42,7 @@ def written() -> Iterator[Record]:
 
 
 def follow(app: App, records: Iterator[Record] | None = None) -> None:
-    """Append a transcript to the session that its agent names."""
+    """Append a transcript to its session."""
     app.ingest.ensure(NAME, "claude-code")
     app.ingest.append_records(NAME, records or written())
 
@@ -68,7 +62,7 @@ LATER: list[Any] = [*HISTORY, {"role": "assistant", "content": [{"type": "text",
 def take(
     client: Client, messages: list[Any], answer: str = "msg_2", session: str = f"proxy-{NAME}", **more: Any
 ) -> Any:
-    """Hand over a call of Claude Code."""
+    """Send the copy of a call of Claude Code; return the server's answer."""
     usage = {"input_tokens": 1000, "cache_read_input_tokens": 4000, "output_tokens": 250}
     said: dict[str, Any] = {
         "id": answer,
@@ -98,7 +92,7 @@ def session(client: Client) -> Any:
 
 
 def outputs(app: App) -> list[tuple[str, int, int, int]]:
-    """Return key, input, output and cached tokens of each call."""
+    """Return the key and the input, output and cached tokens of each call."""
     key = app.store.sessions.get(NAME).key
     return [
         (c.call_key, c.input_tokens, c.output_tokens, c.cached_tokens) for c in app.store.usage.calls(key)
@@ -106,10 +100,10 @@ def outputs(app: App) -> list[tuple[str, int, int, int]]:
 
 
 class TestOneSession:
-    """The call and the transcript are matched in any of several ways."""
+    """The session of calls and a transcript that belong together."""
 
-    def test_adds_no_message_and_no_second_session(self, app: App, client: Client) -> None:  # X13
-        """The transcript has the text; the call says that it went through the proxy."""
+    def test_gets_no_message_twice(self, app: App, client: Client) -> None:  # X13
+        """The transcript has the text, and the call is only counted."""
         follow(app)
         before = session(client)["messages"]
         assert take(client, HISTORY) == {"session_id": NAME, "added": 0}
@@ -117,15 +111,15 @@ class TestOneSession:
         assert session(client)["messages"] == before
         assert session(client)["proxy"]["calls"] == 1
 
-    def test_has_the_exact_usage_once(self, app: App, client: Client) -> None:  # X13, X5
-        """Claude Code writes a row before its answer has ended: the output of the call is the provider's."""
+    def test_has_the_usage_of_the_provider(self, app: App, client: Client) -> None:  # X13, X5
+        """Claude Code writes usage before its answer ends, so the provider's output replaces it."""
         follow(app)
         assert outputs(app) == [("msg_1:req_1", 1000, 3, 0), ("msg_2:req_1", 5000, 2, 0)]
         take(client, HISTORY)
         assert outputs(app) == [("msg_1:req_1", 1000, 3, 0), ("msg_2:req_1", 5000, 250, 4000)]
 
-    def test_has_it_also_where_the_transcript_comes_later(self, app: App, client: Client) -> None:  # X13, X5
-        """The copy of a call may arrive before the row; rows that arrive again do not undo it."""
+    def test_has_the_usage_of_the_provider_in_any_order(self, app: App, client: Client) -> None:  # X13, X5
+        """The copy of a call may arrive before the row, and a repeated row does not replace it."""
         rows = list(written())
         follow(app, iter(rows[:-1]))
         take(client, HISTORY)
@@ -133,8 +127,8 @@ class TestOneSession:
         app.ingest.append_records(NAME, rows[-1:])
         assert outputs(app)[-1] == ("msg_2:req_1", 5000, 250, 4000)
 
-    def test_takes_over_what_the_proxy_saw_first(self, app: App, client: Client) -> None:  # X13
-        """The proxy's session lasts until the transcript is found."""
+    def test_replaces_the_session_of_the_proxy(self, app: App, client: Client) -> None:  # X13
+        """The session of the proxy ends when the transcript appears, and its switch is kept."""
         take(client, [FIRST], "msg_1")
         assert listed(client) == [f"proxy-{NAME}"]
         client.patch(f"/api/sessions/proxy-{NAME}", json={"proxy_prunes": True})
@@ -163,15 +157,15 @@ class TestOneSession:
         assert take(client, HISTORY, session="", fields=fields)["session_id"] == NAME
         assert listed(client) == [NAME]
 
-    def test_is_not_another_of_the_same_words(self, app: App, client: Client) -> None:  # X13
-        """A short text that two conversations share is no proof."""
+    def test_is_not_found_by_a_short_text(self, app: App, client: Client) -> None:  # X13
+        """Two conversations may begin with the same short text."""
         follow(app, iter([Entry(Message("user", (Text("hi"),)), "u", at=NOW)]))
         app.environment.clock = lambda: int(NOW.timestamp() * 1000)
         found = take(client, [{"role": "user", "content": "hi"}], session="")
         assert found["session_id"] != NAME
 
-    def test_has_questions_on_the_side_below_it(self, app: App, client: Client) -> None:  # X13
-        """A title under the session's name is a session below it."""
+    def test_has_side_calls_as_child_sessions(self, app: App, client: Client) -> None:  # X13
+        """A request for a title becomes a child of the session."""
         follow(app)
         take(client, HISTORY)
         take(client, [{"role": "user", "content": "Write a title"}], "msg_t", tools=[])
@@ -181,14 +175,14 @@ class TestOneSession:
         assert len(below) == 1
 
     def test_stays_deleted(self, app: App, client: Client) -> None:  # X13
-        """A session that its user deleted does not come back by its calls."""
+        """A deleted session is not created again by its calls."""
         follow(app)
         client.delete(f"/api/sessions/{NAME}?confirm={NAME}")
         assert take(client, HISTORY) == {"session_id": None, "added": 0}
         assert listed(client) == []
 
-    def test_is_the_sub_agents_too(self, app: App, client: Client) -> None:  # X13
-        """The header names the sub-agent without the word that its file begins with."""
+    def test_is_that_of_a_sub_agent(self, app: App, client: Client) -> None:  # X13
+        """The header names the sub-agent without the prefix of its file."""
         app.ingest.ensure(f"{NAME}.agent-a1", "claude-code", parent_id=NAME)
         app.ingest.append_records(f"{NAME}.agent-a1", [*written()])
         found = take(client, HISTORY, session=f"proxy-{NAME}.a1", parent=f"proxy-{NAME}")
@@ -196,10 +190,10 @@ class TestOneSession:
 
 
 class TestSentPruned:
-    """The switch of such a session."""
+    """The switch for pruned calls of such a session."""
 
     def test_names_the_messages_by_the_keys_of_the_proxy(self, app: App, client: Client) -> None:  # X13
-        """A message is dropped where all rows of it are; a script waits for the first call after the switch."""
+        """The script names the messages of a request whose rows are all dropped."""
         follow(app)
         take(client, HISTORY)
         assert client.patch(f"/api/sessions/{NAME}", json={"proxy_prunes": True}).status_code == 200
@@ -213,8 +207,8 @@ class TestSentPruned:
         assert script["prunes"] is True
         assert script["edits"] == {keys[1]: {"drop": True}, keys[2]: {"drop": True}}
 
-    def test_shortens_each_of_the_results_of_a_message(self, app: App, client: Client) -> None:  # X13
-        """Parallel results are rows of their own in the transcript, and one message of the request."""
+    def test_shortens_each_result_of_a_message(self, app: App, client: Client) -> None:  # X13
+        """Parallel results are separate rows of the transcript, but one message of the request."""
         follow(app)
         take(client, HISTORY)
         key = app.store.sessions.get(NAME).key
@@ -229,10 +223,8 @@ class TestSentPruned:
         script: Any = hints.read(f"proxy-{NAME}", hints.EDITS, hints.proxy_folder())
         assert script["edits"][keys_of(LATER)[2]]["outputs"] == {"t1": "t1", "t2": "t2"}
 
-    def test_counts_a_call_that_was_sent_pruned_for_the_pruned_view(
-        self, app: App, client: Client
-    ) -> None:  # X13
-        """The transcript's usage is then of the pruned context, also where its row is here before the copy."""
+    def test_counts_a_pruned_call_for_the_pruned_view(self, app: App, client: Client) -> None:  # X13
+        """The transcript's usage is then that of the pruned context, even if its row comes before the copy."""
         rows = list(written())
         follow(app, iter(rows[:-1]))
         take(client, [FIRST], "msg_1")
@@ -246,8 +238,8 @@ class TestSentPruned:
         marks = client.get(f"/api/sessions/{NAME}/timeline").get_json()["changes"]
         assert marks == []
 
-    def test_is_switched_off_before_a_call_has_come(self, app: App, client: Client) -> None:  # X13
-        """After a restart of the server the existing script is switched off unchanged."""
+    def test_is_switched_off_before_the_next_call(self, app: App, client: Client) -> None:  # X13
+        """After a restart of the server the script is switched off, and its edits stay."""
         follow(app)
         take(client, HISTORY)
         client.patch(f"/api/sessions/{NAME}", json={"proxy_prunes": True})

@@ -28,10 +28,10 @@ def block(index: int, begins: Any, *deltas: Any) -> list[Any]:
 
 
 class TestAStream:
-    """Events put together."""
+    """An answer assembled from its events."""
 
-    def test_gives_thoughts_texts_and_calls(self) -> None:  # X13
-        """The blocks are as a document would have them, the usage is the last."""
+    def test_gives_reasoning_and_calls(self) -> None:  # X13
+        """Blocks equal those of a whole document, and the last usage counts."""
         events = [
             START,
             *block(
@@ -57,21 +57,21 @@ class TestAStream:
         ]
         assert reply.usage == {"input_tokens": 5, "output_tokens": 9}
 
-    def test_that_broke_off_says_nothing(self) -> None:  # X13
-        """An incomplete answer is ignored."""
+    def test_that_broke_off_is_ignored(self) -> None:  # X13
+        """An incomplete answer gives no reply."""
         assert reply_of("anthropic", stream(START, *block(0, {"type": "text", "text": ""}))) is None
         assert reply_of("openai", stream({"choices": [{"delta": {"content": "a"}}]})) is None
         assert reply_of("responses", stream({"type": "response.output_item.done", "item": {}})) is None
 
-    def test_of_rubbish_says_nothing(self) -> None:  # X13
-        """Bytes that are not events are ignored."""
+    def test_of_invalid_bytes_is_ignored(self) -> None:  # X13
+        """Bytes without events give no reply."""
         for wire_format in ("anthropic", "openai", "responses"):
             assert reply_of(wire_format, "\x00 rubbish") is None
             assert reply_of(wire_format, "[]") is None
             assert reply_of(wire_format, '{"error": {}}') is None
 
-    def test_takes_items_as_they_were_done(self) -> None:  # X13
-        """A last event without output has had its items one by one."""
+    def test_collects_completed_items(self) -> None:  # X13
+        """A last event without output follows events with its items."""
         item = {"type": "message", "role": "assistant", "content": []}
         done = {"type": "response.output_item.done", "output_index": 0, "item": item}
         ended = {"type": "response.completed", "response": {"status": "completed", "output": [], "id": "r"}}

@@ -1,4 +1,4 @@
-"""Copies of calls from a user's own machine: they reach the sessions of that user alone."""
+"""Copies of calls from a user's machine, which reach only the sessions of that user."""
 
 from __future__ import annotations
 
@@ -16,15 +16,9 @@ from webapp.app import App
 Take = Callable[..., Any]
 
 
-@pytest.fixture(autouse=True)
-def hints_folder(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keep the scripts of a test to itself."""
-    monkeypatch.setenv("COPPICE_HINTS", str(tmp_path / "hints"))
-
-
 @pytest.fixture
 def take(app: App, client: Client) -> Take:
-    """Return a function that hands over a call in a user's name; "" has a token without one."""
+    """A function that sends the copy of a call with a user's token; "" has a token without a user."""
     tokens = {name: app.keys.make(name, SENDER)[1] for name in ("ada", "eve", "")}
 
     def taken(by: str, text: str = "a", session: str = "", **more: Any) -> Any:
@@ -46,26 +40,26 @@ def take(app: App, client: Client) -> Take:
 
 
 def pushed(app: App, session_id: str, owner: str) -> None:
-    """Make a session as another machine pushes it."""
+    """Create a session as another machine pushes it."""
     app.ingest.ensure(session_id, "claude-code", state={"owner": owner, "host": "laptop"} if owner else {})
     app.ingest.append_records(session_id, entries(user("a long enough first question"), said("an answer")))
 
 
 def messages(app: App, session_id: str) -> int:
-    """Return how many messages a session has."""
+    """Return the number of messages of a session."""
     return app.sessions.get(session_id).messages
 
 
 class TestCallsOfAUser:
-    """Calls that come with a sender's token."""
+    """Calls sent with the token of a user."""
 
-    def test_make_a_session_of_that_user(self, app: App, take: Take) -> None:
-        """As pushed transcripts do."""
+    def test_create_a_session_of_that_user(self, app: App, take: Take) -> None:
+        """The session belongs to the user, like a pushed transcript."""
         take("ada", session="proxy-s")
         assert app.sessions.get("proxy-s").user == "ada"
 
-    def test_are_not_added_to_the_proxied_session_of_another(self, app: App, take: Take) -> None:
-        """Not by its name, not as a sub-agent of it, and nothing of it changes."""
+    def test_cannot_extend_the_proxied_session_of_another(self, app: App, take: Take) -> None:
+        """They are refused under its name and as its sub-agent, and it does not change."""
         take("ada", session="proxy-s")
         before = app.store.sessions.get("proxy-s").version
         assert take("eve", "forged", "proxy-s").status_code == 409
@@ -73,16 +67,16 @@ class TestCallsOfAUser:
         assert app.store.sessions.get("proxy-s").version == before
         assert app.store.sessions.find("proxy-e") is None
 
-    def test_are_not_added_to_the_followed_session_of_another(self, app: App, take: Take) -> None:
-        """Neither to one that was pushed, nor to one of the server's own agents."""
+    def test_cannot_extend_the_followed_session_of_another(self, app: App, take: Take) -> None:
+        """This holds for a pushed session and for one of the server's own agents."""
         for name, owner in (("s", "ada"), ("t", "")):
             pushed(app, name, owner)
             take("eve", "forged", f"proxy-{name}")
             take("eve", "forged", prompt_cache_key=name)
             assert app.sessions.get(name).proxy is None
 
-    def test_do_not_find_the_session_of_another_by_its_messages(self, app: App, take: Take) -> None:
-        """Two users may ask the same, and neither learns the id of the other's session."""
+    def test_never_join_the_session_of_another_by_its_messages(self, app: App, take: Take) -> None:
+        """Two users may ask the same; neither learns the id of the other's session."""
         first = take("ada").json["session_id"]
         asked = [{"role": "user", "content": "a"}, {"role": "assistant", "content": "Yes."}]
         later = take("eve", messages=[*asked, {"role": "user", "content": "b"}]).json["session_id"]
@@ -90,20 +84,20 @@ class TestCallsOfAUser:
         again = take("ada", messages=[*asked, {"role": "user", "content": "b"}]).json["session_id"]
         assert again == first
 
-    def test_join_the_transcript_that_the_user_pushes(self, app: App, take: Take) -> None:
-        """As on one machine."""
+    def test_join_the_pushed_transcript_of_the_user(self, app: App, take: Take) -> None:
+        """The call belongs to the pushed session, as on one machine."""
         pushed(app, "s", "ada")
         assert take("ada", session="proxy-s").json == {"session_id": "s", "added": 0}
 
-    def test_are_not_taken_over_by_a_transcript_of_another(self, app: App, take: Take) -> None:
-        """A pushed session of the same name deletes nothing of another user."""
+    def test_are_not_replaced_by_a_transcript_of_another(self, app: App, take: Take) -> None:
+        """A pushed session of the same name does not replace another user's session."""
         take("ada", session="proxy-s")
         pushed(app, "s", "eve")
         assert messages(app, "proxy-s") == 2
         assert take("ada", "b", "proxy-s").json["session_id"] == "proxy-s"
 
-    def test_of_a_token_without_a_name_join_every_session(self, app: App, take: Take) -> None:
-        """Such a token is bound to no user, like the proxy of the server's own machine."""
+    def test_with_a_token_of_no_user_join_any_session(self, app: App, take: Take) -> None:
+        """Such a token acts like the proxy on the server's machine."""
         pushed(app, "s", "ada")
         pushed(app, "t", "")
         assert take("", session="proxy-s").json["session_id"] == "s"

@@ -1,4 +1,4 @@
-"""Automatic changes of a context: prunes above the target, the emergency path above the usable tokens."""
+"""Automatic changes of a context: a prune above the target, and the emergency above the usable tokens."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ WINDOW = 32_768
 
 @pytest.fixture(autouse=True)
 def small(app: App) -> None:
-    """Return a model with a small window: 32,768 tokens, 25,396 of them usable, with a target of 26,214."""
+    """Define a model with a window of 32,768 tokens, 25,396 of them usable, and a target of 26,214."""
     app.models.put("small", window=WINDOW)
 
 
 def words(n: int, tokens: int) -> dict[str, Any]:
-    """A message of about so many tokens."""
+    """Return a message of about `tokens` tokens."""
     return wire("user" if n % 2 else "assistant", f"{n} " + "use src/parser.py " * (tokens // 5))
 
 
 def automatic(app: App, **rules: Any) -> str:
-    """A session that is managed by itself."""
+    """Create a session with automatic pruning; return its id."""
     session = managed(app, model="small", settings=rules)
     app.sessions.patch(session, automatic=True)
     return session
@@ -50,15 +50,15 @@ def estimate(app: App, session: str) -> tuple[int, int]:
 
 
 def emergencies(events: list[Any]) -> list[ContextPruned]:
-    """The events of emergencies among these."""
+    """Return the events of emergencies."""
     return [e for e in events if isinstance(e, ContextPruned) and e.reason == "emergency"]
 
 
 class TestSummarising:
     """Automatic summaries above the target, with the strategy of that name."""
 
-    def test_happens_in_the_append_that_crosses_the_target(self, app: App) -> None:  # S3, X9
-        """One prune by a summary, to the aim; the answer to the append tells of it."""
+    def test_happens_during_the_append_that_crosses_the_target(self, app: App) -> None:  # S3, X9
+        """One prune by a summary cuts to the aim, and the answer to the append reports it."""
         session = automatic(app, strategy="summarise")
         answers = [
             app.ingest.append_messages(session, [words(n, 1_000) for n in range(start, start + 8)])
@@ -76,7 +76,7 @@ class TestSummarising:
     def test_never_fails_an_append(
         self, app: App, monkeypatch: pytest.MonkeyPatch, error: Exception
     ) -> None:  # C9
-        """A failed summary is replaced by pruning by score."""
+        """If the summary fails, the context is pruned by score."""
 
         def fail(*_: object, **__: object) -> None:
             raise error
@@ -90,7 +90,7 @@ class TestSummarising:
         assert list(app.verify()) == []
 
     def test_comes_before_the_emergency_in_a_small_window(self, app: App) -> None:  # S3, C5
-        """A plan is tried first, even if fewer tokens are usable than the target."""
+        """A plan is tried first, even if the usable tokens are fewer than the target."""
         app.models.put("tiny", window=16_384)
         session = automatic(app, strategy="summarise")
         app.sessions.patch(session, model="tiny")
@@ -102,7 +102,7 @@ class TestSummarising:
         assert emergencies(events) == []
         assert len(app.summarising.list(session).summaries) > 1
 
-    def test_is_left_to_a_model_while_the_context_fits(self, app: App) -> None:  # P5, S4
+    def test_uses_a_model_while_the_context_fits(self, app: App) -> None:  # P5, S4
         """The model works in the background; the append does not wait for it."""
         asked, go = threading.Event(), threading.Event()
 
@@ -113,7 +113,7 @@ class TestSummarising:
 
         background = by_a_model(app, write)
         try:
-            # The target has to come before what is usable, so that there is time.
+            # A target below the usable tokens leaves time for the model.
             session = automatic(app, strategy="summarise", target_percent=50.0, aim_percent=30.0)
             events = heard(app)
             answer = app.ingest.append_messages(session, [words(n, 1_000) for n in range(18)])
@@ -131,7 +131,7 @@ class TestSummarising:
             go.set()
             background.close()
 
-    def test_does_not_wait_for_a_model_above_what_is_usable(self, app: App) -> None:  # C5, P5
+    def test_does_not_wait_for_a_model_above_the_usable_tokens(self, app: App) -> None:  # C5, P5
         """The built-in summariser writes the summary during the append."""
         background = by_a_model(app, lambda *_: Written("", "not to be asked"))
         try:
@@ -146,7 +146,7 @@ class TestSummarising:
 
 
 def by_a_model(app: App, write: Any) -> Background:
-    """Everything that happens by itself, with a model that writes summaries."""
+    """Install automatic changes whose summaries `write` makes; return their background work."""
     app.background.close()
     summarising = Summarising(app.environment, app.histories, write)
     covering = Covering(app.environment, summarising)
@@ -158,10 +158,10 @@ def by_a_model(app: App, write: Any) -> Background:
 
 
 class TestTheEmergency:
-    """The emergency path, taken when the messages that no plan may drop exceed the usable tokens."""
+    """The emergency path, used if messages that no plan may drop exceed the usable tokens."""
 
-    def test_is_reached_in_the_append_and_ends_within_the_budget(self, app: App) -> None:  # S5, C5
-        """The emergency is an operation with its own actor and numbers; the log keeps everything, and undo works."""
+    def test_cuts_to_the_budget_during_the_append(self, app: App) -> None:  # S5, C5
+        """The emergency is an operation with its own actor, the log keeps all messages, and undo restores them."""
         session = automatic(app, fresh_tail=16)
         app.ingest.append_messages(session, [words(n, 1_700) for n in range(16)])
         newest, *_ = app.operations.list(session)
@@ -175,8 +175,8 @@ class TestTheEmergency:
         assert context_numbers(app, session) == list(range(1, 17))
         assert list(app.verify()) == []
 
-    def test_leaves_alone_what_is_above_the_target_and_usable(self, app: App) -> None:  # B7, X9
-        """Protected messages stay as long as the model takes them; the plan reports the excess."""
+    def test_leaves_protected_messages_that_are_usable(self, app: App) -> None:  # B7, X9
+        """Protected messages above the target stay while they are usable, and the plan reports the excess."""
         session = automatic(app, fresh_tail=16, target_percent=50.0, aim_percent=30.0)
         app.ingest.append_messages(session, [words(n, 1_300) for n in range(16)])
         one = app.sessions.get(session)
@@ -184,8 +184,8 @@ class TestTheEmergency:
         assert app.operations.list(session) == []
         assert app.prunes.plan(session, PlanRequest()).over_budget is not None
 
-    def test_is_not_called_for_by_every_message_after_it(self, app: App) -> None:  # X9
-        """It cuts to a tenth below the limit, which leaves room for more messages."""
+    def test_is_not_repeated_for_each_later_message(self, app: App) -> None:  # X9
+        """It cuts below the limit, which leaves room for more messages."""
         session = automatic(app, fresh_tail=16)
         app.ingest.append_messages(session, [words(n, 1_700) for n in range(16)])
         events = heard(app)
@@ -195,8 +195,8 @@ class TestTheEmergency:
         tokens, usable = estimate(app, session)
         assert tokens <= usable
 
-    def test_is_refused_once_where_the_system_prompt_alone_is_too_much(self, app: App) -> None:  # C5, X9
-        """The error has the numbers; it is tried again only after the context has grown."""
+    def test_is_refused_once_for_a_too_large_system_prompt(self, app: App) -> None:  # C5, X9
+        """The problem is reported with its numbers, and again only after the context has grown."""
         session = automatic(app)
         events = heard(app)
         app.ingest.append_messages(session, [wire("system", "use src/parser.py " * 6_000)])
@@ -209,8 +209,8 @@ class TestTheEmergency:
         app.ingest.append_messages(session, [words(9, 2_500)])
         assert len([e for e in events if isinstance(e, ProblemReported)]) == 2
 
-    def test_takes_nothing_where_nothing_is_usable(self, app: App) -> None:  # C2, C5
-        """No cut could make the context fit: all of it stays, the newest too, and a problem is reported once."""
+    def test_changes_nothing_if_nothing_is_usable(self, app: App) -> None:  # C2, C5
+        """No cut could make the context fit, so all messages stay, and a problem is reported once."""
         session = automatic(app)
         app.ingest.append_messages(session, [words(n, 60) for n in range(12)])
         app.settings.put({"response_reserve": WINDOW})
@@ -222,8 +222,8 @@ class TestTheEmergency:
         assert "nothing of the window of 32,768 tokens is usable" in told.message
         assert len(app.context.get(session).messages) > 0
 
-    def test_backs_off_where_the_system_prompt_leaves_hardly_any_room(self, app: App) -> None:  # X9
-        """One emergency, and not one for every message."""
+    def test_happens_once_with_a_large_system_prompt(self, app: App) -> None:  # X9
+        """A system prompt that leaves little room does not cause an emergency for every message."""
         session = automatic(app)
         app.ingest.append_messages(session, [wire("system", "use src/parser.py " * 4_350)])
         tokens, usable = estimate(app, session)
@@ -233,8 +233,8 @@ class TestTheEmergency:
             app.ingest.append_messages(session, [words(n, 220)])
         assert len(emergencies(events)) == 1
 
-    def test_is_not_reached_where_nothing_is_to_happen_by_itself(self, app: App) -> None:  # X9
-        """Automatic changes are off by default."""
+    def test_is_off_by_default(self, app: App) -> None:  # X9
+        """A session without automatic pruning is not changed, even above the limit."""
         session = managed(app, model="small", settings={"fresh_tail": 16})
         app.ingest.append_messages(session, [words(n, 1_700) for n in range(16)])
         assert app.operations.list(session) == []
@@ -252,10 +252,10 @@ class TestTheEmergency:
         st.sampled_from(["foresight", "summarise", "newest_first"]),
     )
     @settings(max_examples=15)
-    def test_leaves_nothing_above_what_is_usable(
+    def test_always_leaves_a_context_that_fits(
         self, app: App, said: list[tuple[str, int]], tail: int, strategy: str
     ) -> None:  # C5, S5
-        """The context fits after any append, however much of it is protected."""
+        """The context fits after any append, even if much of it is protected."""
         session = automatic(app, fresh_tail=tail, strategy=strategy)
         for n, (role, tokens) in enumerate(said):
             app.ingest.append_messages(session, [wire(role, f"{n} " + "use src/parser.py " * (tokens // 5))])

@@ -1,4 +1,4 @@
-"""Summaries off the calling thread, and those that happen by themselves."""
+"""Summaries made in the background, on request or automatically."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from webapp.services.summaries.summarising import Summarising, Written
 
 
 class Slow:
-    """A model that answers when it is let go, and notices when it is cancelled."""
+    """A model that answers when `go` is set, and stops when it is cancelled."""
 
     def __init__(self) -> None:
         self.asked, self.go = threading.Event(), threading.Event()
 
     def __call__(self, system: str, text: str, cancelled: threading.Event | None) -> Written:
-        """Waits for either."""
+        """Wait until either happens."""
         self.asked.set()
         while not self.go.wait(0.01):
             if cancelled is not None and cancelled.is_set():
@@ -35,7 +35,7 @@ class Slow:
 
 @pytest.fixture
 def slow(app: App) -> Iterator[tuple[Slow, Background]]:
-    """A session, and summaries by a slow model."""
+    """A slow model and the background work that uses it, for a session."""
     followed(app, *conversation(6), user("end"))
     model = Slow()
     background = Background(
@@ -46,16 +46,16 @@ def slow(app: App) -> Iterator[tuple[Slow, Background]]:
     background.close()
 
 
-class TestOnWish:
-    """Asked for by somebody."""
+class TestOnRequest:
+    """Summaries that a caller requests."""
 
     def test_waits_for_the_built_in_summariser(self, app: App) -> None:  # S8
-        """The built-in summariser takes almost no time."""
+        """The built-in summariser is fast, so the answer has the summary."""
         followed(app, *conversation(6), user("end"))
         assert app.background.summarise("s").summary.level == "deterministic"
 
     def test_does_not_wait_for_a_model(self, app: App, slow: tuple[Slow, Background]) -> None:  # P5
-        """The result comes as an event."""
+        """The result is an event, and a problem names what the model did wrong."""
         model, background = slow
         events = heard(app)
         assert background.summarise("s").started
@@ -70,8 +70,8 @@ class TestOnWish:
             == "the model's summary was not accepted, the built-in one is used instead: no answer"
         )
 
-    def test_makes_one_at_a_time(self, slow: tuple[Slow, Background]) -> None:  # C9
-        """A second wish finds the first at work."""
+    def test_makes_one_summary_at_a_time(self, slow: tuple[Slow, Background]) -> None:  # C9
+        """A second request during the first starts nothing."""
         model, background = slow
         background.summarise("s")
         assert model.asked.wait(PATIENCE)
@@ -79,8 +79,8 @@ class TestOnWish:
         with pytest.raises(Conflict, match="already"):
             background.summarise("s", wait=True)
 
-    def test_gives_up_cleanly(self, app: App, slow: tuple[Slow, Background]) -> None:  # C9
-        """Nothing of the cancelled summary is left."""
+    def test_can_be_cancelled(self, app: App, slow: tuple[Slow, Background]) -> None:  # C9
+        """A cancelled summary leaves nothing behind."""
         model, background = slow
         background.summarise("s")
         assert model.asked.wait(PATIENCE)
@@ -89,7 +89,7 @@ class TestOnWish:
         assert app.summarising.list("s").summaries == []
         assert not background.cancel("s")
 
-    def test_gives_up_when_it_is_closed(self, app: App, slow: tuple[Slow, Background]) -> None:  # C9
+    def test_ends_when_it_is_closed(self, app: App, slow: tuple[Slow, Background]) -> None:  # C9
         """No further summary is started."""
         model, background = slow
         background.summarise("s")
@@ -98,17 +98,17 @@ class TestOnWish:
         assert not background.running("s")
         assert not background.summarise("s").started
 
-    def test_refuses_a_session_that_is_not_there(self, slow: tuple[Slow, Background]) -> None:
+    def test_refuses_an_unknown_session(self, slow: tuple[Slow, Background]) -> None:
         """The request is refused before any work starts."""
         with pytest.raises(NotFound):
             slow[1].summarise("nope")
 
 
-class TestByItself:
+class TestAutomatic:
     """Automatic summaries after an append."""
 
-    def test_summarises_when_a_trigger_is_reached(self, app: App) -> None:  # S3, P5
-        """The session has automatic summaries switched on."""
+    def test_summarises_at_a_trigger(self, app: App) -> None:  # S3, P5
+        """Automatic summaries are on, and the limit of messages is reached."""
         session = managed(app, settings={"auto_summarize": True, "max_messages_before_summary": 12})
         events = heard(app)
         app.ingest.append_messages(session, [wire("user", f"word {n} " * 40) for n in range(11)])
@@ -118,15 +118,15 @@ class TestByItself:
         assert app.operations.list(session, "summary")[0].actor == "automatic"
         assert not due(Session.load(app.environment, session))
 
-    def test_does_nothing_in_a_session_that_does_not_want_it(self, app: App) -> None:  # S3
-        """Automatic summaries are off by default."""
+    def test_is_off_by_default(self, app: App) -> None:  # S3
+        """Without the setting no summary is made at the limit."""
         session = managed(app, settings={"max_messages_before_summary": 12})
         app.ingest.append_messages(session, [wire("user", f"word {n} " * 40) for n in range(20)])
         assert not app.background.running(session)
         assert app.summarising.list(session).summaries == []
 
-    def test_relieves_a_context_that_exceeds_the_window(self, app: App) -> None:  # S5, P5
-        """Automatic pruning is on and did not suffice."""
+    def test_cuts_a_context_that_exceeds_the_window(self, app: App) -> None:  # S5, P5
+        """Automatic pruning is on but cannot drop enough."""
         app.models.put("small", window=8_192)
         session = managed(app, model="small")
         app.sessions.patch(session, automatic=True)
@@ -135,10 +135,10 @@ class TestByItself:
         until(lambda: any(isinstance(e, ContextPruned) and e.reason == "emergency" for e in events))
         assert app.context.get(session).over_budget is None
 
-    def test_reports_what_goes_wrong_and_lets_the_append_be(
+    def test_reports_an_error_without_failing_the_append(
         self, app: App, monkeypatch: pytest.MonkeyPatch
     ) -> None:  # C9
-        """An internal error never reaches the caller of the append."""
+        """An internal error becomes an event, not an error of the append."""
 
         def fail(*_: object) -> None:
             raise RuntimeError("broken")
@@ -151,10 +151,10 @@ class TestByItself:
 
 
 class TestFill:
-    """A session as the triggers see it."""
+    """The fill of a session, which the triggers use."""
 
     def test_has_the_parts_of_the_gauge(self, app: App) -> None:  # S7, X11
-        """The unseen tokens are the same number here, in the bar and in the status line."""
+        """Unseen tokens count as tools, as in the gauge."""
         said_first = [user("look"), said("I look")]
         app.ingest.ensure("s", "claude-code", model="claude-sonnet-4-5")
         first, answer = entries(*said_first)
@@ -165,8 +165,8 @@ class TestFill:
         assert fill.tools == regions["unseen"] > 0
         assert fill.messages == sum(tokens for name, tokens in regions.items() if name != "unseen")
 
-    def test_counts_what_came_since_the_last_summary(self, app: App) -> None:  # S3
-        """The recent messages that stayed do not count again."""
+    def test_counts_messages_since_the_last_summary(self, app: App) -> None:  # S3
+        """Recent messages that the summary left do not count again."""
         followed(app, *conversation(6), user("end"))
         assert fill_of(Session.load(app.environment, "s")).since_messages == 25
         app.summarising.summarise("s")

@@ -1,4 +1,4 @@
-"""Operations of a person on single messages; undo in general is in test_operations_undo."""
+"""Operations on single messages; test_operations_undo tests undo in general."""
 
 from __future__ import annotations
 
@@ -26,22 +26,22 @@ from webapp.services.planning.requests import PlanRequest, PruneRequest
 
 @pytest.fixture
 def session(app: App) -> str:
-    """A request, a call with two results around an answer, and a last word."""
+    """A session with a request, a call with its result, answers and another request."""
     return followed(app, user("go"), call("c1"), result("c1", "out"), said("well"), user("more"), said("end"))
 
 
 class TestByHand:
-    """Each acts on the whole unit."""
+    """Operations by hand, each on a whole unit."""
 
-    def test_drop_takes_the_unit_out(self, app: App, session: str) -> None:  # X5
+    def test_drop_removes_the_unit(self, app: App, session: str) -> None:  # X5
         """A call is never dropped without its result."""
         done = app.operations.drop(session, mid(app, session, 3))
         assert context_numbers(app, session) == [1, 4, 5, 6]
         assert (done.operation.kind, done.message) == ("drop", "2 messages dropped")
         assert app.sessions.get(session).agent.messages == 6
 
-    def test_drop_takes_an_approval_with_the_call_that_it_allowed(self, app: App) -> None:  # P4, X13
-        """The provider refuses the call without it, so that the proxy would keep all of them."""
+    def test_drop_removes_the_approval_of_a_call(self, app: App) -> None:  # P4, X13
+        """The provider refuses a call without its approval, so they are one unit."""
         call = {"name": "f", "arguments": "{}", "server_label": "s"}
         asked, done = (wire("user", text) | {"type": "message"} for text in ("go", "thanks"))
         session = managed(
@@ -56,7 +56,7 @@ class TestByHand:
         app.operations.drop(session, mid(app, session, 4))
         assert context_numbers(app, session) == [1, 5]
 
-    def test_drop_is_told_as_a_prune(self, app: App, session: str) -> None:  # B14, X5
+    def test_drop_is_announced_as_a_prune(self, app: App, session: str) -> None:  # B14, X5
         """The event has the ids and the freed tokens; its undo is reported as a restore."""
         events = heard(app)
         dropped = app.operations.drop(session, mid(app, session, 3)).operation
@@ -67,8 +67,8 @@ class TestByHand:
         app.operations.undo(session)
         assert isinstance(events[-2], ContextRestored)
 
-    def test_restore_puts_it_back_in_its_place(self, app: App, session: str) -> None:  # X2
-        """The message returns in log order, restored from the list or from the archive."""
+    def test_restore_returns_the_unit_to_its_place(self, app: App, session: str) -> None:  # X2
+        """The unit returns in the order of the log."""
         app.operations.drop(session, mid(app, session, 3))
         events = heard(app)
         app.operations.restore(session, app.search.archive(session).messages[0].id)
@@ -77,8 +77,8 @@ class TestByHand:
         assert len(event.message_ids) == 2
         assert list(app.verify()) == []
 
-    def test_pin_keeps_it_through_a_prune(self, app: App) -> None:  # X5
-        """An unpinned message can be pruned again."""
+    def test_pin_protects_the_unit_from_a_prune(self, app: App) -> None:  # X5
+        """After unpin the unit can be pruned again."""
         followed(app, *conversation(10), user("end"))
         app.operations.pin("s", mid(app, "s", 2))
         plan = app.prunes.plan("s", PlanRequest(max_tokens=300))
@@ -87,8 +87,8 @@ class TestByHand:
         plan = app.prunes.plan("s", PlanRequest(max_tokens=300))
         assert {2, 3} <= {m.number for m in plan.removed}
 
-    def test_drop_first_makes_it_go_first(self, app: App) -> None:  # X5
-        """It is dropped before messages with lower scores; a second request removes the mark."""
+    def test_drop_first_selects_the_unit_before_others(self, app: App) -> None:  # X5
+        """The unit is dropped before those with lower scores, and a second request removes the mark."""
         followed(app, *conversation(10), user("end"))
         tokens = app.sessions.get("s").pruned.tokens
         app.sessions.patch("s", settings={"fresh_tail": 0})
@@ -109,10 +109,10 @@ class TestByHand:
             ("", "unpin", "not pinned"),
         ],
     )  # fmt: skip
-    def test_says_why_there_is_nothing_to_do(
+    def test_without_an_effect_is_refused(
         self, app: App, session: str, first: str, second: str, why: str
     ) -> None:
-        """No operation without an effect."""
+        """The error gives the reason, and no operation is stored."""
         if first:
             getattr(app.operations, first)(session, mid(app, session, 2))
         count = len(app.operations.list(session))
@@ -120,15 +120,15 @@ class TestByHand:
             getattr(app.operations, second)(session, mid(app, session, 2))
         assert len(app.operations.list(session)) == count
 
-    def test_never_drops_what_must_stay(self, app: App) -> None:  # B7
-        """System messages and the last message."""
+    def test_never_drops_protected_messages(self, app: App) -> None:  # B7
+        """System messages and the last message are refused."""
         session = managed(app, wire("system", "rules"), wire("user", "hi"))
         for no, why in ((1, "system"), (2, "last")):
             with pytest.raises(Conflict, match=why):
                 app.operations.drop(session, mid(app, session, no))
 
-    def test_never_drops_what_is_pinned(self, app: App, session: str) -> None:  # X5, B7
-        """Later messages of a pinned unit stay too; after unpinning the unit can be dropped."""
+    def test_never_drops_a_pinned_unit(self, app: App, session: str) -> None:  # X5, B7
+        """Later messages of a pinned unit stay, too; after unpin the unit can be dropped."""
         app.operations.pin(session, mid(app, session, 2))
         app.ingest.append_records("s", entries(result("c1", "more"), user("end"), start=40))
         for no in (3, 7):
@@ -137,8 +137,8 @@ class TestByHand:
         app.operations.unpin(session, mid(app, session, 2))
         assert app.operations.drop(session, mid(app, session, 2)).message == "3 messages dropped"
 
-    def test_never_drops_what_waits_for_a_result(self, app: App) -> None:  # P4
-        """The result would come without its call; once it is there, both can go."""
+    def test_never_drops_a_call_that_waits_for_its_result(self, app: App) -> None:  # P4
+        """The result would arrive without its call; after it both can be dropped."""
         followed(app, user("go"), call("late"), user("more"), said("done"))
         with pytest.raises(Conflict, match="waits for the result of a call"):
             app.operations.drop("s", mid(app, "s", 2))
@@ -146,8 +146,8 @@ class TestByHand:
         assert app.operations.drop("s", mid(app, "s", 2)).message == "2 messages dropped"
         assert list(app.verify()) == []
 
-    def test_of_nobody_is_not_found(self, app: App, session: str) -> None:
-        """Session, message and operation have to exist."""
+    def test_of_an_unknown_message_is_refused(self, app: App, session: str) -> None:
+        """An unknown session, message or operation is an error."""
         with pytest.raises(NotFound):
             app.operations.pin(session, "99-00")
         with pytest.raises(NotFound):
@@ -159,8 +159,8 @@ class TestByHand:
 class TestUndo:
     """The answer to an undo."""
 
-    def test_tells_who_listens_what_came_back(self, app: App) -> None:  # X2
-        """Numbers of operations, ids of messages."""
+    def test_announces_the_restored_messages(self, app: App) -> None:  # X2
+        """The answer has the operations and messages, and the event the operations."""
         followed(app, *conversation(10), user("end"))
         event = app.prunes.apply("s", PruneRequest(max_tokens=300)).event
         removed = list(event["removed_ids"]) if event else []
@@ -173,17 +173,17 @@ class TestUndo:
         with pytest.raises(Conflict, match="undone already"):
             app.operations.undo("s", 1)
 
-    def test_of_nothing_is_refused(self, app: App, session: str) -> None:
-        """There has to be something."""
+    def test_without_an_operation_is_refused(self, app: App, session: str) -> None:
+        """A session without operations has nothing to undo."""
         with pytest.raises(Conflict, match="nothing to undo"):
             app.operations.undo(session)
 
 
 class TestList:
-    """The history."""
+    """The list of operations."""
 
-    def test_narrows_by_kind(self, app: App, session: str) -> None:
-        """Newest first."""
+    def test_filters_by_kind(self, app: App, session: str) -> None:
+        """The newest is first, and an unknown kind is refused."""
         app.operations.pin(session, mid(app, session, 1))
         app.operations.drop(session, mid(app, session, 4))
         assert [o.kind for o in app.operations.list(session)] == ["drop", "pin"]
@@ -191,7 +191,7 @@ class TestList:
         with pytest.raises(Invalid, match="kind"):
             app.operations.list(session, kind="magic")
 
-    def test_shows_what_one_did_to_each_message(self, app: App, session: str) -> None:
+    def test_shows_the_effect_on_each_message(self, app: App, session: str) -> None:
         """Each message has its change and the reason."""
         app.operations.drop(session, mid(app, session, 4))
         [item] = app.operations.one(session, 1).items

@@ -1,4 +1,4 @@
-"""Operations compared: the regions of the context before and after each, as the gauges showed them then."""
+"""The regions of the context before and after each operation, as the gauges showed them then."""
 
 from __future__ import annotations
 
@@ -57,8 +57,8 @@ class TestComparison:
             done.tokens_after,
         )
 
-    def test_stays_once_the_operation_is_undone(self, app: App) -> None:  # X2, X3
-        """Both states can still be looked at; the one before is the one that the undo brought back."""
+    def test_stays_after_an_undo(self, app: App) -> None:  # X2, X3
+        """Both states are still known, and the one before is the one that the undo restored."""
         followed(app, *conversation(10), user("end"))
         app.prunes.apply("s", PruneRequest(max_tokens=1_000))
         app.operations.undo("s")
@@ -66,21 +66,21 @@ class TestComparison:
         assert shares(done.regions_before) == shares(app.sessions.get("s").pruned.regions)
         assert shares(done.regions_after) != shares(done.regions_before)
 
-    def test_is_what_the_plan_promised(self, app: App) -> None:  # X1
-        """The bars of the history are those of the plan that was applied."""
+    def test_equals_the_plan(self, app: App) -> None:  # X1
+        """The regions after the operation are those of the applied plan."""
         followed(app, *conversation(10), user("end"))
         plan = app.prunes.plan("s", PlanRequest(max_tokens=1_000))
         app.prunes.apply("s", PruneRequest(plan_id=plan.plan_id))
         assert shares(app.operations.one("s", 1).regions_after) == shares(plan.regions_after)
 
-    def test_gives_no_reason_where_there_was_none(self, app: App) -> None:  # X3
-        """A pinned message is not said to be out of the context."""
+    def test_has_no_reason_for_a_pin(self, app: App) -> None:  # X3
+        """A pinned message has no reason for leaving the context."""
         followed(app, *conversation(2))
         app.operations.pin("s", mid(app, "s", 1))
         assert [item.reason for item in app.operations.one("s", 1).items] == [None]
 
-    def test_is_unknown_of_an_operation_of_an_earlier_version(self, app: App) -> None:  # X3
-        """Regions that were not kept are not guessed."""
+    def test_is_unknown_for_an_operation_of_an_earlier_version(self, app: App) -> None:  # X3
+        """Regions that were not stored are not guessed."""
         followed(app, *conversation(10), user("end"))
         app.operations.drop("s", mid(app, "s", 3))
         row = app.store.operations.get(1, 1)

@@ -1,4 +1,4 @@
-"""Undo, held against a model: the context before the operation plus everything appended since."""
+"""Undo, compared with a model: the context before the operation plus all messages appended since."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from webapp.wiring import build
 
 @dataclass
 class Done:
-    """A live operation of the model, with the context before it."""
+    """An operation of the model that can be undone, with the context before it."""
 
     n: int
     context: set[int]
@@ -38,7 +38,7 @@ class Model:
     done: list[Done] = field(default_factory=list)
 
     def note(self, n: int) -> None:
-        """Remembers how it was before operation `n`."""
+        """Record the context before operation `n`."""
         self.done.append(Done(n, set(self.context), set(self.pinned), self.length))
 
     def append(self, count: int) -> None:
@@ -58,9 +58,7 @@ class Model:
 
 
 class UndoMachine(RuleBasedStateMachine):
-    """Random appends, prunes, pins, drops, restores and undos on one session, under a clock that also goes back, with
-    the store closed and opened again in between.
-    """
+    """Random appends, operations, undos and restarts on one session, with a clock that also goes back."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -77,29 +75,29 @@ class UndoMachine(RuleBasedStateMachine):
 
     @rule(seconds=st.integers(-1_000_000, 1_000_000))
     def clock(self, seconds: int) -> None:
-        """The clock is set, forward or back."""
+        """Set the clock forward or back."""
         self.now += 1_000 * seconds
 
     @rule()
     def restart(self) -> None:
-        """The program ends and begins again."""
+        """Close the application and open it again."""
         self.app.close()
         self.app = self._opened()
 
     def teardown(self) -> None:
-        """Closes the store."""
+        """Close the store."""
         self.app.close()
         self.folder.cleanup()
 
     @initialize(followed=st.booleans())
     def begin(self, followed: bool) -> None:
-        """A session of either kind with a few turns."""
+        """Create a session of either kind with a few turns."""
         self.app.ingest.ensure("s", "claude-code", "followed" if followed else "managed")
         self._append(3)
 
     def _append(self, turns: int) -> None:
         messages = list(conversation(turns, words=30))
-        # Call ids come again in every batch, as they do when a program numbers its calls from 0.
+        # Call ids repeat in every batch, as in a program that numbers its calls from 0.
         self.app.ingest.append_records("s", entries(*messages, user("and now?"), start=self.made))
         self.made += len(messages) + 1
         self.model.append(len(messages) + 1)
@@ -125,7 +123,7 @@ class UndoMachine(RuleBasedStateMachine):
 
     @rule(data=st.data(), what=st.sampled_from(["pin", "unpin", "drop", "restore", "drop_first"]))
     def by_hand(self, data: st.DataObject, what: str) -> None:
-        """Something is done to one message and its unit."""
+        """Apply an operation by hand to one message and its unit."""
         no = data.draw(st.integers(1, self.model.length))
         before = set(context_numbers(self.app, "s"))
         try:
@@ -146,7 +144,7 @@ class UndoMachine(RuleBasedStateMachine):
 
     @rule(data=st.data())
     def undo(self, data: st.DataObject) -> None:
-        """One of the live operations is undone, with those after it."""
+        """Undo an operation together with those after it."""
         if not self.model.done:
             return
         n = data.draw(st.sampled_from([done.n for done in self.model.done]))
@@ -158,8 +156,8 @@ class UndoMachine(RuleBasedStateMachine):
         return {no for no, message in rows.items() if message.pinned}
 
     @invariant()
-    def is_as_the_model_says(self) -> None:
-        """The context is the model's, in log order, and the store is sound."""
+    def equals_the_model(self) -> None:
+        """The context is that of the model, in log order, and the store has no fault."""
         if not self.model.length:
             return
         numbers = context_numbers(self.app, "s")

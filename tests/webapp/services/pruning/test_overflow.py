@@ -1,4 +1,4 @@
-"""The emergency path of a session."""
+"""The emergency cut of a session."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from webapp.services.session.session import Session
 
 
 class TestOverflow:
-    """A provider reports that the context is too long."""
+    """The emergency cut, as after an overflow that the provider reports."""
 
-    def test_drops_the_oldest_half_of_the_turns(self, app: App) -> None:  # P6
-        """A summary carries the note; the history does not."""
+    def test_drops_the_oldest_turns(self, app: App) -> None:  # P6
+        """Half of the messages go, and a note replaces them in the context."""
         followed(app, *conversation(6), user("end"))
         made = app.overflow.relieve("s")
         assert made.emergency.dropped == 12
@@ -25,8 +25,8 @@ class TestOverflow:
         assert "Emergency compression dropped 12 oldest messages" in text
         assert list(app.verify()) == []
 
-    def test_ends_within_what_is_usable(self, app: App) -> None:  # S5, C5
-        """Cut messages have their replacement in the context, and are whole in the log."""
+    def test_fits_the_usable_tokens(self, app: App) -> None:  # S5, C5
+        """Cut messages are shorter in the context, and complete in the log."""
         app.models.put("small", window=8_192)
         session = managed(app, *[wire("user", f"word{n} " * 3_000) for n in range(6)], model="small")
         made = app.overflow.relieve(session)
@@ -38,8 +38,8 @@ class TestOverflow:
         assert built.tokens <= usable + 1
         assert list(app.verify()) == []
 
-    def test_is_one_operation_that_can_be_taken_back(self, app: App) -> None:  # X2
-        """The context is the one before."""
+    def test_is_one_operation_that_can_be_undone(self, app: App) -> None:  # X2
+        """Undo restores the context before."""
         app.models.put("small", window=8_192)
         session = managed(app, *[wire("user", f"word{n} " * 3_000) for n in range(6)], model="small")
         before = app.context.get(session).messages, app.sessions.get(session).pruned.tokens
@@ -49,7 +49,7 @@ class TestOverflow:
         assert after == before
         assert list(app.verify()) == []
 
-    def test_is_told_as_an_emergency(self, app: App) -> None:  # B14
+    def test_is_announced_as_an_emergency(self, app: App) -> None:  # B14
         """The event has the ids of the dropped messages."""
         followed(app, *conversation(6), user("end"))
         events = heard(app)
@@ -58,20 +58,20 @@ class TestOverflow:
         assert (event.reason, event.removed, len(event.removed_ids)) == ("emergency", 12, 12)
 
     def test_refuses_a_system_prompt_that_is_too_large(self, app: App) -> None:  # C5
-        """The error has the numbers; nothing is changed."""
+        """The error has the numbers, and nothing changes."""
         app.models.put("small", window=8_192)
         session = managed(app, wire("system", "word " * 9_000), wire("user", "hi"), model="small")
         with pytest.raises(Conflict, match=r"the system prompt alone takes [\d,]+ tokens"):
             app.overflow.relieve(session)
         assert context_numbers(app, session) == [1, 2]
 
-    def test_refuses_where_there_is_nothing_to_take(self, app: App) -> None:
-        """A single message that fits."""
+    def test_refuses_a_context_without_anything_to_drop(self, app: App) -> None:
+        """A single message that fits is left as it is."""
         followed(app, user("hi"))
         with pytest.raises(Conflict, match="nothing to take out"):
             app.overflow.relieve("s")
 
-    def test_refuses_tools_that_leave_no_room(self, app: App) -> None:  # C5, S6
+    def test_refuses_tool_definitions_that_are_too_large(self, app: App) -> None:  # C5, S6
         """The error has the numbers, because dropping messages would not help."""
         app.models.put("small", window=8_192)
         tools = [{"name": f"tool{n}", "input_schema": {"description": "word " * 400}} for n in range(10)]
@@ -81,16 +81,16 @@ class TestOverflow:
             app.overflow.relieve(session)
         assert context_numbers(app, session) == [1, 2]
 
-    def test_refuses_to_leave_nothing(self, app: App) -> None:  # P6, C2
-        """A few tokens hold no message, not even the newest and cut: the context stays, with the numbers."""
+    def test_refuses_to_empty_the_context(self, app: App) -> None:  # P6, C2
+        """If not even the newest message fits after a cut, the context stays and the error has the numbers."""
         app.models.put("small", window=4_555)
         session = managed(app, wire("user", "word " * 300), wire("user", "word " * 300), model="small")
         with pytest.raises(Conflict, match="not even the newest message fits in the 4 tokens"):
             app.overflow.relieve(session)
         assert context_numbers(app, session) == [1, 2]
 
-    def test_keeps_the_newest_message_rather_than_room_for_a_summary(self, app: App) -> None:  # P6
-        """If the system prompt takes nearly everything, the last message gets the rest."""
+    def test_prefers_the_newest_message_to_a_summary(self, app: App) -> None:  # P6
+        """If the system prompt leaves little room, the newest message gets it."""
         app.models.put("small", window=32_768)
         prompt = wire("system", "use src/parser.py " * 4_350)
         rest = [wire("user", f"{n} " + "use src/parser.py " * 40) for n in range(8)]
@@ -99,8 +99,8 @@ class TestOverflow:
         assert {1, 9} <= set(context_numbers(app, session))
         assert app.context.get(session).over_budget is None
 
-    def test_never_empties_a_context_for_what_fits_no_window(self, app: App) -> None:  # X6, S5
-        """The last words share a message with the result of a call too large to cut; older messages stay."""
+    def test_keeps_older_messages_if_the_newest_unit_cannot_fit(self, app: App) -> None:  # X6, S5
+        """The newest message belongs to a call that is too large, so older messages stay."""
         app.models.put("small", window=8_192)
         call = {"type": "tool_use", "id": "a", "name": "Bash", "input": {"command": "word " * 9_000}}
         result = {"type": "tool_result", "tool_use_id": "a", "content": "done"}
@@ -117,7 +117,7 @@ class TestOverflow:
         assert app.context.get(session).over_budget is None
         assert list(app.verify()) == []
 
-    def test_refuses_a_window_of_which_nothing_is_usable(self, app: App) -> None:  # C5
+    def test_refuses_a_window_without_usable_tokens(self, app: App) -> None:  # C5
         """The error says what takes the whole window."""
         session = managed(app, wire("user", "hi"), wire("user", "ho"), model="gpt-4")
         app.settings.put({"response_reserve": 16_000})
@@ -126,7 +126,7 @@ class TestOverflow:
         ):
             app.overflow.relieve(session)
 
-    def test_counts_tool_definitions_among_what_is_usable(self, app: App) -> None:  # S6, C5
+    def test_subtracts_tool_definitions_from_the_usable_tokens(self, app: App) -> None:  # S6, C5
         """Tool definitions reduce the tokens available to messages."""
         app.models.put("small", window=16_000)
         tools = [{"name": f"tool{n}", "input_schema": {"description": "word " * 400}} for n in range(10)]

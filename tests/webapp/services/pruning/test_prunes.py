@@ -1,4 +1,4 @@
-"""Pruning: shown exactly, applied exactly, refused when stale."""
+"""Pruning: plans, applied exactly as shown and refused if stale."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ from webapp.services.planning.requests import PlanRequest, PruneRequest
 
 
 class TestPlan:
-    """A prune that is only shown."""
+    """The plan of a prune."""
 
     def test_stores_nothing(self, app: App) -> None:  # X1
         """A preview leaves the session unchanged."""
         followed(app, *conversation(8))
-        app.messages.page("s")  # stores the contents of its messages, as the first look at any session does
+        app.messages.page("s")  # the first read of a session stores the contents of its messages
         before = list(app.store.dump.records(app.store.sessions.get("s")))
         app.prunes.plan("s", PlanRequest(max_tokens=300, settings={"fresh_tail": 2}, compare=True))
         assert list(app.store.dump.records(app.store.sessions.get("s"))) == before
 
-    def test_counts_the_same_in_every_figure(self, app: App) -> None:
-        """Groups, rows and numbers agree."""
+    def test_has_consistent_numbers(self, app: App) -> None:
+        """Groups, rows, messages and tokens agree."""
         followed(app, *conversation(10), user("end"))
         plan = app.prunes.plan("s", PlanRequest(max_tokens=1_300))
         assert sum(g.messages for g in plan.groups) == plan.removed_count == len(plan.removed) > 0
@@ -50,8 +50,8 @@ class TestPlan:
         assert plan.nothing_to_do is None
         assert {m.fate for m in plan.removed} == {"goes"}
 
-    def test_spares_and_drops_units_as_it_is_told(self, app: App) -> None:  # X1
-        """Message ids in, whole units out."""
+    def test_spares_and_drops_chosen_units(self, app: App) -> None:  # X1
+        """A chosen message stands for its whole unit."""
         followed(app, *conversation(10), user("end"))
         first = app.prunes.plan("s", PlanRequest(max_tokens=500))
         spared = first.removed[0]
@@ -62,7 +62,7 @@ class TestPlan:
         assert spared.number not in removed
         assert {38, 39} <= removed
 
-    def test_takes_an_agents_own_summary_from_the_summaries(self, app: App) -> None:
+    def test_counts_an_agents_summary_in_its_region(self, app: App) -> None:
         """An agent's summary counts in the region of summaries, whatever its role."""
         followed(app)
         summary = entry(0, user("what was said before " * 100), kind="compaction_summary")
@@ -72,7 +72,7 @@ class TestPlan:
         after = {r.name: r.tokens for r in plan.regions_after}
         assert after.get("summary", 0) == 0 < after["user"]
 
-    def test_says_which_weights_and_tail_it_was_made_with(self, app: App) -> None:  # X4
+    def test_names_its_weights_and_tail(self, app: App) -> None:  # X4
         """Tried weights replace those of the session's task type."""
         followed(app, *conversation(12), user("end"))
         app.sessions.patch("s", settings={"task_type": "support", "fresh_tail": 1})
@@ -88,8 +88,8 @@ class TestPlan:
         app.sessions.patch("s", settings={"task_type": "coding"})
         assert app.prunes.plan("s", PlanRequest()).weights_of is None
 
-    def test_says_how_many_fates_would_change(self, app: App) -> None:  # X4
-        """The comparison is with the plan of the saved settings for the same cut."""
+    def test_counts_the_fates_that_tried_settings_change(self, app: App) -> None:  # X4
+        """The comparison is with the plan of the saved settings at the same cut."""
         followed(app, *conversation(12), user("end"))
         app.sessions.patch("s", settings={"cap_tokens": 1_000, "guarded_percent": 0})
         same = app.prunes.plan("s", PlanRequest(compare=True))
@@ -101,23 +101,23 @@ class TestPlan:
         deep = app.prunes.plan("s", PlanRequest(compare=True, max_tokens=500))
         assert (deep.changed, deep.removed_count > same.removed_count) == (0, True)
 
-    def test_says_that_the_protected_are_too_many(self, app: App) -> None:  # B7
-        """The plan has the numbers, and drops nothing silently."""
+    def test_reports_protected_messages_over_the_budget(self, app: App) -> None:  # B7
+        """The plan has the numbers, and drops nothing."""
         session = managed(app, wire("system", "rules " * 500), wire("user", "hi"))
         plan = app.prunes.plan(session, PlanRequest(max_tokens=100))
         assert plan.over_budget.protected_tokens > plan.over_budget.max_tokens == 100
         assert plan.removed_count == 0
         assert plan.nothing_to_do == "everything in the context is protected"
 
-    def test_says_that_nothing_is_to_be_done(self, app: App) -> None:
-        """The context is within its budget."""
+    def test_says_that_nothing_needs_pruning(self, app: App) -> None:
+        """The context is within its budget, or empty."""
         followed(app, user("hi"))
         assert "within" in app.prunes.plan("s", PlanRequest()).nothing_to_do
         app.ingest.ensure("empty", "claude-code")
         assert app.prunes.plan("empty", PlanRequest()).nothing_to_do == "the context is empty"
 
     @pytest.mark.parametrize("wish", [{"strategy": "luck"}, {"settings": {"fresh_tail": -1}}])
-    def test_refuses_what_it_does_not_know(self, app: App, wish: dict[str, Any]) -> None:
+    def test_refuses_an_unknown_strategy_or_invalid_setting(self, app: App, wish: dict[str, Any]) -> None:
         """The error names every wrong field."""
         followed(app, user("hi"))
         with pytest.raises(InvalidSettings):
@@ -127,8 +127,8 @@ class TestPlan:
 class TestApply:
     """Exactly the plan that was shown is applied."""
 
-    def test_does_exactly_what_the_plan_shows(self, app: App) -> None:  # X1
-        """The same messages go, the same tokens stay; the log keeps all."""
+    def test_changes_exactly_the_planned_messages(self, app: App) -> None:  # X1
+        """The same messages go, the same tokens stay, and the log keeps all messages."""
         followed(app, *conversation(10), user("end"))
         plan = app.prunes.plan("s", PlanRequest(max_tokens=500))
         events = heard(app)
@@ -161,13 +161,13 @@ class TestApply:
             app.prunes.apply("t", PruneRequest(plan_id=plan.plan_id))
 
     def test_refuses_to_prune_nothing(self, app: App) -> None:
-        """There is no empty operation in the history."""
+        """An empty plan is refused, and no operation is stored."""
         followed(app, user("hi"))
         with pytest.raises(Conflict, match="within"):
             app.prunes.apply("s", PruneRequest())
         assert app.operations.list("s") == []
 
-    def test_takes_zero_for_zero(self, app: App) -> None:  # B9
+    def test_accepts_a_budget_of_zero(self, app: App) -> None:  # B9
         """With a budget of 0 only protected messages stay."""
         followed(app, *conversation(10))
         app.sessions.patch("s", settings={"fresh_tail": 0, "user_words_tokens": 0})
@@ -175,7 +175,7 @@ class TestApply:
         assert context_numbers(app, "s") == [40]
 
     def test_keeps_calls_with_their_results(self, app: App) -> None:  # P4
-        """Calls keep their results with any budget."""
+        """Repeated prunes never separate a call from its result."""
         followed(app, *conversation(10), user("end"))
         app.sessions.patch("s", settings={"fresh_tail": 0, "user_words_tokens": 0})
         for _ in range(5):
@@ -185,14 +185,14 @@ class TestApply:
 
 
 class TestShortening:
-    """Tool outputs that stay with less of themselves."""
+    """Tool outputs that a plan shortens."""
 
     def chatter(self, start: int) -> str:
         """Return lines that no later message mentions."""
         return "".join(f"info: some chatter of the build, part {n}\n" for n in range(start, start + 100))
 
     def session(self, app: App) -> None:
-        """Return a session in which one row of a long output is named later."""
+        """Create a session in which a later message mentions one line of a long output."""
         long = self.chatter(0) + "FAILED tests/test_parser.py::test_empty_rows\n" + self.chatter(100)
         followed(
             app, user("please fix the build"), call("c-1"), result("c-1", long), said("looking"),
@@ -201,11 +201,11 @@ class TestShortening:
         )  # fmt: skip
 
     def exported(self, app: App) -> str:
-        """Return the exported message list, line ends unchanged."""
+        """Return the exported message list with real line ends."""
         return b"".join(app.exporting.export("s", "openai")[2]).decode().replace("\\n", "\n")
 
-    def test_is_shown_applied_sent_and_taken_back(self, app: App) -> None:  # X7, X3
-        """The call stays, the row that is named again stays; undo gives back every character."""
+    def test_is_planned_applied_exported_and_undone(self, app: App) -> None:  # X7, X3
+        """The mentioned line stays, and undo restores every character."""
         self.session(app)
         plan = app.prunes.plan("s", PlanRequest(max_tokens=1_000))
         assert plan.shortened_count == len(plan.shortened) > 0
@@ -230,8 +230,8 @@ class TestShortening:
         app.operations.undo("s", done.operation.n)
         assert app.context.get("s", "openai").messages == whole
 
-    def test_is_shown_with_what_it_takes_afterwards(self, app: App) -> None:  # X1
-        """Each row has its tokens before and after; the regions afterwards are those of the kept messages."""
+    def test_has_the_tokens_afterwards(self, app: App) -> None:  # X1
+        """Each row has its tokens before and after, and the regions afterwards agree with them."""
         self.session(app)
         regions = {r.name: r.tokens for r in app.sessions.get("s").pruned.regions}
         plan = app.prunes.plan("s", PlanRequest(max_tokens=1_000))
@@ -246,7 +246,7 @@ class TestShortening:
         assert sum(group.tokens for group in plan.groups) == plan.freed
         assert sum(g.messages for g in plan.groups if g.fate == "shortened") == plan.shortened_count
 
-    def test_is_counted_apart_from_what_went(self, app: App) -> None:
+    def test_is_counted_apart_from_dropped_messages(self, app: App) -> None:
         """The history and its description count shortened and dropped messages separately."""
         self.session(app)
         plan = app.prunes.plan("s", PlanRequest(max_tokens=1_000))
@@ -269,8 +269,8 @@ class TestShortening:
         app.prunes.apply("s", PruneRequest(plan_id=plan.plan_id))
         assert app.sessions.get("s").pruned.tokens <= 300
 
-    def test_finds_what_messages_say_that_came_before_it_was_kept(self, app: App) -> None:  # B18
-        """Rows stored without a content are read again, and planned like any other."""
+    def test_reads_messages_of_an_earlier_version(self, app: App) -> None:  # B18
+        """Messages stored without their content are read again, and the plan is the same."""
         self.session(app)
         expected = app.prunes.plan("s", PlanRequest(max_tokens=1_000))
         row = app.store.sessions.get("s")

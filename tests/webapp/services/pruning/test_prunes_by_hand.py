@@ -17,7 +17,7 @@ PLENTY = 10**9
 
 @pytest.fixture
 def session(app: App) -> str:
-    """Two long outputs, the second one in the fresh tail."""
+    """A session with two long outputs, the second one in the fresh tail."""
     return followed(
         app, user("please build"), call("a"), result("a", LONG), said("again"), call("b"), result("b", LONG),
         said("done"), user("thanks"),
@@ -25,10 +25,10 @@ def session(app: App) -> str:
 
 
 class TestShortening:
-    """Outputs that somebody chose."""
+    """Outputs that the user chose to shorten."""
 
-    def test_is_shown_applied_sent_and_taken_back(self, app: App, session: str) -> None:  # X1, X2, X7
-        """Beginning, end and errors stay, also in protected messages; undo restores every character."""
+    def test_is_planned_applied_and_undone(self, app: App, session: str) -> None:  # X1, X2, X7
+        """Errors stay, protected messages are shortened, too, and undo restores every character."""
         whole = app.context.get(session, "openai").messages
         before = app.sessions.get(session).pruned.tokens
         chosen = [mid(app, session, 3), mid(app, session, 6)]
@@ -46,8 +46,8 @@ class TestShortening:
         app.operations.undo(session, done.operation.n)
         assert app.context.get(session, "openai").messages == whole
 
-    def test_goes_with_a_prune_to_an_aim(self, app: App, session: str) -> None:
-        """Messages that the plan takes are out; the others that were chosen are shortened."""
+    def test_can_be_combined_with_a_prune(self, app: App, session: str) -> None:
+        """Chosen messages are either dropped by the plan or shortened."""
         everything = [mid(app, session, no) for no in range(1, 9)]
         plan = app.prunes.plan(
             session, PlanRequest(max_tokens=2_200, shorten=everything, settings={"fresh_tail": 1})
@@ -58,8 +58,8 @@ class TestShortening:
         done = app.prunes.apply(session, PruneRequest(plan_id=plan.plan_id))
         assert done.session.pruned.tokens <= 2_200
 
-    def test_of_what_is_shortened_already_does_nothing(self, app: App, session: str) -> None:
-        """The answer says so, instead of saying that the context fits."""
+    def test_does_nothing_a_second_time(self, app: App, session: str) -> None:
+        """The plan says that no chosen message can be shortened."""
         chosen = [mid(app, session, 3)]
         first = app.prunes.plan(session, PlanRequest(max_tokens=PLENTY, shorten=chosen))
         app.prunes.apply(session, PruneRequest(plan_id=first.plan_id))
@@ -71,16 +71,16 @@ class TestShortening:
 
 
 class TestDropping:
-    """Units that somebody chose."""
+    """Units that the user chose to drop."""
 
-    def test_takes_nothing_else_where_there_is_room(self, app: App, session: str) -> None:  # X1
+    def test_drops_only_the_chosen_unit(self, app: App, session: str) -> None:  # X1
         """A call is dropped with its result, and nothing else."""
         plan = app.prunes.plan(session, PlanRequest(max_tokens=PLENTY, drop=[mid(app, session, 3)]))
         assert [m.number for m in plan.removed] == [2, 3]
         assert [g.cause for g in plan.groups] == ["dropped"]
 
-    def test_of_what_is_pinned_is_refused(self, app: App, session: str) -> None:  # B7, X5
-        """The whole unit counts as pinned; the message says to unpin it first."""
+    def test_of_a_pinned_unit_is_refused(self, app: App, session: str) -> None:  # B7, X5
+        """The whole unit counts as pinned, and the error says to unpin it first."""
         app.operations.pin(session, mid(app, session, 2))
         wanted = PlanRequest(max_tokens=PLENTY, drop=[mid(app, session, 3)])
         with pytest.raises(
@@ -91,8 +91,8 @@ class TestDropping:
         app.operations.unpin(session, mid(app, session, 2))
         assert [m.number for m in app.prunes.plan(session, wanted).removed] == [2, 3]
 
-    def test_of_what_is_pinned_and_spared_keeps_it(self, app: App, session: str) -> None:
-        """A message that is both is spared, and nothing is refused."""
+    def test_of_a_spared_message_is_ignored(self, app: App, session: str) -> None:
+        """A pinned message that is also spared stays, without an error."""
         app.operations.pin(session, mid(app, session, 3))
         chosen = [mid(app, session, 3)]
         plan = app.prunes.plan(session, PlanRequest(max_tokens=PLENTY, drop=chosen, spare=chosen))
@@ -100,11 +100,11 @@ class TestDropping:
 
 
 class TestChosen:
-    """Messages by their ids."""
+    """Chosen messages, named by their ids."""
 
     @pytest.mark.parametrize("list_name", ["drop", "spare", "shorten"])
-    def test_are_of_this_session(self, app: App, session: str, list_name: str) -> None:
-        """An id of another session names no message here, though one has the same number."""
+    def test_belong_to_the_session(self, app: App, session: str, list_name: str) -> None:
+        """An id of another session is refused, even if a message has the same number."""
         other = mid(app, followed(app, user("please"), said("done"), session_id="other"), 2)
         wanted: dict[str, Any] = {list_name: [other]}
         with pytest.raises(Invalid, match=other) as caught:

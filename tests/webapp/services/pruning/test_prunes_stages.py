@@ -1,4 +1,4 @@
-"""Outputs that a stage replaces before anything is dropped: previewed, applied, sent, exported and taken back."""
+"""Stages: outputs cleared before anything is dropped; planned, applied, exported and undone."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ FILE = "".join(f"{n:>4} def function_{n}(): ...\n" for n in range(200))
 
 
 def read(call_id: str, path: str) -> Any:
-    """A call that reads a file."""
+    """Return a call that reads a file."""
     return call(call_id, "Read", json.dumps({"file_path": path}))
 
 
 @pytest.fixture
 def session(app: App) -> str:
-    """The same output twice, and a file that is read twice, with another text."""
+    """A session with one output twice, and a file that changed between two reads."""
     return followed(
         app, user("please build"), user("with all warnings"), call("a"), result("a", LOG),
         read("b", "/repo/config.py"), result("b", FILE), call("c"), result("c", LOG),
@@ -39,8 +39,8 @@ def slightly_less(app: App, session: str) -> int:
 class TestStages:
     """Duplicates and superseded reads."""
 
-    def test_stand_among_the_groups_of_the_plan(self, app: App, session: str) -> None:  # X1, X3, X7
-        """Each group has its cause and freed tokens; the reason names the other message by its number."""
+    def test_are_groups_of_the_plan(self, app: App, session: str) -> None:  # X1, X3, X7
+        """A group has its cause and freed tokens, and the reason names the other message."""
         plan = app.prunes.plan(session, PlanRequest(max_tokens=slightly_less(app, session)))
         [group] = plan.groups
         assert group == PlanGroup(
@@ -51,8 +51,8 @@ class TestStages:
         assert row.reason == "cleared: message 8 holds the same output"
         assert plan.removed == []
 
-    def test_are_applied_sent_and_taken_back(self, app: App, session: str) -> None:  # X1, X2, X7
-        """Calls and results stay paired, the newest copy whole; undo gives every character back."""
+    def test_are_applied_and_undone(self, app: App, session: str) -> None:  # X1, X2, X7
+        """Cleared outputs have a line instead, and undo restores every character."""
         whole = app.context.get(session, "openai").messages
         half = app.sessions.get(session).pruned.tokens // 2 + 250
         plan = app.prunes.plan(session, PlanRequest(max_tokens=half))
@@ -70,8 +70,8 @@ class TestStages:
         assert app.context.get(session, "openai").messages == whole
 
     @pytest.mark.parametrize("name", ["openai", "anthropic", "gemini"])
-    def test_are_exported_as_they_stand(self, app: App, session: str, name: str) -> None:  # X7
-        """A list to go on from has the line in place of the older output, and the newer one whole."""
+    def test_are_exported_with_their_replacements(self, app: App, session: str, name: str) -> None:  # X7
+        """An export has a line in place of the older output, and the newer one in full."""
         app.prunes.apply(session, PruneRequest(max_tokens=slightly_less(app, session)))
         _, _, chunks = app.exporting.export(session, name)
         text = b"".join(chunks).decode()
@@ -80,28 +80,28 @@ class TestStages:
         )
         assert text.index("Bash cleared") < text.index("line 299 of the build")
 
-    def test_rely_on_nothing_that_stands_cleared_already(self, app: App, session: str) -> None:  # X7
-        """A second plan takes no cleared output for a copy, nor clears it again."""
+    def test_ignore_outputs_that_are_already_cleared(self, app: App, session: str) -> None:  # X7
+        """A second plan neither clears a cleared output again nor takes it for a copy."""
         app.prunes.apply(session, PruneRequest(max_tokens=slightly_less(app, session)))
         again = app.prunes.plan(session, PlanRequest(max_tokens=slightly_less(app, session)))
         assert [(m.number, m.cause) for m in again.shortened] == [(6, "superseded")]
 
-    def test_name_messages_as_the_list_does(self, app: App, session: str) -> None:  # X3
-        """The numbers are right even if some messages are out of the context."""
+    def test_name_messages_by_their_numbers(self, app: App, session: str) -> None:  # X3
+        """The numbers are those of the list, even if some messages are out of the context."""
         app.operations.drop(session, mid(app, session, 2))
         plan = app.prunes.plan(session, PlanRequest(max_tokens=slightly_less(app, session)))
         assert plan.shortened[0].reason == "cleared: message 8 holds the same output"
 
-    def test_follow_what_is_spared_and_dropped(self, app: App, session: str) -> None:  # X5, X7
-        """A spared output stays; a copy that is dropped does not make the other one redundant."""
+    def test_respect_spared_and_dropped_messages(self, app: App, session: str) -> None:  # X5, X7
+        """A spared output stays, and a dropped copy does not make the other one redundant."""
         aim = slightly_less(app, session)
         spared = app.prunes.plan(session, PlanRequest(max_tokens=aim, spare=[mid(app, session, 4)]))
         assert [m.number for m in spared.shortened] == [6]
         dropped = app.prunes.plan(session, PlanRequest(max_tokens=aim, drop=[mid(app, session, 8)]))
         assert 4 not in [m.number for m in dropped.shortened]
 
-    def test_are_settings_of_the_session(self, app: App, session: str) -> None:  # X7, X4
-        """With stages off, the strategy chooses alone; trying them in a what-if changes no setting."""
+    def test_can_be_switched_off(self, app: App, session: str) -> None:  # X7, X4
+        """Each stage is a setting, which a plan can also try."""
         aim = slightly_less(app, session)
         off = {"stage_duplicates": False, "stage_superseded": False, "strategy": "newest_first"}
         assert app.prunes.plan(session, PlanRequest(max_tokens=aim, settings=off)).shortened == []

@@ -1,4 +1,4 @@
-"""The edit script: the changes of the pruned view to the agent's context, by the agent's own keys."""
+"""The edit script: the changes from the agent's context to the pruned view, by the agent's keys."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from webapp.services.session.session import Session
 
 
 def rows() -> Iterator[dict[str, Any]]:
-    """A session of pi: a request, six calls with large outputs, an answer."""
+    """Yield a session of pi: a request, six calls with large outputs, and an answer."""
     yield {"type": "session", "version": 3, "id": "s", "timestamp": "2026-01-02T12:00:00Z", "cwd": "/x"}
     said: list[dict[str, Any]] = [{"role": "user", "content": [{"type": "text", "text": "Fix it."}]}]
     for n in range(6):
@@ -49,13 +49,13 @@ def rows() -> Iterator[dict[str, Any]]:
 
 @pytest.fixture
 def session(app: App) -> str:
-    """Return the imported session."""
+    """The imported session."""
     data = b"".join(orjson.dumps(row) + b"\n" for row in rows())
     return app.importing.import_file("s.jsonl", data)[0].session_id
 
 
 def script(app: App, session: str) -> dict[str, dict[str, object]]:
-    """The edits as they are now."""
+    """Return the current edits of a session."""
     key_of = AGENTS["pi"].edit_key
     assert key_of is not None
     found: dict[str, dict[str, object]] = edit_script(Session.load(app.environment, session), key_of)["edits"]
@@ -65,8 +65,8 @@ def script(app: App, session: str) -> dict[str, dict[str, object]]:
 class TestTheScript:
     """The script of a session whose pruned view differs from the agent's context."""
 
-    def test_is_empty_where_nothing_is_pruned(self, app: App, session: str) -> None:  # X27
-        """Both contexts are the same."""
+    def test_is_empty_without_a_prune(self, app: App, session: str) -> None:  # X27
+        """Both contexts are equal."""
         assert script(app, session) == {}
 
     def test_drops_a_call_with_its_result(self, app: App, session: str) -> None:  # X27
@@ -77,17 +77,15 @@ class TestTheScript:
         app.operations.undo(session, applied.operation.n)
         assert script(app, session) == {}
 
-    def test_leaves_the_words_of_the_user_before_what_is_left(
-        self, app: App, session: str
-    ) -> None:  # X27, X6
-        """Some providers refuse a list that begins with the model."""
+    def test_keeps_the_message_of_the_user_before_the_rest(self, app: App, session: str) -> None:  # X27, X6
+        """Some providers refuse a list that begins with an answer."""
         app.operations.drop(session, app.messages.by_number(session, [1])[0].id)
         assert script(app, session) == {}
         app.operations.drop(session, app.messages.by_number(session, [2])[0].id)
         assert script(app, session) == {"assistant:1": {"drop": True}, "toolResult:c0": {"drop": True}}
 
-    def test_gives_the_text_that_replaces_an_output(self, app: App, session: str) -> None:  # X27, C3
-        """The text is listed under the call's id."""
+    def test_has_the_replacement_of_an_output(self, app: App, session: str) -> None:  # X27, C3
+        """The replacement is listed under the id of the call."""
         rules = {"strategy": "tool_outputs_first", "tool_outputs_keep_turns": 0, "tool_outputs_keep_tokens": 0,
                  "tool_outputs_minimum_gain": 0, "fresh_tail": 0, "minimum_gain_percent": 0}  # fmt: skip
         tokens = app.sessions.get(session).pruned.tokens
@@ -97,10 +95,10 @@ class TestTheScript:
         assert len(outputs) == plan.shortened_count > 0
         assert all(key.startswith("toolResult:c") and "cleared" in str(text) for key, text in outputs.items())
 
-    def test_is_written_as_soon_as_somebody_prunes(
+    def test_is_written_after_an_operation(
         self, app: App, session: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:  # X27
-        """The script is ready for the agent's next turn, and rewritten after an undo."""
+        """The script is written for the agent's next turn, and rewritten after an undo."""
         monkeypatch.setenv("COPPICE_HINTS", str(tmp_path / "hints"))
         monkeypatch.setattr(hints, "AT_WORK_MS", 10**15)
         (tmp_path / "hints").mkdir()

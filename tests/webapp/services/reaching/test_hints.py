@@ -1,4 +1,4 @@
-"""Hints: files that the server writes for hooks and status lines."""
+"""Hints: the files that the server writes for hooks and status lines."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from webapp.services.session.session import Session
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder for hints, not made yet."""
+    """The folder for hints, which does not exist yet."""
     monkeypatch.setenv("COPPICE_HINTS", str(tmp_path / "hints"))
     return tmp_path / "hints"
 
@@ -41,12 +41,10 @@ def hint_of(app: App, session: str) -> dict[str, object]:
 
 
 class TestAHint:
-    """Return the hint of one session."""
+    """The hint of one session."""
 
-    def test_keeps_pins_learnings_and_what_the_plan_values(
-        self, app: App, session: str, folder: Path
-    ) -> None:  # X20
-        """The text for the summariser is within its budget."""
+    def test_contains_pins_learnings_and_decisions(self, app: App, session: str, folder: Path) -> None:  # X20
+        """The text for the agent's summariser is within its budget."""
         rows = app.messages.page(session, limit=3).messages
         app.operations.pin(session, rows[0].id)
         app.memory.add("learning", "Tests need the database.", session)
@@ -57,10 +55,10 @@ class TestAHint:
         counter = Session.load(app.environment, session).counter
         assert counter.count(survive) <= hints.SURVIVE_TOKENS
 
-    def test_says_after_a_compaction_what_was_before_it(
+    def test_describes_the_context_before_a_compaction(
         self, app: App, session: str, folder: Path
     ) -> None:  # X20
-        """The hint of the short context still tells of the long one."""
+        """The hint after a compaction keeps the description of the context before it."""
         folder.mkdir()
         assert app.hints.write(session)
         before = files.read(session, files.HINT)
@@ -69,7 +67,7 @@ class TestAHint:
         assert "42 messages" not in str(before["lost"])
         assert "messages" in str(before["lost"])
 
-    def test_warns_where_the_context_is_full(self, app: App, session: str, folder: Path) -> None:  # X20
+    def test_warns_of_a_full_context(self, app: App, session: str, folder: Path) -> None:  # X20
         """The warning names the command that helps."""
         assert hint_of(app, session)["warning"] == ""
         app.sessions.patch(session, settings={"target_percent": 2.0, "aim_percent": 1.0})
@@ -81,8 +79,8 @@ class TestAHint:
 class TestWriting:
     """Hints are written automatically when the session changes."""
 
-    def test_happens_where_the_folder_is(self, app: App, session: str, folder: Path) -> None:
-        """Without the hooks' folder nothing is written; with it the hint follows soon after a message."""
+    def test_happens_only_with_the_folder(self, app: App, session: str, folder: Path) -> None:
+        """Without the folder of the hooks nothing is written; with it a hint follows each message."""
         more = iter(range(1_000, 2_000))
         append_one(app, next(more))
         assert not folder.exists()
@@ -90,10 +88,8 @@ class TestWriting:
         append_one(app, next(more))
         until(lambda: files.read(session, files.HINT).get("tokens"))
 
-    def test_leaves_out_sessions_that_rest(
-        self, app: App, session: str, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        """A start over thousands of old sessions plans none of them."""
+    def test_skips_idle_sessions(self, app: App, session: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Thousands of old sessions cause no plan at a start."""
         monkeypatch.setattr(hints, "AT_WORK_MS", 1)
         assert not app.hints.write(session)
 
