@@ -1,4 +1,4 @@
-"""Installing into an agent's configuration and taking it back."""
+"""Installing into an agent's configuration, and uninstalling."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TEXT = '{"model":   "opus",\n   "hooks": {}}'
 
 @pytest.fixture
 def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An agent's settings, written by hand."""
+    """The settings of an agent, written by hand."""
     monkeypatch.setenv("COPPICE_HINTS", str(tmp_path / "hints"))
     file = tmp_path / "settings.json"
     file.write_text(TEXT)
@@ -31,17 +31,17 @@ def install(settings: Path) -> integrations.Change:
 
 
 def uninstall(settings: Path) -> integrations.Change:
-    """Take it back and return the change."""
+    """Uninstall and return the change."""
     change = integrations.uninstalling("claude-code", {"CLAUDE_CONFIG_DIR": str(settings.parent)})
     integrations.apply(change, remember=False)
     return change
 
 
 class TestInstalling:
-    """A change that is shown before it is made."""
+    """Installing into the settings, which shows its change first."""
 
     def test_shows_the_change_as_a_diff(self, settings: Path) -> None:  # X20
-        """The diff is against the current file."""
+        """The diff shows the added lines, and the file does not change yet."""
         change = integrations.installing(
             "claude-code", {"CLAUDE_CONFIG_DIR": str(settings.parent)}, "coppice"
         )
@@ -50,8 +50,8 @@ class TestInstalling:
         assert added.count('"command": "coppice hook claude-code",') == 3
         assert settings.read_text() == TEXT
 
-    def test_names_the_file_that_cannot_be_read(self, settings: Path) -> None:  # X20
-        """The reason has its place, and the file stays as it is."""
+    def test_names_an_unreadable_file(self, settings: Path) -> None:  # X20
+        """The error has the file and the reason, and the file does not change."""
         settings.write_text("{ // mine\n}")
         with pytest.raises(Malformed, match=f"{settings}: the settings are not JSON"):
             install(settings)
@@ -61,32 +61,32 @@ class TestInstalling:
         "text", ['{\r\n  "a": 1\r\n}\r\n', '\ufeff{"a": 1}', '{"a": [1, 2], "b": 1.0e3}']
     )
     def test_is_undone_to_the_byte(self, settings: Path, text: str) -> None:  # X20
-        """Whatever the file looked like."""
+        """Uninstalling restores files of any layout."""
         settings.write_bytes(text.encode())
         install(settings)
         uninstall(settings)
         assert settings.read_bytes() == text.encode()
 
     def test_changes_nothing_a_second_time(self, settings: Path) -> None:
-        """There is no diff."""
+        """A second installation has an empty diff."""
         install(settings)
         assert install(settings).diff == ""
 
     def test_keeps_the_mode_of_the_file(self, settings: Path) -> None:
-        """Written whole, by another file in its place."""
+        """The file is replaced by a new one of the same mode, and no other file is left."""
         install(settings)
         assert stat.S_IMODE(settings.stat().st_mode) == 0o640
         assert sorted(p.name for p in settings.parent.iterdir()) == ["hints", "settings.json"]
 
-    def test_writes_through_a_link(self, settings: Path, tmp_path: Path) -> None:
-        """A link to a file kept elsewhere stays one."""
+    def test_follows_a_symbolic_link(self, settings: Path, tmp_path: Path) -> None:
+        """A link to another file stays a link."""
         kept = settings.rename(tmp_path / "kept.json")
         settings.symlink_to(kept)
         install(settings)
         assert settings.is_symlink()
         assert "hook claude-code" in kept.read_text()
 
-    def test_makes_a_file_where_there_is_none(self, settings: Path) -> None:
+    def test_creates_a_missing_file(self, settings: Path) -> None:
         """Uninstalling deletes that file."""
         settings.unlink()
         install(settings)
@@ -94,8 +94,8 @@ class TestInstalling:
         uninstall(settings)
         assert not settings.exists()
 
-    def test_says_which_file_cannot_be_written(self, settings: Path) -> None:
-        """Everything stays unchanged."""
+    def test_names_an_unwritable_file(self, settings: Path) -> None:
+        """The error names the file that cannot be written."""
         change = integrations.installing(
             "claude-code", {"CLAUDE_CONFIG_DIR": str(settings.parent)}, "coppice"
         )
@@ -103,36 +103,36 @@ class TestInstalling:
         with pytest.raises(Conflict, match=r"a-file.json cannot be written"):
             integrations.apply(moved, remember=False)
 
-    def test_knows_the_agents_that_it_reaches(self) -> None:
-        """Others are refused with their names."""
+    def test_refuses_an_unknown_agent(self) -> None:
+        """The error lists the known agents."""
         with pytest.raises(Invalid, match="claude-code"):
             integrations.installing("nobody", {}, "coppice")
 
 
 class TestUninstalling:
-    """Exactly our own lines."""
+    """Uninstalling, which removes only the lines of Coppice."""
 
-    def test_gives_back_the_very_bytes(self, settings: Path) -> None:  # X20
-        """The original bytes return if nobody has changed the file since."""
+    def test_restores_an_unchanged_file(self, settings: Path) -> None:  # X20
+        """If the file was not changed since, its original bytes return."""
         install(settings)
         assert settings.read_text() != TEXT
         uninstall(settings)
         assert settings.read_text() == TEXT
 
-    def test_keeps_what_was_changed_since(self, settings: Path) -> None:  # X20
-        """Our lines go, the change stays."""
+    def test_keeps_later_changes(self, settings: Path) -> None:  # X20
+        """A later change of the user stays, and the lines of Coppice go."""
         install(settings)
         settings.write_text(settings.read_text().replace("opus", "sonnet"))
         uninstall(settings)
         assert "sonnet" in settings.read_text()
         assert "coppice" not in settings.read_text()
 
-    def test_changes_nothing_where_nothing_is_installed(self, settings: Path) -> None:
-        """The file is not even written."""
+    def test_changes_nothing_without_an_installation(self, settings: Path) -> None:
+        """The diff is empty."""
         assert uninstall(settings).diff == ""
 
-    def test_is_seen_in_the_status(self, settings: Path) -> None:  # X20
-        """The status is right before, between and after."""
+    def test_is_shown_in_the_status(self, settings: Path) -> None:  # X20
+        """The status lists the installed hooks before, between and after."""
         env = {"CLAUDE_CONFIG_DIR": str(settings.parent)}
         said = [integrations.active("claude-code", env)[1]]
         install(settings)

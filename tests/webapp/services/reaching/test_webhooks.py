@@ -28,14 +28,14 @@ CROSSED = TargetCrossed("a", 165, 160, 200, 82.5)
 
 @pytest.fixture
 def receiver() -> Iterator[Endpoints]:
-    """A receiver that takes everything."""
+    """A receiver that accepts every message."""
     with answering(sending("", 204)) as made:
         yield made
 
 
 @pytest.fixture
 def sends(app: App) -> App:
-    """The application with its sending thread, as a server has it."""
+    """The application with its sending thread, as in a server."""
     app.webhooks.start()
     return app
 
@@ -46,10 +46,10 @@ def states(app: App, number: int) -> list[str]:
 
 
 class TestEvents:
-    """The events of B14, and a session above its target."""
+    """Events that webhooks send."""
 
-    def test_reach_the_receiver_with_their_numbers(self, sends: App, receiver: Endpoints) -> None:  # X16, B14
-        """Events have their names and the payload that pages get."""
+    def test_reach_the_receiver_with_their_payload(self, sends: App, receiver: Endpoints) -> None:  # X16, B14
+        """A message has the name of the event and the payload that pages get."""
         sends.webhooks.add(receiver.url)
         sends.bus.publish(PRUNED, SUMMARIZED, CROSSED)
         until(lambda: len(receiver.seen) == 3)
@@ -62,8 +62,8 @@ class TestEvents:
         assert bodies[0]["data"]["tokenReduction"] == 40
         until(lambda: states(sends, 1) == ["delivered"] * 3)
 
-    def test_go_to_those_who_want_them(self, sends: App, receiver: Endpoints) -> None:
-        """Others, and those that are paused, get nothing."""
+    def test_go_to_subscribed_webhooks_only(self, sends: App, receiver: Endpoints) -> None:
+        """A webhook of other events or a paused one gets nothing."""
         wants = sends.webhooks.add(receiver.url, ["context:summarized"]).webhook.id
         paused = sends.webhooks.add(receiver.url).webhook.id
         sends.webhooks.change(paused, active=False)
@@ -72,8 +72,8 @@ class TestEvents:
         assert states(sends, paused) == []
         assert len(receiver.seen) == 1
 
-    def test_hold_no_append_up(self, sends: App) -> None:  # X16
-        """A receiver that hangs delays only its own messages."""
+    def test_never_delay_an_append(self, sends: App) -> None:  # X16
+        """A receiver that does not answer delays only its own messages."""
         released = threading.Event()
 
         def hang(handler: Any) -> None:
@@ -89,12 +89,12 @@ class TestEvents:
             released.set()
 
     def test_beyond_the_queue_are_counted_and_dropped(self, app: App) -> None:
-        """The queue is bounded when the store is busy."""
+        """The queue of events is bounded."""
         app.bus.publish(*[PRUNED] * (QUEUED + 3))
         assert app.webhooks.counts.dropped == 3
 
     def test_of_a_command_are_sent_by_the_server(self, config: Config, receiver: Endpoints) -> None:
-        """A process that does not serve stores them when it ends."""
+        """A command stores its events when it ends, and the server sends them."""
         command = build(config)
         command.webhooks.add(receiver.url)
         command.bus.publish(PRUNED)
@@ -106,11 +106,13 @@ class TestEvents:
         server.close()
 
 
-class TestTries:
-    """A message that did not arrive."""
+class TestRetries:
+    """Attempts to deliver a message."""
 
-    def test_are_made_again_until_it_does(self, app: App, monkeypatch: pytest.MonkeyPatch) -> None:  # X16
-        """Each try has the same id and a new signature, and is logged."""
+    def test_continue_until_the_message_arrives(
+        self, app: App, monkeypatch: pytest.MonkeyPatch
+    ) -> None:  # X16
+        """Each attempt has the same id, and the attempts are counted."""
         monkeypatch.setattr(module, "WAITS", (0, 0, 0))
         app.webhooks.start()
         with answering(sending("", 500), sending("", 503), sending("", 204)) as receiver:
@@ -121,8 +123,8 @@ class TestTries:
         assert (one.tries, one.status, one.problem) == (3, 204, "")
         assert len({headers["webhook-id"] for _, headers, _ in receiver.seen}) == 1
 
-    def test_wait_longer_each_time_and_as_long_as_is_asked(self, app: App) -> None:
-        """The receiver's own word counts where it is longer."""
+    def test_wait_as_long_as_the_receiver_asks(self, app: App) -> None:
+        """The wait that a receiver asks for replaces a shorter default."""
         clock = count(1_000_000, 0)
         app.environment.clock = clock.__next__
         app.webhooks.start()
@@ -138,8 +140,8 @@ class TestTries:
             until(lambda: app.store.webhooks.deliveries(number)[0].status == 503)
         assert app.store.webhooks.deliveries(number)[0].next_at == 1_000_000 + 900_000
 
-    def test_end_after_the_last_and_are_told(self, app: App, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Pages say which receiver; the message can be sent again by hand."""
+    def test_end_after_the_last_wait(self, app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+        """A problem names the receiver, and the message can be sent again by hand."""
         monkeypatch.setattr(module, "WAITS", (0,))
         events = heard(app)
         app.webhooks.start()
@@ -152,16 +154,16 @@ class TestTries:
             app.webhooks.again(number, app.webhooks.deliveries(number).deliveries[0].id)
             until(lambda: states(app, number) == ["delivered"])
 
-    def test_end_at_once_where_the_receiver_is_gone(self, sends: App) -> None:
-        """410 pauses the webhook."""
+    def test_end_if_the_receiver_is_gone(self, sends: App) -> None:
+        """The status 410 pauses the webhook."""
         with answering(sending("", 410)) as receiver:
             number = sends.webhooks.add(receiver.url).webhook.id
             sends.bus.publish(PRUNED)
             until(lambda: states(sends, number) == ["failed"])
         assert not sends.webhooks.listed().webhooks[0].active
 
-    def test_go_on_after_a_restart(self, config: Config) -> None:
-        """Waiting events are in the store."""
+    def test_continue_after_a_restart(self, config: Config) -> None:
+        """Waiting messages are in the store."""
         with answering(sending("", 500), sending("", 204)) as receiver:
             before = build(config)
             before.webhooks.start()
@@ -177,11 +179,11 @@ class TestTries:
             after.close()
 
 
-class TestKeeping:
-    """Webhooks themselves."""
+class TestWebhooks:
+    """Creating, changing and deleting webhooks."""
 
     def test_show_the_secret_once(self, app: App) -> None:
-        """Only the answer that makes or replaces the secret shows it; the receiver can also choose its own."""
+        """Only creating or replacing a secret shows it, and the caller can choose one."""
         made = app.webhooks.add("http://127.0.0.1:9/")
         rotated = app.webhooks.rotate(made.webhook.id)
         assert made.secret != rotated.secret
@@ -190,15 +192,15 @@ class TestKeeping:
         assert rotated.secret not in shown
         assert app.webhooks.add("http://127.0.0.1:9/", secret=made.secret).secret == made.secret
 
-    def test_keep_the_newest_of_the_log(self, app: App) -> None:
+    def test_keep_the_newest_log_entries(self, app: App) -> None:
         """Older entries of the log are deleted."""
         number = app.webhooks.add("http://127.0.0.1:9/").webhook.id
         app.bus.publish(*[PRUNED] * (KEPT + 5))
         app.webhooks.store_queued()
         assert len(app.store.webhooks.deliveries(number, 10 * KEPT)) == KEPT
 
-    def test_forget_a_session_with_it(self, app: App) -> None:
-        """Messages may quote the deleted session."""
+    def test_delete_messages_of_a_deleted_session(self, app: App) -> None:
+        """Stored messages may quote the deleted session."""
         app.sessions.create(id="a", model="gpt-5")
         number = app.webhooks.add("http://127.0.0.1:9/").webhook.id
         app.bus.publish(SUMMARIZED)
@@ -206,8 +208,8 @@ class TestKeeping:
         app.sessions.delete("a")
         assert states(app, number) == []
 
-    def test_are_refused_with_the_reason(self, app: App) -> None:
-        """An unknown event, none at all, an unknown number, too many."""
+    def test_refuse_invalid_requests(self, app: App) -> None:
+        """Unknown or missing events, an unknown webhook, too many webhooks and a test of a paused one are errors."""
         for events in (["context:eaten"], []):
             with pytest.raises(Invalid):
                 app.webhooks.add("http://127.0.0.1:9/", events)
@@ -222,8 +224,8 @@ class TestKeeping:
         with pytest.raises(Conflict):
             app.webhooks.test(number)
 
-    def test_tell_pages_of_each_change(self, app: App) -> None:
-        """Made, changed, replaced, tested, removed."""
+    def test_announce_each_change(self, app: App) -> None:
+        """Creating, changing, rotating, testing and removing each cause an event."""
         events = heard(app)
         number = app.webhooks.add("http://127.0.0.1:9/").webhook.id
         app.webhooks.change(number, events=["context:pruned"])
@@ -235,10 +237,10 @@ class TestKeeping:
 
 
 class TestTheTarget:
-    """`session:above_target`."""
+    """The event `session:above_target`."""
 
-    def test_is_crossed_once(self, app: App) -> None:  # X16
-        """Appends above the target send no further event until the context was below it again."""
+    def test_is_sent_once_per_crossing(self, app: App) -> None:  # X16
+        """Appends above the target send no further event until the context has been below it."""
         events = heard(app)
         app.sessions.create(id="a", model="default", settings={"cap_tokens": 1_000, "fresh_tail": 0})
         for _ in range(4):
@@ -251,7 +253,7 @@ class TestTheTarget:
         app.ingest.append_messages("a", [wire("user", "word " * 600)])
         assert len([one for one in events if isinstance(one, TargetCrossed)]) == 2
 
-    def test_is_not_crossed_by_what_is_long_past(self, app: App) -> None:
+    def test_is_not_sent_for_old_messages(self, app: App) -> None:
         """An import of old transcripts sends no event."""
         events = heard(app)
         app.settings.put({"cap_tokens": 1_000})

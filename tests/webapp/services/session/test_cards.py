@@ -11,21 +11,21 @@ from webapp.services.session.cards import PREVIEW_CHARS, card_of, is_error
 
 
 def card(message: Message, **names: str) -> dict[str, Any]:
-    """The card as data."""
+    """Return the card of a message."""
     found: dict[str, Any] = orjson.loads(card_of(message, names))
     return found
 
 
 class TestCard:
-    """Beginning, calls, tool, media."""
+    """The fields of a card."""
 
-    def test_shows_the_beginning(self) -> None:
+    def test_shows_the_beginning_of_the_text(self) -> None:
         """Long texts are cut."""
         text = str(card(Message("user", (Text("x" * 5_000),)))["text"])
         assert len(text) == PREVIEW_CHARS
         assert text.endswith("…")
 
-    def test_says_what_calls_are_about(self) -> None:
+    def test_shows_the_main_argument_of_calls(self) -> None:
         """A call shows its most informative argument, or all of its input."""
         message = Message("assistant", (
             ToolCall("1", "Read", '{"limit": 5, "file_path": "a.py"}'),
@@ -46,20 +46,20 @@ class TestCard:
         assert "tool" not in card(message)
         assert card(message)["text"] == "out"
 
-    def test_shows_thoughts_where_nothing_else_is_said(self) -> None:
+    def test_shows_reasoning_without_other_text(self) -> None:
         """The card also counts media."""
         assert card(Message("assistant", (Reasoning("hm"),)))["text"] == "hm"
         assert card(Message("user", (Media("image"), Media("image"))))["media"] == 2
 
     def test_survives_half_surrogates(self) -> None:
-        """Half surrogates cannot be stored."""
+        """Half surrogates cannot be stored, so they are replaced."""
         assert "\ud800" not in str(card(Message("user", (Text("a\ud800b"),)))["text"])
 
 
 class TestErrors:
-    """Outputs that are marked."""
+    """Results marked as errors."""
 
-    def test_errors_are_what_a_tool_says_failed(self) -> None:
+    def test_are_those_that_the_tool_marks(self) -> None:
         """Text that merely looks like an error does not count."""
         assert is_error(Message("tool", (ToolResult("c", "x", is_error=True),)))
         assert not is_error(Message("tool", (ToolResult("c", "error"),)))

@@ -1,4 +1,4 @@
-"""The codec: storable bytes of any content that may arrive."""
+"""The codec: storable bytes of any content."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ JSON = st.recursive(
 
 
 class TestJsonBytes:
-    """Any JSON value."""
+    """JSON values as bytes."""
 
     @given(JSON)
     def test_gives_back_an_equal_value(self, value: object) -> None:
-        """Huge integers and half surrogates included."""
+        """This includes huge integers and half surrogates."""
         assert json_value(json_bytes(value)) == value
 
 
 class TestStorable:
-    """Messages."""
+    """Messages that can be stored."""
 
-    def test_leaves_a_sound_message_as_it_is(self) -> None:
-        """The same object."""
+    def test_leaves_a_valid_message_unchanged(self) -> None:
+        """The result is the same object."""
         message = Message("user", (Text("fine"),))
         assert storable(message)[0] is message
 
@@ -46,8 +46,8 @@ class TestStorable:
         text.encode()
         assert clean.parts != (part,)
 
-    def test_gives_the_wire_object(self) -> None:
-        """The object is given as bytes with the name of its format; a message without one has none."""
+    def test_returns_the_wire_object(self) -> None:
+        """The wire object is bytes with its format; a message may have none."""
         assert wire_bytes(Message("user", (), wire=Wire("openai", {"role": "user"}))) == (
             b'{"role":"user"}',
             "openai",

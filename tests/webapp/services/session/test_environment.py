@@ -1,4 +1,4 @@
-"""Limits and settings that hold for a session."""
+"""The environment: limits, settings and locks of sessions."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ MODEL = ModelLimits("m", 200_000)
 
 
 def settings(**data: Any) -> Settings:
-    """The defaults with some changes."""
+    """Return the defaults with some changes."""
     return Settings.from_dict(data, base=FORESIGHT)
 
 
 class TestLimits:
-    """The target is the least of three numbers."""
+    """Limits of a session; the target is the least of three numbers."""
 
     @pytest.mark.parametrize(
         ("model", "changes", "limit", "target"),
@@ -45,28 +45,28 @@ class TestLimits:
     def test_follow_from_model_and_settings(
         self, model: ModelLimits, changes: Any, limit: int, target: int
     ) -> None:  # X10
-        """Share of the input limit, window less reserve, the user's cap."""
+        """The numbers are a share of the input limit, the window less the reserve, and the user's cap."""
         found = limits_of(model, None, settings(**changes))
         assert (found.limit, found.target_tokens) == (limit, target)
         assert found.aim_tokens <= found.target_tokens
 
     def test_follow_the_window_that_the_agent_reports(self) -> None:  # X10
-        """The agent's report wins, smaller or larger."""
+        """The agent's report replaces the model's limit, whether smaller or larger."""
         seen = Window(258_400, "reported", "")
         assert limits_of(MODEL, Window(1_000_000, "reported", ""), FORESIGHT).limit == 1_000_000
         assert limits_of(ModelLimits("m", 400_000, 272_000), seen, FORESIGHT).limit == 258_400
 
-    def test_are_never_empty(self) -> None:
+    def test_are_always_positive(self) -> None:
         """Limits are positive for any window."""
         tiny = limits_of(ModelLimits("m", 1_000), None, settings(response_reserve=100_000))
         assert tiny.target_tokens >= 1
 
 
 class TestEnvironment:
-    """Settings, models and locks, and the sessions that they hold for."""
+    """Settings, models and locks."""
 
-    def test_a_session_overrides_what_holds_for_all(self, app: App) -> None:
-        """Field by field, and follows changes of the rest."""
+    def test_a_session_overrides_single_settings(self, app: App) -> None:
+        """Other settings follow the common ones."""
         session = managed(app, settings={"fresh_tail": 3})
         app.settings.put({"aim_percent": 50, "fresh_tail": 9})
         row = app.store.sessions.get(session)
@@ -76,8 +76,8 @@ class TestEnvironment:
         ) == (3, 50)
         assert app.environment.settings().fresh_tail == 9
 
-    def test_a_session_keeps_what_goes_with_settings_that_changed(self, app: App) -> None:
-        """A conflicting override is ignored and reported; it holds again when the conflict ends."""
+    def test_a_session_ignores_an_override_that_conflicts(self, app: App) -> None:
+        """A conflicting override is ignored and noted; it applies again when the conflict ends."""
         session = managed(app, settings={"aim_percent": 70, "strategy": "score", "fresh_tail": 3})
         app.settings.put({"target_percent": 50, "aim_percent": 40})
         told = app.sessions.get(session)
@@ -90,8 +90,8 @@ class TestEnvironment:
         assert app.sessions.get(session).notes == []
         assert Session.load(app.environment, session).settings.aim_percent == 70
 
-    def test_settings_of_another_version_do_no_harm(self, app: App) -> None:
-        """Unknown fields are ignored; the rest holds."""
+    def test_settings_of_another_version_are_read(self, app: App) -> None:
+        """Unknown fields are ignored, and the others apply."""
         with app.store.write():
             app.store.small.put_setting("settings", {"from_the_future": 1})
         app.environment.forget()
@@ -104,7 +104,7 @@ class TestEnvironment:
     def test_settings_and_models_of_another_process_arrive(
         self, app: App, config: Config, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """Changes arrive within a second, resets to the defaults too."""
+        """Changes and resets arrive after the next check."""
         now = app.environment.clock()
         monkeypatch.setattr(app.environment, "clock", lambda: now)
         assert app.environment.settings().target_percent == FORESIGHT.target_percent
@@ -120,13 +120,13 @@ class TestEnvironment:
         assert app.environment.settings() == FORESIGHT
         other.close()
 
-    def test_a_lock_is_one_while_somebody_holds_it(self, app: App) -> None:
+    def test_a_lock_is_shared_while_it_is_held(self, app: App) -> None:
         """A second caller gets the same lock."""
         held = app.environment.lock("s")
         assert app.environment.lock("s") is held
         assert app.environment.lock("t") is not held
 
-    def test_keeps_nothing_of_sessions_that_are_not_there(self, app: App) -> None:
+    def test_keeps_no_lock_of_unknown_sessions(self, app: App) -> None:
         """Unknown ids leave nothing in memory."""
         for n in range(20):
             with pytest.raises(NotFound):
@@ -136,15 +136,15 @@ class TestEnvironment:
 
 
 class TestTheLockOfASession:
-    """One thread at a time changes a session, and only a few wait for it."""
+    """The lock of a session, which one thread holds and a few wait for."""
 
-    def test_is_taken_again_by_the_same_thread(self, app: App) -> None:
-        """A change may be part of another."""
+    def test_is_reentrant(self, app: App) -> None:
+        """One change may be part of another."""
         with app.environment.lock("s"), app.environment.lock("s"):
             pass
 
-    def test_refuses_those_beyond_the_few_at_once(self, app: App) -> None:
-        """Each waiting request holds a thread, so the others are told to try again."""
+    def test_limits_the_waiting_threads(self, app: App) -> None:
+        """Each waiting request occupies a thread, so further ones are refused at once."""
         inside, free, refused = threading.Semaphore(0), threading.Event(), threading.Semaphore(0)
 
         def change() -> None:

@@ -20,7 +20,7 @@ OPUS = "claude-opus-4-5"
 
 
 def reported(app: App, name: str, unseen: int, **columns: Any) -> None:
-    """A session of Claude Code with two calls that carried so much unseen."""
+    """Create a session of Claude Code with two calls that each carry `unseen` unseen tokens."""
     app.ingest.ensure(name, "claude-code", **{"model": OPUS, **columns})
     app.ingest.append_records(
         name,
@@ -41,7 +41,7 @@ def gauge(app: App, name: str) -> Gauge:
 
 
 def row(app: App, name: str) -> SessionRow:
-    """The session's row."""
+    """Return the session's row."""
     found: SessionRow = app.store.sessions.get(name)
     return found
 
@@ -49,8 +49,8 @@ def row(app: App, name: str) -> SessionRow:
 class TestANewSession:
     """A session before its first call."""
 
-    def test_carries_what_earlier_sessions_carried(self, app: App) -> None:  # X11
-        """The estimate is in the region of unseen tokens; the session's own first call replaces it."""
+    def test_assumes_the_overhead_of_earlier_sessions(self, app: App) -> None:  # X11
+        """The overhead is in the region of unseen tokens, until the session's first call replaces it."""
         reported(app, "a", 20_000)
         followed(app, user("hi"), session_id="b", model=OPUS)
         before = gauge(app, "b")
@@ -64,38 +64,38 @@ class TestANewSession:
         assert abs((calls[0].estimated or 0) - 20_010) < 60
 
     def test_without_messages_is_empty(self, app: App) -> None:  # X11
-        """A file that could not be read, or has no messages yet, takes nothing of the window."""
+        """A session without messages has no tokens."""
         reported(app, "a", 20_000)
         app.ingest.ensure("b", "claude-code", model=OPUS)
         assert gauge(app, "b").tokens == 0
 
     def test_learns_nothing_from_itself(self, app: App) -> None:  # X11
-        """Otherwise reading row by row would give other numbers than reading the whole file."""
+        """Otherwise reading a file row by row would give other numbers than reading it at once."""
         app.ingest.ensure("parent", "claude-code", model=OPUS)
         for n in range(6):
             name = f"{'abcdef'[n]} child"
             app.ingest.ensure(name, "claude-code", model=OPUS, parent_id="parent")
             first, second = usage(9_000, 8), usage(9_100 + 100 * n, 8)
-            at = 1 if n else 11  # the one with a single call was worked on last
+            at = 1 if n else 11  # the session with a single call was active last
             rows = [entry(at, user("hi")), entry(at + 1, said("hello"), usage=first, call_key=f"{n} 1")]
             rows += [entry(3, user("go on")), entry(4, said("done"), usage=second, call_key=f"{n} 2")]
             app.ingest.append_records(name, rows if n else rows[:2])
         others = [app.store.sessions.get(f"{name} child").state["calibration"]["second"] for name in "bcdef"]
         assert Session.load(app.environment, "a child").informed.second == median(others)
 
-    def test_carries_nothing_where_there_was_no_other(self, app: App) -> None:  # X11
-        """Without another session no overhead is assumed."""
+    def test_assumes_no_overhead_without_other_sessions(self, app: App) -> None:  # X11
+        """The first session of an agent has only its own tokens."""
         followed(app, user("hi"), session_id="b", model=OPUS)
         assert gauge(app, "b").tokens < 50
 
-    def test_of_a_program_carries_nothing(self, app: App) -> None:
-        """A program's messages contain everything that it sends."""
+    def test_of_a_program_has_no_overhead(self, app: App) -> None:
+        """The messages of a program contain everything that it sends."""
         reported(app, "a", 20_000)
         name = managed(app, wire("user", "hi"))
         assert app.sessions.get(name).pruned.tokens < 50
 
-    def test_counts_like_its_agents_usual_model_until_its_own_is_named(self, app: App) -> None:  # S11
-        """Models of other sessions do not matter; once the model is named, all tokens are counted again."""
+    def test_counts_for_the_agents_usual_model_until_its_own_is_known(self, app: App) -> None:  # S11
+        """When the model becomes known, all tokens are counted again; models of other sessions do not matter."""
         reported(app, "a", 20_000, model="claude-haiku-4-5")
         words = "please change the parser so that it reads comments " * 20
         followed(app, user(words), session_id="b")
@@ -107,8 +107,8 @@ class TestANewSession:
         assert app.store.log.message(row(app, "b").key, 1).tokens == plain
         assert app.store.contexts.totals(row(app, "b").key) == app.store.contexts.totals(row(app, "d").key)
 
-    def test_shows_the_same_whichever_session_came_first(self, app: App) -> None:  # X11
-        """Lessons of other sessions are looked up when asked for, for the chart too; none of them is stored."""
+    def test_shows_the_same_in_any_order_of_sessions(self, app: App) -> None:  # X11
+        """Overheads of other sessions are looked up when needed, for the chart too, and never stored."""
         shown = []
         for first, then in ("ab", "ba"):
             for name in (first, then):
@@ -127,8 +127,8 @@ class TestANewSession:
         assert shown[0][0].tokens > 20_000
         assert all(point.agent > 20_000 for point in shown[0][2])
 
-    def test_has_a_chart_that_begins_at_what_every_call_sends(self, app: App) -> None:  # X11
-        """The first call sets the overhead, also for the points before it."""
+    def test_has_a_chart_that_includes_the_overhead(self, app: App) -> None:  # X11
+        """The overhead of the first call also applies to the points before it."""
         reported(app, "a", 20_000)
         points = app.sessions.timeline("a").points
         assert all(20_000 <= point.agent < 20_060 for point in points)
@@ -137,8 +137,8 @@ class TestANewSession:
 class TestUsageAboveTheTable:
     """A call larger than the model's window."""
 
-    def test_lifts_a_separate_input_limit_too(self) -> None:  # X10
-        """Accepted input raises the limit of input."""
+    def test_raises_a_separate_input_limit(self) -> None:  # X10
+        """Accepted input raises the limit of input; a reported window does not."""
         model = ModelLimits("m", 400_000, 272_000)
         assert limits_of(model, Window(1_000_000, "usage", ""), BALANCED).limit == 1_000_000
         assert limits_of(model, Window(300_000, "reported", ""), BALANCED).limit == 272_000

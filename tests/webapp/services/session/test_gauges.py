@@ -1,4 +1,4 @@
-"""Gauges: regions that add up, and one scale between estimated and shown tokens."""
+"""Gauges: regions that add up, and the scale between estimated and shown tokens."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ KNOWN = st.one_of(
 
 
 def session_with(known: Calibration, agent: Any, pruned: Any, *, followed: bool) -> Session:
-    """Return a session that is in no store, with these totals and this calibration."""
+    """Return a session outside any store, with these totals and this calibration."""
     row = SimpleNamespace(**dict.fromkeys(COLUMNS), followed=followed)
     row.state = SessionState(known).to_dict()
     return Session(cast("Environment", None), cast("SessionRow", row), {0: agent, 1: pruned})
 
 
 class TestGauge:
-    """The numbers of a bar."""
+    """The numbers of a gauge."""
 
     @given(REGION, REGION, KNOWN, st.booleans())
     def test_has_regions_that_add_up(
@@ -59,8 +59,8 @@ class TestGauge:
             assert sum(r.tokens for r in found.regions) == found.tokens >= 0
             assert all(r.tokens > 0 for r in found.regions)
 
-    def test_shows_what_is_not_in_the_transcript(self, app: App) -> None:  # X11
-        """Unseen tokens are a separate region once real usage tells their number."""
+    def test_shows_tokens_that_the_transcript_lacks(self, app: App) -> None:  # X11
+        """Unseen tokens are their own region as soon as usage is reported."""
         app.ingest.ensure("s", "claude-code", model="claude-sonnet-4-5")
         app.ingest.append_records(
             "s", [entry(1, user("hi")), entry(2, said("hello"), usage=usage(26_450, 8), call_key="k")]
@@ -71,10 +71,8 @@ class TestGauge:
         assert unseen > 26_000
 
     @pytest.mark.parametrize(("tokens", "limit", "expected"), [(1, 3, 33.3), (300, 200, 150.0), (5, 0, 0.0)])
-    def test_counts_percent_with_one_decimal_and_no_cap(
-        self, tokens: int, limit: int, expected: float
-    ) -> None:  # B11
-        """The percentage may exceed 100."""
+    def test_has_a_percentage_with_one_decimal(self, tokens: int, limit: int, expected: float) -> None:  # B11
+        """The percentage may exceed 100, and is 0 without a limit."""
         assert percent(tokens, limit) == expected
 
 
@@ -82,8 +80,8 @@ class TestScale:
     """The scale between estimated and shown tokens."""
 
     @given(REGION, KNOWN, st.integers(0, 300_000))
-    def test_never_allows_more_than_was_asked_for(self, region: Any, known: Calibration, shown: int) -> None:
-        """A plan that fits in estimated tokens is not shown above the budget."""
+    def test_never_exceeds_a_budget(self, region: Any, known: Calibration, shown: int) -> None:
+        """A plan that fits in estimated tokens is not shown above its budget."""
         estimate = sum(tokens for tokens, _ in region.values())
         scale = Scale(known, estimate, estimate)
         estimate = scale.estimated(shown)
@@ -92,17 +90,17 @@ class TestScale:
 
 
 class TestSession:
-    """A session's row."""
+    """A session as the API answers it."""
 
     def test_is_in_warning_above_its_target(self, app: App) -> None:  # B17
-        """A managed one by its context; idle or active below."""
+        """A session above its target is in warning; below it the session is active."""
         session = managed(app, wire("user", "word " * 3_000), settings={"cap_tokens": 1_000})
         assert app.sessions.get(session).state == "warning"
         app.sessions.patch(session, settings={"cap_tokens": None})
         assert app.sessions.get(session).state == "active"
 
-    def test_says_what_its_agent_seems_to_do(self, app: App) -> None:
-        """The activity follows from the last speaker and the time."""
+    def test_shows_the_activity_of_its_agent(self, app: App) -> None:
+        """The activity follows from the last message and its time."""
         session = managed(app, wire("user", "hi"))
         assert app.sessions.get(session).activity == "working"
         app.ingest.append_messages(session, [wire("assistant", "hello")])
@@ -110,14 +108,14 @@ class TestSession:
         followed(app, user("long ago"))
         assert app.sessions.get("s").activity == "stale"
 
-    def test_says_that_a_model_is_not_known(self, app: App) -> None:
-        """The session names the assumed window."""
+    def test_notes_an_unknown_model(self, app: App) -> None:
+        """The first note names the unknown model."""
         session = app.sessions.get(managed(app, model="nobody-knows-1"))
         assert session.model_known is False
         assert "nobody-knows-1" in session.notes[0]
 
     def test_is_brief_in_the_answer_to_an_append(self, app: App) -> None:
-        """The answer has the gauge's numbers, and whether it is above its target."""
+        """The answer has the numbers of the gauge, and whether the session is above its target."""
         name = managed(app)
         stats = app.ingest.append_messages(name, [wire("user", "hi")]).stats
         session = app.sessions.get(name)
@@ -129,8 +127,8 @@ class TestSession:
         app.sessions.patch(name, settings={"cap_tokens": 1_000, "aim_percent": 10})
         assert app.ingest.append_messages(name, [wire("user", "word " * 2_000)]).stats.needsPruning
 
-    def test_grows_by_turns(self) -> None:
-        """The mean of the last turns, none before the second."""
+    def test_has_the_mean_growth_per_turn(self) -> None:
+        """The growth is unknown before the second turn."""
         assert growth_per_turn(SessionState(turn_tokens=[100]), 500) is None
         assert growth_per_turn(SessionState(turn_tokens=[100, 200]), 500) == 200
 
@@ -138,21 +136,21 @@ class TestSession:
 class TestTitles:
     """The title of a session."""
 
-    def test_of_a_sub_agent_without_one_is_its_own_id(self, app: App) -> None:
-        """The title is never the combined id of file and agent."""
+    def test_of_a_sub_agent_without_words_is_its_id(self, app: App) -> None:
+        """The title is the sub-agent's own id, without that of its parent."""
         followed(app, user(""), session_id="11-22.agent-c0ffee", parent_id="11-22")
         assert app.sessions.get("11-22.agent-c0ffee").title == "sub-agent c0ffee"
 
-    def test_of_a_sub_agent_are_the_first_words_said_to_it(self, app: App) -> None:
-        """The sub-agent may have its own file or be in the session's."""
+    def test_of_a_sub_agent_is_its_first_request(self, app: App) -> None:
+        """The sub-agent may have its own file or be in that of its session."""
         followed(app, user("look for roses"), session_id="11-22.agent-c0ffee", parent_id="11-22")
         app.ingest.ensure("s", "claude-code")
         app.ingest.append_records("s", [entry(1, user("prune them"), stream="agent-x")])
         assert app.sessions.get("11-22.agent-c0ffee").title == "look for roses"
         assert app.sessions.get("s.agent-x").title == "prune them"
 
-    def test_of_any_other_are_its_id(self, app: App) -> None:
-        """The session has no user message."""
+    def test_of_another_session_is_its_id(self, app: App) -> None:
+        """A session without a request has its id as the title."""
         app.ingest.ensure("plain", "claude-code")
         assert app.sessions.get("plain").title == "plain"
 
@@ -162,12 +160,12 @@ class TestTitles:
     [("claude-code", "Claude Code"), ("api", "API"), ("import", "import"), ("mine", "mine")],
 )
 def test_a_source_is_shown_by_its_label(source: str, label: str) -> None:
-    """An agent has a label; a source of the user's own is shown unchanged."""
+    """Agents and built-in sources have labels, and another source is shown unchanged."""
     assert source_label(source) == label
 
 
-def test_sessions_of_an_agent_that_is_no_longer_kept_are_marked_legacy(app: App) -> None:  # X12
-    """Gemini CLI's are read for the people who have them; those of others are not marked."""
+def test_sessions_of_an_unmaintained_agent_are_marked_legacy(app: App) -> None:  # X12
+    """Sessions of Gemini CLI are marked, and those of Claude Code are not."""
     labels = {}
     for source in ("gemini-cli", "claude-code"):
         app.ingest.ensure(source, source)

@@ -1,4 +1,4 @@
-"""Histories in memory, always equal to the store."""
+"""Histories in memory, which always equal the store."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ NUMBERS = count()
 
 
 def same(app: App, session: str = "s") -> bool:
-    """Return True if the cached view equals a new one."""
+    """Return whether the cached view equals one read from the store."""
     row = app.store.sessions.get(session)
     kept, fresh = (
         app.histories.of(Session.of(app.environment, row)),
@@ -60,18 +60,18 @@ def same(app: App, session: str = "s") -> bool:
 
 
 class TestViews:
-    """One view a session."""
+    """The cached view of a session."""
 
     def test_follow_appends_without_reading(self, app: App, monkeypatch: pytest.MonkeyPatch) -> None:
-        """An append extends the history that is there."""
+        """An append extends the cached history."""
         followed(app, *conversation(2))
         app.histories.of(Session.load(app.environment, "s"))
         monkeypatch.setattr(Histories, "_gather", lambda *_: pytest.fail("the view was read again"))
         app.ingest.append_records("s", entries(*conversation(2), start=50))
         assert len(app.histories.of(Session.load(app.environment, "s")).nos) == 16
 
-    def test_know_what_stands_before_a_summary(self, app: App) -> None:  # C8
-        """A pinned message may precede the summary; after its undo nothing does."""
+    def test_count_the_messages_before_a_summary(self, app: App) -> None:  # C8
+        """A pinned message may precede a summary; after its undo no message does."""
         followed(app, *conversation(6), user("end"))
         app.operations.pin("s", mid(app, "s", 1))
         made = app.summarising.summarise("s")
@@ -89,17 +89,17 @@ class TestViews:
         assert same(app)
 
     @pytest.mark.parametrize("what", ["pin", "drop_first", "drop"])
-    def test_are_read_anew_after_anything_else(self, app: App, what: str) -> None:
-        """Flags and context are those of the store."""
+    def test_are_read_again_after_other_operations(self, app: App, what: str) -> None:
+        """Marks and context are those of the store."""
         followed(app, *conversation(3), user("end"))
         app.histories.of(Session.load(app.environment, "s"))
         getattr(app.operations, what)("s", mid(app, "s", 2))
         assert same(app)
 
-    def test_follow_appends_made_while_they_were_read(
+    def test_include_appends_made_while_they_were_read(
         self, app: App, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """Appends during the first reading are added to it, instead of a second reading."""
+        """Appends during the first read are added to it, so it is not repeated."""
         followed(app, *conversation(2))
         gather = Histories._gather
 
@@ -118,7 +118,7 @@ class TestViews:
         assert app.messages.page("s").total == 16
         assert len(app.histories.of(Session.load(app.environment, "s")).nos) == 16
 
-    def test_are_read_anew_when_a_message_grows(self, app: App) -> None:
+    def test_are_read_again_when_a_message_grows(self, app: App) -> None:
         """A further block of a call changes the view."""
         followed(app, user("go"))
         app.ingest.append_records("s", [entry(5, said("a"), group="g")])
@@ -126,8 +126,8 @@ class TestViews:
         app.ingest.append_records("s", [entry(6, said("b " * 50), group="g")])
         assert same(app)
 
-    def test_forget_the_ratings_of_a_session_that_is_deleted(self, app: App) -> None:
-        """Its number may be used again; a prune keeps the ratings."""
+    def test_forget_the_ratings_of_a_deleted_session(self, app: App) -> None:
+        """The key of a deleted session may be used again; a dropped view keeps its ratings."""
         app.settings.put({"strategy": "score"})
         followed(app, *conversation(3), user("end"))
         app.settings.put({"keywords": []})
@@ -140,8 +140,8 @@ class TestViews:
         app.histories.forget(row.key)
         assert app.histories.of(Session.of(app.environment, row)).ratings == {}
 
-    def test_are_forgotten_least_recently_used_first(self, app: App) -> None:
-        """Views are evicted when they have too many messages in all."""
+    def test_are_evicted_least_recently_used_first(self, app: App) -> None:
+        """The cache is bounded by the messages of all views."""
         views = Histories(app.store, messages_kept=10)
         rows = []
         for name in ("a", "b", "c"):
@@ -154,7 +154,7 @@ class TestViews:
         views.of(rows[1])
         assert views.of(rows[0]) is not first
 
-    def test_know_the_cost_of_what_stands_in(self, app: App) -> None:
+    def test_know_the_cost_of_a_replacement(self, app: App) -> None:
         """A shortened message costs the tokens of its replacement."""
         from webapp.services.session.replacements import replacement
 
@@ -169,24 +169,24 @@ class TestViews:
 
 
 def in_full(app: App, session: str) -> list[Features]:
-    """The features of a session's messages, each analysed in full when it comes, from the log."""
+    """Return the features of a session's messages, each analysed in full from the log."""
     loaded = Session.load(app.environment, session)
     rows = app.store.log.rows_of(loaded.key, range(1, loaded.row.next_no))
     made = []
     for no, row in sorted(app.store.log.messages(loaded.key, list(rows)).items()):
         full = analyse(whole(row.role, rows[no]), row.tokens, loaded.lexicon, content=True)
-        stored = Features.from_dict(orjson.loads(row.features))  # rated by the lists of the task type of then
+        stored = Features.from_dict(orjson.loads(row.features))  # rated by the keywords of its time
         rated = full._replace(keywords=stored.keywords, lexicon=stored.lexicon)
         made.append(rated._replace(own_words=stored.own_words))
     return made
 
 
 class TestContents:
-    """The contents of calls and outputs, which are read only for a plan."""
+    """The contents of calls and outputs, which only a plan reads."""
 
     @pytest.mark.parametrize("path", shared_files("transcripts/*/**/*.jsonl"), ids=lambda path: path.name)
-    def test_are_those_that_an_append_would_have_found(self, app: App, path: Path) -> None:
-        """Real transcripts give the same mentions and the same counts for the task type."""
+    def test_equal_those_of_a_full_analysis(self, app: App, path: Path) -> None:
+        """Real transcripts give the same features and the same counts for the task type."""
         with suppress(CoppiceError, ScoringError):
             app.importing.import_file(path.name, path.read_bytes())
         for row in app.store.sessions.all():
@@ -201,7 +201,7 @@ class TestContents:
     @settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
     @given(before=any_messages, after=any_messages)
     def test_are_found_for_any_messages(self, app: App, before: list[Message], after: list[Message]) -> None:
-        """Messages before and after a plan have contents."""
+        """Messages appended before and after a read have equal contents."""
         session = f"s{next(NUMBERS)}"
         followed(app, *before, session_id=session)
         app.histories.of(Session.load(app.environment, session))
@@ -211,8 +211,8 @@ class TestContents:
         assert view.history.features == [full[no - 1] for no in view.nos]
         assert same(app, session)
 
-    def test_are_stored_once_they_are_found(self, app: App, monkeypatch: pytest.MonkeyPatch) -> None:
-        """The next process reads them, and the seals hold."""
+    def test_are_stored_after_the_first_read(self, app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Another process reads the stored contents, and verify finds no fault."""
         followed(app, *conversation(3))
         session = Session.load(app.environment, "s")
         found = app.histories.of(session).history.features
@@ -220,7 +220,7 @@ class TestContents:
         assert Histories(app.store).of(session).history.features == found
         assert not list(app.verify())
 
-    def test_are_stored_without_holding_up_other_sessions(
+    def test_are_stored_without_blocking_other_sessions(
         self, app: App, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """The transaction that stores them writes to their session only."""
@@ -237,10 +237,8 @@ class TestContents:
         assert opened == ["s"]
 
     @pytest.mark.parametrize("look", ["page", "heaviest", "plan", "one"])
-    def test_are_stored_by_whatever_is_looked_at_first(
-        self, app: App, monkeypatch: pytest.MonkeyPatch, look: str
-    ) -> None:
-        """A page of messages stores what it computed, as a plan does."""
+    def test_are_stored_by_any_first_read(self, app: App, monkeypatch: pytest.MonkeyPatch, look: str) -> None:
+        """A page of messages stores the contents like a plan does."""
         followed(app, *conversation(3))
         looks: dict[str, Callable[[], object]] = {
             "page": lambda: app.messages.page("s"),
@@ -252,7 +250,7 @@ class TestContents:
         monkeypatch.setattr(Log, "rows_of", lambda *_: pytest.fail("the log was read again"))
         assert len(Histories(app.store).of(Session.load(app.environment, "s")).nos) == 12
 
-    def test_need_no_store_that_takes_them(self, app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_do_not_need_a_writable_store(self, app: App, monkeypatch: pytest.MonkeyPatch) -> None:
         """Contents are found even if they cannot be stored."""
         followed(app, *conversation(3))
 
@@ -262,8 +260,8 @@ class TestContents:
         monkeypatch.setattr(Log, "put_features", refuse)
         assert app.histories.of(Session.load(app.environment, "s")).history.features == in_full(app, "s")
 
-    def test_of_messages_that_grew_meanwhile_are_not_stored(self, app: App) -> None:
-        """Contents of an earlier form do not overwrite those of the grown message."""
+    def test_of_an_outdated_message_are_not_stored(self, app: App) -> None:
+        """Contents of an earlier state of a message do not overwrite newer ones."""
         followed(app, call("a"))
         key = app.store.sessions.get("s").key
         with app.store.write():
@@ -276,8 +274,8 @@ class TestContents:
 class TestSnapshots:
     """Histories of one version, read while the session continues."""
 
-    def test_stay_as_they_are_while_the_session_grows(self, app: App) -> None:  # X1
-        """A plan for one version is answered from that version."""
+    def test_stay_unchanged_while_the_session_grows(self, app: App) -> None:  # X1
+        """A plan for one version keeps its history."""
         followed(app, *conversation(2), call("open"))
         before = app.histories.of(Session.load(app.environment, "s"))
         plan = Planning(app.environment, app.histories).make(
@@ -289,18 +287,18 @@ class TestSnapshots:
         assert plan.view is before
         assert app.histories.of(Session.load(app.environment, "s")).nos == list(range(1, 19))
 
-    def test_of_a_version_that_is_gone_are_refused(self, app: App) -> None:  # X1
-        """A session that was loaded before the change, outside a transaction, is not planned for half of each."""
+    def test_of_an_old_version_are_refused(self, app: App) -> None:  # X1
+        """A session loaded before a change, outside a transaction, would mix two versions."""
         followed(app, *conversation(2))
         session = Session.load(app.environment, "s")
         app.ingest.append_records("s", entries(*conversation(1), start=50))
         with pytest.raises(StalePlan):
             app.histories.of(session)
 
-    def test_of_a_reader_that_is_behind_do_not_replace_newer_ones(
+    def test_of_an_older_transaction_do_not_replace_newer_ones(
         self, app: App, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """A transaction that began before an append reads its own version, and leaves the other in memory."""
+        """A transaction begun before an append reads its own version, and the newer one stays in memory."""
         followed(app, *conversation(2))
         app.histories.of(Session.load(app.environment, "s"))
         with app.store.read():
@@ -314,11 +312,11 @@ class TestSnapshots:
         monkeypatch.setattr(Histories, "_gather", lambda *_: pytest.fail("the view was read again"))
         assert len(app.histories.of(Session.load(app.environment, "s")).nos) == 12
 
-    @pytest.mark.parametrize("ahead", [False, True], ids=["waiting", "taken in"])
-    def test_of_a_reader_that_is_behind_are_the_first_messages_of_the_newer(
+    @pytest.mark.parametrize("ahead", [False, True], ids=["unread", "read"])
+    def test_of_an_older_transaction_are_derived_from_newer_ones(
         self, app: App, monkeypatch: pytest.MonkeyPatch, ahead: bool
     ) -> None:
-        """A transaction that began a few appends ago reads nothing again, whether or not others read on."""
+        """A transaction begun before a few appends does not read the log again."""
         followed(app, *conversation(2), call("open"))
         app.operations.pin("s", mid(app, "s", 2))
         before = app.histories.of(Session.load(app.environment, "s"))
@@ -345,7 +343,7 @@ class TestSnapshots:
         assert found.history.unit_tokens == before.history.unit_tokens
 
     def test_answer_pages_plans_and_undos_beside_appends(self, app: App) -> None:  # X1, X2
-        """Every answer, to its last lazily computed part, comes from one version; nothing fails but stale plans."""
+        """Every answer comes from one version, and only stale plans fail."""
         followed(app, *conversation(12))
         todo = 60
 

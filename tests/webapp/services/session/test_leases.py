@@ -1,4 +1,4 @@
-"""Leases: what only one at a time may do, in one process and among several."""
+"""Leases: jobs that only one worker may do at a time."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from webapp.store import Store
 
 @pytest.fixture
 def store(database: Database) -> Iterator[Store]:
-    """A store that several serve."""
+    """A store that several workers share."""
     made = Store(database)
     yield made
     made.close()
 
 
 class Clock:
-    """A time that a test moves."""
+    """A clock that a test sets."""
 
     def __init__(self) -> None:
         self.now = 1_000_000
@@ -44,7 +44,7 @@ def clock() -> Clock:
 
 @pytest.fixture
 def pair(store: Store, clock: Clock) -> Iterator[tuple[Leases, Leases]]:
-    """Two workers."""
+    """The leases of two workers."""
     made = Leases(store, shared=True, clock=clock), Leases(store, shared=True, clock=clock)
     yield made
     for one in made:
@@ -55,7 +55,7 @@ class TestLeases:
     """Leases that one holder has at a time."""
 
     def test_belong_to_one_worker(self, pair: tuple[Leases, Leases]) -> None:
-        """Another worker sees that it is taken, and gets it after its release."""
+        """Another worker sees that the lease is taken, and gets it after its release."""
         first, second = pair
         assert first.take("x")
         assert not second.take("x")
@@ -65,7 +65,7 @@ class TestLeases:
         assert second.take("x")
 
     def test_belong_to_one_job_of_a_process(self, store: Store) -> None:
-        """A second job in the same process is refused; without other workers nothing is written to the store."""
+        """A second job in the process is refused; without other workers nothing is stored."""
         only_worker = Leases(store)
         assert only_worker.take("x")
         assert not only_worker.take("x")
@@ -73,8 +73,8 @@ class TestLeases:
         only_worker.release("x")
         assert only_worker.take("x")
 
-    def test_of_a_killed_worker_run_out(self, pair: tuple[Leases, Leases], clock: Clock) -> None:
-        """Another worker gets it when the lease has run out, and not before."""
+    def test_of_a_killed_worker_expire(self, pair: tuple[Leases, Leases], clock: Clock) -> None:
+        """Another worker gets the lease when it has expired, and not before."""
         first, second = pair
         first.take("x")
         clock.now += LEASE_MS - 1
@@ -98,7 +98,7 @@ class TestLeases:
     def test_are_cancelled_by_another_worker(
         self, store: Store, clock: Clock, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """The holder is notified; a lease that is gone cannot be cancelled."""
+        """The holder is notified, and a released lease cannot be cancelled."""
         monkeypatch.setattr(leases, "RENEW_SECONDS", 0.01)
         first, second = (Leases(store, shared=True, clock=clock) for _ in range(2))
         ended = threading.Event()
@@ -108,8 +108,8 @@ class TestLeases:
         first.close()
         assert not second.cancel("x")
 
-    def test_that_went_to_another_worker_are_lost(self, pair: tuple[Leases, Leases], clock: Clock) -> None:
-        """A worker that was stopped for longer than a lease knows it once it goes on, and can take them again."""
+    def test_taken_by_another_worker_are_lost(self, pair: tuple[Leases, Leases], clock: Clock) -> None:
+        """A worker suspended for longer than a lease learns of the loss, and can take it again later."""
         first, second = pair
         ended = threading.Event()
         assert first.take("x", ended.set)
@@ -123,7 +123,7 @@ class TestLeases:
 
 
 class TestOneWorkerJob:
-    """A job that runs in one worker."""
+    """A job that runs in one worker at a time."""
 
     def test_goes_to_the_next_worker(
         self, pair: tuple[Leases, Leases], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
@@ -143,10 +143,10 @@ class TestOneWorkerJob:
         jobs[1].stop()
         assert said[-1] == "end 1"
 
-    def test_goes_to_the_next_worker_though_it_ended_badly(
+    def test_goes_to_the_next_worker_after_an_error(
         self, pair: tuple[Leases, Leases], monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """An error of its own leaves it to others, or to the next try."""
+        """A job that fails is retried, by any worker."""
         monkeypatch.setattr(one_worker_job, "RETRY_SECONDS", 0.01)
         begun: list[int] = []
 
@@ -163,8 +163,8 @@ class TestOneWorkerJob:
         for one in (first, second):
             one.stop()
 
-    def test_starts_at_once_where_there_is_one_process(self, store: Store) -> None:
-        """It begins and ends without a lease in the store."""
+    def test_starts_at_once_in_a_single_process(self, store: Store) -> None:
+        """A single process needs no lease in the store."""
         said: list[str] = []
         job = OneWorkerJob(Leases(store), "job", lambda: said.append("begin"), lambda: said.append("end"))
         job.start()

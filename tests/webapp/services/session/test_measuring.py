@@ -1,4 +1,4 @@
-"""Measuring a message once."""
+"""Measuring a message: its tokens, features and card."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ LEXICON = lexicon_of(BALANCED.keywords)
 
 
 class TestMeasure:
-    """Tokens, features, card."""
+    """The measurements of a message."""
 
-    def test_gives_what_is_stored(self) -> None:
-        """The features' text is the features."""
+    def test_gives_features_as_text(self) -> None:
+        """The stored text equals the features."""
         found = measure(
             Message("tool", (ToolResult("c", "Error: it failed", is_error=True),)), ESTIMATOR, LEXICON, {}
         )
@@ -28,8 +28,8 @@ class TestMeasure:
         assert found.is_error
         assert found.features.keywords > 0
 
-    def test_knows_that_a_reminder_is_nobodys_word(self) -> None:
-        """A reminder that a program put into the user's message is not protected."""
+    def test_excludes_reminders_from_the_users_own_words(self) -> None:
+        """A reminder has the role of the user, but the user did not write it."""
         assert not measure(
             Message("user", (Text("todo list is empty"),), REMINDER), ESTIMATOR, LEXICON, {}
         ).features.own_words
@@ -38,8 +38,8 @@ class TestMeasure:
     @pytest.mark.parametrize(
         "text", ["look at a/b.py", "what is wrong in main.rs?", "Done. It works.", "see https://x.org/a", "…"]
     )
-    def test_tells_talk_of_files_without_looking_for_its_content(self, text: str) -> None:
-        """The task type counts are the same with and without the contents that a plan reads."""
+    def test_detects_file_names_without_the_content(self, text: str) -> None:
+        """The counts for the task type are the same with and without contents."""
         message = Message("user", (Text(text),))
         found = measure(message, ESTIMATOR, LEXICON, {}).features
         at_once, later = Facts(), Facts()
@@ -50,10 +50,10 @@ class TestMeasure:
 
 
 class TestTurns:
-    """The beginnings of turns."""
+    """Turns, and their titles."""
 
-    def test_begin_where_a_person_speaks(self) -> None:
-        """Reminders, results and summaries begin no turn."""
+    def test_begin_with_a_request_of_the_user(self) -> None:
+        """Reminders, results and summaries do not begin a turn."""
         words = Message("user", (Text("go on"),))
         assert starts_turn(words, "message")
         assert not starts_turn(words, "compaction_summary")
@@ -62,7 +62,7 @@ class TestTurns:
         assert starts_turn(Message("user", (ToolResult("c", "out"), Text("and this?"))), "message")
 
     def test_give_a_title(self) -> None:
-        """One line, not too long."""
+        """The title is one line of limited length."""
         assert title_of(Message("user", (Text(" fix\n the   parser "),))) == "fix the parser"
         assert len(title_of(Message("user", (Text("x" * 500),))) or "") == 80
         assert title_of(Message("user", ())) is None
@@ -71,6 +71,6 @@ class TestTurns:
 class TestRegion:
     """The region of the window that a message counts in."""
 
-    def test_is_the_role_but_for_summaries(self) -> None:
-        """Summaries have a separate region."""
+    def test_is_the_role_except_for_summaries(self) -> None:
+        """Summaries have their own region."""
         assert (region_of("tool", "message"), region_of("user", "compaction_summary")) == ("tool", "summary")

@@ -1,4 +1,4 @@
-"""Measuring in another process gives the same facts, even if that process ends."""
+"""Measuring in another process, which gives the same result even if that process ends."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ def counter() -> TokenCounter:
 
 @pytest.fixture(scope="module")
 def expected(counter: TokenCounter) -> Measured:
-    """The facts as this process measures them in full."""
+    """The result of measuring in this process, in full."""
     return measure(LARGE, counter, LEXICON, {}, in_full=True)
 
 
 @pytest.fixture(scope="module")
 def beside() -> Iterator[MeasuringProcess]:
-    """A process that the tests share, as a server does."""
+    """A measuring process that the tests share."""
     made = MeasuringProcess()
     yield made
     made.close()
@@ -51,26 +51,26 @@ def process_of(beside: MeasuringProcess) -> subprocess.Popen[bytes] | None:
     return beside._process
 
 
-class TestWhatIsSent:
-    """Counters and keywords, sent as the data from which the other process makes them."""
+class TestPickling:
+    """Counters and keywords, sent to the other process."""
 
     @pytest.mark.parametrize("name", sorted(FAMILIES))
-    def test_counts_the_same_there(self, counter: TokenCounter, name: str) -> None:
-        """The counts agree for every family of models, images included."""
+    def test_keeps_the_counts(self, counter: TokenCounter, name: str) -> None:
+        """The counts agree for every family of models, with images."""
         message = Message("user", (Text("hello, parser"), Media("image", width=2_000, height=1_000)))
         made = ModelCounter(counter, family_of(name), 1.2)
         sent = pickle.loads(pickle.dumps(made))
         assert estimate_message_tokens(message, sent) == estimate_message_tokens(message, made)
 
-    def test_rates_the_same_there(self) -> None:
-        """Keywords are compiled once for all senders."""
+    def test_keeps_compiled_keywords(self) -> None:
+        """Equal keywords are compiled once."""
         assert pickle.loads(pickle.dumps(LEXICON)) is LEXICON
 
 
 class TestMeasuringProcess:
-    """One measuring process through its life."""
+    """The measuring process."""
 
-    def test_measures_short_messages_here(self, counter: TokenCounter) -> None:
+    def test_leaves_short_messages_to_this_process(self, counter: TokenCounter) -> None:
         """No process is started for short messages."""
         beside = MeasuringProcess()
         assert beside(Message("user", (Text("hello"),)), counter, LEXICON, {}).features.tokens > 0
@@ -95,7 +95,7 @@ class TestMeasuringProcess:
             list(pool.map(lambda _: beside(short, counter, LEXICON, {}), range(20)))
         assert most == [1]
 
-    def test_gives_the_same_facts(
+    def test_gives_the_same_result(
         self, beside: MeasuringProcess, counter: TokenCounter, expected: Measured
     ) -> None:
         """The other process uses the same tokenizer and keywords."""
@@ -116,10 +116,8 @@ class TestMeasuringProcess:
         assert beside(LARGE, counter, LEXICON, {}).features_text == expected.features_text
         assert process_of(beside) is not first
 
-    def test_measures_here_where_nothing_can_be_started(
-        self, counter: TokenCounter, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        """The message is still appended."""
+    def test_falls_back_to_this_process(self, counter: TokenCounter, monkeypatch: pytest.MonkeyPatch) -> None:
+        """If no process can be started, this process measures."""
 
         def refuse(*_: object, **__: object) -> None:
             raise OSError("no more processes")
@@ -128,7 +126,7 @@ class TestMeasuringProcess:
         assert MeasuringProcess()(LARGE, counter, LEXICON, {}) == measure(LARGE, counter, LEXICON, {})
 
     def test_ends_with_the_server(self, counter: TokenCounter) -> None:
-        """A request after the end gets an error."""
+        """A request after the end is an error."""
         beside = MeasuringProcess()
         beside(LARGE, counter, LEXICON, {})
         process = process_of(beside)

@@ -1,4 +1,4 @@
-"""Operations: replacements in and out, totals in step."""
+"""Operations: replacements, with totals in step."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from webapp.store.context import PRUNED
 
 
 def shorten(app: App, no: int, tokens: int) -> int:
-    """Replace a message's result by a short text, as a prune would, and return the operation's number."""
+    """Replace a message's result by a short text, as a prune would; return the operation's number."""
     session = Session.load(app.environment, "s")
     message = app.store.log.message(session.key, no)
     assert message is not None
@@ -27,8 +27,8 @@ def shorten(app: App, no: int, tokens: int) -> int:
 class TestReplacement:
     """A text that replaces a tool's output."""
 
-    def test_costs_what_it_says_and_goes_out_in_its_place(self, app: App) -> None:  # C3
-        """The log keeps the original, undo gives it back."""
+    def test_is_counted_and_sent_in_place_of_the_output(self, app: App) -> None:  # C3
+        """The log keeps the original, and undo restores it."""
         followed(app, *conversation(1))
         before = app.sessions.get("s").pruned.tokens
         shorten(app, 3, 7)
@@ -41,7 +41,7 @@ class TestReplacement:
         assert "line 0 of output" in str(app.context.get("s", "openai").messages)
         assert list(app.verify()) == []
 
-    def test_is_remembered_when_its_message_is_taken_out(self, app: App) -> None:  # X2
+    def test_is_kept_for_a_dropped_message(self, app: App) -> None:  # X2
         """Undoing the drop restores the replacement."""
         followed(app, *conversation(2))
         shorten(app, 3, 7)
@@ -52,7 +52,7 @@ class TestReplacement:
         assert app.store.contexts.at(1, PRUNED, [2])[2].stand_in is not None
         assert list(app.verify()) == []
 
-    def test_goes_when_its_message_says_something_else(self, app: App) -> None:
+    def test_is_removed_when_its_message_changes(self, app: App) -> None:
         """A message that the agent edited is restored in full; its old replacement no longer applies."""
         followed(app, *conversation(1))
         shorten(app, 3, 7)
@@ -64,7 +64,7 @@ class TestReplacement:
         app.operations.undo("s")
         assert list(app.verify()) == []
 
-    def test_does_not_come_back_for_a_message_that_says_something_else(self, app: App) -> None:  # X2
+    def test_is_not_restored_for_a_changed_message(self, app: App) -> None:  # X2
         """Undo restores the edited message in full; its old replacement text no longer applies."""
         followed(app, *conversation(2))
         shorten(app, 3, 7)
@@ -75,7 +75,7 @@ class TestReplacement:
         assert "newer output" in str(app.context.get("s", "openai").messages)
         assert list(app.verify()) == []
 
-    def test_counts_for_its_message_through_a_rewind_and_a_compaction(self, app: App) -> None:
+    def test_survives_a_rewind_and_a_compaction(self, app: App) -> None:
         """A shortened message that stays in the context stays shortened."""
         followed(app, *conversation(2))
         shorten(app, 3, 7)

@@ -16,10 +16,10 @@ from webapp.services.session.replacements import (
 OUTPUTS = Message("tool", (ToolResult("a", "long " * 9), ToolResult("b", "as it is")))
 
 
-class TestAStandIn:
+class TestReplacement:
     """A replacement text for a message of the log."""
 
-    def test_has_a_cost_of_its_own(self, app: App) -> None:
+    def test_has_its_own_cost(self, app: App) -> None:
         """Without a replacement a message costs its own tokens."""
         followed(app, *conversation(1))
         message = app.store.log.message(1, 3)
@@ -27,22 +27,22 @@ class TestAStandIn:
         assert cost(message, None) == message.tokens
         assert cost(message, replacement(7, {})) == 7
 
-    def test_stands_for_the_outputs_it_names(self) -> None:  # C3
-        """The others are read as they are."""
+    def test_replaces_the_outputs_it_names(self) -> None:  # C3
+        """Other outputs stay unchanged."""
         made = with_replacement(OUTPUTS, replacement(7, {"a": "[cut]"}))
         assert [one.text for one in made.results] == ["[cut]", "as it is"]
 
-    def test_stands_for_everything_where_it_has_parts(self) -> None:
+    def test_with_parts_replaces_the_whole_message(self) -> None:
         """The parts replace the whole message, including results named in the replacement."""
         parts = [part_to_dict(Text("in short"))]
         assert with_replacement(OUTPUTS, replacement(7, {"a": "[cut]"}, parts)).parts == (Text("in short"),)
 
-    def test_leaves_a_message_alone_where_there_is_none(self) -> None:
-        """The message is the same object."""
+    def test_is_optional(self) -> None:
+        """A message without a replacement stays the same object."""
         assert with_replacement(OUTPUTS, None) is OUTPUTS
 
-    def test_is_read_by_plans_in_place_of_the_message(self) -> None:
-        """A plan reads its tokens and words, and nothing of the replaced output."""
+    def test_replaces_the_features_of_the_message(self) -> None:
+        """A plan reads its tokens and words, and not those of the replaced output."""
         whole = Features("tool", tokens=90, chars=400, traces="/a/b.py")
         short = features_with(whole, replacement(7, {"a": "see /c.py"}))
         assert (short.tokens, short.chars, short.traces) == (7, 9, "")

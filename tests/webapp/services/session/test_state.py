@@ -1,4 +1,4 @@
-"""The running state of a session: bounded, whatever its length."""
+"""The running state of a session, which is bounded."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from webapp.agents.claude_code.unwritten import STEPS, WORDS, TaskReminders
 from webapp.services.session.state import TRAIL_POINTS, SessionState
 
 
-class TestCarried:
-    """The running facts."""
+class TestSessionState:
+    """The running state."""
 
-    def test_stay_small(self) -> None:
+    def test_stays_small(self) -> None:
         """The state of ten thousand messages is as small as that of a hundred."""
         carried = SessionState()
         for n in range(10_000):
@@ -24,8 +24,8 @@ class TestCarried:
         assert len(orjson.dumps(carried.to_dict())) < 2_000
         assert len(carried.trail) < 2 * TRAIL_POINTS
 
-    def test_keep_an_even_trail_of_all_that_was(self) -> None:
-        """Thinned out, from beginning to end."""
+    def test_keeps_an_even_trail(self) -> None:
+        """The trail is thinned evenly from the beginning to the end."""
         carried = SessionState()
         for n in range(1_000):
             carried.remember_gauge(n)
@@ -33,14 +33,14 @@ class TestCarried:
         assert len(steps) == 1
         assert carried.trail[-1] > 950
 
-    def test_begin_anew_after_a_fall(self) -> None:
-        """Growth a turn does not reach across a prune."""
+    def test_restarts_its_growth_after_a_fall(self) -> None:
+        """Growth per turn is not measured across a prune."""
         carried = SessionState()
         for tokens in (100, 200, 50, 80):
             carried.remember_turn(tokens)
         assert carried.turn_tokens == [50, 80]
 
-    def test_keep_what_came_unwritten_until_a_compaction(self) -> None:  # X11
+    def test_keeps_unwritten_reminders_until_a_compaction(self) -> None:  # X11
         """Without reported usage the reminder stays in the context until a compaction."""
         carried, counter = SessionState(unwritten=TaskReminders()), Estimator()
         for n in range(STEPS[0] + 1):
@@ -49,8 +49,8 @@ class TestCarried:
         carried.compacted()
         assert carried.calibration.unseen == 0
 
-    def test_come_back_from_json(self) -> None:
-        """The state is equal; data of another version is ignored."""
+    def test_survives_json(self) -> None:
+        """The state is equal, and fields of another version are ignored."""
         carried = SessionState(Calibration(factor=1.2, known=True), fired=True, ends={"a": [3, 1]})
         data = orjson.loads(orjson.dumps({**carried.to_dict(), "from_the_future": 1}))
         assert SessionState.from_dict(data) == carried

@@ -1,4 +1,4 @@
-"""Features as they are stored and read again in bulk."""
+"""Stored features and entries, read in bulk."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from webapp.services.session.stored_messages import read_features, whole
 class TestReadFeatures:
     """Reading stored features."""
 
-    def test_is_read_as_it_was_found(self) -> None:
-        """Calls, results, content and all."""
+    def test_restores_the_features(self) -> None:
+        """Features of texts, calls and results are read as they were stored."""
         lexicon = lexicon_of(())
         messages = (user("see a/b.py"), call("c"), result("c", "x = 1\ny = 2"))
         found = [analyse(message, 7, lexicon, content=True) for message in messages]
         texts = [orjson.dumps(one.to_dict()).decode() for one in found]
         assert list(read_features(texts)) == found
 
-    def test_passes_over_what_another_version_wrote(self) -> None:
-        """An unknown field is no reason to stop."""
+    def test_ignores_fields_of_another_version(self) -> None:
+        """An unknown field is no error."""
         assert list(read_features(['{"role": "user", "tokens": 3, "mood": "fine"}'])) == [Features("user", 3)]
 
 
 class TestAWholeMessage:
-    """A message put together from its entries."""
+    """A message assembled from its entries."""
 
     def test_has_their_parts_in_order(self, app: App) -> None:
-        """Of however many rows it came in."""
+        """The parts of several rows form one message."""
         followed(app, user("go"), call("c"), result("c", "done"))
         row = app.store.sessions.get("s")
         entries = app.store.log.rows_of(row.key, [1, 2])

@@ -1,4 +1,4 @@
-"""The task type of a session: recognised from its log, chosen in settings or for it alone, used by every plan."""
+"""The task type of a session: recognised, or chosen in settings or for the session, and used by plans."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ WORDS = {"keywords": [{"name": "fruit", "share": 1.0, "words": ["marmalade"]}]}
 
 
 def work(turns: int) -> list[Message]:
-    """A user's wish, and commands that are run for it."""
+    """Return a request and `turns` commands run for it."""
     out = [user("make it so")]
     for n in range(turns):
         out += [call(f"c{n}"), result(f"c{n}", "plain words " * 30)]
@@ -47,22 +47,22 @@ def work(turns: int) -> list[Message]:
 
 
 def talk(turns: int) -> list[Message]:
-    """A conversation without any tool."""
+    """Return a conversation of `turns` turns without tools."""
     return [
         one for n in range(turns) for one in (user(f"what of topic {n}?"), said(f"plain words on {n} " * 9))
     ]
 
 
 def of(app: App, session: str = "s") -> SessionTaskType:
-    """The session's task type as JSON."""
+    """Return the session's task type."""
     return app.sessions.get(session).task_type
 
 
 class TestTaskType:
     """The task type in the answer."""
 
-    def test_is_what_the_session_looks_like_with_the_reason(self, app: App) -> None:  # B18
-        """The type is recognised by default; the counts grow with every append."""
+    def test_is_recognised_with_a_reason(self, app: App) -> None:  # B18
+        """By default the type is recognised from the messages so far."""
         followed(app, user("hello"))
         assert (of(app).name, of(app).setting, of(app).own) == ("any", "auto", False)
         app.ingest.append_records("s", entries(*work(5), start=10))
@@ -70,8 +70,8 @@ class TestTaskType:
         assert of(app).reason == "looks like coding: 42 % of its messages are tool outputs, of Bash"
         assert of(app).looks_like == Likeness(name="coding", reason=of(app).reason)
 
-    def test_can_be_chosen_for_one_session_and_given_back(self, app: App) -> None:  # B18
-        """A choice comes before the looks; null gives it back to the settings."""
+    def test_can_be_chosen_for_one_session_and_reset(self, app: App) -> None:  # B18
+        """A choice overrides the recognised type, and null restores it."""
         followed(app, *work(5))
         app.sessions.patch("s", settings={"task_type": "research"})
         assert (of(app).name, of(app).own) == ("research", True)
@@ -90,8 +90,8 @@ class TestTaskType:
         app.settings.put({"task_type": "any"})
         assert (of(app).name, of(app).reason) == ("any", "the settings treat all sessions alike")
 
-    def test_stays_when_what_it_was_recognised_by_is_pruned(self, app: App) -> None:  # B18
-        """The type follows from the log, in plans too."""
+    def test_does_not_change_with_a_prune(self, app: App) -> None:  # B18
+        """The type follows from the log, not from the pruned view."""
         followed(app, *work(12), said("done"))
         row = app.store.sessions.get("s")
         before = app.histories.of(Session.of(app.environment, row)).history.facts
@@ -104,16 +104,16 @@ class TestTaskType:
             == before
         )
 
-    def test_counts_a_message_once_that_comes_in_parts(self, app: App) -> None:
-        """Rows of one call are one message, whenever they come."""
+    def test_counts_a_message_of_several_rows_once(self, app: App) -> None:
+        """Rows of one call are one message, even in several batches."""
         app.ingest.ensure("s", "claude-code", model="claude-sonnet-4-5")
         for n, tool in enumerate(("Read", "Edit")):
             app.ingest.append_records("s", [entry(n, call(f"c{n}", tool), group="g")])
         facts = Session.load(app.environment, "s").state.facts
         assert (facts.messages, facts.tools) == (1, {"Read": 1, "Edit": 1})
 
-    def test_is_known_to_an_open_view_after_an_append(self, app: App) -> None:
-        """An extended view counts like one that is read from the store."""
+    def test_is_updated_in_a_cached_view(self, app: App) -> None:
+        """A view extended by an append counts like one read from the store."""
         followed(app, *conversation(3))
         app.histories.of(Session.load(app.environment, "s"))
         app.ingest.append_records("s", entries(*work(9), start=50))
@@ -123,8 +123,8 @@ class TestTaskType:
             == Session.of(app.environment, row).state.facts
         )
 
-    def test_is_counted_for_sessions_that_were_there_before(self, app: App, engine: str) -> None:
-        """A migration of the store reads their logs once."""
+    def test_is_added_to_sessions_of_an_earlier_version(self, app: App, engine: str) -> None:
+        """A migration of the store counts their messages."""
         if engine != "sqlite" or not isinstance(app.config.database, Path):
             pytest.skip("a database of PostgreSQL begins with a newer schema")
         followed(app, *work(5))
@@ -140,10 +140,10 @@ class TestTaskType:
 
 
 class TestPlans:
-    """Meter, list and plan agree."""
+    """Plans and lists, which use the task type."""
 
     def test_have_the_weights_of_the_type(self, app: App) -> None:  # B18
-        """Contributions in the list, weights kept with the prune: all are those of the type in force."""
+        """Contributions in the list and weights stored with a prune are those of the type."""
         own = {**app.settings.get().settings.weights, "recency": 77.0}
         app.settings.put({"task_types": {"coding": {"weights": own}}})
         followed(app, *work(12), said("done"))
@@ -154,14 +154,14 @@ class TestPlans:
         operation = app.store.operations.get(app.store.sessions.get("s").key, applied.operation.n)
         assert operation.plan["weights"]["recency"] == 77.0
 
-    def test_keep_the_name_of_the_preset_that_the_settings_are(self, app: App) -> None:
-        """A type's own weights are part of the preset, not a departure from it."""
+    def test_keep_the_name_of_the_preset(self, app: App) -> None:
+        """The weights that a preset has for a type do not make it custom."""
         managed(app, wire("system", RULES), *[wire("user", f"order {n}") for n in range(6)], id="s")
         assert of(app).name == "support"
         assert app.prunes.plan("s", PlanRequest()).preset == "Foresight"
 
-    def test_compare_settings_that_are_tried_with_those_that_are_saved(self, app: App) -> None:  # X4, B18
-        """The type is resolved in the tried settings: only a change for this session's type changes a fate."""
+    def test_compare_tried_settings_with_saved_ones(self, app: App) -> None:  # X4, B18
+        """Only a change for the type of this session changes a fate."""
         app.settings.put({"strategy": "score", "cap_tokens": 1_333})
         followed(app, *talk(60))
         assert of(app).name == "chat"
@@ -171,10 +171,10 @@ class TestPlans:
         same = {"task_types": {"chat": {"weights": flat}}}
         assert app.prunes.plan("s", PlanRequest(compare=True, settings=same)).changed > 0
 
-    def test_rate_by_the_words_of_the_type_once(
+    def test_rate_by_the_keywords_of_the_type_once(
         self, app: App, monkeypatch: pytest.MonkeyPatch
     ) -> None:  # B18
-        """Stored ratings of another list are made again, not on every look, and neither after a prune."""
+        """Ratings of another list are computed once, and reused after a prune and its undo."""
         app.settings.put({"strategy": "score"})
         followed(app, *talk(10), user("the marmalade"), said("ok"))
         app.settings.put({"task_types": {"chat": WORDS}})
@@ -192,7 +192,7 @@ class TestPlans:
         row = app.store.sessions.get("s")
         assert app.prunes._planning.make(Session.of(app.environment, row)).plan.parts["keywords"][-2] == 0.0
 
-    def test_read_no_text_again_for_foresight(self, app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_need_no_keyword_ratings_for_foresight(self, app: App, monkeypatch: pytest.MonkeyPatch) -> None:
         """Foresight does not use keyword ratings, so another list costs nothing."""
         followed(app, *talk(10))
         app.prunes._planning.make(Session.load(app.environment, "s"))
@@ -203,15 +203,15 @@ class TestPlans:
         app.prunes._planning.make(Session.load(app.environment, "s"))
         assert asked == []
 
-    def test_rate_what_comes_in_by_the_words_of_the_type(self, app: App) -> None:  # B18
-        """A message is stored with the rating of the type in force when it came."""
+    def test_rate_new_messages_by_the_keywords_of_the_type(self, app: App) -> None:  # B18
+        """A message is stored with the rating of the session's type."""
         app.settings.put({"task_types": {"chat": WORDS}})
         followed(app, *talk(4))
         app.ingest.append_records("s", entries(user("marmalade"), start=60))
         row = app.store.sessions.get("s")
         assert app.histories.of(Session.of(app.environment, row)).history.keywords[-1] == 1.0
 
-    def test_are_not_learned_from_where_the_common_weights_do_not_count(self, app: App) -> None:  # X15, B18
+    def test_are_not_learned_from_if_the_type_has_own_weights(self, app: App) -> None:  # X15, B18
         """A session whose type has its own weights is left out of the search for common weights."""
         words = [user(f"the code is code_{n}") for n in range(30)]
         followed(app, *words, user("which was first?"), said("code_0 and code_1"))

@@ -1,4 +1,4 @@
-"""Times."""
+"""Times: milliseconds inside, ISO 8601 with Z outside."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from webapp.services.session.times import from_ms, iso, now_ms, to_ms
 
 
 class TestClock:
-    """Milliseconds inside, ISO 8601 with Z outside."""
+    """Conversions of times."""
 
     def test_writes_utc_with_z(self) -> None:
         """Milliseconds are kept."""
@@ -19,12 +19,12 @@ class TestClock:
         for ms in (0, 1_769_860_800_001, 1_769_860_800_543, 1_769_860_800_999):
             assert to_ms(from_ms(ms)) == ms
 
-    def test_brings_other_zones_to_utc(self) -> None:
-        """A time without a zone is UTC already."""
+    def test_converts_other_zones_to_utc(self) -> None:
+        """A time without a zone is taken as UTC."""
         there = datetime(2026, 1, 31, 13, tzinfo=timezone(timedelta(hours=1)))
-        assert to_ms(there) == to_ms(datetime(2026, 1, 31, 12))  # noqa: DTZ001  # that is the promise
+        assert to_ms(there) == to_ms(datetime(2026, 1, 31, 12))  # noqa: DTZ001  # without a zone on purpose
 
-    def test_leaves_out_what_is_no_time(self) -> None:
+    def test_returns_none_for_a_missing_or_invalid_time(self) -> None:
         """A missing time, or one outside the calendar, is None."""
         assert (iso(None), to_ms(None), iso(1 << 60)) == (None, None, None)
         assert now_ms() > 1_700_000_000_000

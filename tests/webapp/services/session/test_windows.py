@@ -17,49 +17,47 @@ LISTED, UNLISTED = "claude-opus-4-8", "claude-opus-4-9"
 
 
 def taking(app: App, session_id: str, *inputs: int) -> Session:
-    """Append calls of so many tokens to a session and return it."""
+    """Append a call for each number of input tokens to a session; return the session."""
     calls = [entry(500 + n, said("x"), usage=usage(n), call_key=f"call of {n}", model=None) for n in inputs]
     app.ingest.append_records(session_id, calls)
     return app.sessions.get(session_id)
 
 
 def compacted(app: App, session_id: str, tokens: int, trigger: str = "auto", at: int = 0) -> Session:
-    """Let the agent compact a session at so many tokens and return it."""
+    """Append a compaction at `tokens` tokens to a session; return the session."""
     when = START + timedelta(seconds=at)
     app.ingest.append_records(session_id, [Compaction(when, trigger, tokens, f"c{tokens}")])
     return app.sessions.get(session_id)
 
 
 class TestTheWindowOfAnAgent:
-    """An agent may run a model with less than the model takes."""
+    """The window that an agent uses, which may be smaller than the model's."""
 
-    def test_is_assumed_to_be_its_default_until_known(self, app: App) -> None:  # X10
-        """The session says that the window is assumed."""
+    def test_is_assumed_to_be_the_agents_default(self, app: App) -> None:  # X10
+        """The session marks the window as assumed."""
         session = app.sessions.get(followed(app, *conversation(1), model=WIDE))
         assert (session.window, session.limit, session.window_assumed) == (200_000, 200_000, True)
         assert session.limit_source == "assumed: Claude Code starts with 200,000 tokens by default"
 
-    def test_is_the_tables_for_programs_of_ones_own(self, app: App) -> None:
+    def test_is_that_of_the_model_for_a_program(self, app: App) -> None:
         """A program that uses the API gets the model's window."""
         session = app.sessions.get(managed(app, model=WIDE))
         assert (session.window, session.window_assumed) == (1_000_000, False)
 
-    def test_of_a_version_nobody_lists_is_assumed_to_be_that_of_the_version_before(
-        self, app: App
-    ) -> None:  # X10
-        """The session says so, and of which."""
+    def test_of_an_unlisted_version_is_assumed_from_the_version_before(self, app: App) -> None:  # X10
+        """The session names the version whose limits it assumes."""
         session = app.sessions.get(managed(app, model="gpt-5.7"))
         assert (session.window, session.window_assumed) == (1_050_000, True)
         assert session.limit_source.startswith("assumed: limits as gpt-5.6")
 
     @pytest.mark.parametrize(("tokens", "window"), [(167_731, 200_000), (967_000, 1_000_000)])
-    def test_is_told_by_its_own_compaction(self, app: App, tokens: int, window: int) -> None:  # X10
-        """The session shows the new window in the same append."""
+    def test_is_learned_from_a_compaction(self, app: App, tokens: int, window: int) -> None:  # X10
+        """The tokens at an automatic compaction show the window."""
         session = compacted(app, followed(app, *conversation(2), model=WIDE), tokens)
         assert (session.window, session.window_kind, session.window_assumed) == (window, "compaction", False)
 
-    def test_holds_for_the_agents_other_sessions_earlier_ones_too(self, app: App) -> None:  # X10
-        """Sessions with the same model share the window, in any order."""
+    def test_applies_to_the_agents_other_sessions(self, app: App) -> None:  # X10
+        """Earlier and later sessions with the same model have the window, too."""
         followed(app, *conversation(1), session_id="before", model=WIDE)
         compacted(app, followed(app, *conversation(2), session_id="told", model=WIDE), 967_000)
         followed(app, *conversation(1), session_id="after", model=WIDE)
@@ -70,47 +68,47 @@ class TestTheWindowOfAnAgent:
         other = app.sessions.get(followed(app, *conversation(1), session_id="x", model="claude-opus-4-6"))
         assert other.window_assumed
 
-    def test_of_a_version_nobody_lists_is_remembered_for_it_alone(self, app: App) -> None:  # X10
-        """It has the limits of the version before it until then, and never the other way round."""
+    def test_of_an_unlisted_version_is_remembered_for_it_only(self, app: App) -> None:  # X10
+        """The window of an unlisted version is not applied to the version before it."""
         compacted(app, followed(app, *conversation(2), session_id="told", model=UNLISTED), 967_000)
         assert app.sessions.get(followed(app, session_id="own", model=UNLISTED)).window == 1_000_000
         assert app.sessions.get(followed(app, session_id="before", model=LISTED)).window_assumed
 
     @pytest.mark.parametrize("order", [(0, 1), (1, 0)])
-    def test_is_what_was_told_last(self, app: App, order: Any) -> None:  # X10
-        """The time of the compactions decides, not the order of reading."""
+    def test_is_that_of_the_latest_compaction(self, app: App, order: Any) -> None:  # X10
+        """The times of the compactions decide, not the order of reading."""
         for n in order:
             session_id = followed(app, *conversation(2), session_id=f"s{n}", model=WIDE)
             compacted(app, session_id, (167_000, 967_000)[n], at=n)
         assert app.sessions.get(followed(app, session_id="new", model=WIDE)).window == 1_000_000
 
     @pytest.mark.parametrize(("tokens", "trigger"), [(167_094, "manual"), (40_000, "auto")])
-    def test_is_not_told_by_a_compaction_by_hand_or_an_early_one(
+    def test_is_not_learned_from_a_manual_or_early_compaction(
         self, app: App, tokens: int, trigger: str
     ) -> None:
         """The window stays assumed."""
         assert compacted(app, followed(app, *conversation(2), model=WIDE), tokens, trigger).window_assumed
 
-    def test_is_told_by_the_models_name(self, app: App) -> None:  # X10
-        """The suffix is remembered for sessions whose transcripts omit it."""
+    def test_is_learned_from_the_models_name(self, app: App) -> None:  # X10
+        """The window of a suffix is remembered for sessions whose transcripts omit it."""
         marked = app.sessions.get(followed(app, *conversation(1), session_id="m", model=f"{WIDE}[1m]"))
         assert (marked.window, marked.window_kind) == (1_000_000, "marker")
         assert app.sessions.get(followed(app, session_id="s", model=WIDE)).window == 1_000_000
 
 
 class TestACallAboveTheWindow:
-    """The tokens of a call are a fact; the window that held them may be a guess."""
+    """A call with more tokens than the assumed window."""
 
-    def test_moves_to_the_next_window_that_the_model_is_known_to_have(self, app: App) -> None:  # X10
-        """The wide variant of a model, or all that it takes where the agent's default was assumed."""
+    def test_selects_the_next_known_window_of_the_model(self, app: App) -> None:  # X10
+        """The window becomes that of the wide variant, or the model's own."""
         for model in (NARROW, WIDE):
             session = taking(app, followed(app, session_id=model, model=model), 150_000, 240_000, 90_000)
             assert (session.window, session.limit, session.window_kind) == (1_000_000, 1_000_000, "usage")
             assert session.limit_source == "a call took 240,000 tokens"
             assert session.over_limit is None
 
-    def test_outweighs_what_a_compaction_told(self, app: App) -> None:  # X10
-        """A larger call wins, before and after the compaction."""
+    def test_overrides_a_compaction(self, app: App) -> None:  # X10
+        """A larger call overrides a compaction before and after it."""
         session_id = followed(app, *conversation(2), model=WIDE)
         compacted(app, session_id, 167_000)
         assert taking(app, session_id, 250_000).window == 1_000_000
@@ -124,37 +122,37 @@ class TestACallAboveTheWindow:
             ("own", 5_100, 5_000, 128_000),
         ],
     )
-    def test_is_said_where_no_other_window_is_known(
+    def test_is_reported_if_no_larger_window_is_known(
         self, app: App, model: str, tokens: int, limit: int, offered: int
     ) -> None:  # X10
-        """The limit stays, also where it is the user's own, and the page asks."""
+        """The limit stays, even the user's own, and a larger one is offered."""
         app.models.put("own", window=5_000)
         session = taking(app, followed(app, session_id="s", model=model), tokens)
         assert session.limit == limit
         assert session.over_limit is not None
         assert (session.over_limit.tokens, session.over_limit.offered) == (tokens, offered)
 
-    def test_is_answered_by_the_user(self, app: App) -> None:  # X10
-        """A window that they set holds, and can be put back."""
+    def test_is_resolved_by_a_window_of_the_user(self, app: App) -> None:  # X10
+        """A window set by the user applies, and can be reset."""
         session_id = "s"
         app.ingest.ensure(session_id, "codex", model="gpt-5")
         taking(app, session_id, 300_000)
         session = app.sessions.patch(session_id, window=400_000)
         assert (session.limit, session.window_kind, session.over_limit) == (400_000, "own", None)
-        assert session.input_limit is None, "no second limit beside the one that was chosen"
+        assert session.input_limit is None, "the chosen window has no separate input limit"
         back = app.sessions.patch(session_id, window=None)
         assert (back.limit, back.input_limit, back.window_kind) == (272_000, 272_000, "table")
 
-    def test_can_be_put_back_by_the_user(self, app: App) -> None:  # X10
-        """A window that a call widened, too."""
+    def test_can_be_overridden_by_the_user(self, app: App) -> None:  # X10
+        """The user can reduce a window that a call widened."""
         session_id = followed(app, session_id="s", model=NARROW)
         taking(app, session_id, 240_000)
         session = app.sessions.patch(session_id, window=200_000)
         assert (session.limit, session.window_kind) == (200_000, "own")
 
     @pytest.mark.parametrize("by", ["agent", "user"])
-    def test_says_nothing_of_another_model(self, app: App, by: str) -> None:  # X10
-        """A change of model starts over."""
+    def test_does_not_affect_another_model(self, app: App, by: str) -> None:  # X10
+        """After a change of model its own window applies."""
         session_id = followed(app, session_id="s", model=NARROW)
         taking(app, session_id, 240_000)
         if by == "user":
@@ -165,8 +163,8 @@ class TestACallAboveTheWindow:
         session = app.sessions.get(session_id)
         assert (session.window, session.over_limit, session.window_assumed) == (200_000, None, False)
 
-    def test_leaves_the_window_that_an_agent_reports(self, app: App) -> None:
-        """The newest report holds."""
+    def test_does_not_change_a_reported_window(self, app: App) -> None:
+        """The newest report of the agent applies."""
         app.ingest.ensure("s", "codex", model="gpt-5")
         for n, window in enumerate((400_000, 258_400)):
             app.ingest.append_records("s", [Meta(window=window), entry(n, said("x"))])

@@ -1,4 +1,4 @@
-"""Settings and models: checked as a whole, told to everyone."""
+"""Settings and models: checked as a whole, and announced."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from webapp.wiring import build
 class TestSettings:
     """The common settings."""
 
-    def test_are_saved_as_a_whole_or_not_at_all(self, app: App) -> None:  # B16
-        """There is one fault for each wrong field, and valid fields are not saved either."""
+    def test_are_saved_completely_or_not_at_all(self, app: App) -> None:  # B16
+        """There is a fault for each wrong field, and valid fields are not saved either."""
         with pytest.raises(InvalidSettings) as caught:
             app.settings.put({"fresh_tail": 4, "aim_percent": 900, "weights": {"recency": -1}})
         assert {f.field for f in caught.value.faults} >= {"aim_percent", "weights.recency"}
         assert app.settings.get().settings == app.settings.get().defaults
 
-    def test_reach_who_listens_and_every_session(self, app: App) -> None:
+    def test_are_announced_and_apply_to_every_session(self, app: App) -> None:
         """Saved settings apply immediately."""
         session, events = managed(app), heard(app)
         document = app.settings.put({"target_percent": 50})
@@ -35,7 +35,7 @@ class TestSettings:
         assert app.sessions.get(session).target_percent == 50
 
     def test_are_saved_on_top_of_those_of_another_process(self, app: App, config: Config) -> None:
-        """Also of one that saved them a moment ago."""
+        """Settings that another process saved a moment ago stay."""
         other = build(config)
         app.settings.put({"fresh_tail": 4})
         other.settings.put({"target_percent": 50})
@@ -43,8 +43,8 @@ class TestSettings:
         assert (found.fresh_tail, found.target_percent, found.aim_percent) == (4, 50, 30)
         other.close()
 
-    def test_can_be_taken_from_a_preset_and_reset(self, app: App) -> None:
-        """A preset is selected by its name; saving its full settings gives the same."""
+    def test_can_be_set_to_a_preset_and_reset(self, app: App) -> None:
+        """A preset is selected by its name or by its full settings."""
         assert app.settings.put(preset="Blueprint").preset == "Blueprint"
         assert app.settings.put(app.settings.get().settings.to_dict()).preset == "Blueprint"
         assert app.settings.reset().settings == app.settings.get().defaults
@@ -54,10 +54,13 @@ class TestSettings:
     def test_name_the_range_of_every_number(self, app: App) -> None:
         """The sliders use these ranges."""
         document = app.settings.get()
-        assert document.limits["fresh_tail"].min == 0
+        fields = document.settings.to_dict()
+        numbers = {name for name, value in fields.items() if type(value) in (int, float)}
+        assert {"fresh_tail", "target_percent"} <= numbers <= document.limits.keys()
+        assert all(one.min < one.max for one in document.limits.values())
 
-    def test_name_every_signal_of_the_table(self, app: App, monkeypatch: pytest.MonkeyPatch) -> None:
-        """One row in the table puts a signal on the settings page, with its words and its weight."""
+    def test_include_every_signal_of_the_table(self, app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+        """A row in the table adds a signal to the document, with its label and weight."""
         signal = Signal(
             "novel", "Novel", "what was never said before", lambda history, _: [1.0] * len(history), {}
         )
@@ -65,7 +68,7 @@ class TestSettings:
         assert app.settings.get().signals[-1].label == "Novel"
         assert app.settings.put({"weights": {"novel": 30}}).settings.weights["novel"] == 30
 
-    def test_have_words_for_every_choice(self, app: App) -> None:
+    def test_have_a_label_for_every_choice(self, app: App) -> None:
         """Each value that a field accepts has a label and a meaning."""
         document = app.settings.get()
         assert [one.name for one in document.choices["strategy"]] == list(STRATEGY_NAMES)
@@ -77,8 +80,8 @@ class TestSettings:
 class TestModels:
     """The model table."""
 
-    def test_can_be_overridden_by_anyone(self, app: App) -> None:  # B13
-        """Sessions follow, until the override is taken away."""
+    def test_can_be_overridden_and_reset(self, app: App) -> None:  # B13
+        """Sessions use the override until it is deleted."""
         session, events = managed(app, model="gpt-5"), heard(app)
         before = app.sessions.get(session).window
         row = app.models.put("gpt-5", window=50_000, input_limit=None)
@@ -88,8 +91,8 @@ class TestModels:
         assert app.sessions.get(session).window == before
         assert events == [ModelsChanged(), ModelsChanged()]
 
-    def test_make_an_unknown_model_known(self, app: App) -> None:  # B13
-        """The user gives the model's numbers."""
+    def test_can_be_added(self, app: App) -> None:  # B13
+        """A model with limits of the user is known."""
         session = managed(app, model="nobody-knows-1")
         app.models.put("nobody-knows-1", window=64_000)
         found = app.sessions.get(session)
@@ -97,15 +100,15 @@ class TestModels:
         assert app.models.list().models[0].name == "nobody-knows-1"
 
     def test_get_a_window_from_the_output_limit_of_an_unknown_model(self, app: App) -> None:  # P1
-        """Four times that; a row without any number is refused."""
+        """The window is four times the output limit, and a row without any number is refused."""
         session = managed(app, model="nobody-knows-2")
         assert app.models.put("nobody-knows-2", output_limit=8_000).window == 32_000
         assert app.sessions.get(session).window == 32_000
         with pytest.raises(InvalidSettings):
             app.models.put("nobody-knows-2", window=None)
 
-    def test_refuse_absurd_numbers(self, app: App) -> None:
-        """The existing row stays."""
+    def test_refuse_invalid_limits(self, app: App) -> None:
+        """An input limit above the window stores no override."""
         with pytest.raises(InvalidSettings):
             app.models.put("gpt-5", window=1_000, input_limit=5_000)
         with pytest.raises(NotFound):

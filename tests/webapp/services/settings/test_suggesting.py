@@ -1,4 +1,4 @@
-"""Suggestions from the sessions of a store: the needed messages, and that nothing is saved."""
+"""Suggested weights: learned from the sessions of the store, and not saved."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from scoring.learning.labels import Case
 from tests.shared import shared_files
-from tests.webapp.building import conversation, entries, followed, mid, said, user
+from tests.webapp.building import context_numbers, conversation, entries, followed, mid, said, user
 from webapp.agents.records import Rewind
 from webapp.app import App
 from webapp.errors import Conflict, NotFound
@@ -24,7 +24,7 @@ TOPICS = "harbour violin glacier pepper lantern meadow anchor saddle copper waln
 
 
 def asking(app: App, session: int, **columns: Any) -> str:
-    """Return a session whose last question says what its answer needs."""
+    """Create a session whose last question names the message that its answer needs; return its id."""
     topics = [f"{one} {TOPICS[(n + 5) % 12]}" for n, one in enumerate(TOPICS)]
     talk = [
         (said if n % 2 else user)(f"For the {topic} we settled on code_{session}_{n} in the end.")
@@ -38,16 +38,16 @@ def asking(app: App, session: int, **columns: Any) -> str:
 
 
 def cases(app: App, *names: str) -> list[Case]:
-    """Return the cases that would be learned from."""
+    """Return the cases from which weights are learned."""
     found: list[Case] = app.suggesting._cases(names, app.environment.settings())
     return found
 
 
 class TestSuggesting:
-    """The use case."""
+    """Suggesting weights."""
 
-    def test_speaks_for_weights_and_saves_nothing(self, app: App) -> None:  # X15
-        """The suggestion has the held-out retention before and after; the settings stay."""
+    def test_suggests_weights_and_saves_nothing(self, app: App) -> None:  # X15
+        """The suggestion has the retention of held-out sessions before and after, and the settings stay."""
         app.settings.put(DEAF)
         for n in range(12):
             asking(app, n)
@@ -58,14 +58,14 @@ class TestSuggesting:
         assert (found.held_out, found.sessions) == (6, 12)
         assert app.settings.get().settings.weights == found.present
 
-    def test_says_that_there_is_too_little(self, app: App) -> None:  # X15
-        """An empty store is no error."""
+    def test_explains_too_few_sessions(self, app: App) -> None:  # X15
+        """An empty store has no suggestion, but a reason."""
         found = app.suggesting.suggest()
         assert (found.weights, found.before, found.after, found.cases) == (None, None, None, 0)
         assert "too few sessions" in found.reason
 
-    def test_looks_at_the_sessions_that_are_named(self, app: App) -> None:
-        """Only named sessions are used; an unknown one is reported."""
+    def test_uses_only_the_named_sessions(self, app: App) -> None:
+        """Other sessions give no cases, and an unknown one is an error."""
         for n in range(3):
             asking(app, n)
         assert {case.session for case in cases(app, "s1")} == {"s1"}
@@ -73,13 +73,13 @@ class TestSuggesting:
             app.suggesting.suggest(["nobody"])
 
     def test_keeps_sub_agents_with_their_session(self, app: App) -> None:
-        """Sessions and sub-agents share names, so they are in the same half of the split."""
+        """A session and its sub-agents share names, so they are one session of the split."""
         asking(app, 1)
         asking(app, 2, parent_id="s1")
         assert {case.session for case in cases(app)} == {"s1"}
 
-    def test_is_made_one_at_a_time(self, app: App) -> None:
-        """A second one while the first works is refused, the next one after it is not."""
+    def test_runs_once_at_a_time(self, app: App) -> None:
+        """A second search during the first is refused, but not one after it."""
 
         def again(*_: int) -> None:
             with pytest.raises(Conflict, match="already"):
@@ -94,7 +94,7 @@ class TestSuggesting:
         assert told
         assert app.suggesting.suggest().cases
 
-    def test_reads_what_earlier_versions_did_not_keep(self, app: App) -> None:
+    def test_reads_messages_of_an_earlier_version(self, app: App) -> None:
         """Messages stored without their contents are read again from the log."""
         asking(app, 1)
         row = app.store.sessions.get("s1")
@@ -107,8 +107,8 @@ class TestSuggesting:
         assert [case.steps for case in cases(app)] == known
 
     @pytest.mark.skipif(len(TRANSCRIPTS) < 6, reason="shared/data/transcripts is not beside the repository")
-    def test_stands_real_sessions(self, app: App) -> None:  # X15
-        """Every outcome has a reason, and its retention is in percent."""
+    def test_accepts_real_sessions(self, app: App) -> None:  # X15
+        """The result has a reason, and its retention is a percentage."""
         for path in TRANSCRIPTS[:10]:
             with path.open("rb") as file:
                 app.importing.import_file(str(path), file, format="auto", model=None)
@@ -119,61 +119,55 @@ class TestSuggesting:
 
 
 class TestJudgements:
-    """Judgements on messages, given by pins, drops and restores."""
+    """Judgements on messages, from pins, drops and restores."""
 
     @pytest.fixture
     def session(self, app: App) -> str:
-        """Three turns of four messages."""
+        """A session of three turns of four messages."""
         return followed(app, *conversation(3))
 
     def judged(self, app: App) -> tuple[list[int], list[int]]:
-        """Message numbers that were needed, and that were not."""
+        """Return the numbers of the messages judged as needed and as not needed."""
         [case] = [case for case in cases(app, "s") if case.needed or case.unneeded]
         return sorted(n + 1 for n in case.needed), sorted(n + 1 for n in case.unneeded)
 
-    def test_of_what_was_pinned_is_needed(self, app: App, session: str) -> None:  # X15
+    def test_of_a_pinned_message_is_needed(self, app: App, session: str) -> None:  # X15
         """The pin does not protect the message while plans are tried."""
         app.operations.pin(session, mid(app, session, 1))
         assert self.judged(app) == ([1], [])
         assert all(not case.history.pinned for case in cases(app, session))
 
-    def test_of_what_was_dropped_is_not_needed(self, app: App, session: str) -> None:  # X15
+    def test_of_a_dropped_message_is_not_needed(self, app: App, session: str) -> None:  # X15
         """The whole unit counts as not needed."""
         app.operations.drop(session, mid(app, session, 2))
         assert self.judged(app) == ([], [2, 3])
 
-    def test_of_what_was_restored_is_needed(self, app: App, session: str) -> None:  # X15
-        """The latest word counts."""
+    def test_of_a_restored_message_is_needed(self, app: App, session: str) -> None:  # X15
+        """The latest judgement counts."""
         app.operations.drop(session, mid(app, session, 2))
         app.operations.restore(session, mid(app, session, 2))
         assert self.judged(app) == ([2, 3], [])
 
-    def test_of_what_a_prune_took_and_undo_gave_back_is_needed(self, app: App, session: str) -> None:  # X15
-        """All of it."""
+    def test_of_messages_restored_by_undo_is_needed(self, app: App, session: str) -> None:  # X15
+        """All messages of the undone prune count."""
         app.prunes.apply(session, PruneRequest(max_tokens=400))
-        gone = sorted(set(range(1, 13)) - set(app_numbers(app, session)))
+        gone = sorted(set(range(1, 13)) - set(context_numbers(app, session)))
         app.operations.undo(session)
         assert gone
         assert self.judged(app) == (gone, [])
 
-    def test_of_what_was_unpinned_is_none(self, app: App, session: str) -> None:
-        """An undone pin says nothing."""
+    def test_of_an_undone_pin_is_none(self, app: App, session: str) -> None:
+        """An undone pin is no judgement."""
         app.operations.pin(session, mid(app, session, 1))
         app.operations.undo(session)
         assert cases(app, session) == []
 
 
-def app_numbers(app: App, session: str) -> list[int]:
-    """Numbers of the messages in the pruned view."""
-    row = app.store.sessions.get(session)
-    return [item.ref for item in app.store.contexts.items(row.key, 1)]
+class TestRewoundMessages:
+    """Messages that the agent rewound."""
 
-
-class TestWhatTheAgentTookBack:
-    """Rewound messages were not in the context."""
-
-    def test_is_no_place_to_know_a_name_from(self, app: App) -> None:
-        """Without the abandoned branch, no message before the cut contains the name."""
+    def test_do_not_introduce_a_name(self, app: App) -> None:
+        """A name that occurs only in the abandoned branch gives no case."""
         talk = [m for n in range(12) for m in (user(f"step {n}"), said("done"))]
         app.ingest.ensure("s", "claude-code")
         app.ingest.append_records("s", entries(*talk, user("parse_rules"), said("fine")))

@@ -1,4 +1,4 @@
-"""Plans by the strategy that summarises: shown, applied, taken back, written by a model or not."""
+"""Plans with the strategy summarise: planned, applied and undone, with and without a model."""
 
 from __future__ import annotations
 
@@ -26,36 +26,34 @@ PRUNE = PruneRequest(max_tokens=4_000, strategy="summarise")
 
 @pytest.fixture
 def session(app: App) -> str:
-    """One with something to summarise."""
+    """A session with enough messages to summarise."""
     return followed(app, *conversation(24), user("end"))
 
 
 class Model:
-    """A model that calls a function first and then gives a fixed answer."""
+    """A model that calls `meanwhile` and then gives a fixed answer."""
 
     def __init__(self, text: str = GOOD, problem: str = "") -> None:
         self.text, self.problem = text, problem
         self.meanwhile: Callable[[], object] = lambda: None
 
     def __call__(self, system: str, text: str, cancelled: threading.Event | None) -> Written:
-        """Answers."""
+        """Return the answer."""
         self.meanwhile()
         return Written(self.text, self.problem, "a-model", 0.01)
 
 
 def prunes_by(app: App, model: Model) -> Prunes:
-    """Pruning with a model that writes the summaries."""
+    """Return a prune service whose summaries a model writes."""
     covering = Covering(app.environment, Summarising(app.environment, app.histories, model))
     return Prunes(app.environment, app.histories, app.prunes._planning, app.messages, covering)
 
 
 class TestAPlan:
-    """The plan before anything is written."""
+    """The plan, before a summary is written."""
 
-    def test_says_what_the_summary_would_stand_for_and_the_most_it_may_take(
-        self, app: App, session: str
-    ) -> None:  # X1, X3, S4
-        """Each message covered names the summary in its reason; the numbers are those of the session."""
+    def test_names_the_covered_messages_and_the_reserve(self, app: App, session: str) -> None:  # X1, X3, S4
+        """Each covered message names the summary in its reason, and the freed tokens exclude the reserve."""
         plan = app.prunes.plan(session, PLAN)
         summary = plan.summary
         assert summary.messages == plan.removed_count == plan.groups[0].messages
@@ -68,20 +66,20 @@ class TestAPlan:
         assert sum(region.tokens for region in plan.regions_after) == plan.after.tokens
 
     def test_stores_nothing(self, app: App, session: str) -> None:  # X1
-        """Looking writes no summary."""
+        """A plan writes no summary."""
         app.prunes.plan(session, PLAN)
         assert app.summarising.list(session).summaries == []
 
-    def test_of_another_strategy_has_none(self, app: App, session: str) -> None:  # X1
-        """There is nothing to write."""
+    def test_of_another_strategy_has_no_summary(self, app: App, session: str) -> None:  # X1
+        """Other strategies only drop and shorten."""
         assert app.prunes.plan(session, PlanRequest(max_tokens=4_000)).summary is None
 
 
 class TestApplying:
-    """The plan that was shown, with the summary written."""
+    """Applying the plan, which writes the summary."""
 
-    def test_puts_one_summary_in_the_place_of_what_was_shown(self, app: App, session: str) -> None:  # X1, C2
-        """The summary is within the budget and its reserve, and other messages stay."""
+    def test_replaces_the_planned_messages_by_a_summary(self, app: App, session: str) -> None:  # X1, C2
+        """The summary fits its reserve and the budget, and other messages stay."""
         plan = app.prunes.plan(session, PLAN)
         before = context_numbers(app, session)
         made = app.prunes.apply(session, PruneRequest(plan_id=plan.plan_id))
@@ -104,24 +102,23 @@ class TestApplying:
         assert (one.strategy, one.summary) == ("summarise", 1)
         assert len(one.items) == one.removed
 
-    def test_is_told_as_a_prune_and_as_a_summary(self, app: App, session: str) -> None:  # B14
-        """One event each."""
+    def test_is_announced_as_a_prune_and_a_summary(self, app: App, session: str) -> None:  # B14
+        """There is one event of each kind."""
         events = heard(app)
         app.prunes.apply(session, PRUNE)
         kinds = [type(e) for e in events if isinstance(e, ContextPruned | ContextSummarized)]
         assert kinds == [ContextPruned, ContextSummarized]
 
-    def test_can_be_taken_back(self, app: App, session: str) -> None:  # X2
-        """The earlier context returns with later messages, in log order."""
+    def test_can_be_undone(self, app: App, session: str) -> None:  # X2
+        """Undo restores the earlier context."""
         before = app.context.get(session).messages
         n = app.prunes.apply(session, PRUNE).operation.n
-        app.ingest.append_records(session, [])
         app.operations.undo(session, n)
         assert app.context.get(session).messages == before
         assert [one.in_context for one in app.summarising.list(session).summaries] == [False]
         assert list(app.verify()) == []
 
-    def test_keeps_what_came_since_when_it_is_taken_back(self, app: App) -> None:  # X2
+    def test_keeps_later_messages_after_an_undo(self, app: App) -> None:  # X2
         """Later messages follow the restored ones."""
         session = managed(app, *[wire("user", f"{n} " + "use src/parser.py " * 40) for n in range(30)])
         before = context_numbers(app, session)
@@ -130,7 +127,7 @@ class TestApplying:
         app.operations.undo(session, n)
         assert context_numbers(app, session) == [*before, 31]
 
-    def test_takes_a_summary_that_stands_into_the_new_one(self, app: App, session: str) -> None:  # C7
+    def test_covers_an_earlier_summary(self, app: App, session: str) -> None:  # C7
         """The new summary is one level deeper; undoing it restores the first one."""
         app.prunes.apply(session, PruneRequest(max_tokens=6_000, strategy="summarise"))
         plan = app.prunes.plan(session, PlanRequest(max_tokens=3_500, strategy="summarise"))
@@ -143,8 +140,8 @@ class TestApplying:
         assert [one.in_context for one in app.summarising.list(session).summaries] == [False, True]
         assert list(app.verify()) == []
 
-    def test_prunes_by_score_what_the_summary_does_not_save(self, app: App) -> None:  # B1, X3
-        """The newest messages are never covered; where they alone are too much, the lowest scores go."""
+    def test_drops_more_by_score_if_the_summary_is_not_enough(self, app: App) -> None:  # B1, X3
+        """The newest messages are never covered; if they exceed the budget, the lowest scores go."""
         said = [wire("user", f"{n} " + "use src/parser.py " * 60) for n in range(30)]
         session = managed(app, *said)
         plan = app.prunes.plan(session, PlanRequest(max_tokens=700, strategy="summarise"))
@@ -155,7 +152,7 @@ class TestApplying:
 
 
 class TestOnAnySession:
-    """Held for sessions of any length and any budget."""
+    """Plans of sessions of any length, with any budget."""
 
     @given(
         st.lists(st.sampled_from([1, 20, 120, 600]), min_size=1, max_size=24),
@@ -163,10 +160,10 @@ class TestOnAnySession:
         st.integers(0, 3),
     )
     @settings(max_examples=25)
-    def test_a_plan_is_kept_to_and_taken_back(
+    def test_a_plan_is_applied_exactly_and_undone(
         self, app: App, sizes: list[int], budget: int, later: int
     ) -> None:  # X1, X2, C5, C9
-        """The context keeps its order and its budget or reports the excess; undo restores it with later messages."""
+        """The context keeps its order and its budget, and undo restores it with later messages."""
         said = [
             wire("user" if n % 2 == 0 else "assistant", f"{n} " + "use src/parser.py " * size)
             for n, size in enumerate(sizes)
@@ -203,8 +200,10 @@ class TestAModel:
         assert (summary.level, summary.model, summary.cost) == ("structured", "a-model", 0.01)
 
     @pytest.mark.parametrize("model", [Model("", "no answer"), Model(GOOD + "\n- " + "a1b2" * 9_000)])
-    def test_that_fails_is_stood_in_for(self, app: App, session: str, model: Model) -> None:  # C9, S4
-        """A model that fails or exceeds the reserve is replaced by the built-in summariser."""
+    def test_that_fails_is_replaced_by_the_built_in_summariser(
+        self, app: App, session: str, model: Model
+    ) -> None:  # C9, S4
+        """This applies to a model that does not answer and to one that exceeds the reserve."""
         events = heard(app)
         made = prunes_by(app, model).apply(session, PRUNE)
         told = [e for e in events if isinstance(e, ProblemReported)]
@@ -216,8 +215,8 @@ class TestAModel:
         assert summary.level == "deterministic"
         assert made.operation.tokens_after <= 4_000
 
-    def test_may_take_its_time_while_messages_come_in(self, app: App) -> None:  # P5
-        """Messages that came meanwhile stay; the plan is carried out."""
+    def test_may_write_while_messages_arrive(self, app: App) -> None:  # P5
+        """The plan is applied, and messages that arrived meanwhile stay."""
         session = managed(app, *[wire("user", f"{n} " + "use src/parser.py " * 40) for n in range(30)])
         model = Model()
         model.meanwhile = lambda: app.ingest.append_messages(session, [wire("assistant", "meanwhile")])
@@ -225,10 +224,8 @@ class TestAModel:
         assert context_numbers(app, session)[-1] == 31
         assert app.summarising.list(session).summaries[0].in_context
 
-    def test_is_refused_where_what_it_covers_has_changed_meanwhile(
-        self, app: App, session: str
-    ) -> None:  # X1
-        """A pin on it, for one; nothing is changed then."""
+    def test_is_refused_if_a_covered_message_changed_meanwhile(self, app: App, session: str) -> None:  # X1
+        """A pin on a covered message, for example, stops the plan, and nothing changes."""
         model = Model()
         model.meanwhile = lambda: app.operations.pin(session, mid(app, session, 6))
         plan = app.prunes.plan(session, PlanRequest(max_tokens=2_500, strategy="summarise"))

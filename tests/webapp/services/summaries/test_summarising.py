@@ -1,4 +1,4 @@
-"""Summaries of a session: the covered messages, the author, applying and undoing."""
+"""Summaries of a session: covered messages, models, applying and undoing."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ def items(app: App, session: str = "s") -> list[tuple[int, int]]:
 class TestSummarising:
     """Summaries by the built-in summariser."""
 
-    def test_stands_at_the_place_of_the_first_message_it_covers(self, app: App) -> None:  # S8, C2, C6
-        """Conformance example 11: the first slot, the tail in its order, no orphan."""
+    def test_is_placed_at_its_first_message(self, app: App) -> None:  # S8, C2, C6
+        """The summary is first, the later messages keep their order, and no result loses its call."""
         followed(app, *conversation(6), user("end"))
         made = app.summarising.summarise("s")
         assert items(app)[0] == (1, 1)
@@ -52,8 +52,8 @@ class TestSummarising:
         assert list(app.verify()) == []
 
     @pytest.mark.parametrize("name", ["openai", "anthropic", "gemini", "responses"])
-    def test_goes_out_with_the_context_of_any_format(self, app: App, name: str) -> None:  # C2, X6
-        """The summary has its heading, and the context is valid."""
+    def test_is_sent_in_every_format(self, app: App, name: str) -> None:  # C2, X6
+        """The context with the summary is valid."""
         followed(app, *conversation(6), user("end"))
         app.summarising.summarise("s")
         made = app.context.get("s", name)
@@ -69,7 +69,7 @@ class TestSummarising:
         app.summarising.summarise(session)
         assert {(0, 1), (0, 3)} <= set(items(app, session))
 
-    def test_leaves_a_call_whose_result_is_still_to_come(self, app: App) -> None:  # P4
+    def test_does_not_cover_a_call_that_waits_for_its_result(self, app: App) -> None:  # P4
         """The later result follows its call in the context."""
         followed(app, user("go"), call("late"), *conversation(6), user("end"))
         app.summarising.summarise("s")
@@ -79,7 +79,7 @@ class TestSummarising:
         assert "the very output" in str(app.context.get("s", "anthropic").messages)
 
     def test_counts_as_a_region_of_the_gauge(self, app: App) -> None:  # P1
-        """Regions add up; a summary is no message of the log."""
+        """Regions add up to the total, and a summary is no message of the log."""
         followed(app, *conversation(6), user("end"))
         before = app.sessions.get("s")
         made = app.summarising.summarise("s")
@@ -87,15 +87,15 @@ class TestSummarising:
         assert sum(region.tokens for region in gauge.regions) == gauge.tokens < before.pruned.tokens
         assert made.session.messages == before.messages
 
-    def test_is_told(self, app: App) -> None:  # B14
-        """One event with the numbers."""
+    def test_is_announced(self, app: App) -> None:  # B14
+        """The event has the number of messages and the summary's id."""
         followed(app, *conversation(6), user("end"))
         events = heard(app)
         app.summarising.summarise("s")
         event = next(e for e in events if isinstance(e, ContextSummarized))
         assert (event.summarized, event.summary_id) == (19, "s/1")
 
-    def test_of_summaries_goes_deeper(self, app: App) -> None:  # C7
+    def test_of_summaries_is_one_level_deeper(self, app: App) -> None:  # C7
         """The second summary covers the first and the later messages."""
         followed(app, *conversation(6), user("end"))
         app.summarising.summarise("s")
@@ -106,15 +106,15 @@ class TestSummarising:
         assert len(app.summarising.one("s", 2).message_ids) == made.summary.messages
         assert list(app.verify()) == []
 
-    def test_right_after_one_changes_nothing(self, app: App) -> None:  # C9, S3
-        """Conformance example 15."""
+    def test_immediately_after_another_is_refused(self, app: App) -> None:  # C9, S3
+        """Without new messages there is nothing to summarise."""
         followed(app, *conversation(6), user("end"))
         app.summarising.summarise("s")
         with pytest.raises(Conflict, match=NOTHING_NEW):
             app.summarising.summarise("s")
 
-    def test_is_there_when_the_session_is_opened_again(self, app: App, config: Any) -> None:  # S9, S1
-        """The summary also survives an export and import elsewhere."""
+    def test_survives_an_export(self, app: App, config: Any) -> None:  # S9, S1
+        """An import restores the summary and its place."""
         followed(app, *conversation(6), user("end"))
         app.summarising.summarise("s")
         data = b"".join(app.exporting.export("s")[2])
@@ -128,7 +128,7 @@ class TestSummarising:
 class TestUndo:
     """Undoing a summary restores the earlier context."""
 
-    def test_puts_back_what_was_covered(self, app: App) -> None:  # X2, C7
+    def test_restores_the_covered_messages(self, app: App) -> None:  # X2, C7
         """Later messages stay."""
         followed(app, *conversation(6), user("end"))
         before = context_numbers(app, "s")
@@ -138,8 +138,8 @@ class TestUndo:
         assert context_numbers(app, "s") == [*before, 26]
         assert list(app.verify()) == []
 
-    def test_of_the_upper_one_brings_the_lower_one_back(self, app: App) -> None:  # X2, C7
-        """One step at a time."""
+    def test_restores_the_summary_below(self, app: App) -> None:  # X2, C7
+        """Undoing a deeper summary restores the one that it covered."""
         followed(app, *conversation(6), user("end"))
         app.summarising.summarise("s")
         app.ingest.append_records("s", _more(40))
@@ -148,8 +148,8 @@ class TestUndo:
         app.operations.undo("s")
         assert items(app) == there
 
-    def test_expands_a_summary_in_its_place(self, app: App) -> None:  # C7
-        """An operation too, which can be undone."""
+    def test_can_also_expand_a_summary(self, app: App) -> None:  # C7
+        """Expanding a summary is an operation that can be undone."""
         followed(app, *conversation(6), user("end"))
         before = items(app)
         app.summarising.summarise("s")
@@ -162,16 +162,16 @@ class TestUndo:
         assert items(app) == covered
         assert list(app.verify()) == []
 
-    def test_a_message_that_is_restored_stands_beside_it(self, app: App) -> None:  # X2
-        """The first one covered does not meet the summary."""
+    def test_of_a_single_message_places_it_after_the_summary(self, app: App) -> None:  # X2
+        """A restored message that was covered first follows the summary."""
         followed(app, *conversation(6), user("end"))
         app.summarising.summarise("s")
         app.operations.restore("s", mid(app, "s", 1))
         assert items(app)[:2] == [(1, 1), (0, 1)]
         assert list(app.verify()) == []
 
-    def test_refuses_one_that_is_not_there(self, app: App) -> None:
-        """The error names the number."""
+    def test_refuses_an_unknown_summary(self, app: App) -> None:
+        """An unknown number is an error."""
         followed(app, user("hi"))
         with pytest.raises(NotFound):
             app.summarising.one("s", 7)
@@ -180,14 +180,14 @@ class TestUndo:
 
 
 class Model:
-    """A model that answers one text after the other; `meanwhile` happens while it thinks."""
+    """A model that gives one answer after another; it calls `meanwhile` before each."""
 
     def __init__(self, *answers: Written, meanwhile: Any = None) -> None:
         self.answers, self.meanwhile = list(answers), meanwhile
         self.asked: list[Any] = []
 
     def __call__(self, system: str, text: str, cancelled: threading.Event | None) -> Written:
-        """The next answer."""
+        """Return the next answer."""
         self.asked.append(text)
         if self.meanwhile is not None:
             self.meanwhile()
@@ -195,15 +195,15 @@ class Model:
 
 
 def with_model(app: App, model: Model) -> Summarising:
-    """Summaries by a model."""
+    """Return summaries by a model, for a session with enough messages."""
     followed(app, *conversation(6), user("end"))
     return Summarising(app.environment, app.histories, model)
 
 
 class TestByAModel:
-    """Level by level."""
+    """Summaries by a model, level by level."""
 
-    def test_takes_the_model_s_words(self, app: App) -> None:  # S4
+    def test_has_the_models_text(self, app: App) -> None:  # S4
         """The summary has the model's name and cost."""
         made = with_model(app, Model(Written(GOOD, "", "m-1", 0.25))).summarise("s")
         assert (made.summary.level, made.summary.model, made.summary.cost) == (
@@ -220,13 +220,13 @@ class TestByAModel:
         assert (made.summary.level, made.summary.cost, len(model.asked)) == ("terser", 0.75, 2)
 
     def test_falls_back_to_the_built_in_one(self, app: App) -> None:  # C9
-        """Any failure of the model counts; the caller gets the reason."""
+        """After a failure of the model the caller gets the reason."""
         made = with_model(app, Model(Written("", "the endpoint answers 401", "m"))).summarise("s")
         assert made.summary.level == "deterministic"
         assert made.problems == ["the endpoint answers 401"]
 
-    def test_changes_nothing_when_given_up(self, app: App) -> None:  # C9
-        """Giving up before or during the request changes nothing."""
+    def test_changes_nothing_if_cancelled(self, app: App) -> None:  # C9
+        """A summary cancelled during the request is not stored."""
         cancelled = threading.Event()
         summarising = with_model(app, Model(Written(GOOD, "", "m"), meanwhile=cancelled.set))
         before = items(app)
@@ -235,8 +235,8 @@ class TestByAModel:
         assert items(app) == before
         assert app.summarising.list("s").summaries == []
 
-    def test_changes_nothing_when_the_session_did(self, app: App) -> None:  # C6
-        """Conformance example 11: a stale replacement."""
+    def test_changes_nothing_if_the_session_changed(self, app: App) -> None:  # C6
+        """A summary of messages that changed meanwhile is stale."""
         summarising = with_model(
             app, Model(Written(GOOD, "", "m"), meanwhile=lambda: app.operations.drop("s", mid(app, "s", 1)))
         )
@@ -245,8 +245,8 @@ class TestByAModel:
         assert app.summarising.list("s").summaries == []
         assert list(app.verify()) == []
 
-    def test_changes_nothing_when_a_result_came(self, app: App) -> None:  # C6, P4
-        """A second one of a call that was to be covered: a pair is covered whole or not at all."""
+    def test_changes_nothing_if_a_result_arrived(self, app: App) -> None:  # C6, P4
+        """A covered call got another result meanwhile, and a unit is covered as a whole or not at all."""
         followed(app, *conversation(6), user("end"))
 
         def meanwhile(system: str, text: str, cancelled: threading.Event | None) -> Written:
@@ -258,7 +258,7 @@ class TestByAModel:
         assert app.operations.list("s") == []
         assert list(app.verify()) == []
 
-    def test_goes_on_when_only_more_came(self, app: App) -> None:  # C6
+    def test_continues_if_messages_were_appended(self, app: App) -> None:  # C6
         """Messages appended meanwhile are not covered."""
         summarising = with_model(
             app, Model(Written(GOOD, "", "m"), meanwhile=lambda: app.ingest.append_records("s", _more(26, 2)))
@@ -268,10 +268,10 @@ class TestByAModel:
 
 
 class TestACompaction:
-    """The agent's own, with a summary of ours in the view."""
+    """A compaction by the agent while a summary is in the pruned view."""
 
-    def test_takes_the_summary_along(self, app: App) -> None:
-        """The messages it covered are out of the agent's context."""
+    def test_removes_the_summary(self, app: App) -> None:
+        """The messages that it covered are out of the agent's context."""
         followed(app, *conversation(6), user("end"))
         app.summarising.summarise("s")
         app.ingest.append_records("s", [Compaction(None, "auto", None, "c-1", None)])
@@ -285,7 +285,7 @@ def _more(start: int, count: int = 20) -> list[Any]:
 
 
 def test_a_short_session_has_nothing_to_summarise(app: App) -> None:  # S3
-    """All of it is recent."""
+    """All of its messages are recent."""
     followed(app, user("a"), call("c"), result("c", "b"), said("d"))
     with pytest.raises(Conflict, match=NOTHING_NEW):
         app.summarising.summarise("s")

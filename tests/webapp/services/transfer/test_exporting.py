@@ -1,4 +1,4 @@
-"""Files out."""
+"""Exports of a session."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from webapp.store.sessions import SessionRow
 
 
 def content(app: App, session: str, name: str) -> Any:
-    """The exported file, parsed."""
+    """Return the exported file, parsed."""
     _, _, chunks = app.exporting.export(session, name)
     return json.loads(b"".join(chunks))
 
@@ -26,17 +26,16 @@ def content(app: App, session: str, name: str) -> Any:
 class TestExport:
     """Exports in every format."""
 
-    @pytest.mark.parametrize(("name", "key"), [("openai", None), ("anthropic", None), ("gemini", None)])
-    def test_writes_the_pruned_context(self, app: App, name: str, key: str | None) -> None:  # X13
-        """The context is a list that a program can send."""
+    @pytest.mark.parametrize("name", ["openai", "anthropic", "gemini"])
+    def test_writes_the_pruned_context(self, app: App, name: str) -> None:  # X13
+        """A dropped message is not in the exported list."""
         followed(app, *conversation(4), user("end"))
         whole = content(app, "s", name)
         app.operations.drop("s", mid(app, "s", 4))
         assert len(content(app, "s", name)) < len(whole)
-        assert key is None
 
-    def test_writes_a_body_where_there_is_more_than_a_list(self, app: App) -> None:
-        """The prompt is in its own field."""
+    def test_writes_a_body_with_a_system_prompt(self, app: App) -> None:
+        """The system prompt is a field of the body."""
         session = managed(app, wire("user", "hi"), system="be brief")
         assert content(app, session, "anthropic")["system"] == "be brief"
 
@@ -48,14 +47,14 @@ class TestExport:
         assert name.endswith(".coppice.jsonl")
         assert kind == "application/x-ndjson"
 
-    def test_says_why_a_transcript_cannot_be_made(self, app: App) -> None:
-        """The session is from another agent."""
+    def test_explains_why_a_transcript_is_impossible(self, app: App) -> None:
+        """The session of a program has no transcript of an agent."""
         session = managed(app, wire("user", "hi"))
         with pytest.raises(Conflict, match="came from api"):
             app.exporting.export(session, "claude-code")
 
-    def test_holds_nothing_of_the_store_while_it_is_sent(self, app: App) -> None:
-        """However slowly its client reads; a write cannot begin inside a snapshot."""
+    def test_does_not_block_writes_while_it_is_sent(self, app: App) -> None:
+        """A client may read slowly, and a write cannot begin inside a snapshot."""
         followed(app, user("a" * 200_000))
         chunks = app.exporting.export("s")[2]
         assert next(chunks)
@@ -63,8 +62,8 @@ class TestExport:
             app.store.small.put_setting("any", {})
         assert b"".join(chunks).endswith(b"}\n")
 
-    def test_are_made_two_at_a_time(self, app: App, monkeypatch: pytest.MonkeyPatch) -> None:
-        """More would take the connections of other requests; those that wait too long are told to come back."""
+    def test_runs_for_two_requests_at_a_time(self, app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+        """More would take the connections of other requests, so a third one is asked to try again."""
         monkeypatch.setattr("webapp.services.transfer.exporting.WAIT_SECONDS", 0.0)
         followed(app, user("hi"))
         lines, begun, go = OwnFormat.lines, threading.Semaphore(0), threading.Event()
@@ -86,8 +85,8 @@ class TestExport:
             thread.join()
         assert app.exporting.export("s", "openai")
 
-    def test_refuses_what_it_does_not_know(self, app: App) -> None:
-        """Format and session."""
+    def test_refuses_an_unknown_format_or_session(self, app: App) -> None:
+        """Both are errors."""
         followed(app, user("hi"))
         with pytest.raises(Invalid, match="format"):
             app.exporting.export("s", "morse")

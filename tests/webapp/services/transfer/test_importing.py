@@ -1,4 +1,4 @@
-"""Files in: recognised, once each, and nothing lost of the rest."""
+"""Imports: files are recognised and added once, and bad parts lose no other part."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ TURNS = [wire("system", "rules"), wire("user", "hi"), wire("assistant", "hello")
 
 
 def dumped(value: Any) -> bytes:
-    """JSON as a file."""
+    """Return a value as a JSON file."""
     return json.dumps(value).encode()
 
 
 def lines(*rows: Any) -> bytes:
-    """JSON lines as a file."""
+    """Return rows as a file of JSON lines."""
     return b"".join(json.dumps(row).encode() + b"\n" for row in rows)
 
 
 class TestNames:
-    """Sessions by the ids that files give them."""
+    """Session ids in files."""
 
-    def test_that_no_address_can_hold_are_refused(self, app: App) -> None:
-        """The error has the reason; nothing of the file is stored."""
+    def test_that_no_address_can_contain_are_refused(self, app: App) -> None:
+        """The error names the id, and nothing of the file is stored."""
         row = {"type": "user", "uuid": "u1", "sessionId": "a/b", "message": {"role": "user", "content": "hi"}}
         with pytest.raises(Invalid, match="got 'a/b'"):
             app.importing.import_file("t.jsonl", json.dumps(row).encode())
@@ -49,14 +49,14 @@ class TestLists:
             json.dumps(TURNS, indent=1).encode(),
         ],
     )
-    def test_come_as_a_list_a_body_or_lines(self, app: App, data: bytes) -> None:
+    def test_may_be_a_list_a_body_or_lines(self, app: App, data: bytes) -> None:
         """All three give the same messages."""
         [imported] = app.importing.import_file("chat.json", data)
         assert (imported.added, imported.title, imported.source) == (4, "chat", "import")
         assert app.context.get(imported.session_id, "openai").messages == TURNS
 
-    def test_add_nothing_twice_and_the_rest_of_a_longer_one(self, app: App) -> None:
-        """The rest goes to the session it continues, under any file name."""
+    def test_add_only_new_messages(self, app: App) -> None:
+        """A longer list extends the session that it continues, under any file name."""
         [first] = app.importing.import_file("a.json", dumped(TURNS[:3]))
         [again] = app.importing.import_file("b.json", dumped(TURNS[:2]))
         [longer] = app.importing.import_file("c.json", dumped(TURNS))
@@ -64,8 +64,8 @@ class TestLists:
         assert first.session_id == again.session_id == longer.session_id
         assert len(app.sessions.list()) == 1
 
-    def test_that_go_on_differently_are_sessions_of_their_own(self, app: App) -> None:
-        """Lists with the same beginning are still separate sessions."""
+    def test_that_continue_differently_are_separate_sessions(self, app: App) -> None:
+        """A common beginning does not join two lists."""
         app.importing.import_file("a.json", dumped(TURNS))
         app.importing.import_file("a.json", dumped([*TURNS[:2], wire("assistant", "other")]))
         assert len(app.sessions.list()) == 2
@@ -79,7 +79,7 @@ class TestLists:
 
 
 class TestBadFiles:
-    """One clear message each, and nothing changes."""
+    """Files that cannot be imported."""
 
     @pytest.mark.parametrize(
         ("data", "words"),
@@ -91,20 +91,20 @@ class TestBadFiles:
             (b'{"coppice": 99}\n', "version"), (b"[]", "not recognised"),
         ],
     )  # fmt: skip
-    def test_are_refused_in_words(self, app: App, data: bytes, words: str) -> None:
-        """The error names the file, the fault and the formats that are known."""
+    def test_are_refused_with_a_reason(self, app: App, data: bytes, words: str) -> None:
+        """The error says why, and nothing is stored."""
         with pytest.raises(Malformed, match=words):
             app.importing.import_file("x.json", data)
         assert app.sessions.list() == []
 
-    def test_without_a_whole_message_are_refused_with_the_first_place(self, app: App) -> None:
-        """There is nothing to import."""
+    def test_without_a_valid_message_are_refused_with_a_place(self, app: App) -> None:
+        """The error has the place of the first invalid message."""
         with pytest.raises(Malformed, match="x.json: message 0: expected content"):
             app.importing.import_file("x.json", dumped([{"role": "user", "content": 5}]))
         assert app.sessions.list() == []
 
-    def test_with_broken_lines_are_used_as_far_as_they_go(self, app: App) -> None:
-        """Each bad line is reported by number; the others count."""
+    def test_with_malformed_lines_are_imported_in_part(self, app: App) -> None:
+        """Each malformed line is reported by number, and the others are imported."""
         row = {
             "type": "user",
             "uuid": "u1",
@@ -124,7 +124,7 @@ class TestBadFiles:
         assert (imported.added, imported.skipped) == (2, 3)
         assert [p.split(":")[0] for p in imported.problems] == ["line 2", "line 3", "line 4"]
 
-    def test_of_a_format_that_is_none_are_refused(self, app: App) -> None:
+    def test_of_an_unknown_format_are_refused(self, app: App) -> None:
         """The error names the unknown format."""
         with pytest.raises(Invalid, match="format"):
             app.importing.import_file("x", b"{}", format="morse")
@@ -149,11 +149,11 @@ BAD_MESSAGES = [
 
 
 class TestBadMessages:
-    """A bad message is left out, and reported with its place."""
+    """A bad message, which is skipped and reported with its place."""
 
     @pytest.mark.parametrize(("bad", "told"), BAD_MESSAGES)
     @pytest.mark.parametrize("shape", [b"[%b]", b'{"model": "gpt-5", "messages": [%b], "n": 1}'])
-    def test_in_a_list_leave_the_rest(self, app: App, bad: bytes, told: str, shape: bytes) -> None:
+    def test_in_a_list_are_skipped(self, app: App, bad: bytes, told: str, shape: bytes) -> None:
         """Messages before and after a bad one are imported."""
         items = [json.dumps(turn).encode() for turn in TURNS]
         data = shape % b", ".join([items[0], bad, *items[1:]])
@@ -164,8 +164,8 @@ class TestBadMessages:
         assert list(app.verify()) == []
 
     @pytest.mark.parametrize(("bad", "told"), [case for case in BAD_MESSAGES if case[0]])
-    def test_among_lines_leave_the_rest(self, app: App, bad: bytes, told: str) -> None:
-        """Each line is one."""
+    def test_among_lines_are_skipped(self, app: App, bad: bytes, told: str) -> None:
+        """Each line is one message, and the session notes the skipped one."""
         items = [json.dumps(turn).encode() for turn in TURNS]
         data = b"\n".join([items[0], bad, *items[1:]])
         [imported] = app.importing.import_file("x.jsonl", data)
@@ -174,7 +174,7 @@ class TestBadMessages:
         session = app.sessions.get(imported.session_id)
         assert (session.malformed, session.notes) == (1, [f"x.jsonl: {imported.problems[0]}"])
 
-    def test_may_be_mended(self, app: App) -> None:
+    def test_may_be_repaired(self, app: App) -> None:
         """Half a surrogate pair becomes U+FFFD and is reported."""
         data = dumped(TURNS).replace(b'"hello"', b'"a \\ud83d b"')
         [imported] = app.importing.import_file("x.json", data)
@@ -184,8 +184,8 @@ class TestBadMessages:
 
     @pytest.mark.parametrize("cut", [0.3, 0.5, 0.9, 0.999])
     @pytest.mark.parametrize("body", [False, True])
-    def test_where_a_file_breaks_off_leave_what_was_whole(self, app: App, cut: float, body: bool) -> None:
-        """The report has the place where the file ends."""
+    def test_at_the_end_of_a_truncated_file_are_skipped(self, app: App, cut: float, body: bool) -> None:
+        """The complete messages are imported, and the report has their number."""
         turns = [wire("user" if n % 2 == 0 else "assistant", f'say "{n}" [] {{') for n in range(40)]
         data = dumped({"model": "gpt-5", "messages": turns} if body else turns)
         [imported] = app.importing.import_file("x.json", data[: int(len(data) * cut)])
@@ -196,13 +196,11 @@ class TestBadMessages:
 
 
 class TestEncodings:
-    """Letters in other bytes than UTF-8."""
+    """Files in encodings other than UTF-8."""
 
     @pytest.mark.parametrize("encoding", ["utf-16", "utf-32", "utf-16-le", "utf-16-be", "utf-8-sig"])
     @pytest.mark.parametrize("by_line", [False, True])
-    def test_that_are_told_by_their_first_bytes_are_read(
-        self, app: App, encoding: str, by_line: bool
-    ) -> None:
+    def test_that_the_first_bytes_identify_are_read(self, app: App, encoding: str, by_line: bool) -> None:
         """The text is the same as in UTF-8."""
         turns = [wire("user", "grüße 👋"), wire("assistant", "ça va")]
         text = "\n".join(json.dumps(t, ensure_ascii=False) for t in turns) if by_line else json.dumps(turns)
@@ -210,8 +208,8 @@ class TestEncodings:
         assert (imported.added, imported.problems) == (2, [])
         assert app.context.get(imported.session_id, "openai").messages == turns
 
-    def test_of_a_transcript_too(self, app: App) -> None:
-        """Line by line."""
+    def test_of_a_transcript_are_read(self, app: App) -> None:
+        """A transcript in UTF-16 is read line by line."""
         row = {
             "type": "user",
             "uuid": "u1",
@@ -223,8 +221,8 @@ class TestEncodings:
         [imported] = app.importing.import_file("x.jsonl", text.encode("utf-16"))
         assert (imported.added, imported.skipped) == (1, 0)
 
-    def test_in_a_list_are_replaced_and_told(self, app: App) -> None:
-        """The report has the byte, its place, its replacement and the remedy."""
+    def test_unknown_in_a_list_are_reported(self, app: App) -> None:
+        """Invalid bytes are replaced; the report has the byte, its place and the remedy."""
         data = json.dumps([wire("user", "café olé"), *TURNS], ensure_ascii=False).encode("latin-1")
         [imported] = app.importing.import_file("x.json", data)
         assert (imported.added, imported.skipped) == (5, 0)
@@ -232,8 +230,8 @@ class TestEncodings:
             "line 1: byte 0xe9 at 34 is not UTF-8; read as \ufffd (1 more like it). Save the file as UTF-8 to mend it"
         ]
 
-    def test_in_lines_are_replaced_and_told_each(self, app: App) -> None:
-        """Lines of transcripts and of lists are used in spite of bad bytes."""
+    def test_unknown_in_lines_are_reported(self, app: App) -> None:
+        """Lines of transcripts and lists with invalid bytes are used, and reported."""
         rows = [
             {
                 "type": "user",
@@ -252,10 +250,10 @@ class TestEncodings:
 
 
 class TestOpenFiles:
-    """A file that is handed in open."""
+    """Files passed as open files."""
 
     def test_are_read_like_bytes(self, app: App, tmp_path: Path) -> None:
-        """An open file is read from its beginning, whatever its position."""
+        """An open file is read from its beginning, not from its position."""
         path = tmp_path / "chat.json"
         path.write_bytes(dumped(TURNS))
         with path.open("rb") as file:
@@ -272,11 +270,11 @@ FILES = sorted(
 
 
 class TestRealFiles:
-    """Imports of the real files beside the repository."""
+    """Imports of the shared real files."""
 
     @pytest.mark.parametrize("path", FILES or [Path("missing")], ids=lambda p: p.stem[:24])
-    def test_come_in_whole_and_once(self, app: App, path: Path) -> None:  # X12
-        """The second time adds nothing, the store is sound, regions add up."""
+    def test_are_imported_once(self, app: App, path: Path) -> None:  # X12
+        """A second import adds nothing, the store has no fault, and regions add up."""
         shared_data("transcripts")
         data = path.read_bytes()
         if not data.strip():
@@ -296,8 +294,8 @@ class TestRealFiles:
                 assert sum(r.tokens for r in gauge.regions) == gauge.tokens
 
     @pytest.mark.parametrize("share", [0.3, 0.7])
-    def test_grow_to_the_same_as_if_read_at_once(self, app: App, share: float) -> None:
-        """A part first, then the whole: the same log and the same numbers."""
+    def test_give_the_same_in_two_parts(self, app: App, share: float) -> None:
+        """Importing a part and then the whole file gives the same messages and numbers."""
         [path] = shared_data("transcripts").glob("claude-code/projects/-src-deep-manifest/a7da*.jsonl")
         data = path.read_bytes()
         cut = data.index(b"\n", int(len(data) * share)) + 1
@@ -312,10 +310,10 @@ class TestRealFiles:
 
 
 class TestProgress:
-    """The progress of reading a file."""
+    """The progress of an import."""
 
-    def test_is_told_while_messages_come_in(self, app: App) -> None:
-        """Up to all of its bytes; by then most of its messages are there already."""
+    def test_is_reported_while_messages_are_added(self, app: App) -> None:
+        """It ends with all bytes of the file, and messages are added before that."""
         rows = [
             {
                 "type": "user", "uuid": f"u{n}", "parentUuid": f"u{n - 1}" if n else None, "sessionId": "big",

@@ -15,14 +15,14 @@ from webapp.wiring import build
 
 
 @pytest.mark.parametrize("seed", [1, 2])
-def test_a_broken_file_harms_nothing(tmp_path: Path, seed: int) -> None:
-    """Any file gives messages and problems, or one of our errors; stored data stays, and the store is sound."""
+def test_a_broken_file_causes_no_damage(tmp_path: Path, seed: int) -> None:
+    """Any file gives messages and problems or a typed error, and the store has no fault."""
     found = list(islice(rounds(tmp_path, seed), 42))
     assert [(which, fault) for which, fault in found if fault is not None] == []
 
 
-def test_garbage_alone_is_no_session(tmp_path: Path) -> None:
-    """A session is made only if it has content."""
+def test_a_file_of_garbage_is_no_session(tmp_path: Path) -> None:
+    """A session is created only if the file has content."""
     app = build(Config(db=tmp_path / "a.db", tokenizer=False, follow=False, env={}))
     for garbage in GARBAGE:
         with suppress(CoppiceError):

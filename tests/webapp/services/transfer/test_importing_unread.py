@@ -1,4 +1,4 @@
-"""Unknown rows of any agent: counted on the session and named."""
+"""Unknown rows of any agent, which the session counts and names."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from webapp.app import App
 
 ODD = "hologram"
 FACTS: dict[str, Any] = {"type": ODD, "uuid": "u2", "parentUuid": "u1", "sessionId": "s", "id": "2"}
-# Source -> a message and a row of a type that does not exist, as the agent writes rows.
+# Source -> rows as the agent writes them: a message, and one of a type that does not exist.
 WRITTEN: dict[str, list[dict[str, Any]]] = {
     "claude-code": [
         {"type": "user", "uuid": "u1", "sessionId": "s", "message": {"role": "user", "content": "hi"}},
@@ -42,18 +42,18 @@ WRITTEN: dict[str, list[dict[str, Any]]] = {
 
 
 class TestUnreadRows:
-    """A count on the page, never silence."""
+    """Rows of an unknown type."""
 
     @pytest.mark.parametrize("source", [s for s, agent in AGENTS.items() if agent.files])
     def test_are_counted_and_named(self, app: App, source: str) -> None:  # X12
-        """The files of every agent that writes files are covered."""
+        """This applies to every agent that writes files."""
         [imported] = app.importing.import_file("x.jsonl", lines(*WRITTEN[source]), source)
         session = app.sessions.get(imported.session_id)
         assert (session.source, session.messages, session.unknown) == (source, 1, 1)
         assert f"not read: {ODD}" in session.notes
 
     def test_are_counted_and_named_in_a_tree(self, app: App, tmp_path: Path) -> None:  # X12
-        """Unknown parts of messages are counted too."""
+        """Unknown parts of messages are counted, too."""
         shutil.copytree(TREE, tmp_path / "opencode")
         part = next((tmp_path / "opencode").rglob("prt_20.json"))
         part.write_text(json.dumps({**json.loads(part.read_text()), "type": ODD}))

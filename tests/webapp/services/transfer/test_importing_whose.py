@@ -1,4 +1,4 @@
-"""The session of an imported file: one that it names, one that was deleted, one that is another's."""
+"""The session of an imported file: named in the file, deleted, or of another source."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from webapp.services.transfer.importing import name_in
 class TestDeleted:
     """A session that was deleted."""
 
-    def test_comes_back_when_somebody_asks_for_it(self, app: App) -> None:
-        """An import is a wish; only following is not."""
+    def test_is_restored_by_an_import(self, app: App) -> None:
+        """Unlike following, an import is a request of the user."""
         row = {
             "type": "user",
             "uuid": "u1",
@@ -33,7 +33,7 @@ class TestDeleted:
         [again] = app.importing.import_file("x.jsonl", lines(row))
         assert (again.session_id, again.added) == (first.session_id, 1)
 
-    def test_stays_so_where_there_is_no_message(self, app: App) -> None:
+    def test_stays_deleted_without_a_message(self, app: App) -> None:
         """A file without messages does not restore a deleted session, so following still skips it."""
         followed(app, user("hi"))
         app.sessions.delete("s")
@@ -41,8 +41,8 @@ class TestDeleted:
             app.importing.import_file("x.jsonl", lines({"type": "summary", "sessionId": "s"}), "claude-code")
         assert app.ingest.ensure("s", "claude-code") is None
 
-    def test_of_opencode_stays_so_where_there_is_no_message(self, app: App, tmp_path: Path) -> None:
-        """A session with messages is restored."""
+    def test_of_opencode_stays_deleted_without_a_message(self, app: App, tmp_path: Path) -> None:
+        """Only the session with messages is restored."""
         shutil.copytree(TREE, tmp_path / "opencode")
         for name in ("ses_1", "ses_2"):
             app.ingest.ensure(name, "opencode")
@@ -53,7 +53,7 @@ class TestDeleted:
 
 
 def claude_row(session_id: str, **more: Any) -> dict[str, Any]:
-    """A row of a Claude Code transcript."""
+    """Return a row of a Claude Code transcript."""
     said = {"role": "user", "content": "hi"}
     return {
         "type": "user",
@@ -66,11 +66,11 @@ def claude_row(session_id: str, **more: Any) -> dict[str, Any]:
 
 
 class TestWhose:
-    """A transcript that names a session which is there."""
+    """A transcript that names an existing session."""
 
     @pytest.mark.parametrize("source", ["codex", "api"])
-    def test_is_refused_where_that_came_from_elsewhere(self, app: App, source: str) -> None:
-        """An id in a file is no right to another's log."""
+    def test_is_refused_if_that_has_another_source(self, app: App, source: str) -> None:
+        """An id in a file gives no access to a session of another source."""
         if source == "api":
             managed(app, wire("user", "mine"), id="s")
         else:
@@ -80,14 +80,14 @@ class TestWhose:
             app.importing.import_file("x.jsonl", lines(claude_row("s")))
         assert app.sessions.get("s") == before
 
-    def test_goes_on_where_it_is_the_same_agents(self, app: App) -> None:
-        """Followed, or imported before."""
+    def test_extends_a_session_of_the_same_agent(self, app: App) -> None:
+        """The session may be followed or imported before."""
         followed(app, session_id="s")
         for added in (1, 0):
             [imported] = app.importing.import_file("x.jsonl", lines(claude_row("s")))
             assert (imported.session_id, imported.added) == ("s", added)
 
-    def test_is_no_sub_agent_of_itself(self, app: App) -> None:
+    def test_never_becomes_its_own_sub_agent(self, app: App) -> None:
         """A copy of a sub-agent's file under another name belongs to the session that its rows name."""
         row = claude_row("s", isSidechain=True, agentId="a1")
         [imported] = app.importing.import_file("copy-of-agent.jsonl", lines(row))
@@ -95,8 +95,8 @@ class TestWhose:
         app.sessions.delete(imported.session_id)
         assert app.sessions.list() == []
 
-    def test_of_opencode_leaves_the_other_sessions_of_its_folder(self, app: App, tmp_path: Path) -> None:
-        """One is reported with its reason, the rest comes in."""
+    def test_of_opencode_does_not_affect_other_sessions(self, app: App, tmp_path: Path) -> None:
+        """A refused session is reported with its reason, and the others are imported."""
         shutil.copytree(TREE, tmp_path / "opencode")
         managed(app, wire("user", "mine"), id="ses_1")
         told = {one.session_id: one for _, one in app.importing.import_sessions(tmp_path)}
@@ -110,19 +110,19 @@ class TestNames:
 
     @pytest.fixture
     def agent(self, tmp_path: Path) -> Path:
-        """Write a sub-agent's transcript with a title beside it."""
+        """A sub-agent's transcript with a title in a file beside it."""
         path = tmp_path / "agent-x.jsonl"
         path.write_bytes(lines({"sessionId": "hidden"}))
         path.with_suffix(".meta.json").write_text('{"description": "secret", "agentType": "spy"}')
         return path
 
-    def test_open_nothing_here(self, app: App, agent: Path) -> None:
+    def test_never_open_a_local_file(self, app: App, agent: Path) -> None:
         """A name that is a path on this machine reveals nothing of the files there."""
         [imported] = app.importing.import_file(str(agent), lines(claude_row("s")))
         assert imported.session_id == "s.agent-x"
         assert app.sessions.get("s.agent-x").agent_type is None
 
-    def test_are_read_with_what_lies_beside_a_place(self, app: App, agent: Path) -> None:
+    def test_are_read_with_files_beside_a_local_place(self, app: App, agent: Path) -> None:
         """Only a local caller can give a `place` on this machine."""
         agent.write_bytes(lines(claude_row("s")))
         [imported] = app.importing.import_file("x", agent.read_bytes(), place=agent)
@@ -137,11 +137,11 @@ class TestNames:
             ("größe.json", "größe.json"),
         ],
     )  # fmt: skip
-    def test_are_their_last_part(self, name: str, base: str) -> None:
-        """The name is made displayable."""
+    def test_are_reduced_to_their_last_part(self, name: str, base: str) -> None:
+        """Control characters are removed, and an empty name becomes "upload"."""
         assert name_in(name) == base
 
-    def test_that_cannot_be_shown_name_no_session(self, app: App) -> None:
-        """The printable rest of the name is used."""
+    def test_with_control_characters_give_a_printable_id(self, app: App) -> None:
+        """The rest of the name is used."""
         [imported] = app.importing.import_file("agent-\0x.jsonl", lines(claude_row("s")))
         assert imported.session_id == "s.agent-x"

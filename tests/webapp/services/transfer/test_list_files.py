@@ -15,12 +15,12 @@ ROW, BAD = json.dumps(wire("user", "hi")).encode(), b'{"role": "user", "content"
 
 
 def read(data: bytes) -> ListFile:
-    """The messages in these bytes."""
+    """Return the message list in these bytes."""
     return read_file("x.json", Content(data), None)
 
 
 class TestShapes:
-    """A list, a body, a message a line."""
+    """The shapes of a file: a list, a body, or one message per line."""
 
     @pytest.mark.parametrize(
         ("data", "lines"),
@@ -32,7 +32,7 @@ class TestShapes:
             (json.dumps({"messages": [wire("user", "x" * 300_000)]}).encode(), False),
         ],
     )  # fmt: skip
-    def test_are_told_apart(self, data: bytes, lines: bool) -> None:
+    def test_are_distinguished(self, data: bytes, lines: bool) -> None:
         """Each shape is recognised and read."""
         assert is_lines(Content(data)) is lines
         assert read(data).decoded.messages
@@ -48,26 +48,26 @@ class TestShapes:
 
 
 class TestProblems:
-    """Parts of a file that cannot be used."""
+    """Messages of a file that cannot be used."""
 
-    def test_stand_in_order_with_their_places(self) -> None:
-        """Broken messages and messages with wrong contents are listed together."""
+    def test_are_listed_in_order_with_their_places(self) -> None:
+        """Malformed messages and messages with wrong contents are listed together."""
         file = read(b"[" + b", ".join([BAD, ROW, b"{,}", ROW, BAD]) + b"]")
         assert [p.partition(":")[0] for p in file.problems] == ["message 0", "message 2", "message 4"]
         assert (len(file.decoded.messages), file.skipped) == (2, 3)
 
-    def test_are_counted_beyond_those_that_are_kept(self) -> None:
-        """A file may be full of them."""
+    def test_are_all_counted(self) -> None:
+        """A bounded number is kept, and all are counted."""
         file = read(b"\n".join([ROW, *[BAD] * 200]))
         assert (file.skipped, len(file.problems)) == (200, PROBLEMS_KEPT)
 
     @pytest.mark.parametrize("data", [b"[]", b'{"messages": []}', b'{"a": 1}', b"{broken", b'[{"a": 1}]'])
-    def test_are_all_there_is_where_there_is_no_message(self, data: bytes) -> None:
-        """One error with the file's name."""
+    def test_without_any_message_are_an_error(self, data: bytes) -> None:
+        """The error has the name of the file."""
         with pytest.raises(Malformed, match="x.json: "):
             read(data)
 
-    def test_of_the_first_message_are_told_where_none_is_whole(self) -> None:
-        """The problem has the message's place in the file."""
+    def test_of_the_first_message_are_the_error_without_a_valid_one(self) -> None:
+        """The error has the place of a message."""
         with pytest.raises(Malformed, match="message 1: "):
             read(b"[{,}, " + BAD + b"]")

@@ -1,4 +1,4 @@
-"""The checks on an export of ours."""
+"""The checks on an export of Coppice."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ Records = list[dict[str, Any]]
 
 @pytest.fixture(scope="module")
 def records(tmp_path_factory: pytest.TempPathFactory) -> Records:
-    """An export with all that there is: calls, operations, a summary, shortened outputs."""
+    """The records of an export with calls, operations, a summary and shortened outputs."""
     app = build(Config(db=tmp_path_factory.mktemp("own") / "a.db", tokenizer=False, env={}))
     followed(app, *conversation(12), user("end"))
-    app.histories.of(Session.load(app.environment, "s"))  # which stores what was found of the messages
+    app.histories.of(Session.load(app.environment, "s"))  # stores the contents of the messages
     app.prunes.apply("s", PruneRequest(max_tokens=900, strategy="summarise"))
     app.prunes.apply("s", PruneRequest(max_tokens=300))
     out = [json.loads(line) for line in b"".join(app.exporting.export("s")[2]).splitlines()]
@@ -38,7 +38,7 @@ def records(tmp_path_factory: pytest.TempPathFactory) -> Records:
 
 @pytest.fixture
 def app(tmp_path: Path) -> Iterator[App]:
-    """Return a store with one session of its own."""
+    """An application with one session."""
     made = build(Config(db=tmp_path / "b.db", tokenizer=False, env={}))
     made.sessions.create(id="good")
     yield made
@@ -46,17 +46,17 @@ def app(tmp_path: Path) -> Iterator[App]:
 
 
 def imported(app: App, records: Records) -> None:
-    """Imports them."""
+    """Import the records."""
     app.importing.import_file("x.jsonl", b"".join(json.dumps(r).encode() + b"\n" for r in records))
 
 
 def of(records: Records, kind: str) -> dict[str, Any]:
-    """The first record of a kind."""
+    """Return the first record of a kind."""
     return next(record for record in records if record.get("type") == kind)
 
 
 def inside(name: str, **values: Any) -> Callable[[dict[str, Any]], None]:
-    """Change the JSON text in a column."""
+    """Return a function that changes the JSON text in a column."""
 
     def change(record: dict[str, Any]) -> None:
         record[name] = json.dumps({**json.loads(record.get(name, "{}")), **values})
@@ -65,7 +65,7 @@ def inside(name: str, **values: Any) -> Callable[[dict[str, Any]], None]:
 
 
 def put(name: str, value: Any) -> Callable[[dict[str, Any]], None]:
-    """Changes a column."""
+    """Return a function that changes a column."""
     return lambda record: record.__setitem__(name, value)
 
 
@@ -101,18 +101,18 @@ class TestAnExport:
     """An export that was edited by hand."""
 
     @pytest.mark.parametrize(("kind", "change"), CHANGES)
-    def test_of_which_anything_is_of_the_wrong_kind_is_refused(
+    def test_with_an_invalid_value_is_refused(
         self, app: App, records: Records, kind: str, change: Callable[[dict[str, Any]], None]
     ) -> None:
-        """Nothing of it is stored, and other sessions are still shown."""
+        """Nothing of it is stored, and other sessions are still listed."""
         changed = copy.deepcopy(records)
         change(of(changed, kind))
         with pytest.raises(Malformed, match="not an export of ours"):
             imported(app, changed)
         assert [s.id for s in app.sessions.list()] == ["good"]
 
-    def test_that_says_what_is_true_is_taken(self, app: App, records: Records) -> None:
-        """The export has every kind of data that one of ours can have."""
+    def test_that_is_valid_is_accepted(self, app: App, records: Records) -> None:
+        """The unchanged export has every kind of record."""
         assert {r.get("type") for r in records} >= {"summaries", "operation_items", "context_items"}
         check(records[1], records[2:-1])
         imported(app, records)
@@ -125,8 +125,8 @@ class TestAnExport:
         imported(app, changed)
         assert len(app.sessions.list()) == 2
 
-    def test_has_whole_words_behind_its_features(self, app: App, records: Records) -> None:
-        """Features are unpacked long after the import."""
+    def test_with_invalid_packed_features_is_refused(self, app: App, records: Records) -> None:
+        """Packed features are checked at the import, long before they are used."""
         changed = copy.deepcopy(records)
         message = next(r for r in changed if r.get("type") == "messages" and "columns" in r["features"])
         features = json.loads(message["features"])
@@ -136,7 +136,7 @@ class TestAnExport:
             imported(app, changed)
 
     def test_names_the_record_and_the_field(self, records: Records) -> None:
-        """Down to the place in a column's JSON."""
+        """The field includes the place in a column's JSON."""
         changed = copy.deepcopy(records)
         inside("card", calls=[{"id": "c", "name": 5, "summary": ""}])(of(changed, "messages"))
         with pytest.raises(

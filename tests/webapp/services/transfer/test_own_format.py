@@ -1,4 +1,4 @@
-"""Our own export: complete, checked, and continued."""
+"""Coppice's own export format: complete, checked, and continued."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from webapp.wiring import build
 
 @pytest.fixture
 def other(tmp_path: Path) -> Iterator[App]:
-    """Another store, elsewhere."""
+    """An application with another store."""
     made: App = build(Config(db=tmp_path / "other.db", tokenizer=False, env={}))
     yield made
     made.close()
 
 
 def exported(app: App, session: str = "s") -> bytes:
-    """The session as a file."""
+    """Return the session as a file."""
     return b"".join(app.exporting.export(session)[2])
 
 
 class TestRoundTrip:
-    """Out and in again."""
+    """An export that is imported elsewhere."""
 
     def test_gives_the_same_log_context_and_operations(self, app: App, other: App) -> None:  # S1
         """Undo works in the copy like in the original."""
@@ -48,8 +48,8 @@ class TestRoundTrip:
         assert other.search.everywhere("parser").total == app.search.everywhere("parser").total > 0
         assert list(other.verify()) == []
 
-    def test_adds_nothing_twice_and_the_rest_of_a_longer_one(self, app: App, other: App) -> None:  # S1
-        """An older export takes nothing away."""
+    def test_adds_only_new_messages(self, app: App, other: App) -> None:  # S1
+        """An older export changes nothing."""
         followed(app, *conversation(3))
         short = exported(app)
         app.ingest.append_records("s", entries(*conversation(2), start=50))
@@ -63,16 +63,16 @@ class TestRoundTrip:
         assert other.sessions.get("s").messages == 20
         assert list(other.verify()) == []
 
-    def test_of_another_session_with_the_same_id_stands_beside_it(self, app: App, other: App) -> None:
-        """Neither is lost."""
+    def test_of_another_session_with_the_same_id_gets_another_id(self, app: App, other: App) -> None:
+        """Both sessions are kept."""
         followed(app, user("mine"))
         followed(other, user("theirs"))
         [imported] = other.importing.import_file("x.jsonl", exported(app))
         assert imported.session_id == "s-2"
         assert {s.id for s in other.sessions.list()} == {"s", "s-2"}
 
-    def test_leaves_no_two_sessions_above_each_other(self, app: App, other: App) -> None:
-        """Files that say so of two sessions give both, one below the other."""
+    def test_never_makes_two_sessions_parents_of_each_other(self, app: App, other: App) -> None:
+        """Two files that say so are both imported, one session as the parent."""
         for session, parent in (("a", "b"), ("b", "a")):
             followed(app, user("hello"), session_id=session)
             said = exported(app, session).replace(b'"parent_id":null', f'"parent_id":"{parent}"'.encode())
@@ -81,11 +81,9 @@ class TestRoundTrip:
 
 
 class TestGrowth:
-    """A session that gets messages while it is exported or imported."""
+    """A session that grows during an export or import."""
 
-    def test_loses_nothing_that_comes_in_meanwhile(
-        self, app: App, other: App, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_is_kept_during_an_import(self, app: App, other: App, monkeypatch: pytest.MonkeyPatch) -> None:
         """A message appended while the import writes is kept."""
         managed(app, wire("user", "one"), id="s")
         other.importing.import_file("x.jsonl", exported(app))
@@ -109,7 +107,7 @@ class TestGrowth:
         assert other.search.everywhere("kept").total == 1
         assert list(other.verify()) == []
 
-    def test_is_exported_as_it_is_when_it_is_asked_for(self, app: App, other: App) -> None:  # S1
+    def test_is_not_part_of_a_running_export(self, app: App, other: App) -> None:  # S1
         """Messages that arrive while the answer is sent are not included."""
         managed(app, wire("user", "one"), id="s")
         lines = app.exporting.export("s")[2]
@@ -121,16 +119,16 @@ class TestGrowth:
 class TestDeleted:
     """A followed session that was deleted here."""
 
-    def test_comes_back_with_a_sound_file(self, app: App) -> None:
-        """Somebody asks for it."""
+    def test_is_restored_by_a_valid_file(self, app: App) -> None:
+        """An import is a request of the user."""
         followed(app, user("hi"))
         data = exported(app)
         app.sessions.delete("s")
         assert app.importing.import_file("x.jsonl", data)[0].added == 1
         assert [s.id for s in app.sessions.list()] == ["s"]
 
-    def test_stays_deleted_where_the_file_is_broken(self, app: App) -> None:
-        """Its marker stays, so following still skips it."""
+    def test_stays_deleted_after_an_invalid_file(self, app: App) -> None:
+        """The marker of the deletion stays, so following still skips it."""
         followed(app, user("hi"))
         data = exported(app)
         app.sessions.delete("s")
@@ -141,7 +139,7 @@ class TestDeleted:
 
 
 class TestDamage:
-    """Changed records are refused."""
+    """Files with changed or missing records."""
 
     @pytest.mark.parametrize(
         ("before", "after"),
@@ -162,18 +160,18 @@ class TestDamage:
         assert other.store.sessions.find("s") is None
 
     @pytest.mark.parametrize("share", [0.1, 0.5, 0.95])
-    def test_by_cutting_off_is_noticed(self, app: App, other: App, share: float) -> None:
-        """A file cut at any place is refused."""
+    def test_by_truncation_is_refused(self, app: App, other: App, share: float) -> None:
+        """A file truncated at any place is refused."""
         followed(app, *conversation(2))
         data = exported(app)
         with pytest.raises(Malformed):
             other.importing.import_file("x.jsonl", data[: int(len(data) * share)], format="jsonl")
         assert other.sessions.list() == []
 
-    def test_is_not_blamed_for_a_busy_store(
+    def test_is_distinguished_from_a_busy_store(
         self, app: App, other: App, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """The caller can send the file again."""
+        """The error of a busy store lets the caller try again."""
         followed(app, user("hi"))
 
         def busy(*_: Any) -> None:

@@ -1,4 +1,4 @@
-"""Resuming from a pruned copy: the written file, the promised size, and the refusals."""
+"""Resuming from a pruned copy: the written file, its promised size, and refusals."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from webapp.services.transfer.answers import Resumed
 from webapp.services.transfer.resuming import WAITING_DAYS, write_new
 from webapp.wiring import build
 
-# A main session of each agent that resumes from a file of ours.
+# A main session of each agent that can resume from a copy.
 SAMPLES = {
     "claude-code": "claude-code/projects/-home-ada-garden/11111111-*.jsonl",
     "codex": "codex/sessions/2026/01/02/*0001.jsonl",
@@ -45,13 +45,13 @@ def sample_of(source: str) -> Path:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> ClaudeFolder:
-    """The agent's own folder."""
+    """The folder of the agent."""
     return ClaudeFolder(tmp_path / "claude")
 
 
 @pytest.fixture
 def app(tmp_path: Path, folder: ClaudeFolder) -> Iterator[App]:
-    """The services, with the agents' folders below the test's."""
+    """An application whose agents' folders are below the test's."""
     variables = {"HOME": str(tmp_path), "CLAUDE_CONFIG_DIR": str(folder.root)}
     made = build(Config(db=tmp_path / "c.db", tokenizer=False, follow=False, env=variables))
     yield made
@@ -60,7 +60,7 @@ def app(tmp_path: Path, folder: ClaudeFolder) -> Iterator[App]:
 
 @pytest.fixture
 def transcript(folder: ClaudeFolder, tmp_path: Path) -> Transcript:
-    """A long session: a request, thoughts, calls with large outputs, an answer."""
+    """A long session: requests, reasoning, calls with large outputs, and answers."""
     made = folder.transcript(cwd=str(tmp_path))
     made.user("Fix the login race")
     for step in range(30):
@@ -73,7 +73,7 @@ def transcript(folder: ClaudeFolder, tmp_path: Path) -> Transcript:
 
 
 def read(app: App, path: Path) -> str:
-    """Import a file where it lies, or the first session of an archive, and return its session's id."""
+    """Import a local file or the largest session of an archive; return the session's id."""
     archive = path.parents[2] if path.parents[1].name == "session" else path
     if archive.is_dir() or archive.suffix == ".db":
         return max(app.importing.import_sessions(archive), key=lambda one: one[1].added)[1].session_id
@@ -81,7 +81,7 @@ def read(app: App, path: Path) -> str:
 
 
 def rows(made: Resumed) -> list[dict[str, Any]]:
-    """The rows of a copy."""
+    """Return the rows of a copy."""
     return [orjson.loads(line) for line in Path(made.path).read_bytes().splitlines()]
 
 
@@ -92,24 +92,24 @@ def made(app: App, transcript: Transcript) -> Resumed:
 
 
 class TestTheCopy:
-    """A new session beside the agent's own."""
+    """The pruned copy, a new session in the agent's folder."""
 
-    def test_lies_where_the_agent_looks_for_it(self, made: Resumed, transcript: Transcript) -> None:  # X22
-        """The copy is in the project's folder under its own id, which the command names."""
+    def test_is_in_the_agents_folder(self, made: Resumed, transcript: Transcript) -> None:  # X22
+        """The copy is in the folder of the project, and the command names its id."""
         assert Path(made.path) == transcript.path.parent / f"{made.session_id}.jsonl"
         assert made.line == f"cd {made.cwd} && claude --resume {made.session_id}"
 
-    def test_is_readable_by_its_owner_alone(self, made: Resumed) -> None:  # X22
+    def test_is_readable_by_its_owner_only(self, made: Resumed) -> None:  # X22
         """The mode is that of the agent's own files."""
         assert stat.S_IMODE(Path(made.path).stat().st_mode) == 0o600
 
-    def test_leaves_the_original_as_it_is(self, app: App, transcript: Transcript) -> None:  # X22
+    def test_leaves_the_original_unchanged(self, app: App, transcript: Transcript) -> None:  # X22
         """Not a byte of the original changes."""
         session, before = read(app, transcript.path), transcript.path.read_bytes()
         app.resuming.resume(session, prune=True, max_tokens=35_000)
         assert transcript.path.read_bytes() == before
 
-    def test_is_never_written_over_a_file(self, tmp_path: Path) -> None:  # X22
+    def test_never_overwrites_a_file(self, tmp_path: Path) -> None:  # X22
         """An existing file of that name stays unchanged."""
         taken = tmp_path / "taken.jsonl"
         taken.write_text("mine")
@@ -118,10 +118,10 @@ class TestTheCopy:
         assert taken.read_text() == "mine"
 
     @pytest.mark.parametrize("prune", [False, True])
-    def test_is_not_linked_where_it_cannot_be_written(
+    def test_is_not_recorded_if_it_cannot_be_written(
         self, app: App, transcript: Transcript, *, prune: bool
     ) -> None:  # X22
-        """If a file is in the folder's place, the error says so, no copy is recorded and nothing is pruned."""
+        """If a file is in place of the folder, no copy is recorded and nothing is pruned."""
         session = read(app, transcript.path)
         projects = transcript.path.parent.parent
         shutil.rmtree(projects)
@@ -131,7 +131,7 @@ class TestTheCopy:
         assert app.store.copies.of(session) == []
         assert app.operations.list(session) == []
 
-    def test_is_not_made_in_a_folder_that_is_read_only(
+    def test_is_refused_in_a_read_only_folder(
         self, app: App, transcript: Transcript, monkeypatch: pytest.MonkeyPatch
     ) -> None:  # X22
         """The error says so before anything is pruned."""
@@ -152,7 +152,7 @@ class TestTheCopy:
     def test_is_resumed_in_a_folder_of_any_name(
         self, app: App, folder: ClaudeFolder, tmp_path: Path, name: str
     ) -> None:  # X22
-        """A shell that runs the line finds the folder, and nothing else is run, also by a terminal that acts on ESC."""
+        """A shell that runs the line enters the folder and runs nothing else, and the line has no control character."""
         place = tmp_path / name
         place.mkdir()
         made = folder.transcript(cwd=str(place))
@@ -171,16 +171,16 @@ class TestTheCopy:
         assert not (place / "x").exists()
         assert not (tmp_path / "x").exists()
 
-    def test_says_in_its_title_that_it_is_pruned(self, app: App, made: Resumed) -> None:  # X22
-        """The agent lists it under this title, and so do we."""
+    def test_has_a_title_that_says_it_is_pruned(self, app: App, made: Resumed) -> None:  # X22
+        """Coppice and the agent list it under this title."""
         copy = read(app, Path(made.path))
         assert app.sessions.get(copy).title == "Fix the login race (pruned)"
 
     def test_has_no_usage_of_the_original(self, made: Resumed) -> None:  # X22
-        """Neither the agent nor a follower takes it for as full as the original."""
+        """Neither the agent nor Coppice counts it as full as the original."""
         assert not [row for row in rows(made) if "usage" in row.get("message", {})]
 
-    def test_has_no_thoughts_behind_a_cut(self, made: Resumed) -> None:  # X22
+    def test_has_no_reasoning_after_a_cut(self, made: Resumed) -> None:  # X22
         """The newest models refuse reasoning after a changed history."""
         blocks = [
             b for row in rows(made) for b in row.get("message", {}).get("content", []) if isinstance(b, dict)
@@ -188,31 +188,31 @@ class TestTheCopy:
         assert blocks
         assert not [b for b in blocks if b["type"] == "thinking"]
 
-    def test_keeps_thoughts_where_nothing_was_cut(self, app: App, transcript: Transcript) -> None:
-        """A copy of all is a history like the original's, under its own title."""
+    def test_keeps_reasoning_without_a_cut(self, app: App, transcript: Transcript) -> None:
+        """A complete copy has the same history and title as the original."""
         made = app.resuming.resume(read(app, transcript.path))
         assert any(b.get("type") == "thinking" for row in rows(made) for b in row.get("message", {}).get("content", [])
                    if isinstance(b, dict))  # fmt: skip
         assert made.title == "Fix the login race"
 
-    def test_is_not_called_pruned_where_only_the_agent_cleared_something(
+    def test_is_not_called_pruned_after_operations_of_the_agent(
         self, app: App, transcript: Transcript
     ) -> None:  # X22
-        """An agent's own compaction is an operation, and cuts nothing of ours."""
+        """Clearings and compactions of the agent are no prunes."""
         session = read(app, transcript.path)
         app.ingest.append_records(session, [Cleared((), 900, "cleared"), Compaction(None, "auto", None, "c")])
         assert app.sessions.get(session).operations > 0
         assert app.resuming.resume(session).title == "Fix the login race"
 
-    def test_that_waits_to_be_taken_in_is_deleted_when_it_was(self, app: App) -> None:  # X22
-        """OpenCode imports a file; once its session is seen, the file has done its work."""
+    def test_for_an_import_is_deleted_after_it(self, app: App) -> None:  # X22
+        """OpenCode imports a file, which is not needed when its session appears."""
         made = app.resuming.resume(read(app, sample_of("opencode")), cwd=Path.cwd())
         assert Path(made.path).exists()
         app.ingest.ensure(made.session_id, "opencode")
         assert not Path(made.path).exists()
 
-    def test_that_was_never_taken_in_is_deleted_after_a_week(self, app: App) -> None:  # X22
-        """The next start, or the next copy, deletes it."""
+    def test_that_was_never_imported_is_deleted_after_a_week(self, app: App) -> None:  # X22
+        """Tidying deletes it after that time, and not before."""
         made = app.resuming.resume(read(app, sample_of("opencode")), cwd=Path.cwd())
         app.resuming.tidy()
         assert Path(made.path).exists()
@@ -221,16 +221,14 @@ class TestTheCopy:
         app.resuming.tidy()
         assert not Path(made.path).exists()
 
-    def test_begins_with_the_user_even_where_the_first_message_was_cut(
-        self, app: App, transcript: Transcript
-    ) -> None:  # X22, X6
-        """A call that began with the model's words would be refused."""
+    def test_begins_with_a_message_of_the_user(self, app: App, transcript: Transcript) -> None:  # X22, X6
+        """If the first message was dropped, a note replaces it, because providers refuse another role."""
         session = read(app, transcript.path)
         app.operations.drop(session, app.messages.by_number(session, [1])[0].id)
         first = rows(app.resuming.resume(session))[0]
         assert (first["type"], first["message"]["content"]) == ("user", PRUNED_NOTE)
 
-    def test_may_be_asked_for_again(self, app: App, transcript: Transcript, made: Resumed) -> None:
+    def test_can_be_made_again(self, app: App, transcript: Transcript, made: Resumed) -> None:
         """A second copy is made without further pruning if the session is within the budget."""
         again = app.resuming.resume(transcript.session, prune=True, max_tokens=35_000)
         assert (again.operation, again.tokens_promised) == (None, made.tokens_promised)
@@ -240,16 +238,14 @@ class TestTheCopy:
 class TestThePromise:
     """The link between a copy and its origin."""
 
-    def test_leaves_out_the_thoughts_that_are_dropped(
-        self, app: App, transcript: Transcript, made: Resumed
-    ) -> None:
+    def test_excludes_dropped_reasoning(self, app: App, transcript: Transcript, made: Resumed) -> None:
         """The promised size is that of the pruned view less the dropped reasoning."""
         assert made.tokens_promised < app.sessions.get(transcript.session).pruned.tokens < 36_000
 
-    def test_stands_on_both_pages_with_what_the_first_call_really_held(
+    def test_is_shown_with_the_input_of_the_first_call(
         self, app: App, transcript: Transcript, made: Resumed
     ) -> None:  # X22
-        """Null before that call."""
+        """Both sessions have the promised and the real size, which is null before the first call."""
         copy = Transcript(Path(made.path), made.session_id, made.cwd)
         read(app, copy.path)
         first = app.sessions.stats(made.session_id).copy_of
@@ -267,13 +263,13 @@ class TestThePromise:
 
 
 class TestOtherAgents:
-    """Every agent that resumes from a file of ours."""
+    """Every agent that can resume from a copy."""
 
     @pytest.mark.parametrize("source", [a.source for a in AGENTS.values() if a.transcripts is not None])
     def test_get_a_copy_that_reads_back_without_usage(
         self, app: App, source: str, tmp_path: Path
     ) -> None:  # X22
-        """The copy is in the agent's folder, or imported from ours, with the same messages."""
+        """The copy is in the agent's folder or imported from Coppice's, and has the same messages."""
         session = read(app, sample_of(source))
         made = app.resuming.resume(session, cwd=tmp_path)
         roots = AGENTS[source].roots({"HOME": str(tmp_path), "CLAUDE_CONFIG_DIR": str(tmp_path / "claude")})
@@ -290,10 +286,10 @@ class TestOtherAgents:
         assert len(theirs) == len(ours) > 0
 
 
-class TestWhatCannotBeResumed:
-    """Refused with the reason, and nothing written."""
+class TestRefusals:
+    """Sessions that cannot be resumed."""
 
-    def test_is_a_session_that_a_program_feeds(self, app: App) -> None:
+    def test_include_sessions_of_programs(self, app: App) -> None:
         """Such a session has no agent."""
         session = app.sessions.create(title="fed", model="gpt-5").id
         with pytest.raises(Conflict, match="only the session of an agent"):
@@ -302,14 +298,14 @@ class TestWhatCannotBeResumed:
     @pytest.mark.parametrize(
         "agent", [a for a in AGENTS.values() if a.transcripts is None], ids=lambda a: a.source
     )
-    def test_is_a_session_of_an_agent_that_takes_no_copy(self, app: App, agent: Agent) -> None:  # X22
+    def test_include_agents_that_cannot_resume(self, app: App, agent: Agent) -> None:  # X22
         """The error says what to do instead."""
         app.ingest.ensure("s", agent.source)
         with pytest.raises(Conflict, match="cannot resume from a copy: .{20}"):
             app.resuming.resume("s")
 
-    def test_is_a_session_whose_folder_is_elsewhere(self, app: App, folder: ClaudeFolder) -> None:
-        """Another folder can be named."""
+    def test_include_sessions_with_a_missing_folder(self, app: App, folder: ClaudeFolder) -> None:
+        """The caller can name another folder."""
         transcript = folder.transcript(cwd="/nowhere/at/all")
         transcript.user("Hello")
         transcript.assistant("Hello.")

@@ -1,4 +1,4 @@
-"""A folder of transcripts gives the same numbers however it is read: followed, imported, again, in any order."""
+"""A folder of transcripts gives the same numbers followed or imported, in any order."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from webapp.config import Config
 from webapp.errors import NoSession
 from webapp.wiring import build
 
-# What depends on the reading itself: when, where, and in how many steps it was done.
+# Fields that depend on the reading itself: its time, place and number of steps.
 OF_THE_READING = {"created_at", "file", "version", "cwd"}
 SUMMARISER = "agent-acompact-00.jsonl"
 
@@ -32,7 +32,7 @@ def config(folder: Path, home: Path) -> Config:
 
 
 def home_in(folder: Path) -> Path:
-    """Copy the sample transcripts of the agents that write lines."""
+    """Copy the sample transcripts of the agents that write lines to a folder; return the folder."""
     for agent in ("claude-code", "codex"):
         shutil.copytree(SAMPLES / agent, folder / agent)
     return folder
@@ -44,7 +44,7 @@ def numbers(app: App) -> dict[str, Any]:
     for session in app.sessions.list():
         row = app.store.sessions.get(session.id)
         shown = {name: value for name, value in asdict(session).items() if name not in OF_THE_READING}
-        shown["verdict"]["version"] = 0  # of the session when it was read
+        shown["verdict"]["version"] = 0  # that of the session when it was read
         calls = [call._replace(estimated=None) for call in app.store.usage.calls(row.key)]
         marks = [replace(mark, at=None) for mark in app.sessions.timeline(session.id).changes]
         points = [(p.number, p.agent, p.pruned) for p in app.sessions.timeline(session.id).points]
@@ -54,7 +54,7 @@ def numbers(app: App) -> dict[str, Any]:
 
 
 def followed(folder: Path, home: Path, order: random.Random) -> dict[str, Any]:
-    """Follow the files in a shuffled order, each in two portions, the second after all others had their first."""
+    """Follow the files in random order, first the first half of each and then the rest; return the numbers."""
     folder.mkdir()
     app = build(config(folder, home))
     try:
@@ -77,7 +77,7 @@ def followed(folder: Path, home: Path, order: random.Random) -> dict[str, Any]:
 
 
 def imported(folder: Path, home: Path, order: random.Random) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Import the files in a shuffled order, and again in another; return the numbers after each."""
+    """Import the files twice, each time in random order; return the numbers after each time."""
     folder.mkdir()
     app = build(config(folder, home))
     try:
@@ -105,11 +105,11 @@ def test_numbers_do_not_depend_on_how_a_folder_is_read(tmp_path: Path, seed: int
         assert live[session] == told
 
 
-class TestTheAgentsOwnQuestions:
-    """Questions an agent asks itself for a compaction, in files like those of sub-agents."""
+class TestCompactionFiles:
+    """Files that an agent writes for its own compaction, in the form of a sub-agent's."""
 
-    def test_are_no_part_of_the_session_that_they_lie_with(self, app: App) -> None:  # X12
-        """Read first or last."""
+    def test_are_no_sessions(self, app: App) -> None:  # X12
+        """They are refused with and without their place."""
         path = next(SAMPLES.rglob(SUMMARISER))
         for place in (None, path):
             with pytest.raises(NoSession, match="it is not a session"):
@@ -120,7 +120,7 @@ class TestTheAgentsOwnQuestions:
 class TestASubAgent:
     """A sub-agent with its title beside its transcript."""
 
-    def test_keeps_it_when_it_is_imported(self, app: App) -> None:  # X12
+    def test_has_its_title_after_an_import(self, app: App) -> None:  # X12
         """Its first words do not replace its title."""
         path = next(SAMPLES.rglob("agent-b1.jsonl"))
         for _ in range(2):

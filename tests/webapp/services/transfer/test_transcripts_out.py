@@ -1,4 +1,4 @@
-"""Transcripts that an agent resumes from: the pruned view, and only that, read back the same."""
+"""Transcripts that an agent can resume from, which contain exactly the pruned view."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ FILES = {
 
 @pytest.fixture(params=sorted(FILES))
 def session(app: App, request: pytest.FixtureRequest) -> Session:
-    """A real session of each agent, pruned."""
+    """A pruned real session of each agent."""
     [path] = shared_data("transcripts").glob(FILES[request.param])
     session_id = app.importing.import_file(str(path), path.read_bytes())[0].session_id
     tokens = app.sessions.get(session_id).pruned.tokens
@@ -49,7 +49,7 @@ class Elsewhere:
         self.regions: set[str] = set()
 
     def read(self, session: Session) -> list[Message]:
-        """Return the messages of the session that this one's export makes."""
+        """Return the messages of the session that an import of the export creates."""
         name, _, chunks = self.app.exporting.export(session.id, session.source)
         [imported] = self.other.importing.import_file(name, b"".join(chunks))
         assert imported.session_id != session.id
@@ -62,7 +62,7 @@ class Elsewhere:
 
 @pytest.fixture
 def elsewhere(app: App, tmp_path: Path) -> Iterator[Elsewhere]:
-    """Return a second store."""
+    """A second store."""
     other = build(Config(db=tmp_path / "other.db", tokenizer=False, env={}))
     yield Elsewhere(app, other)
     other.close()
@@ -80,12 +80,12 @@ def without_heading(text: str) -> str:
 
 
 class TestTranscript:
-    """A new file with a new session id."""
+    """A transcript, which has a new session id."""
 
     def test_reads_back_as_the_pruned_view(
         self, app: App, session: Session, elsewhere: Elsewhere
     ) -> None:  # X13
-        """The same messages with the same words, in the same order."""
+        """The messages have the same roles and texts, in the same order."""
         there, here = elsewhere.read(session), view(app, session)
         assert [(m.role, m.text) for m in there] == [(m.role, m.text) for m in here]
 
@@ -107,7 +107,7 @@ class TestTranscript:
         assert {r.call_id: r.text for m in there for r in m.results if r.call_id in short} == short
 
     @pytest.mark.parametrize("role", ["user", "tool"])
-    def test_reads_back_what_was_cut_in_an_emergency(
+    def test_reads_back_a_cut_message(
         self, app: App, session: Session, elsewhere: Elsewhere, role: str
     ) -> None:  # X13, S5
         """A message with changed parts in the context has the same parts in the file."""
@@ -126,10 +126,10 @@ class TestTranscript:
         assert [(m.role, m.text, m.calls) for m in there] == [(m.role, m.text, m.calls) for m in here]
         assert cut.text in [m.text for m in there]
 
-    def test_holds_the_summary_where_it_stands(
+    def test_contains_a_summary_at_its_place(
         self, app: App, session: Session, elsewhere: Elsewhere
     ) -> None:  # X13, C2
-        """The summary is written as the agent's own, at the place of the messages it covers."""
+        """The summary is written as the agent's own, in place of the messages it covers."""
         app.summarising.summarise(session.id)
         there, here = elsewhere.read(session), view(app, session)
         assert [without_heading(m.text) for m in there] == [m.text for m in here]
@@ -137,7 +137,7 @@ class TestTranscript:
         assert there[at].role == "user"
         assert "summary" in elsewhere.regions
 
-    def test_holds_a_summary_behind_a_pin(
+    def test_contains_a_summary_after_a_pinned_message(
         self, app: App, session: Session, elsewhere: Elsewhere
     ) -> None:  # X13, C2
         """A pinned message before a summary stays in the file."""
@@ -149,8 +149,8 @@ class TestTranscript:
         assert [without_heading(m.text) for m in there] == [m.text for m in here]
         assert "[Summary" not in there[0].text
 
-    def test_names_only_itself(self, app: App, session: Session) -> None:
-        """No row says that it belongs to the session it was made from."""
+    def test_does_not_name_its_original(self, app: App, session: Session) -> None:
+        """No row has the id of the session it was made from, and rows are linked to each other."""
         _, _, chunks = app.exporting.export(session.id, session.source)
         rows = [orjson.loads(line) for line in b"".join(chunks).splitlines()]
         assert all(row.get("sessionId") != session.id for row in rows)
