@@ -95,7 +95,7 @@ class TestANewSession:
         assert app.sessions.get(name).pruned.tokens < 50
 
     def test_counts_for_the_agents_usual_model_until_its_own_is_known(self, app: App) -> None:  # S11
-        """When the model becomes known, all tokens are counted again; models of other sessions do not matter."""
+        """All tokens are counted again as soon as the model is known; models of other sessions do not matter."""
         reported(app, "a", 20_000, model="claude-haiku-4-5")
         words = "please change the parser so that it reads comments " * 20
         followed(app, user(words), session_id="b")
