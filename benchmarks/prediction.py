@@ -160,7 +160,7 @@ class Replay:
         self._log[key] = self._context[key] = held
         if entry.usage and entry.call_key:
             self._known = calibration.observe(
-                self._calibration(), entry.usage.input_tokens, entry.usage.answer_tokens,
+                self._calibration(), entry.usage.sent_tokens, entry.usage.answer_tokens,
                 before if first else before - old, held.tokens, call=entry.call_key, model=entry.model or "",
             )  # fmt: skip
             self._absorbing = False
@@ -193,7 +193,7 @@ class Replay:
         before, chars, answered = self._ends.get(report.input_end or "", (*self._size(), self._answered))
         self._said(report.usage, report.model, before, chars)
         self._known = calibration.observe(
-            self._calibration(), report.usage.input_tokens, report.usage.answer_tokens, before,
+            self._calibration(), report.usage.sent_tokens, report.usage.answer_tokens, before,
             self._answered - answered, call=report.call_key, model=report.model or "",
         )  # fmt: skip
         self._absorbing = True
@@ -224,7 +224,7 @@ class Replay:
         return calibration.started(learned.unseen, learned.second or 0, learned.restored or 0)
 
     def _said(self, usage: Usage, model: str | None, before: int, chars: int) -> None:
-        known, real = self._calibration(), usage.input_tokens
+        known, real = self._calibration(), usage.sent_tokens
         said, _ = calibration.total(known, before)
         last = self._last
         kind = "next" if last else "first"

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from math import ceil
+from math import ceil, prod
 
 from scoring.models.lookup import ModelLimits
 
@@ -21,6 +21,7 @@ DIGITS = 6
 HOUR_TIMES = 2
 # Prices of a provider's slower services, and of Claude inside the United States, as a share of the standard ones; and
 # the names of the standard service. Faster services cost more; how much depends on the model or on a contract.
+# A call can have several of these: the shares multiply.
 SHARES = {"batch": 0.5, "flex": 0.5, "us": 1.1}
 STANDARD = frozenset({"", "standard", "default", "auto"})
 
@@ -61,7 +62,7 @@ class CallTokens:
 
     `cached` (read) and `written` are parts of `input`, `hour` is the part of `written` that is cached for an hour.
     `answer` is the least that the text of the answer takes, where that is more than reported. `tier` is the
-    service that the provider says it gave ("batch", "priority", "us"), empty if it says none.
+    service that the provider says it gave ("batch", "priority", "batch us"), empty if it says none.
     """
 
     input: int
@@ -119,7 +120,7 @@ def spent(calls: Iterable[tuple[CallTokens, ModelLimits]]) -> Spent | None:
     for call, model in calls:
         price = _price(call, model)
         dearer = model.dearer_above is not None and call.input > model.dearer_above
-        faster = call.tier not in STANDARD and call.tier not in SHARES
+        faster = any(name not in STANDARD and name not in SHARES for name in call.tier.split())
         at_least = at_least or price is None or dearer or faster or call.answer > call.output
         amounts += [] if price is None else [price]
     if not amounts and at_least:
@@ -136,7 +137,8 @@ def _price(call: CallTokens, model: ModelLimits) -> float | None:
     new = max(0, call.input - call.cached - call.written)
     written = (call.written - call.hour) * write + call.hour * _hour_price(model)
     answer = max(call.output, call.answer) * model.output_price
-    return (new * fresh + call.cached * cached + written + answer) * SHARES.get(call.tier, 1)
+    share = prod(SHARES.get(name, 1) for name in call.tier.split())
+    return (new * fresh + call.cached * cached + written + answer) * share
 
 
 def _hour_price(model: ModelLimits) -> float:

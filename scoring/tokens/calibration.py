@@ -58,8 +58,8 @@ class Calibration:
     `second` and `restored`: what the agent adds to the messages we see in the session's second call, and in the first
     after a compaction. `input_real` and `input_estimate` are those of the last call here, `anchor_real` and
     `anchor_estimate` those of the context right after its answer, all None or 0 before the first call here.
-    `believed`: the answer's reported size counts. `broken`: something left the context since. `waiting`: what the
-    agent will add to the next call by its own rules (`expecting`).
+    `taught`: the last call added a sample. `believed`: the answer's reported size counts. `broken`: something left the
+    context since. `waiting`: what the agent will add to the next call by its own rules (`expecting`).
     """
 
     factor: float = 1.0
@@ -80,6 +80,7 @@ class Calibration:
     believed: bool = False
     broken: bool = False
     waiting: int = 0
+    taught: bool = False
     samples: tuple[Sample, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
@@ -113,14 +114,15 @@ def observe(
     """Return the calibration after a reported call with `real_input` tokens of input and `output` tokens of answer.
 
     `estimate_before` is our estimate of the context that was sent, `estimate_own` that of the part of the answer
-    that has arrived. The same `call` may be reported again, with more of its answer; it is counted once. Unless
-    `learns`, only the anchor moves.
+    that has arrived. The same `call` may be reported again, with more of its answer or of its input; it is counted
+    once. Unless `learns`, only the anchor moves.
     """
     if call and call == known.call and known.anchor_real is not None:
-        return _anchored(known, output, estimate_own)
+        return _anchored(_corrected(known, real_input), output, estimate_own)
     learned = _learned(known, real_input, estimate_before, model) if learns else known
     here = replace(
         learned,
+        taught=learned.samples is not known.samples,
         known=True,
         calls=known.calls + 1,
         compacted=False,
@@ -132,6 +134,21 @@ def observe(
         waiting=0,
     )
     return _anchored(here, output, estimate_own)
+
+
+def _corrected(known: Calibration, real_input: int) -> Calibration:
+    """Return the calibration after the last call was reported again with more input: what it taught is corrected."""
+    more = real_input - (known.input_real or 0)
+    if more <= 0:
+        return known
+    corrected = replace(known, input_real=real_input)
+    if known.calls == 1:
+        unseen = max(0, round(real_input - known.factor * known.input_estimate))
+        return replace(corrected, unseen=unseen)
+    if not known.taught:
+        return corrected
+    estimated, real = known.samples[-1]
+    return _with_samples(corrected, (*known.samples[:-1], (estimated, real + more)))
 
 
 def _anchored(known: Calibration, output: int, estimate_own: int) -> Calibration:
@@ -233,7 +250,11 @@ def _learned(known: Calibration, real_input: int, estimate_before: int, model: s
         return known
     if known.calls == 1:  # the agent's initial overhead is not part of the factor
         return replace(known, second=max(0, round(sample[1] - known.factor * sample[0])))
-    samples = (*known.samples, sample)[-SAMPLES:]
+    return _with_samples(known, (*known.samples, sample)[-SAMPLES:])
+
+
+def _with_samples(known: Calibration, samples: tuple[Sample, ...]) -> Calibration:
+    """Return the calibration with the factor and the hidden tokens that these samples show."""
     factor = _factor(samples)
     return replace(known, factor=factor, extra=_extra([y - factor * x for x, y in samples]), samples=samples)
 

@@ -13,6 +13,7 @@ import orjson
 from pydantic import TypeAdapter, ValidationError
 
 from scoring.messages import Message, Role, message_from_dict, message_to_dict
+from webapp.agents.reading.rows import list_of, object_of
 from webapp.agents.records import (
     Cleared,
     Compaction,
@@ -122,10 +123,9 @@ def _read(kind: Any, values: dict[str, Any]) -> Record:
 
 def _refuse_huge(values: Mapping[str, Any]) -> None:
     """Raise ValueError for a number that no store holds, in a record or its usage."""
-    for value in (
-        *values.values(),
-        *(values["usage"] if isinstance(values.get("usage"), dict) else {}).values(),
-    ):
+    usage = object_of(values.get("usage"))
+    asides = [value for one in list_of(usage.get("asides")) for value in object_of(one).values()]
+    for value in (*values.values(), *usage.values(), *asides):
         if isinstance(value, int | float) and abs(value) > MOST:
             raise ValueError(f"{value:g} is too large")
 

@@ -11,7 +11,7 @@ a newer version of the same entry.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -25,6 +25,27 @@ EntryKind = Literal["message", "compaction_summary"]
 
 
 @dataclass(frozen=True, slots=True)
+class Aside:
+    """The tokens of an inference by `model` within a call that the call's own report does not include, such as advice.
+
+    Like those of `Usage`: the input includes what was read from the cache and written to it.
+    """
+
+    model: str
+    input_tokens: int
+    output_tokens: int
+    cached_tokens: int = 0
+    cache_write_tokens: int = 0
+    cache_write_hour_tokens: int = 0
+
+
+_GROWING = (
+    "input_tokens", "output_tokens", "cached_tokens", "cache_write_tokens", "reasoning_tokens",
+    "cache_write_hour_tokens",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
 class Usage:
     """The tokens of one API call.
 
@@ -32,7 +53,11 @@ class Usage:
     `cache_write_tokens` are parts of it. `reasoning_tokens` is part of `output_tokens`. `window` is the context window
     that the agent reports. `cache_write_hour_tokens`, part of `cache_write_tokens`, stay cached for an hour.
     `unsent_tokens`, part of `output_tokens`, are thoughts that the agent does not send again. `whole`: the input
-    includes cached tokens for certain. `tier` is the provider's service, such as "batch"; empty if none is named.
+    includes cached tokens for certain. `tier` names the provider's service, such as "batch"; empty if none is named.
+
+    Where a provider runs tools itself, a call is several inferences, and the figures above are their sums, as billed.
+    Then `first_tokens` is the input of the first one and `last_tokens` the context after the last one; else both are 0.
+    `asides` are inferences that the sums leave out.
     """
 
     input_tokens: int
@@ -45,23 +70,43 @@ class Usage:
     unsent_tokens: int = 0
     whole: bool = True
     tier: str = ""
+    first_tokens: int = 0
+    last_tokens: int = 0
+    asides: tuple[Aside, ...] = ()
+
+    def merged(self, later: Usage) -> Usage:
+        """Return the usage after a `later` report of the same call.
+
+        While an answer streams, a report can lack its output, or its input where a gateway counts that at the end.
+        """
+        newer = later if later.output_tokens >= self.output_tokens else self
+        larger = {name: max(getattr(self, name), getattr(later, name)) for name in _GROWING}
+        return replace(newer, **larger)
+
+    @property
+    def sent_tokens(self) -> int:
+        """Return the size of the context that was sent with the call."""
+        return self.first_tokens or self.input_tokens
 
     @property
     def answer_tokens(self) -> int:
         """Return the tokens of the answer that are part of the next call's input."""
+        if self.first_tokens:
+            return max(0, self.last_tokens - self.first_tokens)
         return self.output_tokens - self.unsent_tokens
 
 
 def tier_of(usage: Mapping[str, Any]) -> str:
     """Return the provider's service that a usage report names; empty if it names none.
 
-    Anthropic's fast mode is a `speed` beside the service tier, and its service inside the United States an
-    `inference_geo`: "us".
+    Anthropic's fast mode is a `speed` beside the service tier. Its service inside the United States is an
+    `inference_geo`, and is named after the tier: "us", "batch us".
     """
     tier = "fast" if usage.get("speed") == "fast" else usage.get("service_tier")
-    if tier in (None, "standard") and usage.get("inference_geo") == "us":
-        tier = "us"
-    return tier[:TIER_CHARS].lower() if isinstance(tier, str) else ""
+    named = [tier[:TIER_CHARS].lower()] if isinstance(tier, str) else []
+    if usage.get("inference_geo") == "us":
+        named = [*(name for name in named if name != "standard"), "us"]
+    return " ".join(named)
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,6 +43,11 @@ class Sample(NamedTuple):
     view_tokens: int
 
 
+# Figures that a later report of the same call can raise.
+_GROWING = (
+    "input_tokens", "output_tokens", "cached_tokens", "cache_write_tokens", "reasoning_tokens",
+    "cache_write_hour_tokens",
+)  # fmt: skip
 _SAMPLE = ", ".join(("key", *Sample._fields[1:]))
 
 
@@ -53,12 +58,15 @@ class Usage:
         self._db = db
 
     def put_calls(self, session: int, rows: Iterable[CallRow]) -> None:
-        """Write calls; an existing one keeps the larger output and its first estimate."""
+        """Write calls; an existing one keeps its larger figures and its first estimate."""
+        larger = ", ".join(
+            f"{name} = CASE WHEN coalesce(excluded.{name}, 0) > coalesce(calls.{name}, 0) "
+            f"THEN excluded.{name} ELSE calls.{name} END"
+            for name in _GROWING
+        )
         sql = (
             f"{insert('calls', ('session', *CallRow._fields))} ON CONFLICT (session, call_key) DO UPDATE SET "
-            "input_tokens = excluded.input_tokens, output_tokens = CASE WHEN excluded.output_tokens > "
-            "calls.output_tokens THEN excluded.output_tokens ELSE calls.output_tokens END, "
-            "answer_tokens = excluded.answer_tokens"
+            f"{larger}, answer_tokens = excluded.answer_tokens"
         )
         self._db.run_many(sql, ((session, *row) for row in rows))
 

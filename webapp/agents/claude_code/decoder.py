@@ -4,8 +4,8 @@ One API call is several rows, one for each content block: they share `group`, ma
 repeat the call's usage. Rows that are not messages only link the tree of uuid and parentUuid; a row with a known uuid
 is a copy and adds nothing. `content` decides what is a message, `branches` which rows are live.
 
-Dropped, and counted: rows of API errors, and rows without any usage (the client's own words) unless they have a tool
-call or are by a model that is not Claude, whose servers often report none.
+Dropped, and counted: rows of API errors, and rows without any usage that no model wrote (the client's own words) and
+that have no tool call. Many gateways report no usage at all, also those that pass calls on to Claude.
 """
 
 from __future__ import annotations
@@ -297,7 +297,7 @@ class Decoder:
         before = stream.tree.parent_of(uuid)
         if live is not None:
             yield Rewind(before, uuid, at, name, live)
-        usage = usage_of(object_of(call.get("usage")))
+        usage = usage_of(object_of(call.get("usage")), optional(call.get("model")))
         yield Entry(
             message, uuid, before, group, at, optional(call.get("model")), usage, key if usage else None, kind, name,
             line, optional(next(iter(list_of(row.get("supersedesUuids"))), None)),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterator
 from typing import Any
 
+from webapp.agents.iterations import with_iterations
 from webapp.agents.reading.rows import count_of, lacking, list_of, object_of, optional, text_of
 from webapp.agents.records import Usage, tier_of
 
@@ -64,8 +65,9 @@ def dropped(row: dict[str, Any], message: dict[str, Any], calls: Container[str])
     model = text_of(message.get("model"))
     blocks = [b for b in list_of(message.get("content")) if isinstance(b, dict)]
     has_call = any(text_of(b.get("type")).endswith("tool_use") for b in blocks)
-    foreign = bool(model) and not model.startswith(("claude", "<"))
-    return None if has_call or foreign or call_key(row, message) in calls else "assistant row without usage"
+    said_by_a_model = bool(model) and not model.startswith("<")
+    known = has_call or said_by_a_model or call_key(row, message) in calls
+    return None if known else "assistant row without usage"
 
 
 def is_notification(row: dict[str, Any]) -> bool:
@@ -81,8 +83,8 @@ def call_key(row: dict[str, Any], message: dict[str, Any]) -> str:
     return ":".join(i for i in ids if i)
 
 
-def usage_of(usage: dict[str, Any]) -> Usage | None:
-    """Return the call's usage; None if nothing was used."""
+def usage_of(usage: dict[str, Any], model: str | None = None) -> Usage | None:
+    """Return the usage of a call by `model`; None if nothing was used."""
     read = count_of(usage.get("cache_read_input_tokens"))
     written = count_of(usage.get("cache_creation_input_tokens"))
     total = count_of(usage.get("input_tokens")) + read + written
@@ -91,6 +93,7 @@ def usage_of(usage: dict[str, Any]) -> Usage | None:
     hour = count_of(object_of(usage.get("cache_creation")).get("ephemeral_1h_input_tokens"))
     if not total and not output:
         return None
-    return Usage(
+    found = Usage(
         total, output, read, written, thought, cache_write_hour_tokens=min(hour, written), tier=tier_of(usage)
     )
+    return with_iterations(found, usage, model)

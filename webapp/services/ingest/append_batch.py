@@ -129,7 +129,7 @@ class AppendBatch:
         opened.said[seq] = message
         opened.model = entry.model or opened.model
         if entry.usage is not None:
-            opened.usage = _larger(opened.usage, entry.usage)
+            opened.usage = opened.usage.merged(entry.usage) if opened.usage else entry.usage
             opened.call_key = entry.call_key or entry.source_id
         self._words.append((seq, indexed(message)))
         if entry.group is None:
@@ -281,27 +281,34 @@ class AppendBatch:
             )  # fmt: skip
         self._bill(usage, call_key, at, own)
         self.row.window = usage.window or self.row.window
-        if usage.input_tokens <= 0 or call_key == self.state.calibration.call:
+        if usage.sent_tokens <= 0 or call_key == self.state.calibration.call:
             self._observe(usage, call_key, model, before, own)
             return
         verdict, lost = calibration.judged(
-            self.state.calibration, usage.input_tokens, before, self._surely_sent(before),
+            self.state.calibration, usage.sent_tokens, before, self._surely_sent(before),
             steady=not self.row.followed, whole=usage.whole, model=model or self.row.model or "",
             least_share=self.session.least_share if self.state.answered <= own else calibration.STEADY_SHARE,
         )  # fmt: skip
         if verdict == "false":
-            self.state.put_aside(call_key, usage.input_tokens)
+            self.state.put_aside(call_key, usage.sent_tokens)
             return
-        self.state.largest = max(self.state.largest, usage.input_tokens)
+        self.state.believe(call_key)
+        self.state.largest = max(self.state.largest, usage.sent_tokens)
         self._observe(usage, call_key, model, before, own, learns=verdict == "true")
         if verdict != "true" and self.row.source in AGENTS:
-            self.clearings.append(Clearing(self.row.next_no, lost, usage.input_tokens, verdict == "fell", at))
+            self.clearings.append(Clearing(self.row.next_no, lost, usage.sent_tokens, verdict == "fell", at))
 
     def _bill(self, usage: Usage, call_key: str, at: int | None, own: int) -> None:
         """Note what the cost depends on: the size of a partly reported answer, and how long the cache lives."""
         state, known = self.state, self.state.calibration
         must = 0 if calibration.is_believed(known, usage.answer_tokens, own) else round(known.factor * own)
         self.calls[call_key] = self.calls[call_key]._replace(answer_tokens=must)
+        for number, one in enumerate(usage.asides, 1):
+            name = f"aside {number} of {call_key}"
+            self.calls[name] = CallRow(
+                name, self.row.next_seq, at, one.model or None, one.input_tokens, one.output_tokens, one.cached_tokens,
+                one.cache_write_tokens, 0, None, one.cache_write_hour_tokens, service_tier=usage.tier,
+            )  # fmt: skip
         state.called_at = max(state.called_at, at or 0)
         if usage.cache_write_tokens:
             state.cached_for_hour = usage.cache_write_hour_tokens > 0
@@ -310,13 +317,14 @@ class AppendBatch:
         self, usage: Usage, call_key: str, model: str | None, before: int, own: int, learns: bool = True
     ) -> None:
         known = self.state.calibration
-        if usage.input_tokens > 0:
+        if usage.sent_tokens > 0 or call_key == known.call:
             self.state.calibration = calibration.observe(
-                self.state.calibration, usage.input_tokens, usage.answer_tokens, before, own, call=call_key,
+                self.state.calibration, usage.sent_tokens, usage.answer_tokens, before, own, call=call_key,
                 model=model or self.row.model or "", learns=learns,
             )  # fmt: skip
-        if not known.known and self.state.calibration.known:
-            self.state.first_call(self.state.calibration.unseen - known.unseen, self.row.next_sample)
+        now = self.state.calibration
+        if now.calls == 1 and (not known.known or now.unseen != known.unseen):
+            self.state.first_call(now.unseen - known.unseen, self.row.next_sample)
 
     def _surely_sent(self, before: int) -> int:
         """Return the part of an estimated context that is sent for certain.
@@ -375,7 +383,3 @@ class AppendBatch:
 def opening_of(message: Message) -> str:
     """Return how a session begins: the first words to the agent, or a note that its transcript has none."""
     return message.text[:OPENING_CHARS] if message.role != "assistant" else "an answer"
-
-
-def _larger(a: Usage | None, b: Usage) -> Usage:
-    return b if a is None or b.output_tokens >= a.output_tokens else a

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from scoring.messages import Message, Reasoning
+from webapp.agents.iterations import with_iterations
 from webapp.agents.records import Usage, tier_of
 from webapp.errors import Invalid
 
@@ -56,7 +57,7 @@ def read_usage(data: Mapping[str, Any] | None, answer: Iterable[Message] = ()) -
     inside = [_count(data[n], "reasoning_tokens") for n in DETAILS if isinstance(data.get(n), Mapping)]
     thoughts = min(output, apart + sum(inside))
     kept = any(isinstance(part, Reasoning) for message in answer for part in message.parts)
-    return Usage(
+    found = Usage(
         _count(data, name) + read + written,
         output,
         read or cached or _count(data, "cached_tokens"),
@@ -67,6 +68,7 @@ def read_usage(data: Mapping[str, Any] | None, answer: Iterable[Message] = ()) -
         tier=tier_of(data),
         whole=name not in PERHAPS_UNCACHED or not CACHE_FIGURES.isdisjoint(data),
     )
+    return with_iterations(found, data, None)
 
 
 def _count(data: Mapping[str, Any], name: str) -> int:

@@ -89,6 +89,12 @@ class SessionState:
         self.set_aside += call != self.aside_call
         self.aside_call, self.aside_input = call, tokens
 
+    def believe(self, call: str) -> None:
+        """Take back that a report of a call was set aside: a later one of the same call is true."""
+        if call == self.aside_call:
+            self.set_aside -= 1
+            self.aside_call = ""
+
     def began(self, version: str) -> None:
         """Note the version of the agent that writes."""
         self.agent_version = self.agent_version or version
@@ -99,8 +105,11 @@ class SessionState:
         self.own_window = self.told_window = self.told_at = self.largest = 0
 
     def first_call(self, unseen: int, sample: int) -> None:
-        """Add the tokens outside the transcript, known now, to the sizes before the first reported call."""
-        self.first_known, self.first_unseen = sample, unseen
+        """Add the tokens outside the transcript, known now, to the sizes before the first reported call.
+
+        A later report of the same call can add more.
+        """
+        self.first_known, self.first_unseen = self.first_known or sample, self.first_unseen + unseen
         self.trail = [tokens + unseen for tokens in self.trail]
         self.turn_tokens = [tokens + unseen for tokens in self.turn_tokens]
 

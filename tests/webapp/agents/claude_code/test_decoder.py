@@ -132,16 +132,17 @@ class TestDroppedRows:
         ("model", "block", "more", "kept"),
         [
             ("<synthetic>", {"type": "text", "text": "No response requested."}, {}, False),
-            ("claude-opus-4-6", {"type": "text", "text": "hm"}, {}, False),
+            ("claude-opus-4-6", {"type": "text", "text": "hm"}, {}, True),
+            (None, {"type": "text", "text": "hm"}, {}, False),
             ("claude-opus-4-6", {"type": "tool_use", "id": "t", "name": "Bash", "input": {}}, {}, True),
             ("glm-5", {"type": "text", "text": "hm"}, {}, True),
             ("claude-opus-4-6", {"type": "text", "text": "x"}, {"isApiErrorMessage": True}, False),
         ],
     )
     def test_are_those_that_no_call_made(
-        self, model: str, block: dict[str, Any], more: dict[str, Any], kept: bool
+        self, model: str | None, block: dict[str, Any], more: dict[str, Any], kept: bool
     ) -> None:
-        """A row without usage goes, unless it is a call or from another maker's model; none counts as an API call."""
+        """A row without usage goes, unless a model wrote it or it is a call; none counts as an API call."""
         usage = {"input_tokens": 0, "output_tokens": 0}
         message = {"id": "m", "model": model, "role": "assistant", "content": [block], "usage": usage}
         records = fed([{"type": "assistant", "uuid": "a", "parentUuid": None, "message": message, **more}])

@@ -32,6 +32,8 @@ class TestACall:
             ({"service_tier": "batch"}, "batch"),
             ({"service_tier": "standard", "speed": "fast"}, "fast"),
             ({"service_tier": "standard", "inference_geo": "us"}, "us"),
+            ({"service_tier": "batch", "inference_geo": "us"}, "batch us"),
+            ({"service_tier": "standard", "speed": "fast", "inference_geo": "us"}, "fast us"),
             ({"service_tier": "standard", "inference_geo": "not_available"}, "standard"),
         ],
     )

@@ -58,12 +58,14 @@ class TestTheCost:
             ("flex", 0.25, False),
             ("priority", 0.5, True),
             ("us", 0.55, False),
+            ("batch us", 0.275, False),
+            ("fast us", 0.55, True),
         ],
     )
     def test_follows_the_service_tier(
         self, app: App, tier: str, dollars: float, at_least: bool
     ) -> None:  # X9
-        """A batch costs half and the region US a tenth more; the priority tier is a lower bound."""
+        """A batch costs half and the region US a tenth more, a batch there both; faster tiers are a lower bound."""
         session_id = managed(app, wire("user", "value " * 99_990), model="claude-opus-4-5")
         report = {"input_tokens": 100_000, "cache_read_input_tokens": 0, "service_tier": tier}
         app.ingest.append_messages(session_id, [wire("assistant", "ok")], usage=report)
