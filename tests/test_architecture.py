@@ -54,7 +54,12 @@ MAY_IMPORT: Mapping[str, tuple[str, ...]] = {
     ),
     # The gate knows of tokens only what a keyring promises; the keys of the store are one.
     "webapp.access": ("webapp.errors",),
-    "webapp.access.keys": ("webapp.access", "webapp.errors", "webapp.store", "webapp.services.session.times"),
+    "webapp.access.tokens": (
+        "webapp.access",
+        "webapp.errors",
+        "webapp.store",
+        "webapp.services.session.times",
+    ),
     "webapp.bodies": (),
     "webapp.routes": EDGE,
     "webapp.live": EDGE,

@@ -40,7 +40,7 @@ def create_app(config: Config | None = None, *, app: App | None = None) -> Flask
     gate = Gate(
         hosts=hosts,
         origins=frozenset(config.allowed_origins),
-        keys=app.keys,
+        tokens=app.access_tokens,
         closed=config.is_reachable,
         needs=needed_by(flask_app),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from webapp.access.keys import Keys
+from webapp.access.tokens import AccessTokens
 from webapp.bus import Bus
 from webapp.config import Config
 from webapp.providers.client import ModelClient
@@ -87,7 +87,7 @@ class App:
     calls: Calls
     proxy_scripts: ProxyScripts
     following: Watcher
-    keys: Keys
+    access_tokens: AccessTokens
     model: ModelClient | None = None
     queue: Queue | None = None
 

@@ -6,7 +6,7 @@ import secrets
 import threading
 
 from scoring.models import find_model
-from webapp.access.keys import Keys
+from webapp.access.tokens import AccessTokens
 from webapp.app import App
 from webapp.bus import Bus
 from webapp.config import Config
@@ -146,7 +146,7 @@ def build(config: Config, *, serves: bool = False) -> App:
         repairing=Repairing(environment, histories),
         retention=RetentionService(environment, sessions),
         demo=Demo(environment, ingest, sessions),
-        keys=Keys(store, config.token),
+        access_tokens=AccessTokens(store, config.token),
         hints=Hints(environment, planning),
         webhooks=Webhooks(environment, webhook),
         calls=Calls(environment, ingest, followed_calls),

@@ -15,7 +15,7 @@ from playwright.sync_api import Page, Request, expect
 
 from tests.browser.writing import feed, managed
 from tests.servers import Server, running_server
-from webapp.access.passes import VIEWER
+from webapp.access.identity import VIEWER
 
 TOKEN = "a-token-of-the-test"
 SCRIPT = "/static/context-manager-widget.js"
@@ -210,7 +210,7 @@ class TestALinkElsewhere:
         self, page: Page, server: Server, site: Site
     ) -> None:  # X1
         """The browser sends no cookie with such a link, so the page asks first, and the operator keeps the role."""
-        _, viewers = server.app.keys.make("a guest", VIEWER)
+        _, viewers = server.app.access_tokens.make("a guest", VIEWER)
         page.goto(f"{server.url}/?token={TOKEN}")
         cookies = page.context.cookies()
         site.policy = "default-src 'none'"

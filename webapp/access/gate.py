@@ -15,21 +15,21 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from webapp.access.failures import Failures
-from webapp.access.passes import GRANTS, OPERATOR, SENDER, VIEWER, Keyring, Pass, Unasked
+from webapp.access.identity import GRANTS, OPERATOR, SENDER, VIEWER, Authenticator, Identity, NoTokens
 from webapp.access.requests import (
     LOOPBACK_HOSTS,
     Environ,
-    brought_token,
+    bearer_token,
     host_name,
     is_socket,
-    sent_bearer,
-    sent_sessions,
     server_of,
+    session_cookies,
+    token_in_address,
 )
 
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
-# Where the gate leaves the pass of a request for those behind it.
-PASS = "coppice.pass"
+# Where the gate leaves the identity of a request for those behind it.
+IDENTITY = "coppice.identity"
 # A header that no form can send and no foreign page may. Its value does not matter.
 OWN_HEADER = "HTTP_X_COPPICE"
 
@@ -57,15 +57,15 @@ class Refusal:
 
 
 @dataclass(frozen=True, slots=True)
-class Opening:
+class SessionStart:
     """The answer to a page that was opened with a valid token.
 
-    `secret` is that of a new session, "" if the browser keeps the one it has. With `asks` the user decides: with a
+    `secret` is that of a new session, "" if the browser keeps the one it has. With `confirm` the user decides: with a
     link on another site a browser does not send its session, which the new one might replace.
     """
 
     secret: str = ""
-    asks: bool = False
+    confirm: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,18 +77,18 @@ class Gate:
 
     hosts: frozenset[str] = frozenset()
     origins: frozenset[str] = frozenset()
-    keys: Keyring = field(default_factory=Unasked)
+    tokens: Authenticator = field(default_factory=NoTokens)
     closed: bool = False
     needs: Needs = everything
     failures: Failures = field(default_factory=Failures)
 
     def refusal(self, environ: Environ) -> Refusal | None:
-        """Return why the request is refused, None if it is allowed; leaves its pass in `environ`. Raises StoreError."""
+        """Return why the request is refused, None if not; leaves its identity in `environ`. Raises StoreError."""
         needed = VIEWER if is_socket(environ) else self.needs(environ)
         return (
             self._host_refusal(environ)
             or self._origin_refusal(environ, needed)
-            or self._pass_refusal(environ, needed)
+            or self._identity_refusal(environ, needed)
             or form_refusal(environ)
         )
 
@@ -100,66 +100,66 @@ class Gate:
         own = {f"http://{host}", f"https://{host}"}  # https: behind a proxy that ends TLS
         return origin.lower() in own | self.origins
 
-    def is_shared_with(self, environ: Environ) -> bool:
+    def may_read_answer(self, environ: Environ) -> bool:
         """Return whether a page of a configured origin may read the answer; Socket.IO answers for itself."""
         origin = environ.get("HTTP_ORIGIN", "").lower()
         return origin in self.origins and not is_socket(environ) and self._host_refusal(environ) is None
 
-    def is_asked(self) -> bool:
+    def requires_token(self) -> bool:
         """Return whether a token is needed. Raises StoreError."""
-        return self.closed or self.keys.is_asked()
+        return self.closed or self.tokens.requires_token()
 
-    def admits(self, environ: Environ) -> bool:
-        """Return whether the request may look: it has a pass for that, or none is needed. Raises StoreError."""
-        if not self.is_asked():
+    def may_view(self, environ: Environ) -> bool:
+        """Return whether the request may look: its token allows that, or none is needed. Raises StoreError."""
+        if not self.requires_token():
             return True
         found = self.identify(environ)
-        return isinstance(found, Pass) and VIEWER in GRANTS[found.role]
+        return isinstance(found, Identity) and VIEWER in GRANTS[found.role]
 
-    def still_admits(self, environ: Environ) -> bool:
+    def is_still_allowed(self, environ: Environ) -> bool:
         """Return whether what was let in by its handshake would be let in now. Raises StoreError."""
-        held = environ.get(PASS)
-        return not self.is_asked() if held is None else self.keys.still_holds(held)
+        held = environ.get(IDENTITY)
+        return not self.requires_token() if held is None else self.tokens.is_still_valid(held)
 
-    def identify(self, environ: Environ) -> Pass | Refusal | None:
-        """Return the pass of a request, None if it has none, or why its token is not even looked at.
+    def identify(self, environ: Environ) -> Identity | Refusal | None:
+        """Return the identity of a request, None if it has none, or why its token is not even looked at.
 
         Raises:
             StoreError: the tokens cannot be read.
         """
-        bearer = sent_bearer(environ)
+        bearer = bearer_token(environ)
         if bearer is None:
             return self._session(environ)
-        return self._blocked(environ) or self._counted(environ, self.keys.admit(bearer))
+        return self._blocked(environ) or self._counted(environ, self.tokens.authenticate(bearer))
 
-    def begin(self, environ: Environ) -> Opening | Refusal | None:
+    def begin_session(self, environ: Environ) -> SessionStart | Refusal | None:
         """Return the beginning of a session for the token in a page's address.
 
         None if there is none or it is wrong; a refusal if too many were wrong. A browser's session of a wider role is
         kept. Raises StoreError.
         """
-        token = brought_token(environ)
-        if token is None or self.needs(environ) is not None or not self.is_asked():
+        token = token_in_address(environ)
+        if token is None or self.needs(environ) is not None or not self.requires_token():
             return None
         stopped = self._blocked(environ)
         if stopped is not None:
             return stopped
-        brought, server = self._counted(environ, self.keys.admit(token)), server_of(environ)
+        brought, server = self._counted(environ, self.tokens.authenticate(token)), server_of(environ)
         if brought is None or VIEWER not in GRANTS[brought.role]:
             return None
         if environ.get("HTTP_SEC_FETCH_SITE") == "cross-site":
-            return Opening(asks=True)
+            return SessionStart(confirm=True)
         held = self._session(environ)
         if held is not None and GRANTS[brought.role] < GRANTS[held.role]:
-            return Opening()
-        secret = self.keys.begin(token, server)
-        return None if secret is None else Opening(secret)
+            return SessionStart()
+        secret = self.tokens.begin_session(token, server)
+        return None if secret is None else SessionStart(secret)
 
-    def _session(self, environ: Environ) -> Pass | None:
-        """Return the pass of the browser's session. Raises StoreError."""
+    def _session(self, environ: Environ) -> Identity | None:
+        """Return the identity of the browser's session. Raises StoreError."""
         server = server_of(environ)
-        passes = (self.keys.resume(secret, server) for secret in sent_sessions(environ))
-        return next((one for one in passes if one is not None), None)
+        identities = (self.tokens.resume_session(secret, server) for secret in session_cookies(environ))
+        return next((one for one in identities if one is not None), None)
 
     def _blocked(self, environ: Environ) -> Refusal | None:
         seconds = self.failures.blocked_seconds(environ.get("REMOTE_ADDR", ""))
@@ -195,8 +195,8 @@ class Gate:
             return Refusal("403 Forbidden", "foreign_origin", f"a {site} page may not do this")
         return None
 
-    def _pass_refusal(self, environ: Environ, needed: str | None) -> Refusal | None:
-        if needed is None or not self.is_asked():
+    def _identity_refusal(self, environ: Environ, needed: str | None) -> Refusal | None:
+        if needed is None or not self.requires_token():
             return None
         found = self.identify(environ)
         if isinstance(found, Refusal):
@@ -204,7 +204,7 @@ class Gate:
         if found is None:
             message = "this server asks for its token; send `Authorization: Bearer …`, or open the page with ?token=…"
             return Refusal("401 Unauthorized", "token_needed", message)
-        environ[PASS] = found
+        environ[IDENTITY] = found
         if needed not in GRANTS[found.role]:
             may = "a sender may send what happens" if found.role == SENDER else "a viewer may look"
             return Refusal("403 Forbidden", f"{needed}_needed", f"{may} and do nothing else")
@@ -213,13 +213,13 @@ class Gate:
 
 def may_change(environ: Environ) -> bool:
     """Return whether a request that the gate let through may change things."""
-    held: Pass | None = environ.get(PASS)
+    held: Identity | None = environ.get(IDENTITY)
     return held is None or held.role == OPERATOR
 
 
 def sending_user(environ: Environ) -> str:
     """Return the user to whose sessions alone a request may append: the name of a sender's token; "" for any other."""
-    held: Pass | None = environ.get(PASS)
+    held: Identity | None = environ.get(IDENTITY)
     return held.name if held is not None and held.role == SENDER else ""
 
 

@@ -8,11 +8,11 @@ from html import escape
 from typing import Any
 from urllib.parse import quote
 
-from webapp.access.gate import Gate, Opening, Refusal
+from webapp.access.gate import Gate, Refusal, SessionStart
 from webapp.access.requests import SOCKET_PREFIX, Environ, StartResponse, WsgiApp, cookie_name
 from webapp.errors import StoreError
 
-ASKING = (
+CONFIRM_PAGE = (
     '<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
     '<meta name="color-scheme" content="light dark"><title>Coppice</title>'
     '<p>A link on another site opens Coppice with a token. <a href="{address}">Open Coppice</a></p></html>'
@@ -27,29 +27,29 @@ class Guarded:
         self.gate = gate
 
     def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
-        """Answer a request directly if the gate refuses it, or if it only asks what is allowed or brings a token."""
-        if self.gate.is_shared_with(environ):
-            if asks_beforehand(environ):
-                return allow_beforehand(environ, start_response)
+        """Answer a request directly if the gate refuses it, if it is a preflight request, or if it brings a token."""
+        if self.gate.may_read_answer(environ):
+            if is_preflight(environ):
+                return answer_preflight(environ, start_response)
             start_response = shared(environ["HTTP_ORIGIN"], start_response)
         try:
-            stopped = self.gate.refusal(environ) or self.gate.begin(environ)
+            stopped = self.gate.refusal(environ) or self.gate.begin_session(environ)
         except StoreError as error:
             stopped = Refusal("503 Service Unavailable", "store_busy", str(error), 1)
         if isinstance(stopped, Refusal):
             return answer(stopped, environ, start_response)
         if stopped is not None:
-            go_on = ask if stopped.asks else lead
-            return go_on(stopped, environ, start_response)
+            respond = confirm if stopped.confirm else redirect
+            return respond(stopped, environ, start_response)
         return self.application(environ, start_response)
 
 
-def asks_beforehand(environ: Environ) -> bool:
+def is_preflight(environ: Environ) -> bool:
     """Return whether a browser asks if a page of another origin may send a request."""
     return environ["REQUEST_METHOD"] == "OPTIONS" and "HTTP_ACCESS_CONTROL_REQUEST_METHOD" in environ
 
 
-def allow_beforehand(environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
+def answer_preflight(environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
     """Allow what the widget sends: it reads and prunes. The request itself is checked when it comes."""
     headers = [
         ("Access-Control-Allow-Methods", "GET, POST"),
@@ -76,24 +76,24 @@ def shared(origin: str, start_response: StartResponse) -> StartResponse:
     return start
 
 
-def lead(opening: Opening, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
-    """Lead to the page without the token, with a cookie that no script and no other site can use."""
+def redirect(started: SessionStart, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
+    """Redirect to the page without the token, with a cookie that no script and no other site can use."""
     root = environ.get("SCRIPT_NAME", "")
     path = f"{root}/" + environ.get("PATH_INFO", "").lstrip("/")
     headers = [("Location", quote(path.encode("latin-1")))]
-    if opening.secret:
+    if started.secret:
         secure = "; Secure" if environ.get("wsgi.url_scheme") == "https" else ""
         cookie = (
-            f"{cookie_name(environ)}={opening.secret}; HttpOnly; Path={root or '/'}; SameSite=Strict{secure}"
+            f"{cookie_name(environ)}={started.secret}; HttpOnly; Path={root or '/'}; SameSite=Strict{secure}"
         )
         headers.append(("Set-Cookie", cookie))
     start_response("303 See Other", [*headers, ("Cache-Control", "no-store"), ("Content-Length", "0")])
     return [b""]
 
 
-def ask(_: Opening, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
+def confirm(_: SessionStart, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
     """Answer with a page that links to the same address: that request brings the session the browser has."""
-    body = ASKING.format(address=escape("?" + environ.get("QUERY_STRING", ""))).encode()
+    body = CONFIRM_PAGE.format(address=escape("?" + environ.get("QUERY_STRING", ""))).encode()
     headers = [
         ("Content-Type", "text/html; charset=utf-8"),
         ("Content-Length", str(len(body))),

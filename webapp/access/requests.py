@@ -49,7 +49,7 @@ def is_socket(environ: Environ) -> bool:
     return path.startswith(SOCKET_PREFIX)
 
 
-def sent_bearer(environ: Environ) -> str | None:
+def bearer_token(environ: Environ) -> str | None:
     """Return the token of a program, None if it sends none."""
     scheme, _, value = environ.get("HTTP_AUTHORIZATION", "").partition(" ")
     if scheme.lower() != "bearer":  # WSGI gives a header's bytes as latin-1
@@ -69,7 +69,7 @@ def cookie_name(environ: Environ) -> str:
     return f"coppice_{port or ('443' if environ.get('wsgi.url_scheme') == 'https' else '80')}"
 
 
-def sent_sessions(environ: Environ) -> list[str]:
+def session_cookies(environ: Environ) -> list[str]:
     """Return the secrets in the cookies of our name, in the order sent.
 
     There can be several, and cookies of any form beside them: each server of a host name may set them.
@@ -79,7 +79,7 @@ def sent_sessions(environ: Environ) -> list[str]:
     return [value for key, _, value in pairs if key == name and value]
 
 
-def brought_token(environ: Environ) -> str | None:
+def token_in_address(environ: Environ) -> str | None:
     """Return the token in the address of a page that is opened with one.
 
     Tokens in background requests of foreign pages are ignored: wrong ones would block this address for everyone.

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from webapp.access.keys import Keys
+from webapp.access.tokens import AccessTokens
 from webapp.agents import AGENTS
 from webapp.commands.common import db_option
 from webapp.commands.proxying import proxy_beside
@@ -241,7 +241,7 @@ def refuse_open(config: Config) -> None:
     try:
         if not config.is_reachable:
             return
-        if not Keys(store, config.token).is_asked():
+        if not AccessTokens(store, config.token).requires_token():
             raise Invalid(TOKENLESS, "token")
     finally:
         store.close()

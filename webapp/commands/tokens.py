@@ -9,8 +9,8 @@ import click
 from rich.markup import escape
 from rich.table import Table
 
-from webapp.access.keys import ROLES, Keys
-from webapp.access.passes import OPERATOR, SENDER
+from webapp.access.identity import OPERATOR, SENDER
+from webapp.access.tokens import ROLES, AccessTokens
 from webapp.commands.common import counted, db_option, json_option, write_json
 from webapp.commands.terminal import echo, out
 from webapp.config import Config, Database
@@ -33,11 +33,11 @@ NOBODY = (
 
 
 @contextmanager
-def keyring(db: Database | None) -> Iterator[Keys]:
+def keyring(db: Database | None) -> Iterator[AccessTokens]:
     """Yield the tokens of the store; close it at the end."""
     store = Store(Config.load(db=db).database)
     try:
-        yield Keys(store)
+        yield AccessTokens(store)
     finally:
         store.close()
 

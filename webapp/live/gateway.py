@@ -19,7 +19,7 @@ from flask import Flask, request
 from flask_socketio import SocketIO, join_room, leave_room
 from pydantic import ValidationError
 
-from webapp.access.gate import PASS, Gate, may_change
+from webapp.access.gate import IDENTITY, Gate, may_change
 from webapp.app import App
 from webapp.bodies import Body, SocketPlan, SocketPrune, SocketUndo, Subscribe, refusal
 from webapp.errors import Forbidden, Malformed, NotFound, StoreError, is_failure, to_json
@@ -353,9 +353,9 @@ class Gateway:
 
         def uninvited(sid: str) -> bool:
             environ = environs.get(sid, {})
-            held = environ.get(PASS)
+            held = environ.get(IDENTITY)
             if held not in admitted:
-                admitted[held] = self.gate.still_admits(environ)
+                admitted[held] = self.gate.is_still_allowed(environ)
             return not admitted[held]
 
         self._disconnect(uninvited)

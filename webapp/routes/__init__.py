@@ -9,7 +9,7 @@ from flask import Flask
 from werkzeug.exceptions import HTTPException
 
 from webapp.access.gate import Gate
-from webapp.access.passes import OPERATOR, SENDER, VIEWER
+from webapp.access.identity import OPERATOR, SENDER, VIEWER
 from webapp.app import App
 from webapp.routes import answers, api, assets, compression, health, pages, problems
 from webapp.routes.api.routing import EXTENSION
@@ -25,7 +25,7 @@ def install(flask_app: Flask, app: App, gate: Gate) -> None:
 
 
 # Endpoints that answer without a token: the pages (empty shells), their files, and the health check. The page of a
-# session asks `Gate.admits` first, because it shows the session's title and if the session exists.
+# session asks `Gate.may_view` first, because it shows the session's title and if the session exists.
 OPEN = frozenset({"overview", "session", "settings", "search", "memory", "widget", "static", "healthz"})
 # POST endpoints that change nothing.
 LOOKING = frozenset({"api.plan_prune", "api.suggest_settings", "api.preview_retention"})

@@ -27,7 +27,7 @@ def overview() -> str:
 
 def session(session_id: str) -> str:
     """Return the page of a session, or an error page if it does not exist; without access, one shell for any id."""
-    admitted = current_app.extensions[GATE].admits(request.environ)
+    admitted = current_app.extensions[GATE].may_view(request.environ)
     found = current_app.extensions[EXTENSION].sessions.get(session_id) if admitted else None
     return render_template("session.html", page="session", session_id=session_id, session=found)
 

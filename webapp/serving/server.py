@@ -49,7 +49,7 @@ class Running:
         self._lock = threading.Lock()
         self._state = "open"
         if beside is not None:
-            beside(self.app.keys.make_beside())
+            beside(self.app.access_tokens.make_process_token())
         self.app.webhooks.start()
         self.app.retention.start()
         self.app.resuming.tidy()

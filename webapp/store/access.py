@@ -38,7 +38,7 @@ class Access:
     def __init__(self, db: Engine) -> None:
         self._db = db
 
-    def is_asked(self) -> bool:
+    def has_tokens(self) -> bool:
         """Return whether a token was ever made; revoked ones count, so that revoking the last one opens nothing."""
         return self._db.value("SELECT 1 FROM access_tokens LIMIT 1") is not None
 

@@ -13,8 +13,8 @@ from webapp.access.failures import Failures
 from webapp.access.gate import Gate
 from webapp.access.guard import Guarded
 from webapp.access.headers import content_policy
-from webapp.access.passes import OPERATOR, VIEWER, Pass
-from webapp.access.requests import host_name, sent_sessions
+from webapp.access.identity import OPERATOR, VIEWER, Identity
+from webapp.access.requests import host_name, session_cookies
 from webapp.errors import BusyStore
 
 OWN = "127.0.0.1:5000"
@@ -36,31 +36,31 @@ def posted(**headers: str) -> dict[str, Any]:
 class Ring:
     """A keyring with two tokens; a session's secret is its token and its server."""
 
-    passes: ClassVar = {"secret": Pass(OPERATOR, "1"), "look": Pass(VIEWER, "2")}
+    identities: ClassVar = {"secret": Identity(OPERATOR, "1"), "look": Identity(VIEWER, "2")}
 
     def __init__(self) -> None:
         self.broken = False
 
-    def is_asked(self) -> bool:
+    def requires_token(self) -> bool:
         """Return True, unless the store is broken."""
         if self.broken:
             raise BusyStore("the database is busy")
         return True
 
-    def admit(self, token: str) -> Pass | None:
-        """Return the pass of a token."""
-        return self.passes.get(token)
+    def authenticate(self, token: str) -> Identity | None:
+        """Return the identity of a token."""
+        return self.identities.get(token)
 
-    def begin(self, token: str, server: str) -> str | None:
+    def begin_session(self, token: str, server: str) -> str | None:
         """Return a session's secret."""
-        return f"{token}.{server.replace(':', '.')}" if token in self.passes else None
+        return f"{token}.{server.replace(':', '.')}" if token in self.identities else None
 
-    def resume(self, secret: str, server: str) -> Pass | None:
-        """Return the pass of a session."""
+    def resume_session(self, secret: str, server: str) -> Identity | None:
+        """Return the identity of a session."""
         token, _, own = secret.partition(".")
-        return self.passes.get(token) if own == server.replace(":", ".") else None
+        return self.identities.get(token) if own == server.replace(":", ".") else None
 
-    def still_holds(self, held: Pass) -> bool:
+    def is_still_valid(self, held: Identity) -> bool:
         """Return True."""
         return True
 
@@ -74,7 +74,7 @@ def needs(request: dict[str, Any]) -> str | None:
 
 def asking(failures: Failures | None = None) -> Gate:
     """A gate that asks for a token, but not for a page."""
-    return Gate(keys=Ring(), needs=needs, failures=failures or Failures())
+    return Gate(tokens=Ring(), needs=needs, failures=failures or Failures())
 
 
 def behind(gate: Gate) -> Client:
@@ -232,7 +232,7 @@ class TestTokens:
         """A store that does not answer opens nothing."""
         ring = Ring()
         ring.broken = True
-        answer = behind(Gate(keys=ring, needs=needs)).get("/api/sessions", headers={"Host": OWN})
+        answer = behind(Gate(tokens=ring, needs=needs)).get("/api/sessions", headers={"Host": OWN})
         assert answer.status_code == 503
 
     def test_are_asked_of_others_even_if_none_was_made(self) -> None:
@@ -317,7 +317,7 @@ class TestSessions:
     def test_in_a_broken_cookie_are_none(self) -> None:
         """A cookie may be anything."""
         for cookie in ("a]b=;;\x00", "coppice_5000", "coppice_5000=", "xcoppice_5000=a"):
-            assert sent_sessions({"HTTP_COOKIE": cookie, "HTTP_HOST": OWN}) == []
+            assert session_cookies({"HTTP_COOKIE": cookie, "HTTP_HOST": OWN}) == []
 
     @pytest.mark.parametrize(
         "cookies",

@@ -16,8 +16,8 @@ from werkzeug.routing import Rule
 from werkzeug.test import EnvironBuilder, run_wsgi_app
 
 from webapp import create_app
-from webapp.access.gate import PASS
-from webapp.access.passes import VIEWER
+from webapp.access.gate import IDENTITY
+from webapp.access.identity import VIEWER
 from webapp.app import App
 from webapp.config import Config
 from webapp.routes import LOOKING, OPEN, OPERATORS, SENDING
@@ -158,7 +158,7 @@ class TestWithAViewersToken:
 
     def test_what_changes_something_is_refused(self, guarded: Flask, app: App) -> None:
         """Every method of every route but those that only look; and the addresses of webhooks, which may be secrets."""
-        _, token = app.keys.make("", VIEWER)
+        _, token = app.access_tokens.make("", VIEWER)
         headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
         for method, rule in routes(guarded):
             looks = method in ("GET", "HEAD") and rule.endpoint not in OPERATORS
@@ -169,12 +169,12 @@ class TestWithAViewersToken:
     def test_nothing_is_changed_over_a_socket(self, guarded: Flask, app: App) -> None:
         """A page may look, plan, and not prune."""
         app.sessions.create(id="a", model="gpt-5")
-        _, token = app.keys.make("", VIEWER)
+        _, token = app.access_tokens.make("", VIEWER)
         gateway = guarded.extensions["coppice.live"]
         page = gateway.socketio.test_client(guarded, headers={"Authorization": f"Bearer {token}"})
         environ = next(iter(gateway.socketio.server.environ.values()))
         assert gateway.gate.refusal({**environ, "HTTP_HOST": HOST, "PATH_INFO": "/socket.io/"}) is None
-        environ[PASS] = app.keys.admit(token)
+        environ[IDENTITY] = app.access_tokens.authenticate(token)
         answers = {
             event: page.emit(event, data, callback=True)
             for event, data in (
@@ -195,7 +195,7 @@ class TestWithTheTokenOfASender:
 
     def test_only_calls_and_lines_are_handed_over(self, guarded: Flask, app: App) -> None:  # X13
         """Every other route is refused by every method, and a socket by its handshake."""
-        token = app.keys.make_beside()
+        token = app.access_tokens.make_process_token()
         headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
         for method, rule in routes(guarded):
             if rule.endpoint in OPEN and method in ("GET", "HEAD"):
@@ -207,7 +207,7 @@ class TestWithTheTokenOfASender:
     def test_no_page_says_whether_a_session_exists(self, guarded: Flask, app: App) -> None:  # X13
         """The page of a session is the same shell as for a request without a token."""
         app.sessions.create(id="secret", title="A secret title")
-        token = app.keys.make_beside()
+        token = app.access_tokens.make_process_token()
         page = guarded.test_client().get(
             "/sessions/secret", headers={"Authorization": f"Bearer {token}", "Host": HOST}
         )

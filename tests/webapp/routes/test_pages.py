@@ -11,7 +11,7 @@ import pytest
 
 from tests.webapp.promises import Client
 from webapp import create_app
-from webapp.access.keys import Keys
+from webapp.access.tokens import AccessTokens
 from webapp.app import App
 from webapp.config import Config
 
@@ -100,7 +100,7 @@ class TestPagesBehindAToken:
     @pytest.fixture
     def stranger(self, app: App, tmp_path: Path) -> Any:
         """A client that has not brought the token yet."""
-        app.keys = Keys(app.store, "secret")
+        app.access_tokens = AccessTokens(app.store, "secret")
         flask_app = create_app(Config(db=tmp_path / "x.db"), app=app)
         yield flask_app.test_client()
         flask_app.extensions["coppice.live"].close()

@@ -433,7 +433,7 @@ class TestWhoseItIs:
 
     def test_the_name_of_the_token_comes_before_the_login_name(self, team: Server, home: Path) -> None:
         """A user cannot push in another's name."""
-        _, token = team.app.keys.make("grace")
+        _, token = team.app.access_tokens.make("grace")
         transcript(home).write_bytes(row(0))
         Machine(team.url, home, token=token, user="ada").push()
         assert team.app.sessions.get(NAME).user == "grace"

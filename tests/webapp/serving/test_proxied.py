@@ -193,7 +193,7 @@ class TestBehindNginx:
         with running_server(tmp_path, **given) as inner:
             to = inner.url + ("/" if stripped else "")
             with nginx(tmp_path, to, pair) as url:
-                _, token = inner.app.keys.make("")
+                _, token = inner.app.access_tokens.make("")
                 yield SimpleNamespace(url=url, inner=inner, token=token)
 
     @pytest.fixture

@@ -49,7 +49,7 @@ def used(app: App) -> App:
     app.sessions.delete(gone)
     app.memory.add("memory", "Always test.")
     app.settings.put({"fresh_tail": 7})
-    app.keys.make("somebody")
+    app.access_tokens.make("somebody")
     return app
 
 

@@ -86,7 +86,7 @@ WRITING: dict[str, Callable[[Store, SessionRow], Any]] = {
     "dump.load": lambda s, r: s.dump.load(r.key, [{"type": "samples", "n": 0, "no": 1, "view_tokens": 1}]),
 }
 READING: dict[str, Callable[[Store, SessionRow], Any]] = {
-    "access.is_asked": lambda s, _: s.access.is_asked(),
+    "access.has_tokens": lambda s, _: s.access.has_tokens(),
     "access.tokens": lambda s, _: list(s.access.tokens()),
     "access.token": lambda s, _: s.access.token(b"h"),
     "access.token_by_key": lambda s, _: s.access.token_by_key(1),

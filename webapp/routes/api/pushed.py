@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from flask import request
 
-from webapp.access.gate import PASS
-from webapp.access.passes import Pass
+from webapp.access.gate import IDENTITY
+from webapp.access.identity import Identity
 from webapp.app import App
 from webapp.bodies import PushedLines, PushedPositions, Pushing
 from webapp.routes.api.routing import Table
@@ -40,5 +40,5 @@ def take_lines(app: App, body: PushedLines) -> Pushed:
 
 def sender_of(body: Pushing) -> Sender:
     """Return the machine that pushes, and its user: the name of the token, or without one the login name it sends."""
-    held: Pass | None = request.environ.get(PASS)
+    held: Identity | None = request.environ.get(IDENTITY)
     return Sender(held.name if held is not None and held.name else body.user, body.host)

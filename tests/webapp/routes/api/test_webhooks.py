@@ -6,7 +6,7 @@ import pytest
 from flask import Flask
 
 from tests.webapp.promises import Client
-from webapp.access.passes import VIEWER
+from webapp.access.identity import VIEWER
 from webapp.app import App
 
 URL = "http://127.0.0.1:9/hook"
@@ -61,7 +61,7 @@ class TestWebhooks:
 
     def test_are_an_operators_alone(self, app: App, flask_app: Flask, client: Client) -> None:
         """An address may be a secret: a viewer sees none."""
-        _, token = app.keys.make("v", VIEWER)
+        _, token = app.access_tokens.make("v", VIEWER)
         headers = {"Authorization": f"Bearer {token}"}
         assert client.get("/api/sessions", headers=headers).status_code == 200
         for path in ("/api/webhooks", "/api/webhooks/1/deliveries"):

@@ -10,7 +10,7 @@ import pytest
 
 from tests.webapp.building import entries, said, user
 from tests.webapp.promises import Client
-from webapp.access.passes import SENDER
+from webapp.access.identity import SENDER
 from webapp.app import App
 
 Take = Callable[..., Any]

@@ -12,7 +12,7 @@ import hmac
 import secrets
 from collections.abc import Callable
 
-from webapp.access.passes import OPERATOR, SENDER, VIEWER, Pass
+from webapp.access.identity import OPERATOR, SENDER, VIEWER, Identity
 from webapp.errors import Invalid, NotFound
 from webapp.services.session.times import now_ms
 from webapp.store import Store
@@ -25,45 +25,45 @@ RANDOM_BYTES = 32
 SESSION_MS = 7 * 24 * 3600 * 1000
 CONFIGURED = "COPPICE_TOKEN"
 # The proxy beside the server hands over with a token of its own, which is stored and shown nowhere.
-BESIDE = "beside"
+PROCESS = "beside"
 
 
-class Keys:
+class AccessTokens:
     """The tokens and sessions of one store. `configured` is the token that the configuration names, if any."""
 
     def __init__(
         self, store: Store, configured: str | None = None, clock: Callable[[], int] = now_ms
     ) -> None:
         self._store, self._configured, self._clock = store, configured, clock
-        self._beside: str | None = None
+        self._process_token: str | None = None
 
     # -- for the gate
 
-    def is_asked(self) -> bool:
+    def requires_token(self) -> bool:
         """Return whether a token is needed at all. Raises StoreError."""
-        return self._configured is not None or self._store.access.is_asked()
+        return self._configured is not None or self._store.access.has_tokens()
 
-    def make_beside(self) -> str:
+    def make_process_token(self) -> str:
         """Return a token for what this process starts beside itself; it holds as long as the process."""
-        self._beside = PREFIX + secrets.token_urlsafe(RANDOM_BYTES)
-        return self._beside
+        self._process_token = PREFIX + secrets.token_urlsafe(RANDOM_BYTES)
+        return self._process_token
 
-    def admit(self, token: str) -> Pass | None:
-        """Return the pass of a token, None if it is not valid. Raises StoreError."""
+    def authenticate(self, token: str) -> Identity | None:
+        """Return the identity of a token, None if it is not valid. Raises StoreError."""
         if self._configured is not None and same(token, self._configured):
-            return Pass(OPERATOR, CONFIGURED)
-        if self._beside is not None and same(token, self._beside):
-            return Pass(SENDER, BESIDE)
+            return Identity(OPERATOR, CONFIGURED)
+        if self._process_token is not None and same(token, self._process_token):
+            return Identity(SENDER, PROCESS)
         row = self._store.access.token(digest(token)) if token.startswith(PREFIX) else None
-        return pass_of(row)
+        return identity_of(row)
 
-    def begin(self, token: str, server: str) -> str | None:
+    def begin_session(self, token: str, server: str) -> str | None:
         """Begin a session for the holder of a token; return its secret, None if the token is not valid.
 
         Raises:
             StoreError: the session cannot be stored.
         """
-        admitted = self.admit(token)
+        admitted = self.authenticate(token)
         if admitted is None or admitted.role == SENDER:
             return None
         secret, now = secrets.token_urlsafe(RANDOM_BYTES), self._clock()
@@ -79,23 +79,23 @@ class Keys:
             )
         return secret
 
-    def resume(self, secret: str, server: str) -> Pass | None:
-        """Return the pass of a session, None if it is not valid at this server. Raises StoreError."""
+    def resume_session(self, secret: str, server: str) -> Identity | None:
+        """Return the identity of a session, None if it is not valid at this server. Raises StoreError."""
         row = self._store.access.session(digest(secret))
         if row is None or row.server != server or row.expires_at < self._clock():
             return None
         if row.proof is None:
-            return pass_of(row.token)
+            return identity_of(row.token)
         own = self._configured is not None and hmac.compare_digest(row.proof, proof(secret, self._configured))
-        return Pass(OPERATOR, CONFIGURED) if own else None
+        return Identity(OPERATOR, CONFIGURED) if own else None
 
-    def still_holds(self, held: Pass) -> bool:
-        """Return whether an earlier pass would still be given now. Raises StoreError."""
+    def is_still_valid(self, held: Identity) -> bool:
+        """Return whether an earlier identity is still valid. Raises StoreError."""
         if held.key == CONFIGURED:
             return self._configured is not None
-        if held.key == BESIDE:
-            return self._beside is not None
-        return pass_of(self._store.access.token_by_key(int(held.key))) is not None
+        if held.key == PROCESS:
+            return self._process_token is not None
+        return identity_of(self._store.access.token_by_key(int(held.key))) is not None
 
     # -- for the command line
 
@@ -143,9 +143,9 @@ class Keys:
             return self._store.access.forget()
 
 
-def pass_of(row: TokenRow | None) -> Pass | None:
-    """Return the pass of a token, None if it is unknown or revoked."""
-    return None if row is None or row.revoked_at is not None else Pass(row.role, str(row.key), row.name)
+def identity_of(row: TokenRow | None) -> Identity | None:
+    """Return the identity of a token, None if it is unknown or revoked."""
+    return None if row is None or row.revoked_at is not None else Identity(row.role, str(row.key), row.name)
 
 
 def digest(secret: str) -> bytes:
