@@ -66,8 +66,8 @@ class Viewer:
             await asyncio.sleep(RETRY_SECONDS * (1 + random.random()))
 
     async def _look(self) -> None:
-        wish = {"room": self.room} | ({} if self.revision is None else {"revision": self.revision})
-        async for data in packets(self._port, wish):
+        message = {"room": self.room} | ({} if self.revision is None else {"revision": self.revision})
+        async for data in packets(self._port, message):
             if data.startswith(b"431"):
                 self._enter(json.loads(data[3:])[0])
             elif data.startswith(b"42"):

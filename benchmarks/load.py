@@ -117,7 +117,7 @@ def handshake(port: int) -> bytes:
     )
 
 
-async def packets(port: int, wish: dict[str, Any]) -> AsyncIterator[bytes]:
+async def packets(port: int, message: dict[str, Any]) -> AsyncIterator[bytes]:
     """Join a room as a page does; yield the answer (431 and JSON), then the messages (42 and JSON)."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=1 << 24)
     try:
@@ -132,7 +132,7 @@ async def packets(port: int, wish: dict[str, Any]) -> AsyncIterator[bytes]:
             elif data.startswith(b"1"):
                 return
             elif data.startswith(b"40"):
-                writer.write(masked("421" + json.dumps(["subscribe", wish])))
+                writer.write(masked("421" + json.dumps(["subscribe", message])))
             else:
                 yield data
     finally:

@@ -1,7 +1,7 @@
 """`python scripts/compare_models.py [FILE]`: report disagreements of the table of models with other publishers.
 
 FILE is litellm's `model_prices_and_context_window.json`. Without it the package `genai-prices` is asked, which comes
-with the development packages. Known disagreements are left out (`SETTLED`, with the reason) unless
+with the development packages. Known disagreements are left out (`EXPLAINED`, with the reason) unless
 `--all` is given. Nothing is fetched, and the application runs none of this: it helps to bring
 `scoring/models/table.py` up to date. Prices are US dollars per million tokens.
 """
@@ -48,7 +48,7 @@ NOT_FOR_IT = (
     r"(gpt-)?daybreak-\S+", "gpt-rosalind-discovery", "chat-latest",
 )  # fmt: skip
 # What begins a line that was looked into, on 2026-11-20, and why our figure stays.
-SETTLED: tuple[tuple[str, str], ...] = (
+EXPLAINED: tuple[tuple[str, str], ...] = (
     (
         r"(deepseek/)?deepseek-(flash|v4-flash|v4-pro) .*(input|cached|output)_price",
         "ours are those of the peak hours",
@@ -158,7 +158,7 @@ def disagreements(published: Iterable[Published]) -> Iterator[str]:
     for other in sorted(published, key=lambda p: p.name):
         ours = find_model(other.name)
         if not ours.known:
-            yield f"{other.name}: not in the table{_told(other)}"
+            yield f"{other.name}: not in the table{_known_fields(other)}"
             continue
         for field in FIELDS:
             said, have = getattr(other, field), getattr(ours, field)
@@ -166,9 +166,9 @@ def disagreements(published: Iterable[Published]) -> Iterator[str]:
                 yield f"{other.name} ({ours.name}): {field} is {_show(have)} here, {_show(said)} there"
 
 
-def settled(line: str) -> str | None:
+def explanation(line: str) -> str | None:
     """Return the reason why a disagreement stays, or None if it was not examined."""
-    return next((reason for pattern, reason in SETTLED if re.match(pattern, line)), None)
+    return next((reason for pattern, reason in EXPLAINED if re.match(pattern, line)), None)
 
 
 def _same(field: str, said: float, have: float | None, ours: ModelLimits) -> bool:
@@ -180,7 +180,7 @@ def _same(field: str, said: float, have: float | None, ours: ModelLimits) -> boo
     return any(abs(said - one) <= (TOLERANCE * one if field.endswith("limit") else 1e-9) for one in windows)
 
 
-def _told(other: Published) -> str:
+def _known_fields(other: Published) -> str:
     told = [
         f"{field} {_show(getattr(other, field))}" for field in FIELDS if getattr(other, field) is not None
     ]
@@ -216,7 +216,7 @@ def main(argv: list[str] | None = None) -> int:
     """Print the disagreements; return 1 if there are any, 2 if there is nothing to compare with."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("file", nargs="?", type=Path, help="litellm's model_prices_and_context_window.json")
-    parser.add_argument("--all", action="store_true", help="tell what was settled too, with the reason")
+    parser.add_argument("--all", action="store_true", help="tell what was explained too, with the reason")
     parser.add_argument("--only", default="", help="compare only models whose name contains this")
     args = parser.parse_args(argv)
     if args.file:
@@ -231,12 +231,12 @@ def main(argv: list[str] | None = None) -> int:
             return 2
         published = list(from_genai_prices(providers))
         makers = [provider.id for provider in providers for _ in provider.models]
-    found = [(line, settled(line)) for line in disagreements(p for p in published if args.only in p.name)]
+    found = [(line, explanation(line)) for line in disagreements(p for p in published if args.only in p.name)]
     lines = [line for line, reason in found if reason is None]
     for line, reason in found:
         if reason is None or args.all:
             print(line if reason is None else f"{line}  [{reason}]")
-    told = f"{len(lines)} disagreements over {len(published)} models, {len(found) - len(lines)} settled"
+    told = f"{len(lines)} disagreements over {len(published)} models, {len(found) - len(lines)} explained"
     others, names, most = left_out(makers)
     print(
         told,

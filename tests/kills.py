@@ -78,7 +78,7 @@ def _other(app: App, rng: random.Random, n: int) -> None:
         case 4:
             app.summarising.summarise("s")
         case 5:
-            app.store.settle()
+            app.store.maintain()
         case _:
             app.memory.add("memory", f"note {n}")
 

@@ -50,9 +50,10 @@ MAY_IMPORT: Mapping[str, tuple[str, ...]] = {
         *FACTS,
         "webapp.store",
         "webapp.agents",
+        "webapp.redaction",
         "webapp.bus",
     ),
-    # The gate knows of tokens only what a keyring promises; the keys of the store are one.
+    # The gate sees tokens only through the contract of an authenticator.
     "webapp.access": ("webapp.errors",),
     "webapp.access.tokens": (
         "webapp.access",
@@ -74,7 +75,7 @@ MAY_IMPORT: Mapping[str, tuple[str, ...]] = {
         "webapp.access.requests",
     ),
     # Another process of its own; it reads transcripts as the server does.
-    "webapp.sending": ("scoring.messages", "webapp.agents", "webapp.errors"),
+    "webapp.sending": ("webapp.agents", "webapp.redaction", "webapp.errors"),
     # The watcher's loop is an edge like these: files come in by it as requests do by the routes.
     "webapp.watcher": (*EDGE, "webapp.agents"),
     "webapp.client": (),

@@ -195,12 +195,12 @@ class Coppice:
         """Return the triggers of the next summary and the distance to them."""
         return self._get("status")
 
-    def plan(self, max_tokens: int | None = None, **wishes: Any) -> Json:
+    def plan(self, max_tokens: int | None = None, **fields: Any) -> Json:
         """Return what a prune would do, and why; stores nothing.
 
-        `wishes`: strategy, settings, spare, drop, shorten, compare, brief.
+        `fields`: strategy, settings, spare, drop, shorten, compare, brief.
         """
-        return self._post("plan", given(max_tokens=max_tokens, **wishes))
+        return self._post("plan", given(max_tokens=max_tokens, **fields))
 
     def prune(
         self, plan_id: str | None = None, *, max_tokens: int | None = None, strategy: str | None = None
@@ -210,8 +210,8 @@ class Coppice:
         Raises:
             ApiError: 409 if the session has changed since the plan was made.
         """
-        wish = given(plan_id=plan_id, max_tokens=max_tokens, strategy=strategy)
-        return self._post("prune", wish, seconds=WRITING_SECONDS)
+        body = given(plan_id=plan_id, max_tokens=max_tokens, strategy=strategy)
+        return self._post("prune", body, seconds=WRITING_SECONDS)
 
     def undo(self, n: int | None = None) -> Json:
         """Undo operation `n` and those after it; without `n`, the newest that can be undone.
@@ -331,12 +331,12 @@ class Coppice:
         path = f"/sessions/{self._quoted}/export"
         return self._answer("GET", path, query={"format": format} if format else None).content
 
-    def resume(self, **wishes: Any) -> Json:
+    def resume(self, **fields: Any) -> Json:
         """Write a pruned copy where the agent finds it; return the command that resumes from it.
 
-        `wishes`: prune, max_tokens.
+        `fields`: prune, max_tokens.
         """
-        return self._post("resume", wishes)
+        return self._post("resume", fields)
 
     def call(
         self, method: str, path: str, body: Json | None = None, query: Mapping[str, str | int] | None = None

@@ -69,7 +69,7 @@ class Watcher:
             self._live[path] = None
             self._ready.notify_all()
 
-    def settle(self, timeout_seconds: float = 30.0) -> bool:
+    def wait_until_idle(self, timeout_seconds: float = 30.0) -> bool:
         """Wait until scan and backlog are done and no file is being read; for tests."""
         if not self._scanned.wait(timeout_seconds):
             return False

@@ -26,7 +26,7 @@ from webapp.services.catalog.sessions import Sessions
 from webapp.services.catalog.status import Status
 from webapp.services.context.assembling import Context
 from webapp.services.context.memory import MemoryService
-from webapp.services.ingest.following import Following, Portions
+from webapp.services.ingest.following import Following, TranscriptAppender
 from webapp.services.ingest.ingest import Ingest
 from webapp.services.ingest.pushed import PushedSessions
 from webapp.services.planning.heaviest import Heavy
@@ -108,7 +108,7 @@ def build(config: Config, *, serves: bool = False) -> App:
     overflow = Overflow(environment, histories, summarising)
     automatic = Automatic(environment, histories, planning, prunes, covering, overflow)
     ingest = Ingest(environment, histories, automatic)
-    portions = Portions(environment, ingest)
+    appender = TranscriptAppender(environment, ingest)
     background = Background(environment, summarising, automatic)
     followed_calls = FollowedCalls(environment, sessions)
     return App(
@@ -118,7 +118,7 @@ def build(config: Config, *, serves: bool = False) -> App:
         environment=environment,
         histories=histories,
         ingest=ingest,
-        pushed=PushedSessions(environment, portions),
+        pushed=PushedSessions(environment, appender),
         sessions=sessions,
         messages=messages,
         heavy=Heavy(environment, planning),
@@ -151,7 +151,7 @@ def build(config: Config, *, serves: bool = False) -> App:
         webhooks=Webhooks(environment, webhook),
         calls=Calls(environment, ingest, followed_calls),
         proxy_scripts=ProxyScripts(environment, followed_calls),
-        following=Watcher(Following(environment, portions, config.watch, config.environment)),
+        following=Watcher(Following(environment, appender, config.watch, config.environment)),
     )
 
 

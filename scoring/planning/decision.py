@@ -16,7 +16,7 @@ from scoring.history import History
 from scoring.planning.changed_lines import changed_lines
 from scoring.planning.protection import ALWAYS, Protection
 from scoring.planning.score import Scores
-from scoring.planning.stages import are_wanted, run
+from scoring.planning.stages import any_enabled, run
 from scoring.planning.stages.contract import GONE, LESS, WHOLE
 from scoring.planning.strategies import Choice, Cover, Shortening, Task, Why
 from scoring.planning.strategies.contract import cut, mark_changed
@@ -81,7 +81,7 @@ class Decision:
 
         Returns the history with the reduced costs, for the strategies.
         """
-        if not are_wanted(settings):
+        if not any_enabled(settings):
             return self.history
         excess = sum([self.history.unit_tokens[head] for head in free]) - room
         staged = run(self.history, settings, free, self.protection.causes, excess, self.state)

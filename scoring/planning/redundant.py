@@ -41,7 +41,7 @@ def redundant_outputs(history: History, settings: Settings) -> Redundant:
     found = {
         (cut.position, cut.result): cut.name
         for stage in STAGES.values()
-        if stage.wanted(rules)
+        if stage.is_enabled(rules)
         for cut in stage.find(given)
         if cut.position in staged.shortened
     }

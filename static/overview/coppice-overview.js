@@ -12,7 +12,7 @@ import { html } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
 import { ReadingElement } from "../shared/reading-element.js";
 import { root } from "../shared/root.js";
-import { options } from "../shared/session-parts.js";
+import { optionElements } from "../shared/session-parts.js";
 import { live } from "../shared/socket.js";
 import { toast, toastError } from "../shared/toast.js";
 import { title } from "../shared/words.js";
@@ -200,7 +200,7 @@ export class CoppiceOverview extends ReadingElement {
     /** @param {"project" | "user" | "host"} of @param {[value: string, label: string][]} names */
     const list = (of, names) =>
       names.length > 0 &&
-      html`<select name=${of} aria-label=${title(of)}>${options(
+      html`<select name=${of} aria-label=${title(of)}>${optionElements(
         [["", `All ${of}s`], ...names],
         this.#choice[of],
       )}</select>`;

@@ -10,7 +10,7 @@ import { html } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
 import { ReadingElement } from "../shared/reading-element.js";
 import { pageOf, titleOf } from "../shared/session-facts.js";
-import { options } from "../shared/session-parts.js";
+import { optionElements } from "../shared/session-parts.js";
 import { agoTime } from "../shared/times.js";
 import { toastError } from "../shared/toast.js";
 import { title } from "../shared/words.js";
@@ -120,8 +120,8 @@ export class CoppiceSearch extends ReadingElement {
         <span class="muted" role="status">${this.#hits && `${counted(hits.length, "message")}${more}`}</span>
       </div>
       <div class="toolbar search-limits" role="group" aria-label="Limit the search">
-        <select name="session" aria-label="Session">${options(sessions, session)}</select>
-        <select name="role" aria-label="Role">${options(ROLES, role)}</select>
+        <select name="session" aria-label="Session">${optionElements(sessions, session)}</select>
+        <select name="role" aria-label="Role">${optionElements(ROLES, role)}</select>
         <input type="text" name="tool" .value=${tool} placeholder="All tools" aria-label="Tool"
           spellcheck="false" autocomplete="off">
         <label class="muted small">from <input type="date" name="since" .value=${since}></label>

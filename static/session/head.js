@@ -7,7 +7,7 @@ import { icon } from "../shared/icons.js";
 import { problem } from "../shared/problem.js";
 import { root } from "../shared/root.js";
 import { gaugeOf, mainGauge, pageOf, titleOf } from "../shared/session-facts.js";
-import { estimated, options, stateIcon, tokenCount } from "../shared/session-parts.js";
+import { estimated, optionElements, stateIcon, tokenCount } from "../shared/session-parts.js";
 import { typeName, typeReason } from "../shared/task-types.js";
 import {
   certaintyReason,
@@ -122,7 +122,7 @@ function moreMenu(session) {
       <div class="field">
         <label for="own-strategy">Strategy</label>
         <select id="own-strategy" name="own_strategy">
-          ${options([["", byDefault], ...choiceOptions("strategy")], strategy.own ?? "")}
+          ${optionElements([["", byDefault], ...choiceOptions("strategy")], strategy.own ?? "")}
         </select>
       </div>
       <div class="field">
@@ -168,7 +168,7 @@ function windowChoice({ limit, window_kind, over_limit }, id) {
     .map((size) => /** @type {const} */ ([String(size), `${number(size)} tokens`]));
   const found = own ? "As detected" : `As detected: ${number(limit)} tokens`;
   return html`<select id=${id} name="own_window">
-    ${options([["", found], ...choices], own ? String(limit) : "")}
+    ${optionElements([["", found], ...choices], own ? String(limit) : "")}
   </select>`;
 }
 
@@ -263,7 +263,7 @@ function typeLine(session) {
   return html`<div class="type-line">
     <label for="task-type">Counts as</label>
     <select id="task-type" name="task_type">
-      ${options([["", byDefault], ...choiceOptions("task_type")], own ? setting : "")}
+      ${optionElements([["", byDefault], ...choiceOptions("task_type")], own ? setting : "")}
     </select>
     <p class="plain">${typeReason(session)}</p>
   </div>`;

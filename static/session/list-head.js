@@ -3,7 +3,7 @@ import * as address from "../shared/address.js";
 import { number } from "../shared/format.js";
 import { html } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
-import { options } from "../shared/session-parts.js";
+import { optionElements } from "../shared/session-parts.js";
 import { title } from "../shared/words.js";
 
 /** The messages that a list shows; `from` and `to` are the numbers of its first and last message, empty
@@ -91,9 +91,9 @@ export function listHead(query, counts, tools) {
     <div class="list-tools">
       <input type="search" name="q" .value=${query.q} placeholder="Find" aria-label="Find in messages"
         autocomplete="off" spellcheck="false">
-      <select name="tool" aria-label="Tool">${options(choices, query.tool)}</select>
-      <select name="role" aria-label="Role">${options(ROLES, query.role)}</select>
-      <select name="sort" aria-label="Sort">${options(SORTS, query.sort)}</select>
+      <select name="tool" aria-label="Tool">${optionElements(choices, query.tool)}</select>
+      <select name="role" aria-label="Role">${optionElements(ROLES, query.role)}</select>
+      <select name="sort" aria-label="Sort">${optionElements(SORTS, query.sort)}</select>
     </div>
   </header>`;
 }

@@ -18,11 +18,11 @@ import {
   doesSomething,
   foldsOf,
   NO_TRIAL,
+  optionsOf,
   planRequest,
   planVerb,
   sinceSentence,
   trialOf,
-  wishOf,
 } from "./plan.js";
 import { chosen, planBody, planTitle } from "./plan-view.js";
 import { enter, toSave, withoutOwn } from "./tuning.js";
@@ -44,8 +44,8 @@ export class PlanPanel extends CoppiceElement {
   /** Milliseconds until a plan that became stale is made again. */
   #pause = CALM_MS;
   #choices = new Choices();
-  /** @type {import("./plan.js").Wish} */
-  #wish = {};
+  /** @type {import("./plan.js").PlanOptions} */
+  #options = {};
   #busy = false;
   /** True when settings or limits changed after the plan was made. */
   #outdated = false;
@@ -89,7 +89,7 @@ export class PlanPanel extends CoppiceElement {
 
   /** Makes a plan that cuts to so many tokens, whatever was chosen before. @param {number} tokens */
   aimAt(tokens) {
-    this.#wish = { max_tokens: tokens };
+    this.#options = { max_tokens: tokens };
     this.#keep(address.write);
     this.plan();
   }
@@ -121,9 +121,9 @@ export class PlanPanel extends CoppiceElement {
         this.#choose(() => this.#choices.spare({ id: dataset.id ?? "", number: Number(dataset.number) })),
       forget: ({ dataset }) => this.#choose(() => this.#choices.forget(dataset.id ?? "")),
       "forget-all": ({ dataset: { kind } }) => this.#choose(() => this.#choices.forgetAll(kind)),
-      "also-prune": () => this.#wishFor({ ...this.#wish, max_tokens: this.#session?.aim_tokens }),
-      "wish-reset": () => this.#wishFor({}),
-      "save-session": () => this.#save("Saved for this session.", () => this.#patch(toSave(this.#wish))),
+      "also-prune": () => this.#wishFor({ ...this.#options, max_tokens: this.#session?.aim_tokens }),
+      "options-reset": () => this.#wishFor({}),
+      "save-session": () => this.#save("Saved for this session.", () => this.#patch(toSave(this.#options))),
       "save-all": () => this.#save("Saved for all sessions.", () => this.#saveForAll()),
       "follow-all": () =>
         this.#save("This session uses the settings of all sessions.", () =>
@@ -158,29 +158,29 @@ export class PlanPanel extends CoppiceElement {
     this.requestUpdate();
   }
 
-  /** @param {import("./plan.js").Wish} wish */
-  #wishFor(wish) {
-    this.#wish = wish;
+  /** @param {import("./plan.js").PlanOptions} options */
+  #wishFor(options) {
+    this.#options = options;
     this.#keep(address.step);
     this.plan();
   }
 
   /** Writes what is tried and the open folds into the address. @param {typeof address.write} keep */
   #keep(keep) {
-    keep(trialOf(this.#wish, this.#folds), NO_TRIAL);
+    keep(trialOf(this.#options, this.#folds), NO_TRIAL);
   }
 
   #recall() {
     const trial = address.read(location.search, NO_TRIAL);
-    this.#wish = wishOf(trial);
+    this.#options = optionsOf(trial);
     this.#folds = foldsOf(trial);
   }
 
   /** Shows what the address tries, with a new plan where the plan shown tries something else. */
   recall() {
-    const before = JSON.stringify(this.#wish);
+    const before = JSON.stringify(this.#options);
     this.#recall();
-    if (JSON.stringify(this.#wish) !== before) this.plan();
+    if (JSON.stringify(this.#options) !== before) this.plan();
     else this.requestUpdate();
   }
 
@@ -197,11 +197,11 @@ export class PlanPanel extends CoppiceElement {
     if (field.name === "aim") {
       const share = Number(field.value);
       if (!(share > 0) || share > 100) return;
-      this.#wish.max_tokens = Math.round((limit * share) / 100);
+      this.#options.max_tokens = Math.round((limit * share) / 100);
     } else if (field.name === "strategy") {
-      this.#wish.strategy = field.value;
+      this.#options.strategy = field.value;
       this.#keep(address.step);
-    } else if (!this.#plan || !enter(this.#wish, this.#plan, field)) return;
+    } else if (!this.#plan || !enter(this.#options, this.#plan, field)) return;
     this.requestUpdate();
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => {
@@ -216,7 +216,7 @@ export class PlanPanel extends CoppiceElement {
     try {
       await saving();
       toast(done);
-      this.#wishFor({ max_tokens: this.#wish.max_tokens });
+      this.#wishFor({ max_tokens: this.#options.max_tokens });
     } catch (error) {
       toastError(error, "Could not save");
     }
@@ -229,7 +229,7 @@ export class PlanPanel extends CoppiceElement {
 
   /** Saves for all sessions; this one follows them from then on. */
   async #saveForAll() {
-    await api.saveSettings(toSave(this.#wish));
+    await api.saveSettings(toSave(this.#options));
     const own = this.#plan ? withoutOwn(this.#plan) : {};
     if (Object.keys(own).length > 0) await this.#patch(own);
   }
@@ -250,7 +250,7 @@ export class PlanPanel extends CoppiceElement {
   /** True while the fields ask for another plan than the one shown. */
   get #isAhead() {
     const session = this.#session;
-    return session && JSON.stringify(planRequest(this.#wish, this.#choices, session)) !== this.#request;
+    return session && JSON.stringify(planRequest(this.#options, this.#choices, session)) !== this.#request;
   }
 
   /** Makes a plan for the session as it is now. @param {string | null} [note] */
@@ -266,7 +266,7 @@ export class PlanPanel extends CoppiceElement {
     this.#held = this.#outdated = false;
     this.requestUpdate();
     try {
-      const request = planRequest(this.#wish, this.#choices, session);
+      const request = planRequest(this.#options, this.#choices, session);
       const plan = await api.plan(session.id, request, mine.signal);
       if (mine.signal.aborted) return;
       this.#plan = plan;
@@ -312,7 +312,7 @@ export class PlanPanel extends CoppiceElement {
       const applied = await api.prune(plan.session_id, { plan_id: plan.plan_id });
       this.#note = null;
       for (const id of ids) this.#choices.forget(id);
-      this.#wish = {};
+      this.#options = {};
       this.#plan = null;
       this.#busy = false;
       this.emit("pruned", { applied });
@@ -327,7 +327,7 @@ export class PlanPanel extends CoppiceElement {
   view() {
     const [plan, session] = [this.#plan, this.#session];
     if (!session) return nothing;
-    const alone = this.#choices.takes && this.#wish.max_tokens === undefined;
+    const alone = this.#choices.takes && this.#options.max_tokens === undefined;
     return html`<div class="panel-body">
         <h2 class="plan-title" tabindex="-1">${planTitle(plan, session, alone)}</h2>
         ${this.#error && problem("No plan", this.#error, "plan-again")} ${this.#remark(session)}
@@ -338,13 +338,13 @@ export class PlanPanel extends CoppiceElement {
 
   /** @param {Api.Plan} plan @param {Api.Session} session */
   #body(plan, session) {
-    return planBody({ plan, session, choices: this.#choices, wish: this.#wish, ...this.#folds });
+    return planBody({ plan, session, choices: this.#choices, options: this.#options, ...this.#folds });
   }
 
   /** @param {Api.Session} session */
   #withoutPlan(session) {
     return this.#error
-      ? chosen({ session, choices: this.#choices, wish: this.#wish })
+      ? chosen({ session, choices: this.#choices, options: this.#options })
       : html`<p class="muted pad">Planning…</p>`;
   }
 

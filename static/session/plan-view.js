@@ -3,7 +3,7 @@
 import { counted, money, number, percentSet, sentence } from "../shared/format.js";
 import { html } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
-import { options, planBar, tokenCount } from "../shared/session-parts.js";
+import { optionElements, planBar, tokenCount } from "../shared/session-parts.js";
 import { choiceOptions } from "../shared/words.js";
 import { KINDS } from "./choices.js";
 import { panelText, rowTokens } from "./message-row.js";
@@ -11,7 +11,7 @@ import { aimOf, paysBack, rowsByCause } from "./plan.js";
 import { toSave, tuning } from "./tuning.js";
 
 /** @typedef {import("./choices.js").Choices} Choices */
-/** @typedef {{ plan: Api.Plan, session: Api.Session, choices: Choices, wish: import("./plan.js").Wish } &
+/** @typedef {{ plan: Api.Plan, session: Api.Session, choices: Choices, options: import("./plan.js").PlanOptions } &
  * import("./plan.js").Folds} PlanView */
 
 const SHOWN_ROWS = 40;
@@ -54,11 +54,11 @@ function overBudget({ message, usable, emergency }) {
 }
 
 /** The reader's choices, each with a button that removes it.
- * @param {Pick<PlanView, "choices" | "wish" | "session">} view */
-export function chosen({ choices, wish, session }) {
+ * @param {Pick<PlanView, "choices" | "options" | "session">} view */
+export function chosen({ choices, options, session }) {
   const kinds = KINDS.filter(([kind]) => choices.of(kind).length > 0);
   if (kinds.length === 0) return "";
-  const alone = choices.takes && wish.max_tokens === undefined;
+  const alone = choices.takes && options.max_tokens === undefined;
   const aim = percentSet(session.aim_percent);
   /** @param {typeof KINDS[number]} kind */
   const one = ([kind, label]) => html`<div>
@@ -180,10 +180,10 @@ function bill({ cache, removed_count, shortened_count }, certainty) {
 }
 
 /** @param {PlanView} view */
-function whatIf({ plan, session, wish }) {
-  const aim = Math.min(100, aimOf(wish.max_tokens ?? plan.max_tokens, session));
-  const strategy = wish.strategy ?? plan.strategy;
-  const changed = wish.max_tokens !== undefined || Object.keys(toSave(wish)).length > 0;
+function whatIf({ plan, session, options }) {
+  const aim = Math.min(100, aimOf(options.max_tokens ?? plan.max_tokens, session));
+  const strategy = options.strategy ?? plan.strategy;
+  const changed = options.max_tokens !== undefined || Object.keys(toSave(options)).length > 0;
   return html`<fieldset class="what-if">
     <legend>What if</legend>
     <label for="plan-aim">Cut to</label>
@@ -191,7 +191,7 @@ function whatIf({ plan, session, wish }) {
       aria-valuetext=${percentSet(aim)}>
     <output class="num">${percentSet(aim)}</output>
     <label for="plan-strategy">Strategy</label>
-    <select id="plan-strategy" name="strategy">${options(choiceOptions("strategy"), strategy)}</select>
-    ${changed && html`<button class="small" data-act="wish-reset">Reset</button>`}
+    <select id="plan-strategy" name="strategy">${optionElements(choiceOptions("strategy"), strategy)}</select>
+    ${changed && html`<button class="small" data-act="options-reset">Reset</button>`}
   </fieldset>`;
 }

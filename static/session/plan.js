@@ -8,7 +8,7 @@ import { tried } from "./tuning.js";
 /** Values that the reader tries instead of the settings; `weights_of` is the task type to which the weights
  * belong.
  * @typedef {{ max_tokens?: number, strategy?: string, weights?: Record<string, number>,
- * weights_of?: string | null, fresh_tail?: number }} Wish */
+ * weights_of?: string | null, fresh_tail?: number }} PlanOptions */
 
 /** The label of the button that applies a plan: "Prune 42 messages". @param {Api.Plan} plan */
 export function planVerb(plan) {
@@ -32,15 +32,15 @@ export function doesSomething(plan) {
 }
 
 /** The request for a plan. With chosen messages and no aim, only these are removed: the budget has room for
- * the rest, even if the session has grown meanwhile. @param {Wish} wish
+ * the rest, even if the session has grown meanwhile. @param {PlanOptions} options
  * @param {import("./choices.js").Choices} choices @param {Api.Session} session */
-export function planRequest(wish, choices, session) {
+export function planRequest(options, choices, session) {
   const plenty = Math.max(session.limit, 2 * session.pruned.tokens);
-  const alone = choices.takes && wish.max_tokens === undefined;
-  const { weights, weights_of, fresh_tail, ...named } = wish;
-  const settings = tried(wish);
+  const alone = choices.takes && options.max_tokens === undefined;
+  const { weights, weights_of, fresh_tail, ...named } = options;
+  const settings = tried(options);
   const tunes = Object.keys(settings).length > 0;
-  const compares = tunes || wish.strategy !== undefined;
+  const compares = tunes || options.strategy !== undefined;
   const tries = { ...(tunes ? { settings } : {}), ...(compares ? { compare: true } : {}) };
   return { ...named, ...tries, ...(alone ? { max_tokens: plenty } : {}), ...choices.request() };
 }
@@ -86,7 +86,7 @@ export const NO_TRIAL = {
   weighing: "",
 };
 
-/** @param {Wish} wish @param {Folds} folds @returns {typeof NO_TRIAL} */
+/** @param {PlanOptions} options @param {Folds} folds @returns {typeof NO_TRIAL} */
 export function trialOf({ max_tokens, strategy, fresh_tail, weights, weights_of }, folds) {
   return {
     cut: String(max_tokens ?? ""),
@@ -103,8 +103,8 @@ export function trialOf({ max_tokens, strategy, fresh_tail, weights, weights_of 
 }
 
 /** The values that an address tries; those that cannot be planned with are ignored.
- * @param {typeof NO_TRIAL} trial @returns {Wish} */
-export function wishOf({ cut, strategy, tail, weights, weights_of }) {
+ * @param {typeof NO_TRIAL} trial @returns {PlanOptions} */
+export function optionsOf({ cut, strategy, tail, weights, weights_of }) {
   const weighed = [...weights.matchAll(/(?<=^|,)(\w+):(\d{1,3}(?:\.\d+)?)(?=,|$)/g)];
   const known = choicesOf("strategy").some(({ name }) => name === strategy);
   return {

@@ -4,7 +4,7 @@ import { html, kept } from "../shared/html.js";
 import { signalSwatch } from "../shared/session-parts.js";
 import { title, weightsReadBy } from "../shared/words.js";
 
-/** @typedef {import("./plan.js").Wish} Wish */
+/** @typedef {import("./plan.js").PlanOptions} PlanOptions */
 
 /** The strategies that use the weights of signals. */
 const WEIGHING = ["foresight", "score"];
@@ -12,50 +12,53 @@ const WEIGHING = ["foresight", "score"];
 const TRIED = ["strategy", "weights", "fresh_tail", "task_types"];
 const MOST_TAIL = 10_000;
 
-/** The settings that a wish tries besides the strategy. @param {Wish} wish
+/** The settings that the options try besides the strategy. @param {PlanOptions} options
  * @returns {Record<string, unknown>} */
 export function tried({ weights, weights_of, fresh_tail }) {
   const weighed = weights && (weights_of ? { task_types: { [weights_of]: { weights } } } : { weights });
   return { ...weighed, ...(fresh_tail === undefined ? {} : { fresh_tail }) };
 }
 
-/** The settings to save of a wish. @param {Wish} wish @returns {Record<string, unknown>} */
-export const toSave = (wish) => ({ ...(wish.strategy ? { strategy: wish.strategy } : {}), ...tried(wish) });
+/** The settings to save of the options. @param {PlanOptions} options @returns {Record<string, unknown>} */
+export const toSave = (options) => ({
+  ...(options.strategy ? { strategy: options.strategy } : {}),
+  ...tried(options),
+});
 
 /** Changes that remove the session's own values of the settings tried here.
  * @param {Api.Plan} plan @returns {Record<string, null>} */
 export const withoutOwn = ({ own_settings }) =>
   Object.fromEntries(own_settings.filter((name) => TRIED.includes(name)).map((name) => [name, null]));
 
-/** Stores a field's value in a wish. Returns false for an unusable value.
- * @param {Wish} wish @param {Api.Plan} plan @param {HTMLInputElement} field */
-export function enter(wish, plan, { name, value }) {
+/** Stores a field's value in the options. Returns false for an unusable value.
+ * @param {PlanOptions} options @param {Api.Plan} plan @param {HTMLInputElement} field */
+export function enter(options, plan, { name, value }) {
   const number = Number(value);
   if (name === "fresh_tail") {
     if (value === "" || !Number.isInteger(number) || number < 0 || number > MOST_TAIL) return false;
-    wish.fresh_tail = number;
+    options.fresh_tail = number;
     return true;
   }
   const signal = name.replace("weight.", "");
   if (!(signal in plan.weights)) return false;
-  wish.weights = { ...plan.weights, ...wish.weights, [signal]: number };
-  wish.weights_of = plan.weights_of;
+  options.weights = { ...plan.weights, ...options.weights, [signal]: number };
+  options.weights_of = plan.weights_of;
   return true;
 }
 
 /** The fold with the weights and the tail, and the buttons that save what is tried.
- * @param {{ plan: Api.Plan, wish: Wish, weighing: boolean }} view */
-export function tuning({ plan, wish, weighing: open }) {
-  const changes = Object.keys(toSave(wish)).length > 0;
+ * @param {{ plan: Api.Plan, options: PlanOptions, weighing: boolean }} view */
+export function tuning({ plan, options, weighing: open }) {
+  const changes = Object.keys(toSave(options)).length > 0;
   const own = Object.keys(withoutOwn(plan)).length > 0;
   return html`<section class="tuning" aria-label="Weights and tail">
     <details ?open=${open}>
       <summary>Weights and tail</summary>
       <div class="tuning-fields">
-        ${weighing(plan, wish)}
+        ${weighing(plan, options)}
         <label for="plan-tail">Fresh tail <small class="muted">newest messages that stay</small></label>
         <input id="plan-tail" type="number" name="fresh_tail" min="0" max=${MOST_TAIL} step="1"
-          .value=${kept(wish.fresh_tail ?? plan.fresh_tail)}>
+          .value=${kept(options.fresh_tail ?? plan.fresh_tail)}>
       </div>
     </details>
     ${changes && saving(plan)}
@@ -63,13 +66,13 @@ export function tuning({ plan, wish, weighing: open }) {
   </section>`;
 }
 
-/** A slider for each signal, if the strategy uses them. @param {Api.Plan} plan @param {Wish} wish */
-function weighing(plan, wish) {
-  const strategy = wish.strategy ?? plan.strategy;
+/** A slider for each signal, if the strategy uses them. @param {Api.Plan} plan @param {PlanOptions} options */
+function weighing(plan, options) {
+  const strategy = options.strategy ?? plan.strategy;
   if (!WEIGHING.includes(strategy)) return html`<p class="small muted">${weightsReadBy(strategy)}</p>`;
   /** @param {[name: string, weight: number]} signal @param {number} i */
   const row = ([name, saved], i) => {
-    const weight = wish.weights?.[name] ?? saved;
+    const weight = options.weights?.[name] ?? saved;
     return html`<div class="tuning-weight">
       <label for="plan-weight-${name}">${signalSwatch(i)}${title(name)}</label>
       <input id="plan-weight-${name}" type="range" name="weight.${name}" min="0" max="100" step="1"

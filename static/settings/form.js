@@ -3,7 +3,7 @@
 import { decimal, sentence } from "../shared/format.js";
 import { html, kept, nothing } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
-import { options, signalColour, signalSwatch } from "../shared/session-parts.js";
+import { optionElements, signalColour, signalSwatch } from "../shared/session-parts.js";
 import { ALL } from "../shared/task-types.js";
 import { choiceOptions, strategyName, title, weightsReadBy } from "../shared/words.js";
 import { SECTIONS } from "./fields.js";
@@ -204,7 +204,7 @@ function fieldRow(form, [name, label, unit, help]) {
   const words = typeof value === "string" || Array.isArray(value);
   const text = Array.isArray(value) ? value.join(", ") : value;
   const field = choices.length
-    ? html`<select id="set-${name}" name=${name}>${options(choices, value)}</select>`
+    ? html`<select id="set-${name}" name=${name}>${optionElements(choices, value)}</select>`
     : words
       ? html`<input id="set-${name}" type="text" name=${name} .value=${kept(text)}>`
       : numberField(form, name, label, name, `set-${name}`);

@@ -1,7 +1,7 @@
 // The part of the settings form about task types: how a session gets its type, and the choice of the type
 // whose weights are shown.
 import { html } from "../shared/html.js";
-import { options } from "../shared/session-parts.js";
+import { optionElements } from "../shared/session-parts.js";
 import { ALL, AUTO } from "../shared/task-types.js";
 import { choiceOptions, choicesOf, strategyName, title } from "../shared/words.js";
 import { faultAt, valueAt } from "./values.js";
@@ -42,7 +42,7 @@ export function typesSection(form) {
         <label class="setting-name" for="set-task_type">A session counts as</label>
         <span class="setting-value"
           ><select id="set-task_type" name="task_type"
-            >${options(choiceOptions("task_type"), form.settings.task_type)}</select></span>
+            >${optionElements(choiceOptions("task_type"), form.settings.task_type)}</select></span>
         <p class="muted small">A session's page says its type and why, and can choose another.</p>
         ${fault && html`<p class="fault small" id="fault-task_type">${fault}</p>`}
       </div>

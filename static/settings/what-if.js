@@ -12,7 +12,7 @@ import { icon } from "../shared/icons.js";
 import { whatItDoes } from "../shared/prune-words.js";
 import { ReadingElement } from "../shared/reading-element.js";
 import { mainGauge, titleOf } from "../shared/session-facts.js";
-import { options, planBar } from "../shared/session-parts.js";
+import { optionElements, planBar } from "../shared/session-parts.js";
 import { typeName, typeReason, typeUnder } from "../shared/task-types.js";
 import { fateName, plainReason } from "../shared/words.js";
 import { aimShare, CUTS, compared, firstCut, ranked, swapped, tokensAt } from "./swaps.js";
@@ -128,13 +128,13 @@ export class WhatIf extends ReadingElement {
         this.#saved = await api.plan(session.id, { max_tokens, brief: !wanted }, signal);
         this.#savedInBrief = !wanted;
       }
-      const wish = { settings: { ...wanted }, compare: true };
-      this.#tried = wanted ? await api.plan(session.id, { ...wish, max_tokens }, signal) : null;
+      const body = { settings: { ...wanted }, compare: true };
+      this.#tried = wanted ? await api.plan(session.id, { ...body, max_tokens }, signal) : null;
       if (signal.aborted) return;
       this.emit("faults", []);
       this.#busy = false;
       this.requestUpdate();
-      if (wanted) await this.#readDepths(session, wish, signal);
+      if (wanted) await this.#readDepths(session, body, signal);
     } catch (error) {
       if (signal.aborted) return;
       this.#tried = null;
@@ -145,12 +145,12 @@ export class WhatIf extends ReadingElement {
     }
   }
 
-  /** @param {Api.Session} session @param {Api.PlanBody} wish @param {AbortSignal} signal */
-  async #readDepths(session, wish, signal) {
+  /** @param {Api.Session} session @param {Api.PlanBody} body @param {AbortSignal} signal */
+  async #readDepths(session, body, signal) {
     this.#depths.clear();
     for (const cut of CUTS) {
       const max_tokens = tokensAt(session, cut);
-      const plan = await api.plan(session.id, { ...wish, max_tokens, brief: true }, signal);
+      const plan = await api.plan(session.id, { ...body, max_tokens, brief: true }, signal);
       if (signal.aborted) return;
       this.#depths.set(cut, plan.changed ?? 0);
       this.requestUpdate();
@@ -176,7 +176,7 @@ export class WhatIf extends ReadingElement {
     );
     return html`<div class="pad what-if-body">
       <label class="small muted" for="what-if-session">On the session</label>
-      <select id="what-if-session">${options(choices, session.id)}</select>
+      <select id="what-if-session">${optionElements(choices, session.id)}</select>
       <p class="small muted">
         Counts as <b>${typeName(typeUnder(session, this.#settings))}</b>.
         ${typeReason(session, this.#settings)}

@@ -100,11 +100,11 @@ export function apiAt(base = root, token = "") {
     /** Does one of pin, unpin, drop, drop-first and restore. @param {string} id @param {string} message
      * @param {string} act @returns {Promise<Api.Applied>} */
     act: (id, message, act) => post(`${messageAt(id, message)}/${act}`),
-    /** @param {string} id @param {Api.PlanBody} wish @param {AbortSignal} [signal]
+    /** @param {string} id @param {Api.PlanBody} body @param {AbortSignal} [signal]
      * @returns {Promise<Api.Plan>} */
-    plan: (id, wish, signal) => post(`${at(id)}/plan`, wish, signal),
-    /** @param {string} id @param {Api.PruneBody} wish @returns {Promise<Api.Applied>} */
-    prune: (id, wish) => post(`${at(id)}/prune`, wish),
+    plan: (id, body, signal) => post(`${at(id)}/plan`, body, signal),
+    /** @param {string} id @param {Api.PruneBody} body @returns {Promise<Api.Applied>} */
+    prune: (id, body) => post(`${at(id)}/prune`, body),
     /** Shortens a context to the usable size, protected messages too. @param {string} id
      * @returns {Promise<Api.Relieved>} */
     relieve: (id) => post(`${at(id)}/overflow`, { reported: false }),
@@ -144,8 +144,8 @@ export function apiAt(base = root, token = "") {
     /** @param {{ q: string, session?: string, role?: string, tool?: string, since?: string, until?: string,
      * after?: number | null }} query @param {AbortSignal} [signal] @returns {Promise<Api.Results>} */
     search: (query, signal) => get(`/search${queryOf(query)}`, signal),
-    /** @param {string} id @param {Api.ResumeBody} wish @returns {Promise<Api.Resumed>} */
-    resume: (id, wish) => post(`${at(id)}/resume`, wish),
+    /** @param {string} id @param {Api.ResumeBody} body @returns {Promise<Api.Resumed>} */
+    resume: (id, body) => post(`${at(id)}/resume`, body),
     /** @returns {Promise<Api.SettingsDoc>} */
     settings: () => get("/settings"),
     /** @param {unknown} settings @returns {Promise<Api.SettingsDoc>} */

@@ -35,7 +35,7 @@ export class Reader {
     return this.#life.signal;
   }
 
-  /** Reads soon; settles with a request that begins after this call. @returns {Promise<void>} */
+  /** Reads soon; resolves with a request that begins after this call. @returns {Promise<void>} */
   ask() {
     this.#next ??= this.#soon(this.signal);
     return this.#next;

@@ -38,7 +38,7 @@ export class ReadingElement extends CoppiceElement {
     });
   }
 
-  /** Reads again soon; settles when that is done. */
+  /** Reads again soon; resolves when that is done. */
   refresh() {
     return this.reader.ask();
   }

@@ -43,7 +43,7 @@ export const signalSwatch = (i) =>
 
 /** The options of a <select>. @param {(readonly [value: string, label: string])[]} choices
  * @param {unknown} chosen */
-export const options = (choices, chosen) =>
+export const optionElements = (choices, chosen) =>
   choices.map(
     ([value, label]) => html`<option value=${value} .selected=${value === chosen}>${label}</option>`,
   );

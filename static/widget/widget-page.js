@@ -8,7 +8,7 @@ import { html } from "../shared/html.js";
 import { ReadingElement } from "../shared/reading-element.js";
 import { root } from "../shared/root.js";
 import { titleOf } from "../shared/session-facts.js";
-import { options } from "../shared/session-parts.js";
+import { optionElements } from "../shared/session-parts.js";
 
 const SHOWN_SESSIONS = 200;
 const ALLOWING = "coppice serve --allow-origin https://wiki.example";
@@ -67,7 +67,7 @@ export class WidgetPage extends ReadingElement {
     /** @type {[string, string][]} */
     const choices = sessions.map((session) => [session.id, titleOf(session)]);
     return html`<div class="toolbar">
-        <select aria-label="Session">${options(choices, this.#chosen)}</select>
+        <select aria-label="Session">${optionElements(choices, this.#chosen)}</select>
       </div>
       <context-manager-widget session=${this.#chosen}></context-manager-widget>
       <h2>On another site</h2>

@@ -133,6 +133,6 @@ def proxied(server: Server, messages: int) -> str:
             answer=json.dumps({**document, "usage": usage, "id": f"c{number}"}), whole=True,
             at=now_ms(), applied="", reason="", subscription=False,
         )  # fmt: skip
-        server.app.calls.take(call)
+        server.app.calls.receive(call)
         said.append(answer)
     return "proxy-shop"

@@ -14,11 +14,11 @@ from scoring.models import find_model
 from scripts.compare_models import (
     Published,
     disagreements,
+    explanation,
     from_genai_prices,
     from_litellm,
     left_out,
     main,
-    settled,
 )
 
 OPUS = find_model("claude-opus-4-5")
@@ -66,7 +66,7 @@ class TestWhatIsSettled:
         )
         published = list(from_genai_prices(data.providers, date(2026, 11, 20)))
         assert len(published) > 100
-        assert [line for line in disagreements(published) if settled(line) is None] == []
+        assert [line for line in disagreements(published) if explanation(line) is None] == []
 
     def test_is_told_on_request_with_its_reason(
         self, tmp_path: Path, capsys: pytest.CaptureFixture[str]

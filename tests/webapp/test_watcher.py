@@ -11,7 +11,7 @@ import pytest
 
 from tests.waiting import PATIENCE
 from tests.webapp.services.ingest.test_following import NAME, Place, row
-from webapp.agents.reading.readers import PORTION_RECORDS
+from webapp.agents.reading.readers import CHUNK_RECORDS
 from webapp.app import App
 from webapp.events import MessagesAppended, ProblemReported
 from webapp.watcher import Watcher
@@ -47,7 +47,7 @@ class TestWatcher:
         place.write(row(0))
         watcher = place.app.following
         watcher.start()
-        assert watcher.settle()
+        assert watcher.wait_until_idle()
         assert place.texts() == ["hello 0"]
         came = when(place.app, MessagesAppended)
         place.write(row(1))
@@ -71,7 +71,7 @@ class TestWatcher:
         )
         told = when(place.app, ProblemReported)
         place.app.following.start()
-        assert place.app.following.settle()
+        assert place.app.following.wait_until_idle()
         assert told.is_set()
         assert place.texts() == ["hello 0"]
 
@@ -86,12 +86,12 @@ class TestWatcher:
         assert not watcher.running
         place.write(row(0))
         watcher.start()
-        assert watcher.settle()
+        assert watcher.wait_until_idle()
         assert place.texts() == ["hello 0"]
 
     def test_stops_in_the_middle_of_a_file(self, place: Place) -> None:
         """Its threads end when it stops, and the rest is read after the next start."""
-        place.write(*map(row, range(3 * PORTION_RECORDS)))
+        place.write(*map(row, range(3 * CHUNK_RECORDS)))
         came, go_on = Event(), Event()
 
         def hold(event: Any) -> None:
@@ -110,10 +110,10 @@ class TestWatcher:
         go_on.set()
         stopping.join()
         assert not [thread.name for thread in threads if thread.is_alive()]
-        assert 0 < place.app.sessions.get(NAME).messages <= PORTION_RECORDS
+        assert 0 < place.app.sessions.get(NAME).messages <= CHUNK_RECORDS
         watcher.start()
-        assert watcher.settle()
-        assert place.app.sessions.get(NAME).messages == 3 * PORTION_RECORDS
+        assert watcher.wait_until_idle()
+        assert place.app.sessions.get(NAME).messages == 3 * CHUNK_RECORDS
 
     def test_follows_folders_that_appear_later(self, tmp_path: Path) -> None:
         """An agent that is installed while we run."""
@@ -121,7 +121,7 @@ class TestWatcher:
         place.file.parent.rmdir()
         place.file.parent.parent.rmdir()
         place.app.following.start()
-        assert place.app.following.settle()
+        assert place.app.following.wait_until_idle()
         came = when(place.app, MessagesAppended)
         place.file.parent.mkdir(parents=True)
         place.write(row(0))

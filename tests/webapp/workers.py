@@ -50,8 +50,8 @@ class Visitor:
 
     def joins(self, room: str, revision: int | None = None) -> dict[str, Any]:
         """Join a room; return the answer."""
-        wish = {"room": room} if revision is None else {"room": room, "revision": revision}
-        answer: dict[str, Any] = self.client.emit("subscribe", wish, callback=True)
+        message = {"room": room} if revision is None else {"room": room, "revision": revision}
+        answer: dict[str, Any] = self.client.emit("subscribe", message, callback=True)
         return answer
 
     def has_heard(self) -> list[tuple[str, dict[str, Any]]]:

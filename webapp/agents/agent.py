@@ -78,18 +78,18 @@ class Transcripts:
 class Integration:
     """A file of an agent's configuration or extensions to which we add a part of ours.
 
-    `use` describes the benefit for the user in a sentence. `file` returns the path. `put` returns the text with our
-    part added, given the command that starts this program; `take` returns the text without it, None if nothing is left.
-    `has` returns those of our `parts` that are in a text. These three raise `Malformed` if the text has an unknown
-    structure.
+    `use` describes the benefit for the user in a sentence. `file` returns the path. `add` returns the text with our
+    part added, given the command that starts this program; `remove` returns the text without it, None if nothing is
+    left. `installed_parts` returns those of our `parts` that are in a text. These three raise `Malformed` if the text
+    has an unknown structure.
     """
 
     use: str
     parts: Sequence[str]
     file: Callable[[Mapping[str, str]], Path]
-    put: Callable[[str | None, str], str]
-    take: Callable[[str], str | None]
-    has: Callable[[str], list[str]]
+    add: Callable[[str | None, str], str]
+    remove: Callable[[str], str | None]
+    installed_parts: Callable[[str], list[str]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,12 +22,14 @@ _FOLDER = '"HINTS_FOLDER"'
 def extension_integration(use: str, file: Callable[[Mapping[str, str]], Path], code: Path) -> Integration:
     """Return the integration of an extension with this code."""
 
-    def has(text: str) -> list[str]:
+    def installed_parts(text: str) -> list[str]:
         return [PART] if MARK in text else []
 
-    def put(text: str | None, _: str) -> str:
-        if text is not None and not has(text):
+    def add(text: str | None, _: str) -> str:
+        if text is not None and not installed_parts(text):
             raise Malformed("there is another extension of this name, which is not ours; move it first")
         return code.read_text("utf-8").replace(_FOLDER, json.dumps(str(Path(hints.folder()).absolute())))
 
-    return Integration(use=use, parts=(PART,), file=file, put=put, take=lambda _: None, has=has)
+    return Integration(
+        use=use, parts=(PART,), file=file, add=add, remove=lambda _: None, installed_parts=installed_parts
+    )

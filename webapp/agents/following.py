@@ -1,7 +1,7 @@
 """Following transcripts: which files there are, and what is new in one of them.
 
-One file is one session; sub-agents inside it get their own. A file is read in portions, each with the position after
-it. Whoever takes the portions stores the position, so that after a crash at most one portion is read again. Nothing
+One file is one session; sub-agents inside it get their own. A file is read in chunks, each with the position after
+it. Whoever takes the chunks stores the position, so that after a crash at most one chunk is read again. Nothing
 here waits or starts threads: the watcher decides when a file is read.
 """
 
@@ -105,7 +105,7 @@ class FollowedFiles(ABC):
         """Take the records that are new in a file, and return the number of new messages.
 
         An unwanted file adds nothing; neither does one that a link leads out of the followed folders. Once `stop` is
-        set it ends with the portion it is at; the rest comes with the next look.
+        set it ends with the chunk it is at; the rest comes with the next look.
         """
         position = self.position(file)
         if position is None or self._leads_out(file.path):
@@ -116,9 +116,9 @@ class FollowedFiles(ABC):
         keep = opened is not None
         opened = opened or _Open(AGENTS[file.source].reader(file, position), position)
         added = 0
-        for portion in opened.reader.read():
+        for chunk in opened.reader.read():
             keep = True
-            added += self._pass_on(file, opened, portion)
+            added += self._pass_on(file, opened, chunk)
             if stop is not None and stop.is_set():
                 break
         if keep:  # a reader that failed is not kept: the next look continues from the stored position
@@ -129,18 +129,18 @@ class FollowedFiles(ABC):
                     self._open.popitem(last=False)
         return added
 
-    def _pass_on(self, file: TranscriptFile, opened: _Open, portion: Portion) -> int:
-        """Pass on a portion with the facts held before it, or hold it until there is something to show."""
-        if portion.restarted:
+    def _pass_on(self, file: TranscriptFile, opened: _Open, chunk: Chunk) -> int:
+        """Pass on a chunk with the facts held before it, or hold it until there is something to show."""
+        if chunk.restarted:
             opened.held, opened.restarted = [], True
-        opened.held += portion.records
+        opened.held += chunk.records
         empty = all(isinstance(record, Meta | Unknown) for record in opened.held)
         if opened.held and empty and not self.is_known(file):
             return 0
-        whole = Portion(opened.held, portion.position, opened.restarted, portion.unreadable)
-        before, opened.position = opened.position, portion.position
+        joined = Chunk(opened.held, chunk.position, opened.restarted, chunk.unreadable)
+        before, opened.position = opened.position, chunk.position
         opened.held, opened.restarted = [], False
-        return self.take(file, whole, before)
+        return self.receive(file, joined, before)
 
     def forget(self, key: str) -> None:
         """Drop the reader of a file, so that the next look continues from its stored position."""
@@ -164,8 +164,8 @@ class FollowedFiles(ABC):
         """Return whether there is a session for a file; one begins with its first message."""
 
     @abstractmethod
-    def take(self, file: TranscriptFile, portion: Portion, before: Position) -> int:
-        """Take the portion behind `before` and store the position after it; return the number of new messages."""
+    def receive(self, file: TranscriptFile, chunk: Chunk, before: Position) -> int:
+        """Receive the chunk behind `before` and store the position after it; return the number of new messages."""
 
     @abstractmethod
     def failed(self, file: TranscriptFile, error: Exception) -> None:

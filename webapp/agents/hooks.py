@@ -30,13 +30,13 @@ def hooks_integration(
         use=use,
         parts=tuple(events),
         file=file,
-        put=lambda text, program: put(text, f"{program} hook {source}", events, own),
-        take=lambda text: take(text, own),
-        has=lambda text: has(text, own),
+        add=lambda text, program: add(text, f"{program} hook {source}", events, own),
+        remove=lambda text: remove(text, own),
+        installed_parts=lambda text: installed_parts(text, own),
     )
 
 
-def put(text: str | None, command: str, events: Mapping[str, str], own: re.Pattern[str]) -> str:
+def add(text: str | None, command: str, events: Mapping[str, str], own: re.Pattern[str]) -> str:
     """Return the settings with our hooks added.
 
     Raises:
@@ -44,7 +44,7 @@ def put(text: str | None, command: str, events: Mapping[str, str], own: re.Patte
     """
     settings = _parse(text)
     hooks = settings.setdefault("hooks", {})
-    present = set(has(text, own))
+    present = set(installed_parts(text, own))
     for event, matcher in events.items():
         if event in present:
             continue
@@ -54,7 +54,7 @@ def put(text: str | None, command: str, events: Mapping[str, str], own: re.Patte
     return _dump(settings, text)
 
 
-def take(text: str, own: re.Pattern[str]) -> str | None:
+def remove(text: str, own: re.Pattern[str]) -> str | None:
     """Return the settings without our hooks and without lists that are empty afterwards; None if nothing is left.
 
     Raises:
@@ -76,7 +76,7 @@ def take(text: str, own: re.Pattern[str]) -> str | None:
     return _dump(settings, text) if settings else None
 
 
-def has(text: str | None, own: re.Pattern[str]) -> list[str]:
+def installed_parts(text: str | None, own: re.Pattern[str]) -> list[str]:
     """Return the events for which the settings have our hooks.
 
     Raises:

@@ -17,7 +17,7 @@ from webapp.commands.terminal import echo
 from webapp.config import Config, default_folder, is_loopback
 from webapp.errors import Invalid
 from webapp.sending.sender import Sender, SentFiles
-from webapp.sending.server import Away, TeamServer
+from webapp.sending.server import TeamServer, Unreachable
 from webapp.sending.spool import Spool
 from webapp.watcher import Watcher
 
@@ -83,7 +83,7 @@ def follow(address: str, watch: tuple[Path, ...], host: str, backlog: Path | Non
         try:
             sender.compare()
             echo(f"Pushing the sessions of {who['host']} to {address} (Ctrl-C ends it)")
-        except Away as error:
+        except Unreachable as error:
             echo(f"{error}; until it does, lines wait in {folder} (Ctrl-C ends it)", err=True)
         wait_for_the_end(watcher, sender)
     finally:

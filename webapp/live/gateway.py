@@ -394,14 +394,14 @@ class Gateway:
 
         self.socketio.on_event(event, handle)
 
-    def subscribe(self, wish: Subscribe) -> Payload:
+    def subscribe(self, body: Subscribe) -> Payload:
         """Add a page to a room. Missed messages are sent again as events; without them the answer has a snapshot."""
-        self._check(wish.room)
-        room = self._room(wish.room)
+        self._check(body.room)
+        room = self._room(body.room)
         sid: str = request.sid  # type: ignore[attr-defined]
         with self._wake:
-            join_room(wish.room)
-            missed = room.enter(sid, wish.revision)
+            join_room(body.room)
+            missed = room.enter(sid, body.revision)
             revision = self._revision(room)
             shared, later = self._shared_snapshot(room) if missed is None else (None, [])
             for one in [*(missed or []), *later]:
@@ -433,13 +433,13 @@ class Gateway:
         later = room.missed(revision)
         return (None, []) if later is None else (snapshot, later)
 
-    def unsubscribe(self, wish: Subscribe) -> Payload:
+    def unsubscribe(self, body: Subscribe) -> Payload:
         """Remove a page from a room."""
-        leave_room(wish.room)
+        leave_room(body.room)
         with self._wake:
-            if wish.room in self._rooms:
-                self._rooms[wish.room].members.discard(request.sid)  # type: ignore[attr-defined]
-        return {"room": wish.room}
+            if body.room in self._rooms:
+                self._rooms[body.room].members.discard(request.sid)  # type: ignore[attr-defined]
+        return {"room": body.room}
 
     def left(self, *_: Any) -> None:
         """Remove a disconnected page from all rooms."""
@@ -466,17 +466,17 @@ class Gateway:
             "page": self.app.messages.page(room.session_id, limit=SNAPSHOT_MESSAGES),
         }
 
-    def plan(self, wish: SocketPlan) -> Payload:
+    def plan(self, body: SocketPlan) -> Payload:
         """Answer as `POST …/plan` does."""
-        return vars(self.app.prunes.plan(wish.session_id, PlanRequest(**without_session(wish))))
+        return vars(self.app.prunes.plan(body.session_id, PlanRequest(**without_session(body))))
 
-    def prune(self, wish: SocketPrune) -> Payload:
+    def prune(self, body: SocketPrune) -> Payload:
         """Answer as `POST …/prune` does."""
-        return vars(self.app.prunes.apply(wish.session_id, PruneRequest(**without_session(wish))))
+        return vars(self.app.prunes.apply(body.session_id, PruneRequest(**without_session(body))))
 
-    def undo(self, wish: SocketUndo) -> Payload:
+    def undo(self, body: SocketUndo) -> Payload:
         """Answer as `POST …/operations/<n>/undo` does; without `n`, for the newest operation."""
-        return vars(self.app.operations.undo(wish.session_id, wish.n))
+        return vars(self.app.operations.undo(body.session_id, body.n))
 
     def close(self) -> None:
         """Stop sending and disconnect every page without waiting for them. Can be called twice.
@@ -495,9 +495,9 @@ class Gateway:
             self._thread.join(timeout=2)
 
 
-def without_session(wish: Body) -> Payload:
+def without_session(body: Body) -> Payload:
     """Return the fields that were sent, except the session, which services take as an argument."""
-    fields = wish.given()
+    fields = body.given()
     fields.pop("session_id")
     return fields
 

@@ -9,15 +9,14 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Protocol
 
-from scoring.messages import Message
 from webapp.agents.following import FollowedFiles
-from webapp.agents.reading.readers import Portion, Position, digest_of
+from webapp.agents.reading.readers import Chunk, Position, digest_of
 from webapp.agents.record_json import records_to_json
 from webapp.agents.records import Compaction, Entry, Meta, Record, TranscriptFile, path_of
-from webapp.sending.server import Away, Denied, TeamServer, Unusable
-from webapp.sending.spool import Damaged, Spool, Waiting
+from webapp.redaction import Redactor
+from webapp.sending.server import Denied, Rejected, TeamServer, Unreachable
+from webapp.sending.spool import Damaged, QueuedChunk, Spool
 
 log = logging.getLogger("coppice.follow")
 
@@ -30,19 +29,6 @@ DISK_PAUSE = 10.0
 COMPARE_SECONDS = 3600.0
 
 
-class Redacts(Protocol):
-    """Replaces credentials; `webapp.redaction` has the real one."""
-
-    def redact_text(self, text: str, found: Counter[str]) -> str:
-        """Return a text without credentials."""
-
-    def redact_message(self, message: Message) -> tuple[Message, object]:
-        """Return a message without credentials."""
-
-    def redact_bytes(self, raw: bytes) -> bytes:
-        """Return the bytes of a row without credentials."""
-
-
 class SentFiles(FollowedFiles):
     """The transcripts of this machine, read into the backlog up to `limit` bytes of it."""
 
@@ -52,7 +38,7 @@ class SentFiles(FollowedFiles):
         who: Mapping[str, str],
         extra: tuple[Path, ...],
         env: Mapping[str, str],
-        redactor: Redacts | None = None,
+        redactor: Redactor | None = None,
         limit: int = 1 << 30,
     ) -> None:
         super().__init__(extra, env)
@@ -69,8 +55,8 @@ class SentFiles(FollowedFiles):
         """Return whether something of a file was sent, or waits."""
         return bool(self._spool.position(file.key))
 
-    def take(self, file: TranscriptFile, portion: Portion, before: Position) -> int:
-        """Add a portion to the backlog, once there is room."""
+    def receive(self, file: TranscriptFile, chunk: Chunk, before: Position) -> int:
+        """Add a chunk to the backlog, once there is room."""
         with self._spool.changed:
             while self._spool.size >= self._limit and self._can_drain() and not self.closed.is_set():
                 self._spool.changed.wait(1.0)
@@ -79,10 +65,10 @@ class SentFiles(FollowedFiles):
             "title": self._without_credentials(file.title), "agent_type": file.agent_type,
         }  # fmt: skip
         header = {
-            **self._who, "file": about, "before": digest_of(before), "after": portion.position,
-            "restarted": portion.restarted, "unreadable": portion.unreadable,
+            **self._who, "file": about, "before": digest_of(before), "after": chunk.position,
+            "restarted": chunk.restarted, "unreadable": chunk.unreadable,
         }  # fmt: skip
-        records = [self._redacted(record) for record in portion.records]
+        records = [self._redacted(record) for record in chunk.records]
         if not self._put(file.key, header, records_to_json(records)):  # read again after the next start
             self.forget(file.key)
             return 0
@@ -93,7 +79,7 @@ class SentFiles(FollowedFiles):
         return self._spool.first(self.unwanted) is not None
 
     def _put(self, key: str, header: dict[str, object], records: bytes) -> bool:
-        """Store a portion, waiting for a disk that is full; return False if the end came first."""
+        """Store a chunk, waiting for a disk that is full; return False if the end came first."""
         while not self.closed.is_set():
             try:
                 self._spool.put(key, header, records)
@@ -131,7 +117,7 @@ class SentFiles(FollowedFiles):
 
 
 class Sender:
-    """A thread that sends the backlog, one portion after another. `look_again` has a file read once more."""
+    """A thread that sends the backlog, one chunk after another. `look_again` has a file read once more."""
 
     def __init__(
         self,
@@ -150,7 +136,7 @@ class Sender:
         self._thread = threading.Thread(target=self._run, name="sender", daemon=True)
 
     def compare(self) -> None:
-        """Learn from the server what it has; read again what it has not. Raises Away or Denied."""
+        """Learn from the server what it has; read again what it has not. Raises Unreachable or Denied."""
         for key, position in self._server.differing(self._who, self._spool.acknowledged()).items():
             if path_of(key).exists() or not self._spool.waits(key):
                 self._continue_at(key, position)
@@ -177,7 +163,7 @@ class Sender:
             try:
                 self._send_all()
                 pause = FIRST_PAUSE
-            except Away as error:
+            except Unreachable as error:
                 self._say(f"{error}; what comes meanwhile waits in {self._spool.folder}")
                 self._files.closed.wait(pause)
                 pause = min(2 * pause, LONGEST_PAUSE)
@@ -189,7 +175,7 @@ class Sender:
                 self._files.closed.wait(LONGEST_PAUSE)
 
     def _send_all(self) -> None:
-        """Send what waits and what comes, until closed. Raises Away or Denied."""
+        """Send what waits and what comes, until closed. Raises Unreachable or Denied."""
         while not self._files.closed.is_set():
             if self.send_next():
                 self._say("")
@@ -199,7 +185,7 @@ class Sender:
                     self._spool.changed.wait(1.0)
 
     def send_next(self) -> bool:
-        """Send the portion that has waited longest; return False if none waits. Raises Away or Denied."""
+        """Send the chunk that has waited longest; return False if none waits. Raises Unreachable or Denied."""
         if self._compared_at is None or time.monotonic() - self._compared_at >= COMPARE_SECONDS:
             self.compare()
         one = self._spool.first(self._files.unwanted)
@@ -207,7 +193,7 @@ class Sender:
             self._send(one)
         return one is not None
 
-    def _send(self, one: Waiting) -> None:
+    def _send(self, one: QueuedChunk) -> None:
         exists = path_of(one.key).exists()
         try:
             answer = self._server.push(self._spool.body(one))
@@ -224,7 +210,7 @@ class Sender:
             else:
                 self._spool.drop(one)
             return
-        except Unusable as error:
+        except Rejected as error:
             self._set_aside(one, error)
             return
         if answer["state"] == "deleted":
@@ -239,7 +225,7 @@ class Sender:
         self._files.forget(key)
         self._look_again(path_of(key))
 
-    def _set_aside(self, one: Waiting, error: Unusable) -> None:
+    def _set_aside(self, one: QueuedChunk, error: Rejected) -> None:
         """Send nothing more of a transcript for now, so that the others go on."""
         self._files.unwanted.add(one.key)
         if error.foreign:

@@ -20,7 +20,7 @@ TOGETHER = 500
 LATER = frozenset({408, 425, 429, 502, 503, 504})
 
 
-class Away(CoppiceError):
+class Unreachable(CoppiceError):
     """The server does not answer now; what waits is sent later."""
 
 
@@ -28,7 +28,7 @@ class Denied(CoppiceError):
     """The server takes nothing from here until somebody changes something; the message says what."""
 
 
-class Unusable(CoppiceError):
+class Rejected(CoppiceError):
     """The server does not take this part of this transcript. `foreign`: it never will, the session is another's."""
 
     def __init__(self, message: str, *, foreign: bool) -> None:
@@ -45,11 +45,11 @@ class TeamServer:
         self._http = urllib3.PoolManager(maxsize=1, timeout=urllib3.Timeout(connect=10.0, read=SECONDS))
 
     def push(self, body: bytes) -> dict[str, Any]:
-        """Push a portion and return the answer. Raises Away, Denied or Unusable."""
+        """Push a chunk and return the answer. Raises Unreachable, Denied or Rejected."""
         return self._post(LINES, body)
 
     def differing(self, who: Mapping[str, str], files: Mapping[str, str]) -> dict[str, dict[str, Any]]:
-        """Return the server's positions where they differ from digests of ours. Raises Away or Denied."""
+        """Return the server's positions where they differ from digests of ours. Raises Unreachable or Denied."""
         found: dict[str, dict[str, Any]] = {}
         keys = list(files)
         for start in range(0, max(1, len(keys)), TOGETHER):
@@ -79,7 +79,7 @@ class TeamServer:
                 f"TLS with {self.address} failed: {reason}; its certificate must be valid for that name, and be signed "
                 "by an authority that this machine trusts; SSL_CERT_FILE names a file with one of your own"
             )
-        return Away(f"{self.address} does not answer: {reason}")
+        return Unreachable(f"{self.address} does not answer: {reason}")
 
     def _failure(self, status: int, data: bytes, location: str) -> CoppiceError:
         """Return the error of an answer that is none of ours, or a refusal."""
@@ -97,17 +97,17 @@ class TeamServer:
             other = "no Coppice answers there; is the address right, with its path?"
             return Denied(f"{self.address} takes no lines: {older if message else other}")
         if status in LATER:
-            return Away(f"{self.address} answers {status}{': ' + message if message else ''}")
+            return Unreachable(f"{self.address} answers {status}{': ' + message if message else ''}")
         if status == 413 and not message:
             return Denied(
                 f"a proxy in front of {self.address} refuses large requests (413); raise its limit, in nginx "
                 "client_max_body_size"
             )
         if message and status < 500:
-            return Unusable(message, foreign=status == 409)
+            return Rejected(message, foreign=status == 409)
         if 300 <= status < 400:
             return Denied(f"{self.address} leads elsewhere ({status}), to {location}; give that address")
-        return Away(
+        return Unreachable(
             f"{self.address} answers {status}{': ' + message if message else ', and no JSON of ours'}"
         )
 

@@ -1,9 +1,9 @@
 """The backlog of what the server has not acknowledged, on disk.
 
-A portion is a file of its own in `waiting`, sent in the order of their numbers, and deleted once the server has it.
+A chunk is a file of its own in `waiting`, sent in the order of their numbers, and deleted once the server has it.
 `acknowledged` has a file for each transcript, with the position up to which the server has it; the server knows it
 better, and is asked from time to time. Both are written beside their place, synced and renamed, so that a kill leaves
-the old file or the new one. A portion begins with a line that is the digest of the rest, because disks fail too.
+the old file or the new one. A chunk begins with a line that is the digest of the rest, because disks fail too.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from webapp.errors import Conflict
 log = logging.getLogger("coppice.follow")
 
 
-class Waiting(NamedTuple):
-    """A portion that waits: the key of its transcript, the position after it, and its size in bytes."""
+class QueuedChunk(NamedTuple):
+    """A chunk that waits: the key of its transcript, the position after it, and its size in bytes."""
 
     number: int
     key: str
@@ -36,7 +36,7 @@ class Waiting(NamedTuple):
 
 
 class Damaged(Exception):
-    """A portion is not what was written, or its file is gone."""
+    """A chunk is not what was written, or its file is gone."""
 
 
 class Spool:
@@ -54,9 +54,9 @@ class Spool:
             one.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._held = _hold(folder / "lock")
         self.changed = threading.Condition()
-        self._waiting: dict[int, Waiting] = {}
+        self._waiting: dict[int, QueuedChunk] = {}
         self._acknowledged: dict[str, Position] = {}
-        self._last: dict[str, Waiting] = {}
+        self._last: dict[str, QueuedChunk] = {}
         self._unwritten = False
         self.size = 0  # bytes that wait
         self._load()
@@ -87,17 +87,17 @@ class Spool:
             return self._acknowledged.get(key, {})
 
     def waits(self, key: str) -> bool:
-        """Return whether a portion of a transcript waits."""
+        """Return whether a chunk of a transcript waits."""
         with self.changed:
             return key in self._last
 
-    def first(self, skipped: Container[str] = ()) -> Waiting | None:
-        """Return the portion to send next, of a transcript that is not skipped."""
+    def first(self, skipped: Container[str] = ()) -> QueuedChunk | None:
+        """Return the chunk to send next, of a transcript that is not skipped."""
         with self.changed:
             return next((one for one in self._waiting.values() if one.key not in skipped), None)
 
-    def body(self, one: Waiting, before: str | None = None) -> bytes:
-        """Return the request that pushes a portion; `before` replaces the digest of the position before it.
+    def body(self, one: QueuedChunk, before: str | None = None) -> bytes:
+        """Return the request that pushes a chunk; `before` replaces the digest of the position before it.
 
         Raises:
             Damaged: the file is; the message names it.
@@ -117,7 +117,7 @@ class Spool:
     # -- what happens
 
     def put(self, key: str, header: dict[str, Any], records: bytes) -> None:
-        """Store a portion: the fields of its request without `records`, and these as a JSON list.
+        """Store a chunk: the fields of its request without `records`, and these as a JSON list.
 
         Raises:
             OSError: the disk is full or cannot be written; nothing is stored.
@@ -126,17 +126,17 @@ class Spool:
             number = next(reversed(self._waiting), 0) + 1
             data = orjson.dumps(header) + b"\n" + records
             _write(self._path(number), _digest(data) + b"\n" + data)
-            self._add(Waiting(number, key, header["after"], len(data)))
+            self._add(QueuedChunk(number, key, header["after"], len(data)))
             self.changed.notify_all()
 
-    def acknowledge(self, one: Waiting) -> None:
-        """Delete a portion that the server has, which makes room on a full disk, and note that it has it."""
+    def acknowledge(self, one: QueuedChunk) -> None:
+        """Delete a chunk that the server has, which makes room on a full disk, and note that it has it."""
         with self.changed:
             self._drop(one.number)
             self._note(one.key, one.after)
 
-    def drop(self, one: Waiting) -> None:
-        """Delete a portion that cannot be sent."""
+    def drop(self, one: QueuedChunk) -> None:
+        """Delete a chunk that cannot be sent."""
         with self.changed:
             self._drop(one.number)
 
@@ -166,7 +166,7 @@ class Spool:
         else:
             self._unwritten = False
 
-    def _add(self, one: Waiting) -> None:
+    def _add(self, one: QueuedChunk) -> None:
         self._waiting[one.number] = self._last[one.key] = one
         self.size += one.size
 
@@ -193,7 +193,7 @@ class Spool:
                 opened.readline()
                 found = orjson.loads(opened.readline())
                 key, after = _text(found["file"]["key"]), _object(found["after"])
-                self._add(Waiting(int(file.stem), key, after, file.stat().st_size))
+                self._add(QueuedChunk(int(file.stem), key, after, file.stat().st_size))
 
 
 @contextmanager

@@ -34,7 +34,7 @@ from webapp.store.verify import faults_of_store
 from webapp.store.webhooks import Webhooks
 
 # Enough for a hundred thousand messages; what is left after that is the upkeep thread's.
-SETTLE_ROUNDS = 400
+MERGE_ROUNDS = 400
 
 
 def opened(database: Database, busy_seconds: float = BUSY_SECONDS, durable: bool = False) -> Engine:
@@ -106,12 +106,12 @@ class Store:
         with suppress(StoreError):  # reported by the next check, or closed meanwhile
             self.db.inspect()
 
-    def settle(self) -> None:
+    def maintain(self) -> None:
         """Do the maintenance that a big import leaves: merge the index, empty the write-ahead log.
 
         Later appends then do not have to do it. Other threads can write in between.
         """
-        for _ in range(SETTLE_ROUNDS):
+        for _ in range(MERGE_ROUNDS):
             with self.write():
                 if not self.words.merge():
                     break

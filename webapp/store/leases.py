@@ -15,7 +15,7 @@ class Leases:
         """Return whether somebody has the lease."""
         return self._db.value("SELECT 1 FROM leases WHERE name = ? AND until > ?", (name, now)) is not None
 
-    def take(self, name: str, holder: str, now: int, until: int) -> bool:
+    def acquire(self, name: str, holder: str, now: int, until: int) -> bool:
         """Take a lease that nobody has; return False if somebody has it."""
         if self.is_held(name, now):
             return False

@@ -15,7 +15,7 @@ from scoring.history import History
 from scoring.planning.old_outputs import exempt_outputs
 from scoring.planning.stages import duplicates, outputs, superseded
 from scoring.planning.stages.contract import WHOLE, Cut, Stage, StageInput
-from scoring.planning.stages.replacement import after_stages, cost, made
+from scoring.planning.stages.replacement import after_stages, cost, replaced_message
 from scoring.planning.strategies.contract import Shortening, Why
 from scoring.settings import Settings
 
@@ -40,9 +40,9 @@ class Staged:
     shortened: Mapping[int, Shortening]
 
 
-def are_wanted(settings: Settings) -> bool:
+def any_enabled(settings: Settings) -> bool:
     """Return whether the settings enable any stage."""
-    return any(stage.wanted(settings) for stage in STAGES.values())
+    return any(stage.is_enabled(settings) for stage in STAGES.values())
 
 
 def run(
@@ -58,7 +58,7 @@ def run(
     `free` are the heads of units that can be dropped, `kept` those of units that are always kept. `state` returns the
     state of a message in the final decision.
     """
-    stages = [stage for stage in STAGES.values() if stage.wanted(settings)]
+    stages = [stage for stage in STAGES.values() if stage.is_enabled(settings)]
     if not stages or excess <= 0:
         return None
     work = _Work(history, state)
@@ -86,10 +86,10 @@ class _Work:
         exempt = exempt_outputs(self._history, given.settings.tool_outputs_exempt)
         for stage in stages:
             for position, found in _by_message(stage.find(given)):
-                cuts = found if stage.sparing else self._without_failures(position, found)
+                cuts = found if stage.as_needed else self._without_failures(position, found)
                 if position not in exempt and cuts:
                     excess -= self.take(stage, position, cuts)
-                    if stage.sparing and excess <= 0:
+                    if stage.as_needed and excess <= 0:
                         return
             if excess <= 0:
                 return
@@ -129,10 +129,10 @@ class _Work:
     def _shortening(self, position: int) -> Shortening:
         cuts = self._cuts[position]
         apply = partial(
-            made,
+            replaced_message,
             history=self._history,
             cuts={index: cut for index, (_, cut) in cuts.items()},
-            told={index: stage.told(cut) for index, (stage, cut) in cuts.items()},
+            notes={index: stage.note_for_model(cut) for index, (stage, cut) in cuts.items()},
         )
         return Shortening(self._costs[position], apply, why=partial(self._why, position), lasting=True)
 

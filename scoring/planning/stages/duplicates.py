@@ -11,7 +11,7 @@ from scoring.settings import Settings
 CAUSE = "duplicate"
 
 
-def wanted(settings: Settings) -> bool:
+def is_enabled(settings: Settings) -> bool:
     """Return whether the settings enable this stage."""
     return settings.stage_duplicates
 
@@ -41,9 +41,9 @@ def why(cut: Cut, state: str, number: int) -> Why:
     return Why(CAUSE, f"cleared: {said}")
 
 
-def told(_: Cut) -> str:
+def note_for_model(_: Cut) -> str:
     """Return the text for the model in the line that replaces the output."""
     return "the same came again later"
 
 
-STAGE = Stage((CAUSE,), wanted, find, why, told)
+STAGE = Stage((CAUSE,), is_enabled, find, why, note_for_model)

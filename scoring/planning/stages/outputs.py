@@ -16,7 +16,7 @@ from scoring.settings import Settings
 SHORTENED_CAUSE, CLEARED_CAUSE = "old_shortened", "old_cleared"
 
 
-def wanted(settings: Settings) -> bool:
+def is_enabled(settings: Settings) -> bool:
     """Return whether the settings enable this stage."""
     return settings.stage_outputs != "off"
 
@@ -38,9 +38,9 @@ def why(cut: Cut, _state: str, _number: int) -> Why:
     return Why(CLEARED_CAUSE, "cleared: an old output, of which the call stays")
 
 
-def told(_: Cut) -> str:
+def note_for_model(_: Cut) -> str:
     """Return the text for the model besides the note that the output was cleared: none."""
     return ""
 
 
-STAGE = Stage((SHORTENED_CAUSE, CLEARED_CAUSE), wanted, find, why, told, sparing=True)
+STAGE = Stage((SHORTENED_CAUSE, CLEARED_CAUSE), is_enabled, find, why, note_for_model, as_needed=True)

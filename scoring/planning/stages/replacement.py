@@ -39,8 +39,10 @@ def cost(history: History, position: int, cuts: Sequence[Cut]) -> int:
     return fixed + ceil(history.tokens[position] * max(0, left) / max(1, features.chars))
 
 
-def made(message: Message, history: History, cuts: Mapping[int, Cut], told: Mapping[int, str]) -> Message:
-    """Return the message with outputs replaced; `cuts` and `told` (texts for the model) are by number of the result."""
+def replaced_message(
+    message: Message, history: History, cuts: Mapping[int, Cut], notes: Mapping[int, str]
+) -> Message:
+    """Return the message with outputs replaced; `cuts`, and `notes` for the model, are by number of the result."""
     names: dict[str, str] = {}
     parts, index = list(message.parts), -1
     for place, part in enumerate(parts):
@@ -54,7 +56,7 @@ def made(message: Message, history: History, cuts: Mapping[int, Cut], told: Mapp
         else:
             names = names or _tools(history, cuts[index].position)
             tool = part.name or names.get(part.call_id, "")
-            parts[place] = cleared_result(part, tool, why=told[index])
+            parts[place] = cleared_result(part, tool, why=notes[index])
     return replace(message, parts=tuple(parts))
 
 

@@ -44,7 +44,7 @@ class Seen(NamedTuple):
         return self.touch.kind == WRITE or self.chars >= LEAST_SHARE * other.chars
 
 
-def wanted(settings: Settings) -> bool:
+def is_enabled(settings: Settings) -> bool:
     """Return whether the settings enable this stage."""
     return settings.stage_superseded
 
@@ -76,7 +76,7 @@ def why(cut: Cut, state: str, number: int) -> Why:
     return Why(CAUSE, f"cleared: {said}")
 
 
-def told(cut: Cut) -> str:
+def note_for_model(cut: Cut) -> str:
     """Return the text for the model in the line that replaces the output."""
     return f"the file was {'rewritten' if cut.written else 'read again'} later"
 
@@ -120,4 +120,4 @@ def _answered(
             yield Seen(touch, position, result, read_output(line).chars)
 
 
-STAGE = Stage((CAUSE,), wanted, find, why, told)
+STAGE = Stage((CAUSE,), is_enabled, find, why, note_for_model)

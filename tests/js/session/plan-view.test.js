@@ -14,7 +14,7 @@ const body = (given) =>
       plan: plan(),
       session: session(),
       choices: new Choices(),
-      wish: {},
+      options: {},
       open: new Set(),
       all: new Set(),
       weighing: false,
@@ -82,7 +82,7 @@ describe("the plan", () => {
   });
   it("counts the messages whose fate a trial changes", () => {
     /** @param {number} changed */
-    const said = (changed) => body({ plan: plan({ changed }), wish: { strategy: "score" } });
+    const said = (changed) => body({ plan: plan({ changed }), options: { strategy: "score" } });
     assert.match(said(0), /No message changes fate, compared/);
     assert.match(said(1), /1 message changes fate, compared/);
     assert.match(said(2), /2 messages change fate, compared/);
@@ -120,8 +120,8 @@ describe("the plan", () => {
       "drop",
       Array.from({ length: 9 }, (_, i) => ({ id: `m${i + 10}`, number: i + 10 })),
     );
-    assert.match(body({ choices, wish: { max_tokens: 5 } }), /No longer drop these 10 messages/);
-    assert.doesNotMatch(body({ choices, wish: { max_tokens: 5 } }), /as well/);
+    assert.match(body({ choices, options: { max_tokens: 5 } }), /No longer drop these 10 messages/);
+    assert.doesNotMatch(body({ choices, options: { max_tokens: 5 } }), /as well/);
   });
   it("cuts to no more than the whole limit, whatever it is called with", () => {
     const huge = plan({ max_tokens: 500_000 });

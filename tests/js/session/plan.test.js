@@ -81,9 +81,9 @@ describe("what is asked for", () => {
     assert.deepEqual(planRequest({}, choices, session()), { max_tokens: 200_000, drop: ["m3"] });
   });
   it("is what was chosen beside a prune, where one was", () => {
-    const wish = { max_tokens: 120_000 };
-    assert.deepEqual(planRequest(wish, choices, session()), { max_tokens: 120_000, drop: ["m3"] });
-    assert.deepEqual(planRequest(wish, new Choices(), session()), wish);
+    const options = { max_tokens: 120_000 };
+    assert.deepEqual(planRequest(options, choices, session()), { max_tokens: 120_000, drop: ["m3"] });
+    assert.deepEqual(planRequest(options, new Choices(), session()), options);
     assert.deepEqual(planRequest({}, new Choices(), session()), {});
   });
 });

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { describe, it, mock } from "node:test";
 import { Reader } from "../../../static/shared/reader.js";
 
-const settle = () => new Promise((done) => setImmediate(done));
+const nextTurn = () => new Promise((done) => setImmediate(done));
 
 /** A reading whose answers come when the test says so. */
 function slowly() {
@@ -22,12 +22,12 @@ describe("a reader", () => {
     const { begun, read } = slowly();
     const reader = new Reader(read);
     reader.ask();
-    await settle();
+    await nextTurn();
     const later = [reader.ask(), reader.ask(), reader.ask()];
-    await settle();
+    await nextTurn();
     assert.equal(begun.length, 1);
     begun[0]?.answer();
-    await settle();
+    await nextTurn();
     assert.equal(begun.length, 2);
     begun[1]?.answer();
     await Promise.all(later);
@@ -40,12 +40,12 @@ describe("a reader", () => {
       let readings = 0;
       const reader = new Reader(async () => void readings++, { calm: 1000 });
       reader.ask();
-      await settle();
+      await nextTurn();
       reader.ask();
-      await settle();
+      await nextTurn();
       assert.equal(readings, 1);
       mock.timers.tick(1000);
-      await settle();
+      await nextTurn();
       assert.equal(readings, 2);
     } finally {
       mock.timers.reset();
@@ -58,17 +58,17 @@ describe("a reader", () => {
       const { begun, read } = slowly();
       const reader = new Reader(read, { calm: 1000, share: 0.2 });
       reader.ask();
-      await settle();
+      await nextTurn();
       mock.timers.tick(600);
       begun[0]?.answer();
-      await settle();
+      await nextTurn();
       reader.ask();
-      await settle();
+      await nextTurn();
       mock.timers.tick(2_399);
-      await settle();
+      await nextTurn();
       assert.equal(begun.length, 1);
       mock.timers.tick(1);
-      await settle();
+      await nextTurn();
       assert.equal(begun.length, 2);
     } finally {
       mock.timers.reset();
@@ -79,16 +79,16 @@ describe("a reader", () => {
     const { begun, read } = slowly();
     const reader = new Reader(read, { calm: 1000 });
     reader.ask();
-    await settle();
+    await nextTurn();
     reader.ask();
     reader.restart();
-    await settle();
+    await nextTurn();
     assert.deepEqual(
       begun.map((one) => one.signal.aborted),
       [true, false],
     );
     begun[0]?.answer();
-    await settle();
+    await nextTurn();
     assert.equal(begun.length, 2);
   });
 
@@ -96,11 +96,11 @@ describe("a reader", () => {
     const { begun, read } = slowly();
     const reader = new Reader(read);
     reader.ask();
-    await settle();
+    await nextTurn();
     reader.ask();
     reader.stop();
     begun[0]?.answer();
-    await settle();
+    await nextTurn();
     assert.equal(begun.length, 1);
   });
 
@@ -111,20 +111,20 @@ describe("a reader", () => {
       const reader = new Reader(read, { retry: 3000 });
       for (let i = 0; i < 3; i++) {
         reader.ask();
-        await settle();
+        await nextTurn();
         begun[i]?.fail();
-        await settle();
+        await nextTurn();
         mock.timers.tick(1000);
-        await settle();
+        await nextTurn();
       }
       assert.equal(begun.length, 3);
       mock.timers.tick(2000);
-      await settle();
+      await nextTurn();
       assert.equal(begun.length, 4);
       begun[3]?.answer();
-      await settle();
+      await nextTurn();
       mock.timers.tick(9000);
-      await settle();
+      await nextTurn();
       assert.equal(begun.length, 4);
     } finally {
       mock.timers.reset();
@@ -135,11 +135,11 @@ describe("a reader", () => {
     const { begun, read } = slowly();
     const reader = new Reader(read);
     const first = reader.ask();
-    await settle();
+    await nextTurn();
     begun[0]?.fail();
     await assert.rejects(first, /no/);
     reader.ask();
-    await settle();
+    await nextTurn();
     assert.equal(begun.length, 2);
   });
 });

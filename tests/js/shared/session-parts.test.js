@@ -1,7 +1,7 @@
 // static/shared/session-parts.js: small pieces that several pages show of a session.
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { options, stateIcon, tokenCount } from "../../../static/shared/session-parts.js";
+import { optionElements, stateIcon, tokenCount } from "../../../static/shared/session-parts.js";
 import { session } from "../builders.js";
 import { markup } from "../markup.js";
 
@@ -23,7 +23,7 @@ describe("a state", () => {
 describe("the options of a select", () => {
   it("mark the one that is chosen", () => {
     const made = markup(
-      options(
+      optionElements(
         [
           ["a", "First"],
           ["b", "Second"],

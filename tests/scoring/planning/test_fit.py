@@ -26,8 +26,8 @@ def size(message: Message) -> int:
     return len(message.text)
 
 
-def settled(messages: list[Message], budget: int, factor: int) -> tuple[FittedPlan, History]:
-    """A plan of messages, settled with a counter that counts `factor` times as much."""
+def fitted_plan(messages: list[Message], budget: int, factor: int) -> tuple[FittedPlan, History]:
+    """The plan for messages, fitted with a counter that counts `factor` times as much."""
     history = History.of(messages, settings=PLAIN)
     plan = plan_prune(history, PLAIN, budget)
     return fit(plan, history, messages.__getitem__, lambda m: factor * size(m) // 4 + 4), history
@@ -38,7 +38,7 @@ class TestSettling:
 
     def test_leaves_a_plan_that_was_right(self) -> None:
         """Nothing is cut twice for nothing."""
-        done, _ = settled(SAID, 600, 1)
+        done, _ = fitted_plan(SAID, 600, 1)
         assert done.kept == (0, 1, 2, 3, 4)
         assert 300 < done.tokens <= 600
 
@@ -54,15 +54,15 @@ class TestSettling:
 
     def test_cuts_further_before_anything_goes(self) -> None:
         """A counter that counts twice leaves about half of the rows."""
-        one, _ = settled(SAID, 600, 1)
-        two, _ = settled(SAID, 600, 2)
+        one, _ = fitted_plan(SAID, 600, 1)
+        two, _ = fitted_plan(SAID, 600, 2)
         assert two.kept == one.kept
         assert two.tokens <= 600
         assert len(two.replaced[3].text) < len(one.replaced[3].text)
 
     def test_drops_nothing(self) -> None:  # X1
         """A plan that was shown is followed as it was, whatever it takes."""
-        done, _ = settled(SAID, 60, 40)
+        done, _ = fitted_plan(SAID, 60, 40)
         assert done.kept == (0, 1, 2, 3, 4)
         assert done.tokens > 60
 
@@ -78,7 +78,7 @@ class TestSettling:
         self, messages: list[Message], budget: int, factor: int
     ) -> None:  # X1
         """Whatever the counter says of shortened outputs."""
-        done, history = settled(messages, budget, factor)
+        done, history = fitted_plan(messages, budget, factor)
         plan = plan_prune(history, PLAIN, budget)
         assert done.kept == tuple(sorted((*plan.kept, *plan.shortened)))
         assert set(done.replaced) <= set(plan.shortened)

@@ -65,7 +65,7 @@ def run(source: str, runner: str, folder: Path, *lists: list[dict[str, Any]]) ->
     """Return what the extension makes of lists of messages, one after the other."""
     integration = AGENTS[source].integration
     assert integration is not None
-    (folder / "extension.mjs").write_text(integration.put(None, "coppice"))
+    (folder / "extension.mjs").write_text(integration.add(None, "coppice"))
     (folder / "run.mjs").write_text(runner)
     command = [str(NODE), "--input-type=module", "-e", runner, json.dumps(lists)]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
@@ -233,7 +233,7 @@ def test_a_file_of_somebody_else_is_left_alone(source: str) -> None:
     """One of the same name that we did not write."""
     integration = AGENTS[source].integration
     assert integration is not None
-    assert integration.has("export default 1") == []
+    assert integration.installed_parts("export default 1") == []
     with pytest.raises(Malformed, match="not ours"):
-        integration.put("export default 1", "coppice")
-    assert integration.take(integration.put(None, "coppice")) is None
+        integration.add("export default 1", "coppice")
+    assert integration.remove(integration.add(None, "coppice")) is None

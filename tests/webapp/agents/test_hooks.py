@@ -23,7 +23,7 @@ OTHERS = {
 CLAUDE_CODE, CODEX = AGENTS["claude-code"].integration, AGENTS["codex"].integration
 assert CLAUDE_CODE is not None
 assert CODEX is not None
-put, take, has = CLAUDE_CODE.put, CLAUDE_CODE.take, CLAUDE_CODE.has
+put, take, has = CLAUDE_CODE.add, CLAUDE_CODE.remove, CLAUDE_CODE.installed_parts
 EVENTS = CLAUDE_CODE.parts
 
 
@@ -85,8 +85,8 @@ class TestSettings:
 
     def test_of_codex_are_its_own(self) -> None:  # X20
         """Codex has its own hooks.json with its own commands."""
-        made = json.loads(CODEX.put(None, "/opt/coppice"))
+        made = json.loads(CODEX.add(None, "/opt/coppice"))
         assert made["hooks"]["PreCompact"][0]["hooks"][0]["command"] == "/opt/coppice hook codex"
         assert made["hooks"]["SessionStart"][0]["matcher"] == "compact"
         assert has(json.dumps(made)) == []
-        assert CODEX.take(json.dumps(made)) is None
+        assert CODEX.remove(json.dumps(made)) is None

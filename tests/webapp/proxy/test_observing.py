@@ -218,7 +218,7 @@ class TestPassingOn:
             ask_claude(client, [{"role": "user", "content": "Hello"}])
         told(way, "proxy-secretive", 3)
         assert way.provider.requests[-1][1]["authorization"] == f"Bearer {secret}"
-        way.server.app.store.settle()
+        way.server.app.store.maintain()
         for file in way.server.app.config.database.parent.rglob("*"):
             assert not file.is_file() or secret.encode() not in file.read_bytes()
 

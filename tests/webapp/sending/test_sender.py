@@ -14,13 +14,13 @@ from tests.shared import ROOT
 from tests.webapp.agents.opencode.test_decoder import as_database
 from tests.webapp.sending.machines import Machine
 from tests.webapp.services.ingest.test_following import NAME, row
-from webapp.agents.reading.readers import PORTION_RECORDS
+from webapp.agents.reading.readers import CHUNK_RECORDS
 from webapp.app import App
 from webapp.config import Config
 from webapp.errors import Conflict
 from webapp.redaction import redactor
 from webapp.sending import sender
-from webapp.sending.server import Away
+from webapp.sending.server import Unreachable
 from webapp.services.ingest.pushed import Sender
 from webapp.wiring import build
 
@@ -88,8 +88,8 @@ def file_of(session_id: str, **more: Any) -> dict[str, Any]:
     return {"key": f"{session_id}.jsonl", "source": "claude-code", "session_id": session_id, **more}
 
 
-def portion_of(n: int, **fields: Any) -> dict[str, Any]:
-    """Return a portion with one message."""
+def chunk_of(n: int, **fields: Any) -> dict[str, Any]:
+    """Return a chunk with one message."""
     message = {"role": "user", "parts": [{"type": "text", "text": f"hello {n}"}]}
     records = [{"record": "entry", "source_id": f"e{n}", "message": message, **fields}]
     return {"after": {"n": n}, "records": records, "restarted": False, "unreadable": False}
@@ -154,7 +154,7 @@ class TestNothingIsLostOrDoubled:
         machine = Machine("http://127.0.0.1:9", home)
         transcript(home).write_bytes(row(0) + row(1))
         machine.read()
-        with pytest.raises(Away):
+        with pytest.raises(Unreachable):
             machine.send()
         machine.end()
         transcript(home).unlink()
@@ -164,7 +164,7 @@ class TestNothingIsLostOrDoubled:
             assert texts(team.app) == ["hello 0", "hello 1"]
             assert len(later.spool) == 0
 
-    def test_by_a_kill_before_the_server_heard_of_a_portion(self, team: Server, home: Path) -> None:
+    def test_by_a_kill_before_the_server_heard_of_a_chunk(self, team: Server, home: Path) -> None:
         """The next process sends what the disk has, and reads on behind it."""
         transcript(home).write_bytes(row(0))
         machine = Machine(team.url, home)
@@ -177,7 +177,7 @@ class TestNothingIsLostOrDoubled:
         assert texts(team.app) == ["hello 0", "hello 1"]
 
     def test_by_a_kill_before_the_answer_came(self, team: Server, home: Path) -> None:
-        """The server acknowledges a portion again that it has."""
+        """The server acknowledges a chunk again that it has."""
         transcript(home).write_bytes(row(0))
         machine = Machine(team.url, home)
         machine.read()
@@ -279,7 +279,7 @@ class TestNothingIsLostOrDoubled:
         assert texts(team.app) == ["hello 0", "hello 1"]
 
     def test_by_lines_before_a_gap(self, team: Server, home: Path) -> None:
-        """A portion behind lines that the server does not have is not taken; they are read again before it."""
+        """A chunk behind lines that the server does not have is not taken; they are read again before it."""
         transcript(home).write_bytes(row(0))
         machine = Machine(team.url, home)
         machine.read()
@@ -315,7 +315,7 @@ class TestTheBacklog:
 
     def test_stops_reading_at_its_limit(self, home: Path) -> None:
         """The rest stays in the transcript, and is read after the next start."""
-        transcript(home).write_bytes(b"".join(row(n) for n in range(2 * PORTION_RECORDS)))
+        transcript(home).write_bytes(b"".join(row(n) for n in range(2 * CHUNK_RECORDS)))
         machine = Machine("http://127.0.0.1:9", home, limit=1)
         machine.files.closed.set()
         machine.read()
@@ -402,21 +402,21 @@ class TestWhoseItIs:
         """Neither as a conversation inside a transcript, nor as a parent that it names."""
         pushed = team.app.pushed
         ada, eve = Sender("ada", "laptop"), Sender("eve", "box")
-        pushed.take(ada, file_of("s.agent-1"), "", portion_of(1))
-        pushed.take(ada, file_of("p"), "", portion_of(1))
+        pushed.receive(ada, file_of("s.agent-1"), "", chunk_of(1))
+        pushed.receive(ada, file_of("p"), "", chunk_of(1))
         with pytest.raises(Conflict, match="came from elsewhere"):
-            pushed.take(eve, file_of("s"), "", portion_of(1, stream="agent-1"))
+            pushed.receive(eve, file_of("s"), "", chunk_of(1, stream="agent-1"))
         assert team.app.store.sessions.find("s") is None
-        portion = portion_of(1)
-        portion["records"].append({"record": "meta", "parent": "p"})
-        pushed.take(eve, file_of("e", parent_id="p"), "", portion)
+        chunk = chunk_of(1)
+        chunk["records"].append({"record": "meta", "parent": "p"})
+        pushed.receive(eve, file_of("e", parent_id="p"), "", chunk)
         assert team.app.sessions.get("e").parent_id is None
 
     def test_no_user_reaches_the_positions_of_another(self, team: Server) -> None:
         """However the names of users, hosts and files are chosen."""
         pushed = team.app.pushed
         one, other = Sender("a", "b@c"), Sender("a@b", "c")
-        pushed.take(one, file_of("s"), "", portion_of(1))
+        pushed.receive(one, file_of("s"), "", chunk_of(1))
         assert pushed.differing(other, {"s.jsonl": ""}).positions == []
 
     def test_a_deleted_session_stays_deleted(self, team: Server, home: Path) -> None:

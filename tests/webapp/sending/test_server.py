@@ -15,7 +15,7 @@ import pytest
 from tests.certificates import certificate_in
 from tests.servers import running_server
 from webapp.errors import CoppiceError
-from webapp.sending.server import Away, Denied, TeamServer, Unusable
+from webapp.sending.server import Denied, Rejected, TeamServer, Unreachable
 
 
 class Answering:
@@ -70,14 +70,14 @@ class TestAnswers:
             (405, b"", Denied, "is the address right"),
             (413, b"<html>nginx</html>", Denied, "client_max_body_size"),
             (301, b"", Denied, "leads elsewhere (301), to https://new.example/"),
-            (413, ours("the body is too large"), Unusable, "too large"),
-            (400, ours("unknown field of a record: x; the sender may be newer"), Unusable, "may be newer"),
-            (409, ours("session x came from elsewhere"), Unusable, "elsewhere"),
-            (429, ours("try again in 9 s"), Away, "try again in 9 s"),
-            (502, b"<html>bad gateway</html>", Away, "answers 502"),
-            (503, ours("the database is busy"), Away, "busy"),
-            (500, b"", Away, "no JSON of ours"),
-            (200, b"<html>a captive portal</html>", Away, "no JSON of ours"),
+            (413, ours("the body is too large"), Rejected, "too large"),
+            (400, ours("unknown field of a record: x; the sender may be newer"), Rejected, "may be newer"),
+            (409, ours("session x came from elsewhere"), Rejected, "elsewhere"),
+            (429, ours("try again in 9 s"), Unreachable, "try again in 9 s"),
+            (502, b"<html>bad gateway</html>", Unreachable, "answers 502"),
+            (503, ours("the database is busy"), Unreachable, "busy"),
+            (500, b"", Unreachable, "no JSON of ours"),
+            (200, b"<html>a captive portal</html>", Unreachable, "no JSON of ours"),
         ],
     )
     def test_say_what_to_do(
@@ -92,7 +92,7 @@ class TestAnswers:
 
     def test_of_nobody_is_an_absence(self) -> None:
         """The message names the address."""
-        with pytest.raises(Away, match=r"http://127\.0\.0\.1:9 does not answer"):
+        with pytest.raises(Unreachable, match=r"http://127\.0\.0\.1:9 does not answer"):
             TeamServer("http://127.0.0.1:9", None).push(b"{}")
 
     def test_of_an_untrusted_certificate_say_how_to_trust_it(self, tmp_path: Path) -> None:

@@ -16,13 +16,13 @@ from webapp.sending.spool import Damaged, Spool
 
 
 def header(key: str, n: int) -> dict[str, Any]:
-    """Return the fields of the n-th portion of a transcript."""
+    """Return the fields of the n-th chunk of a transcript."""
     before = digest_of({"n": n - 1}) if n > 1 else ""
     return {"file": {"key": key}, "before": before, "after": {"n": n}}
 
 
 def put(spool: Spool, key: str, n: int) -> None:
-    """Add the n-th portion of a transcript."""
+    """Add the n-th chunk of a transcript."""
     spool.put(key, header(key, n), b'[{"record":"meta"}]')
 
 
@@ -32,9 +32,9 @@ def full(_: int) -> None:
 
 
 class TestSpool:
-    """Portions that wait, and what was acknowledged."""
+    """TranscriptAppender that wait, and what was acknowledged."""
 
-    def test_gives_portions_in_order_and_skips_those_of_refused_files(self, tmp_path: Path) -> None:
+    def test_gives_chunks_in_order_and_skips_those_of_refused_files(self, tmp_path: Path) -> None:
         """A refused file holds up no other."""
         spool = Spool(tmp_path)
         for key, n in (("a", 1), ("b", 1), ("a", 2)):
@@ -56,7 +56,7 @@ class TestSpool:
         assert orjson.loads(spool.body(one, "x"))["before"] == "x"
 
     def test_survives_its_process(self, tmp_path: Path) -> None:
-        """The next process finds positions and portions."""
+        """The next process finds positions and chunks."""
         spool = Spool(tmp_path)
         put(spool, "a", 1)
         put(spool, "a", 2)

@@ -47,7 +47,7 @@ class TestStore:
         for seq in range(12):
             with store.write():
                 store.words.add(row.key, [(seq, f"word{seq} common")])
-        store.settle()
+        store.maintain()
         assert store.words.numbers(row.key) == set(range(12))
 
 

@@ -19,8 +19,8 @@ import orjson
 from webapp.agents.reading.tail import Decodes, FilePosition, FileTail, Line, Restarted, catch_up, fed
 from webapp.agents.records import Problem, Record, TranscriptFile
 
-PORTION_RECORDS = 400
-PORTION_BYTES = 4 << 20
+CHUNK_RECORDS = 400
+CHUNK_BYTES = 4 << 20
 # A file that was written to within this many seconds can be half written.
 FRESH_SECONDS = 5.0
 
@@ -35,7 +35,7 @@ def digest_of(position: Position) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Portion:
+class Chunk:
     """Records in order, and the position after them.
 
     `restarted`: the file was cut off or replaced and is read from its start, so earlier records can come again.
@@ -51,8 +51,8 @@ class Portion:
 class Reader(Protocol):
     """Reads one session. It can be kept for the next read, or created again from the last position."""
 
-    def read(self) -> Iterator[Portion]:
-        """Yield what is new since the last portion; nothing if the file has not changed."""
+    def read(self) -> Iterator[Chunk]:
+        """Yield what is new since the last chunk; nothing if the file has not changed."""
 
 
 class LineReader:
@@ -65,8 +65,8 @@ class LineReader:
         self._decoder = decoder(file)
         self._tail: FileTail | None = None
 
-    def read(self) -> Iterator[Portion]:
-        """Yield the records of the new lines, in portions that end at a line."""
+    def read(self) -> Iterator[Chunk]:
+        """Yield the records of the new lines, in chunks that end at a line."""
         look = _look(self._file.path)
         if look is None or look == self._position.get("look"):
             return
@@ -80,10 +80,10 @@ class LineReader:
                 size += len(item.data)
             else:
                 records.append(item)
-            if len(records) >= PORTION_RECORDS or size >= PORTION_BYTES:
-                yield self._portion(tail, records, restarted)
+            if len(records) >= CHUNK_RECORDS or size >= CHUNK_BYTES:
+                yield self._chunk(tail, records, restarted)
                 records, size, restarted = [], 0, False
-        yield self._portion(tail, records, restarted)
+        yield self._chunk(tail, records, restarted)
 
     def _opened(self) -> tuple[FileTail, bool]:
         """Go to the stored position; return the lines from there, and True if the file was replaced."""
@@ -96,12 +96,12 @@ class LineReader:
         self._tail = FileTail(self._file.path, position)
         return self._tail, restarted
 
-    def _portion(self, tail: FileTail, records: list[Record], restarted: bool) -> Portion:
+    def _chunk(self, tail: FileTail, records: list[Record], restarted: bool) -> Chunk:
         self._position = {"mark": tail.position.to_dict()}
         look = _look(self._file.path)
         if look is not None and look[0] == tail.position.offset:
             self._position["look"] = look
-        return Portion(records, self._position, restarted, tail.unreadable)
+        return Chunk(records, self._position, restarted, tail.unreadable)
 
 
 class WholeReader:
@@ -116,7 +116,7 @@ class WholeReader:
         self._file, self._compare = file, compare
         self._state: State = position.get("state", {})
 
-    def read(self) -> Iterator[Portion]:
+    def read(self) -> Iterator[Chunk]:
         """Yield what changed; nothing while the session is being written and cannot be read yet."""
         state: State = orjson.loads(orjson.dumps(self._state))
         records = list(self._compare(self._file, state))
@@ -124,7 +124,7 @@ class WholeReader:
             return
         if records or state != self._state:
             self._state = state
-            yield Portion(records, {"state": state})
+            yield Chunk(records, {"state": state})
 
 
 def _look(path: Path) -> list[int] | None:

@@ -21,4 +21,4 @@ def take_call(app: App, body: ProxiedCall) -> TakenCall:
     Messages that the session does not have yet are appended, with the usage that the provider reported. A sender's
     token with a name reaches only the sessions of that user; 409 for another's.
     """
-    return app.calls.take(CallCopy(**body.model_dump()), sending_user(request.environ))
+    return app.calls.receive(CallCopy(**body.model_dump()), sending_user(request.environ))

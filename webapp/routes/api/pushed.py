@@ -15,7 +15,7 @@ from webapp.services.ingest.pushed import Sender
 
 table = Table("follow")
 
-# A portion ends with the line that makes it 4 MiB; a line has at most 32 MiB, and its content comes twice.
+# A chunk ends with the line that makes it 4 MiB; a line has at most 32 MiB, and its content comes twice.
 PUSH_LIMIT_BYTES = 160 * MEBIBYTE
 
 
@@ -34,8 +34,8 @@ def take_lines(app: App, body: PushedLines) -> Pushed:
 
     The session is created with its first message. 409 if it belongs to another user, or to the server's own machine.
     """
-    portion = body.model_dump(include={"after", "restarted", "unreadable", "records"})
-    return app.pushed.take(sender_of(body), body.file.model_dump(), body.before, portion)
+    chunk = body.model_dump(include={"after", "restarted", "unreadable", "records"})
+    return app.pushed.receive(sender_of(body), body.file.model_dump(), body.before, chunk)
 
 
 def sender_of(body: Pushing) -> Sender:

@@ -1,6 +1,6 @@
-"""Following transcripts: new records are appended to the log, and the read position is stored after each portion.
+"""Following transcripts: new records are appended to the log, and the read position is stored after each chunk.
 
-After a crash at most one portion comes again, which adds nothing.
+After a crash at most one chunk comes again, which adds nothing.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from webapp.agents.following import FollowedFiles
-from webapp.agents.reading.readers import Portion, Position
+from webapp.agents.reading.readers import Chunk, Position
 from webapp.agents.records import TranscriptFile
 from webapp.errors import CoppiceError
 from webapp.events import ProblemReported
@@ -18,8 +18,8 @@ from webapp.services.ingest.ingest import Ingest
 from webapp.services.session.environment import Environment
 
 
-class Portions:
-    """Appends portions of transcripts, and stores how far each was read."""
+class TranscriptAppender:
+    """Appends chunks of transcripts, and stores how far each was read."""
 
     def __init__(self, environment: Environment, ingest: Ingest) -> None:
         self._environment, self._store, self._ingest = environment, environment.store, ingest
@@ -34,18 +34,18 @@ class Portions:
         found = self._store.sessions.find(session_id)
         return found is not None and found.deleted_at is not None
 
-    def take(self, file: TranscriptFile, key: str, portion: Portion, **columns: Any) -> int:
-        """Append a portion to the session of a file, and store the position under `key`; return the new messages.
+    def append(self, file: TranscriptFile, key: str, chunk: Chunk, **columns: Any) -> int:
+        """Append a chunk to the session of a file, and store the position under `key`; return the new messages.
 
-        `columns` are those of a session that begins with this portion.
+        `columns` are those of a session that begins with this chunk.
 
         Raises:
             Conflict: another source has a session of that id.
         """
-        if portion.restarted:
+        if chunk.restarted:
             self._count_from_zero(file)
         added = 0
-        if portion.records:
+        if chunk.records:
             row = self._ingest.ensure(
                 file.session_id, file.source, parent_id=file.parent_id, title=file.title,
                 agent_type=file.agent_type, **columns,
@@ -54,14 +54,14 @@ class Portions:
                 return 0
             # The problem of a file that is not text is not counted again after a restart.
             took = self._ingest.append_records(
-                file.session_id, portion.records, whole_file=portion.unreadable, file=file.path.name
+                file.session_id, chunk.records, whole_file=chunk.unreadable, file=file.path.name
             )
             added = len(took.nos)
         stored = self._store.small.file(key)
-        if stored is None or stored[1] != portion.position:
+        if stored is None or stored[1] != chunk.position:
             with self._store.write(file.session_id):
                 now = self._environment.clock()
-                self._store.small.put_file(key, file.session_id, portion.position, now)
+                self._store.small.put_file(key, file.session_id, chunk.position, now)
         return added
 
     def _count_from_zero(self, file: TranscriptFile) -> None:
@@ -78,24 +78,24 @@ class Following(FollowedFiles):
     def __init__(
         self,
         environment: Environment,
-        portions: Portions,
+        appender: TranscriptAppender,
         extra: tuple[Path, ...] = (),
         env: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__(extra, env)
-        self._environment, self._portions = environment, portions
+        self._environment, self._appender = environment, appender
 
     def position(self, file: TranscriptFile) -> Position | None:
         """Return the stored position of a file; None if its session was deleted."""
-        return None if self._portions.is_deleted(file.session_id) else self._portions.position(file.key)
+        return None if self._appender.is_deleted(file.session_id) else self._appender.position(file.key)
 
     def is_known(self, file: TranscriptFile) -> bool:
         """Return whether there is a session for a file."""
         return self._environment.store.sessions.find(file.session_id) is not None
 
-    def take(self, file: TranscriptFile, portion: Portion, before: Position) -> int:  # noqa: ARG002  # for senders
-        """Append a portion. Raises Conflict if another source has a session of that id."""
-        return self._portions.take(file, file.key, portion, path=str(file.path))
+    def receive(self, file: TranscriptFile, chunk: Chunk, before: Position) -> int:  # noqa: ARG002  # for senders
+        """Append a chunk. Raises Conflict if another source has a session of that id."""
+        return self._appender.append(file, file.key, chunk, path=str(file.path))
 
     def failed(self, file: TranscriptFile, error: Exception) -> None:
         """Report that a file could not be followed; the others go on."""

@@ -65,7 +65,7 @@ from webapp.store.keys import ID_BYTES
 from webapp.store.sessions import SessionRow
 
 # The store does its upkeep at once after an append of more messages.
-SETTLE_FROM = 5 * BATCH_RECORDS
+MAINTENANCE_FROM = 5 * BATCH_RECORDS
 # The page names at most so many kinds of rows that were not read, each by so many characters.
 KINDS_TOLD, KIND_CHARS = 6, 60
 # An event names at most so many messages.
@@ -175,8 +175,8 @@ class Ingest:
             with self._environment.lock(target):
                 whole.merge(self._batch(target, batch))
             tallies.setdefault(target, Tally()).take(batch)
-        if len(whole.nos) > SETTLE_FROM:
-            self._store.settle()
+        if len(whole.nos) > MAINTENANCE_FROM:
+            self._store.maintain()
         for target, tally in tallies.items():
             whole.skipped += tally.malformed + sum(tally.unknown.values())
             whole.problems += tally.problems[: NOTES_KEPT - len(whole.problems)]
@@ -338,8 +338,8 @@ class Ingest:
                 return Added(known=len(entries))
             for chunk in chunks(entries):
                 whole.merge(self._append(session_id, partial(begun, chunk)))
-        if len(whole.nos) > SETTLE_FROM:
-            self._store.settle()
+        if len(whole.nos) > MAINTENANCE_FROM:
+            self._store.maintain()
         return whole
 
     def _appended(self, session_id: str, added: Added) -> Appended:

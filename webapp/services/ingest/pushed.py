@@ -1,8 +1,8 @@
-"""Takes in what `coppice follow --to` pushes: portions of transcripts that another machine follows.
+"""Takes in what `coppice follow --to` pushes: chunks of transcripts that another machine follows.
 
-That machine decodes its files, with the same decoders as this one, and pushes the records. A portion names the position
+That machine decodes its files, with the same decoders as this one, and pushes the records. A chunk names the position
 before it by a digest. If that is not the stored one, nothing is appended and the sender learns the stored position, so
-that nothing is left out; a portion that was taken before is acknowledged again.
+that nothing is left out; a chunk that was taken before is acknowledged again.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from typing import Any
 import orjson
 
 from webapp.agents import AGENTS
-from webapp.agents.reading.readers import Portion, digest_of
+from webapp.agents.reading.readers import Chunk, digest_of
 from webapp.agents.record_json import record_from_dict
 from webapp.agents.records import Meta, Record, TranscriptFile
 from webapp.errors import Conflict, Invalid
 from webapp.services.ingest.answers import Pushed, StoredPosition, StoredPositions
-from webapp.services.ingest.following import Portions
+from webapp.services.ingest.following import TranscriptAppender
 from webapp.services.session.environment import Environment
 from webapp.services.session.state import may_append
 
@@ -40,12 +40,12 @@ class Sender:
 class PushedSessions:
     """The use case of sessions that arrive from other machines."""
 
-    def __init__(self, environment: Environment, portions: Portions) -> None:
-        self._environment, self._portions = environment, portions
+    def __init__(self, environment: Environment, appender: TranscriptAppender) -> None:
+        self._environment, self._appender = environment, appender
 
     def differing(self, sender: Sender, files: Mapping[str, str]) -> StoredPositions:
         """Return the files whose stored position has another digest than the sender's."""
-        stored = {key: self._portions.position(sender.key(key)) for key in files}
+        stored = {key: self._appender.position(sender.key(key)) for key in files}
         return StoredPositions(
             positions=[
                 StoredPosition(key=key, position=position)
@@ -54,10 +54,10 @@ class PushedSessions:
             ]
         )
 
-    def take(
-        self, sender: Sender, file: Mapping[str, Any], before: str, portion: Mapping[str, Any]
+    def receive(
+        self, sender: Sender, file: Mapping[str, Any], before: str, chunk: Mapping[str, Any]
     ) -> Pushed:
-        """Append a portion: `after` (a position), `records`, `restarted` and `unreadable`.
+        """Append a chunk: `after` (a position), `records`, `restarted` and `unreadable`.
 
         Raises:
             Invalid: the source is no agent.
@@ -71,15 +71,15 @@ class PushedSessions:
             )
         session_id, key = file["session_id"], sender.key(file["key"])
         with self._environment.lock(session_id):
-            if self._portions.is_deleted(session_id):
+            if self._appender.is_deleted(session_id):
                 return Pushed(state="deleted", added=0, position=None)
-            stored = self._portions.position(key)
+            stored = self._appender.position(key)
             if digest_of(stored) != before:
-                known = digest_of(stored) == digest_of(portion["after"])
+                known = digest_of(stored) == digest_of(chunk["after"])
                 return Pushed(
                     state="known" if known else "behind", added=0, position=None if known else stored
                 )
-            records = [record_from_dict(record) for record in portion["records"]]
+            records = [record_from_dict(record) for record in chunk["records"]]
             streams = {stream for record in records if (stream := getattr(record, "stream", ""))}
             self._refuse_foreign(sender, [session_id, *(f"{session_id}.{stream}" for stream in streams)])
             transcript = TranscriptFile(
@@ -92,10 +92,10 @@ class PushedSessions:
             )
             records = [self._without_foreign_parent(sender, record) for record in records]
             # What is read from its start counts from zero, also for a machine with another name now.
-            restarted = portion["restarted"] or not before
-            whole = Portion(records, portion["after"], restarted, portion["unreadable"])
-            added = self._portions.take(
-                transcript, key, whole, state={"owner": sender.user, "host": sender.host}
+            restarted = chunk["restarted"] or not before
+            received = Chunk(records, chunk["after"], restarted, chunk["unreadable"])
+            added = self._appender.append(
+                transcript, key, received, state={"owner": sender.user, "host": sender.host}
             )
             return Pushed(state="taken", added=added, position=None)
 

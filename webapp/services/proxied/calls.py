@@ -57,7 +57,7 @@ class Calls:
         self._environment, self._store, self._ingest = environment, environment.store, ingest
         self._followed = followed
 
-    def take(self, call: CallCopy, user: str = "") -> TakenCall:
+    def receive(self, call: CallCopy, user: str = "") -> TakenCall:
         """Append one call to a session of `user`; to any, and of none, without one.
 
         Raises:
@@ -78,8 +78,8 @@ class Calls:
             return TakenCall(session_id=None, added=0)
         with self._environment.lock(row.id):
             if self._store.sessions.get(row.id).deleted_at is not None:  # taken over since it was found
-                return self.take(call, user)
-            added = self._add(row, read) if row.source == PROXY else self._followed.take(row, name, read)
+                return self.receive(call, user)
+            added = self._add(row, read) if row.source == PROXY else self._followed.receive(row, name, read)
         self._environment.bus.publish(SessionUpdated(row.id))
         return TakenCall(session_id=row.id, added=added)
 

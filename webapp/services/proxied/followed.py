@@ -118,7 +118,7 @@ class FollowedCalls:
 
     # -- what a call adds
 
-    def take(self, row: SessionRow, name: str, read: ReadCall) -> int:
+    def receive(self, row: SessionRow, name: str, read: ReadCall) -> int:
         """Keep what a call adds to its session; return 0, the number of messages that it adds."""
         name = name or names_of(row.id)[0]
         link = self._linked(row.id, name)

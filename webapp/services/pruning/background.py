@@ -121,7 +121,7 @@ class Background:
 
     def _begin(self, session_id: str, job: Job) -> bool:
         """Take the lease of a session's job; return False if one runs, here or in another worker."""
-        if self._closed or not self._leases.take(LEASE + session_id, job.cancelled.set):
+        if self._closed or not self._leases.acquire(LEASE + session_id, job.cancelled.set):
             return False
         with self._lock:
             self._jobs[session_id] = job

@@ -59,8 +59,8 @@ def installing(source: str, env: Mapping[str, str], program: str) -> Change:
     path = integration.file(env)
     before = _text(path)
     with _named(path):
-        whole = before is not None and integration.has(before) == list(integration.parts)
-        after = before if whole else integration.put(before, program)
+        whole = before is not None and integration.installed_parts(before) == list(integration.parts)
+        after = before if whole else integration.add(before, program)
     return Change(source, path, before, after)
 
 
@@ -75,13 +75,13 @@ def uninstalling(source: str, env: Mapping[str, str]) -> Change:
     path = integration.file(env)
     before = _text(path)
     with _named(path):
-        if before is None or not integration.has(before):
+        if before is None or not integration.installed_parts(before):
             return Change(source, path, before, before)
         known = hints.read(source, _BEFORE)
         if known.get("path") == str(path) and known.get("after") == before:
             original = known.get("before")
             return Change(source, path, before, original if isinstance(original, str) else None)
-        return Change(source, path, before, integration.take(before))
+        return Change(source, path, before, integration.remove(before))
 
 
 def active(source: str, env: Mapping[str, str]) -> tuple[Path, list[str]]:
@@ -95,7 +95,7 @@ def active(source: str, env: Mapping[str, str]) -> tuple[Path, list[str]]:
     path = integration.file(env)
     text = _text(path)
     with _named(path):
-        return path, integration.has(text) if text is not None else []
+        return path, integration.installed_parts(text) if text is not None else []
 
 
 def apply(change: Change, *, remember: bool) -> None:

@@ -352,7 +352,7 @@ class Webhooks:
     def _send_due(self) -> None:
         """Start sending due deliveries, one message to a webhook at a time."""
         now = self._environment.clock()
-        if not (self._leases.holds(LEASE) or self._leases.take(LEASE)):  # another worker sends
+        if not (self._leases.holds(LEASE) or self._leases.acquire(LEASE)):  # another worker sends
             return
         for delivery in self._store.webhooks.due(now):
             if delivery.webhook in self._sending:

@@ -8,7 +8,6 @@ apart by the session's version.
 from __future__ import annotations
 
 import threading
-from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -16,11 +15,11 @@ from typing import Any, Protocol
 from weakref import WeakValueDictionary
 
 from scoring.errors import InvalidSettings
-from scoring.messages import Message
 from scoring.models import ModelLimits, find_model
 from scoring.settings import DEFAULT_PRESET, PRESETS, Settings
 from webapp.bus import Bus
 from webapp.errors import BusyStore
+from webapp.redaction import Redactor
 from webapp.services.session.leases import Leases
 from webapp.services.session.limits import compatible_settings
 from webapp.services.session.measuring import CountsTokens, Measures, measure
@@ -69,19 +68,6 @@ class SessionLock:
         self._lock.release()
 
 
-class Redacts(Protocol):
-    """Replaces credentials; `webapp.redaction` has the real one."""
-
-    def redact_text(self, text: str, found: Counter[str]) -> str:
-        """Return a text without credentials; they are counted by kind."""
-
-    def redact_message(self, message: Message) -> tuple[Message, Counter[str]]:
-        """Return a message without credentials, and how many of each kind there were."""
-
-    def redact_bytes(self, raw: bytes) -> bytes:
-        """Return the bytes of a row without credentials."""
-
-
 class SharedValues(Protocol):
     """Values that all workers can read for a while; `webapp.queue` has the real one."""
 
@@ -110,7 +96,7 @@ class Environment:
         bus: Bus,
         tokenizers: CountsTokens,
         clock: Callable[[], int] = now_ms,
-        redactor: Redacts | None = None,
+        redactor: Redactor | None = None,
         sizes: Sizes = Sizes(),
         shared_values: SharedValues | None = None,
         leases: Leases | None = None,

@@ -41,7 +41,7 @@ class Leases:
         """Return whether other workers serve the same store."""
         return self._shared
 
-    def take(self, name: str, ended: Callable[[], object] = lambda: None) -> bool:
+    def acquire(self, name: str, ended: Callable[[], object] = lambda: None) -> bool:
         """Take a lease until `release`; return False if somebody has it.
 
         `ended` is called when it is cancelled, or lost to another worker. Raises StoreError.
@@ -67,7 +67,7 @@ class Leases:
         if self._store.leases.is_held(name, now):
             return False
         with self._store.write(LEASE + name):
-            return self._store.leases.take(name, self._holder, now, now + LEASE_MS)
+            return self._store.leases.acquire(name, self._holder, now, now + LEASE_MS)
 
     def _start(self) -> None:
         with self._lock:

@@ -36,7 +36,7 @@ class OneWorkerJob:
         while not self._stopped.is_set():
             self._wake.clear()
             try:
-                if self._leases.take(self._name, self._wake.set):
+                if self._leases.acquire(self._name, self._wake.set):
                     self._work()
             except StoreError as error:
                 log.warning("cannot take the lease of %s: %s", self._name, error)

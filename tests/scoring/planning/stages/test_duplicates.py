@@ -43,8 +43,8 @@ class TestDuplicates:
 
     def test_are_a_setting(self) -> None:  # X7
         """On in *Foresight*, off in *Blueprint*."""
-        assert duplicates.wanted(FORESIGHT)
-        assert not duplicates.wanted(BLUEPRINT)
+        assert duplicates.is_enabled(FORESIGHT)
+        assert not duplicates.is_enabled(BLUEPRINT)
 
 
 class TestReasons:
@@ -60,4 +60,4 @@ class TestReasons:
 
     def test_tell_the_model_what_stays_true(self) -> None:  # X7
         """The model is told that the output came again, without a number, which it does not know."""
-        assert duplicates.told(Cut(1, 0, 41)) == "the same came again later"
+        assert duplicates.note_for_model(Cut(1, 0, 41)) == "the same came again later"

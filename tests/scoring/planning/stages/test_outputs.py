@@ -43,10 +43,12 @@ class TestOldOutputs:
         short = [user(), *ran("a", "make", file_text("x", 30)), *ran("b", "make", LONG), user(), user()]
         assert [(c.position, c.shorten) for c in outputs.find(given(short, shorten))] == [(4, True)]
 
-    @pytest.mark.parametrize(("settings", "wanted"), [(FORESIGHT, False), (BLUEPRINT, False), (CLEAR, True)])
-    def test_are_a_setting(self, settings: Settings, wanted: bool) -> None:  # X7
+    @pytest.mark.parametrize(
+        ("settings", "is_enabled"), [(FORESIGHT, False), (BLUEPRINT, False), (CLEAR, True)]
+    )
+    def test_are_a_setting(self, settings: Settings, is_enabled: bool) -> None:  # X7
         """The stage is off in both presets."""
-        assert outputs.wanted(settings) is wanted
+        assert outputs.is_enabled(settings) is is_enabled
 
 
 class TestReasons:
@@ -62,4 +64,4 @@ class TestReasons:
             "old_shortened",
             "shortened: an old output, of which head, tail and error lines stay",
         )
-        assert outputs.told(Cut(1, 0)) == ""
+        assert outputs.note_for_model(Cut(1, 0)) == ""

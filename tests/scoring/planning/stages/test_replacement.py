@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scoring.history import History
 from scoring.messages import Message, ToolResult, message
 from scoring.planning.stages.contract import Cut
-from scoring.planning.stages.replacement import after_stages, cost, made
+from scoring.planning.stages.replacement import after_stages, cost, replaced_message
 from scoring.planning.strategies import Shortening
 from scoring.settings import BLUEPRINT, FORESIGHT
 from scoring.tokens import FOUR_CHARACTERS, estimate_message_tokens
@@ -30,7 +30,7 @@ class TestMaking:
     def test_puts_a_line_in_place_of_one_output(self) -> None:  # X7, X6
         """The other output stays, and both still answer their calls; the line names the tool."""
         history = History.of(TWO)
-        short = made(TWO[2], history, {0: Cut(2, 0)}, {0: "the same came again later"})
+        short = replaced_message(TWO[2], history, {0: Cut(2, 0)}, {0: "the same came again later"})
         assert [r.call_id for r in short.results] == ["call_1", "call_2"]
         assert short.results[0].text == "[output of Read cleared: the same came again later]"
         assert short.results[1] == TWO[2].results[1]
@@ -38,13 +38,17 @@ class TestMaking:
     def test_says_what_it_took_where_there_is_no_other_reason(self) -> None:  # X7
         """Without another reason it names the tool and the size."""
         history = History.of([TWO[2]])
-        [text, _] = [r.text for r in made(TWO[2], history, {0: Cut(0, 0)}, {0: ""}).results]
+        [text, _] = [r.text for r in replaced_message(TWO[2], history, {0: Cut(0, 0)}, {0: ""}).results]
         assert text.startswith("[output of a tool cleared; it took ")
 
     def test_keeps_head_tail_and_error_lines(self) -> None:  # X7
         """A shortened output keeps these."""
         broken = message("tool", "", ToolResult("call_1", LONG + "ValueError: no such line\n" + LONG))
-        short = made(broken, History.of([broken]), {0: Cut(0, 0, shorten=True)}, {0: ""}).results[0].text
+        short = (
+            replaced_message(broken, History.of([broken]), {0: Cut(0, 0, shorten=True)}, {0: ""})
+            .results[0]
+            .text
+        )
         assert "ValueError: no such line" in short
         assert short.startswith(LONG[:1_000])
         assert short.endswith(LONG[-500:])
@@ -52,7 +56,7 @@ class TestMaking:
     def test_never_makes_an_output_longer(self) -> None:  # X7
         """A replacement that would be no shorter is not made."""
         little = message("tool", "", ToolResult("1", "ok"))
-        assert made(little, History.of([little]), {0: Cut(0, 0)}, {0: "x" * 99}) == little
+        assert replaced_message(little, History.of([little]), {0: Cut(0, 0)}, {0: "x" * 99}) == little
 
 
 class TestCosts:
@@ -76,7 +80,7 @@ class TestCosts:
             cuts = {n: Cut(position, n) for n, one in enumerate(outputs) if one.digest}
             if len(cuts) == len(outputs) and cuts:
                 told = dict.fromkeys(cuts, "the file was rewritten later")
-                short = made(messages[position], history, cuts, told)
+                short = replaced_message(messages[position], history, cuts, told)
                 real = estimate_message_tokens(short, counter)  # type: ignore[arg-type]
                 assert real <= cost(history, position, list(cuts.values()))
 

@@ -94,8 +94,8 @@ class TestReads:
 
     def test_are_a_setting(self) -> None:  # X7
         """On in *Foresight*, off in *Blueprint*."""
-        assert superseded.wanted(FORESIGHT)
-        assert not superseded.wanted(BLUEPRINT)
+        assert superseded.is_enabled(FORESIGHT)
+        assert not superseded.is_enabled(BLUEPRINT)
 
 
 class TestReasons:
@@ -114,5 +114,5 @@ class TestReasons:
 
     def test_tell_the_model_to_look_further_on(self) -> None:  # X7
         """Without a number, which it does not know."""
-        assert superseded.told(Cut(1, 0, 2, "a.py")) == "the file was read again later"
-        assert superseded.told(Cut(1, 0, 2, "a.py", written=True)) == "the file was rewritten later"
+        assert superseded.note_for_model(Cut(1, 0, 2, "a.py")) == "the file was read again later"
+        assert superseded.note_for_model(Cut(1, 0, 2, "a.py", written=True)) == "the file was rewritten later"

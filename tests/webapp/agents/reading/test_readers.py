@@ -14,7 +14,7 @@ from scoring.messages import Message, Text
 from tests.webapp.agents.samples import SAMPLES, said
 from webapp.agents import AGENTS
 from webapp.agents.agent import Agent
-from webapp.agents.reading.readers import PORTION_RECORDS, LineReader, Portion, Position, Reader, WholeReader
+from webapp.agents.reading.readers import CHUNK_RECORDS, Chunk, LineReader, Position, Reader, WholeReader
 from webapp.agents.records import Entry, Problem, Record, TranscriptFile
 
 LINES = [
@@ -27,9 +27,9 @@ LINES = [
 ]
 
 
-def records_of(portions: Iterator[Portion]) -> list[Record]:
-    """Return the records of all portions."""
-    return [record for portion in portions for record in portion.records]
+def records_of(chunks: Iterator[Chunk]) -> list[Record]:
+    """Return the records of all chunks."""
+    return [record for chunk in chunks for record in chunk.records]
 
 
 class Echo:
@@ -76,9 +76,9 @@ class TestLines:
                 break
             with path.open("ab") as out:
                 out.write(line)
-            for portion in agent.reader(copy, position).read():
-                followed += portion.records
-                position = json.loads(json.dumps(portion.position))
+            for chunk in agent.reader(copy, position).read():
+                followed += chunk.records
+                position = json.loads(json.dumps(chunk.position))
         assert followed == whole
 
     def test_of_a_kept_reader_are_decoded_once(self, tmp_path: Path) -> None:
@@ -88,19 +88,19 @@ class TestLines:
         reader = opened(path)
         assert said(records_of(reader.read())) == [("user", "1 a"), ("user", "2 b")]
         grow(path, "\n")
-        [portion] = reader.read()
-        assert said(portion.records) == [("user", "3 half")]
+        [chunk] = reader.read()
+        assert said(chunk.records) == [("user", "3 half")]
         grow(path, "c\n")
-        assert said(records_of(opened(path, portion.position).read())) == [("user", "4 c")]
+        assert said(records_of(opened(path, chunk.position).read())) == [("user", "4 c")]
 
-    def test_come_in_portions(self, tmp_path: Path) -> None:
+    def test_come_in_chunks(self, tmp_path: Path) -> None:
         """A reader that stops after the first goes on with the second."""
         path = tmp_path / "a.jsonl"
-        grow(path, "x\n" * (2 * PORTION_RECORDS))
+        grow(path, "x\n" * (2 * CHUNK_RECORDS))
         reader = opened(path)
         first = next(reader.read())
-        assert len(first.records) == PORTION_RECORDS
-        assert said(records_of(reader.read()))[0] == ("user", f"{PORTION_RECORDS + 1} x")
+        assert len(first.records) == CHUNK_RECORDS
+        assert said(records_of(reader.read()))[0] == ("user", f"{CHUNK_RECORDS + 1} x")
 
     def test_of_a_file_that_did_not_change_are_not_read(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -108,9 +108,9 @@ class TestLines:
         """The stored look of the file is enough; it is not opened."""
         path = tmp_path / "a.jsonl"
         grow(path, "a\n")
-        [portion] = opened(path).read()
+        [chunk] = opened(path).read()
         monkeypatch.setattr(Path, "open", lambda *_: pytest.fail("opened"))
-        assert list(opened(path, portion.position).read()) == []
+        assert list(opened(path, chunk.position).read()) == []
 
     @pytest.mark.parametrize("kept", [True, False])
     def test_of_a_replaced_file_restart(self, tmp_path: Path, kept: bool) -> None:
@@ -118,10 +118,10 @@ class TestLines:
         path = tmp_path / "a.jsonl"
         grow(path, "a\nb\n")
         reader = opened(path)
-        [portion] = reader.read()
+        [chunk] = reader.read()
         path.unlink()
         grow(path, "other\n")
-        [again] = (reader if kept else opened(path, portion.position)).read()
+        [again] = (reader if kept else opened(path, chunk.position)).read()
         assert again.restarted
         assert said(again.records) == [("user", "1 other")]
 
@@ -157,11 +157,11 @@ class TestWholes:
         path = tmp_path / "a.json"
         path.write_text("one")
         reader = self.reader(path)
-        [portion] = reader.read()
-        assert said(portion.records) == [("user", "one")]
-        assert list(reader.read()) == list(self.reader(path, portion.position).read()) == []
+        [chunk] = reader.read()
+        assert said(chunk.records) == [("user", "one")]
+        assert list(reader.read()) == list(self.reader(path, chunk.position).read()) == []
         path.write_text("one two")
-        for again in (reader, self.reader(path, portion.position)):
+        for again in (reader, self.reader(path, chunk.position)):
             assert said(records_of(again.read())) == [("user", "two")]
 
     def test_that_are_being_written_wait(self, tmp_path: Path) -> None:

@@ -17,12 +17,12 @@ import pytest
 from tests.shared import shared_data
 from tests.webapp.agents.opencode.test_decoder import TREE, as_database
 from tests.webapp.building import heard
-from webapp.agents.reading.readers import PORTION_RECORDS
+from webapp.agents.reading.readers import CHUNK_RECORDS
 from webapp.app import App
 from webapp.config import Config
 from webapp.errors import BusyStore
 from webapp.events import ProblemReported
-from webapp.services.ingest.following import Following, Portions
+from webapp.services.ingest.following import Following, TranscriptAppender
 from webapp.wiring import build
 
 NAME = "11111111-2222-4333-8444-555555555555"
@@ -188,20 +188,20 @@ class TestFollowing:
         [file], stop = following.discover(), Event()
         stop.set()
         added = following.look(file, stop)
-        assert 0 < added <= PORTION_RECORDS
+        assert 0 < added <= CHUNK_RECORDS
         other = place.open()
-        assert place.look(other) == 2 * PORTION_RECORDS - added
+        assert place.look(other) == 2 * CHUNK_RECORDS - added
         other.close()
         newest = place.app.messages.page(NAME, limit=3).messages
-        assert [m.text for m in newest] == [f"hello {2 * PORTION_RECORDS - n}" for n in (1, 2, 3)]
+        assert [m.text for m in newest] == [f"hello {2 * CHUNK_RECORDS - n}" for n in (1, 2, 3)]
 
     def test_finds_named_folders(self, place: Place, tmp_path: Path) -> None:
         """Named folders are followed in addition to the usual ones."""
         extra = tmp_path / "elsewhere"
         extra.mkdir()
         (extra / f"{NAME}.jsonl").write_bytes(row(0))
-        portions = Portions(place.app.environment, place.app.ingest)
-        following = Following(place.app.environment, portions, (extra,), {"HOME": str(tmp_path / "none")})
+        appender = TranscriptAppender(place.app.environment, place.app.ingest)
+        following = Following(place.app.environment, appender, (extra,), {"HOME": str(tmp_path / "none")})
         assert [f.path.parent for f in following.discover()] == [extra]
         assert following.files_at(extra / f"{NAME}.jsonl")
         assert not following.files_at(tmp_path / "other.jsonl")

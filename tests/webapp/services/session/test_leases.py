@@ -57,30 +57,30 @@ class TestLeases:
     def test_belong_to_one_worker(self, pair: tuple[Leases, Leases]) -> None:
         """Another worker sees that the lease is taken, and gets it after its release."""
         first, second = pair
-        assert first.take("x")
-        assert not second.take("x")
+        assert first.acquire("x")
+        assert not second.acquire("x")
         assert (first.holds("x"), second.holds("x"), second.is_taken("x")) == (True, False, True)
         first.release("x")
         assert not second.is_taken("x")
-        assert second.take("x")
+        assert second.acquire("x")
 
     def test_belong_to_one_job_of_a_process(self, store: Store) -> None:
         """A second job in the process is refused; without other workers nothing is stored."""
         only_worker = Leases(store)
-        assert only_worker.take("x")
-        assert not only_worker.take("x")
+        assert only_worker.acquire("x")
+        assert not only_worker.acquire("x")
         assert not store.leases.is_held("x", 0)
         only_worker.release("x")
-        assert only_worker.take("x")
+        assert only_worker.acquire("x")
 
     def test_of_a_killed_worker_expire(self, pair: tuple[Leases, Leases], clock: Clock) -> None:
         """Another worker gets the lease when it has expired, and not before."""
         first, second = pair
-        first.take("x")
+        first.acquire("x")
         clock.now += LEASE_MS - 1
-        assert not second.take("x")
+        assert not second.acquire("x")
         clock.now += 1
-        assert second.take("x")
+        assert second.acquire("x")
 
     def test_are_renewed_by_their_holder(
         self, store: Store, clock: Clock, monkeypatch: pytest.MonkeyPatch
@@ -88,11 +88,11 @@ class TestLeases:
         """The holder renews its lease, so no other worker gets it."""
         monkeypatch.setattr(leases, "RENEW_SECONDS", 0.01)
         first, second = (Leases(store, shared=True, clock=clock) for _ in range(2))
-        first.take("x")
+        first.acquire("x")
         clock.now += LEASE_MS - 1
         until(lambda: store.leases.is_held("x", clock.now + LEASE_MS - 1))
         clock.now += 1
-        assert not second.take("x")
+        assert not second.acquire("x")
         first.close()
 
     def test_are_cancelled_by_another_worker(
@@ -102,7 +102,7 @@ class TestLeases:
         monkeypatch.setattr(leases, "RENEW_SECONDS", 0.01)
         first, second = (Leases(store, shared=True, clock=clock) for _ in range(2))
         ended = threading.Event()
-        first.take("x", ended.set)
+        first.acquire("x", ended.set)
         assert second.cancel("x")
         until(ended.is_set)
         first.close()
@@ -112,14 +112,14 @@ class TestLeases:
         """A worker suspended for longer than a lease learns of the loss, and can take it again later."""
         first, second = pair
         ended = threading.Event()
-        assert first.take("x", ended.set)
+        assert first.acquire("x", ended.set)
         clock.now += LEASE_MS
-        assert second.take("x")
+        assert second.acquire("x")
         first._renew()
         assert (ended.is_set(), first.holds("x"), second.holds("x")) == (True, False, True)
-        assert not first.take("x")
+        assert not first.acquire("x")
         second.release("x")
-        assert first.take("x")
+        assert first.acquire("x")
 
 
 class TestOneWorkerJob:

@@ -95,7 +95,7 @@ def imported(folder: Path, home: Path, order: random.Random) -> tuple[dict[str, 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_numbers_do_not_depend_on_how_a_folder_is_read(tmp_path: Path, seed: int) -> None:  # X11 X12
-    """The folder is followed in portions, imported, and imported again, each in a different order."""
+    """The folder is followed in chunks, imported, and imported again, each in a different order."""
     order, home = random.Random(seed), home_in(tmp_path / "home")
     first, again = imported(tmp_path / "imported", home, order)
     live = followed(tmp_path / "followed", home, order)
