@@ -25,7 +25,7 @@ from scoring.messages import Message, Text, ToolCall, ToolResult
 from scripts import browser
 from webapp.config import Config
 from webapp.services.catalog.demo_script import steps
-from webapp.serving.server import Running, WerkzeugServer, listen, url_of
+from webapp.serving.server import RunningServer, WerkzeugServer, listen, url_of
 
 ROOT = Path(__file__).resolve().parent.parent
 PICTURES = ROOT / "docs" / "pictures"
@@ -136,7 +136,7 @@ def serving(folder: Path) -> Iterator[str]:
     environment = {"HOME": str(folder), "CLAUDE_CONFIG_DIR": str(folder / "claude")}
     listener = listen(LOOPBACK, 0)
     url = url_of(listener, LOOPBACK)
-    server = WerkzeugServer(Running(Config(db=folder / "store.db", env=environment)), listener)
+    server = WerkzeugServer(RunningServer(Config(db=folder / "store.db", env=environment)), listener)
     thread = threading.Thread(target=server.serve, daemon=True)
     thread.start()
     try:

@@ -17,7 +17,7 @@ from flask import Flask
 from tests.waiting import PATIENCE
 from webapp.app import App
 from webapp.config import Config, Database
-from webapp.serving.server import Running, WerkzeugServer, listen, url_of
+from webapp.serving.server import RunningServer, WerkzeugServer, listen, url_of
 
 LOOPBACK = "127.0.0.1"
 
@@ -62,7 +62,7 @@ def running_server(
     }
     listener = listen(LOOPBACK, 0)
     url = url_of(listener, LOOPBACK)
-    running = Running(Config(**fields))
+    running = RunningServer(Config(**fields))
     server = WerkzeugServer(running, listener)
     thread = threading.Thread(target=server.serve, name="server", daemon=True)
     thread.start()

@@ -21,9 +21,9 @@ from webapp.services.context.assembling import Context
 from webapp.services.context.memory import MemoryService
 from webapp.services.ingest.ingest import Ingest
 from webapp.services.ingest.pushed import PushedSessions
-from webapp.services.planning.heaviest import Heavy
-from webapp.services.planning.judging import Judging
+from webapp.services.planning.heaviest import HeaviestGroups
 from webapp.services.planning.message_pages import Messages
+from webapp.services.planning.verdict_refresher import VerdictRefresher
 from webapp.services.planning.verdicts import Verdicts
 from webapp.services.proxied.calls import Calls
 from webapp.services.proxied.scripts import ProxyScripts
@@ -58,7 +58,7 @@ class App:
     ingest: Ingest
     pushed: PushedSessions
     sessions: Sessions
-    heavy: Heavy
+    heaviest: HeaviestGroups
     messages: Messages
     prunes: Prunes
     operations: Operations
@@ -75,7 +75,7 @@ class App:
     background: Background
     status: Status
     verdicts: Verdicts
-    judging: Judging
+    verdict_refresher: VerdictRefresher
     importing: Importing
     exporting: Exporting
     repairing: Repairing
@@ -102,7 +102,7 @@ class App:
         self.retention.close()
         self.hints.close()
         self.proxy_scripts.close()
-        self.judging.close()
+        self.verdict_refresher.close()
         self.background.close()
         self.environment.leases.close()
         self.webhooks.close()

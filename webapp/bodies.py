@@ -117,7 +117,7 @@ class Append(Body):
     """The list is the whole conversation: only messages that the session does not have are appended."""
 
 
-class WebhookNew(Body):
+class NewWebhook(Body):
     """A webhook to add."""
 
     url: Annotated[str, Field(min_length=1, max_length=2_000)]
@@ -154,7 +154,7 @@ class PushedFile(Body):
     agent_type: Name | None = None
 
 
-class Pushing(Body):
+class SenderFields(Body):
     """The machine and the user that push."""
 
     host: Name
@@ -162,14 +162,14 @@ class Pushing(Body):
     """The user's login name there; the name of the token comes before it, where it has one."""
 
 
-class PushedPositions(Pushing):
+class PushedPositions(SenderFields):
     """Positions that a sender has for its files."""
 
     files: Annotated[dict[FileKey, Annotated[str, Field(max_length=64)]], Field(max_length=1_000)]
     """Key of each file to the digest of its position, empty at the start."""
 
 
-class PushedLines(Pushing):
+class PushedLines(SenderFields):
     """A part of a transcript, decoded on the machine that follows it."""
 
     file: PushedFile
@@ -261,7 +261,7 @@ class SummaryBody(Body):
     """Answer after the summary is done; by default only if no model writes it."""
 
 
-class MemoryNew(Body):
+class NewMemory(Body):
     """A text to store, or a message whose text is stored."""
 
     text: Annotated[str, Field(min_length=1, max_length=4_000)] | None = None
@@ -317,7 +317,7 @@ class ResumeBody(Body):
     """The most tokens after that prune; by default the session's aim."""
 
 
-class FileSent(Body):
+class FileUpload(Body):
     """A file in a JSON body."""
 
     content: str | list[Any] | Json

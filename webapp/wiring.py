@@ -29,10 +29,10 @@ from webapp.services.context.memory import MemoryService
 from webapp.services.ingest.following import Following, TranscriptAppender
 from webapp.services.ingest.ingest import Ingest
 from webapp.services.ingest.pushed import PushedSessions
-from webapp.services.planning.heaviest import Heavy
-from webapp.services.planning.judging import Judging
+from webapp.services.planning.heaviest import HeaviestGroups
 from webapp.services.planning.message_pages import Messages
 from webapp.services.planning.planning import Planning
+from webapp.services.planning.verdict_refresher import VerdictRefresher
 from webapp.services.planning.verdicts import Verdicts
 from webapp.services.proxied.calls import Calls
 from webapp.services.proxied.followed import FollowedCalls
@@ -50,7 +50,7 @@ from webapp.services.session.leases import Leases
 from webapp.services.settings.library import ModelTable, SettingsService
 from webapp.services.settings.suggesting import Suggesting
 from webapp.services.summaries.plan_summary import Covering
-from webapp.services.summaries.summarising import Summarising, Writes, Written
+from webapp.services.summaries.summarising import Summarising, SummaryWriter, Written
 from webapp.services.transfer.exporting import Exporting
 from webapp.services.transfer.importing import Importing
 from webapp.services.transfer.own_format import OwnFormat
@@ -101,7 +101,7 @@ def build(config: Config, *, serves: bool = False) -> App:
     endpoint = Endpoint.from_environment(config.environment)
     model = ModelClient(endpoint) if endpoint is not None else None
     summarising = Summarising(
-        environment, histories, asking(model, environment) if model is not None else None
+        environment, histories, summary_writer(model, environment) if model is not None else None
     )
     covering = Covering(environment, summarising)
     prunes = Prunes(environment, histories, planning, messages, covering)
@@ -121,7 +121,7 @@ def build(config: Config, *, serves: bool = False) -> App:
         pushed=PushedSessions(environment, appender),
         sessions=sessions,
         messages=messages,
-        heavy=Heavy(environment, planning),
+        heaviest=HeaviestGroups(environment, planning),
         prunes=prunes,
         operations=Operations(environment, histories, messages),
         settings=SettingsService(environment),
@@ -137,7 +137,7 @@ def build(config: Config, *, serves: bool = False) -> App:
         background=background,
         status=Status(environment, background),
         verdicts=verdicts,
-        judging=Judging(verdicts),
+        verdict_refresher=VerdictRefresher(verdicts),
         model=model,
         queue=queue,
         importing=Importing(environment, ingest, sessions, own),
@@ -165,7 +165,7 @@ def identity_of(store: Store) -> str:
     return name
 
 
-def asking(model: ModelClient, environment: Environment) -> Writes:
+def summary_writer(model: ModelClient, environment: Environment) -> SummaryWriter:
     """Return the configured model as a function for services, which returns failures and costs as values."""
 
     def write(system: str, text: str, cancelled: threading.Event | None) -> Written:

@@ -17,7 +17,7 @@ from scoring.history import History
 from scoring.messages import Message
 from scoring.planning import FittedPlan, OverBudget, PrunePlan, fit, plan_prune
 from scoring.settings import Settings
-from scoring.summary import Judged, written
+from scoring.summary import JudgedSummary, written
 from scoring.tokens import ESTIMATOR, TokenCounter, estimate_message_tokens
 
 
@@ -33,7 +33,7 @@ class Pruning:
     max_tokens: int
     plan: PrunePlan
     fitted: FittedPlan
-    summary: Judged | None
+    summary: JudgedSummary | None
     opening: Message | None
     tokens: int
     over_budget: OverBudget | None

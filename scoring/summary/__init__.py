@@ -1,7 +1,15 @@
 """Summaries: their value type, the built-in one without a model, and requests to a model for one."""
 
 from scoring.summary.files import COMMAND_KEYS, PATH_KEYS
-from scoring.summary.levels import Judged, Level, covering, deterministic, judge, replaced_tokens, request
+from scoring.summary.levels import (
+    JudgedSummary,
+    Level,
+    covering,
+    deterministic,
+    judge,
+    replaced_tokens,
+    request,
+)
 from scoring.summary.planned import written
 from scoring.summary.sentences import decisions, quoted
 from scoring.summary.summary import Summary
@@ -23,7 +31,7 @@ __all__ = [
     "HEAD_CHARS",
     "PATH_KEYS",
     "TAIL_CHARS",
-    "Judged",
+    "JudgedSummary",
     "Level",
     "Summary",
     "cleared",

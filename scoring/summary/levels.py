@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from scoring.messages import Message
-from scoring.summary.prompt import Ask, ask, read_reply
+from scoring.summary.prompt import SummaryRequest, ask, read_reply
 from scoring.summary.snapshot import MOST_WORDS, brief_snapshot, ranked_lines, snapshot
 from scoring.summary.summary import Summary
 from scoring.tokens import ESTIMATOR, TokenCounter, estimate_message_tokens
@@ -23,7 +23,7 @@ TERSER_SHARE = 0.4  # of the words of the first level
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class JudgedSummary:
     """A judged summary. `tokens` is its cost, heading included; `problem` is the reason for a refusal, or ""."""
 
     summary: Summary
@@ -52,7 +52,7 @@ def covering(items: Sequence[Message | Summary], id: str = "", first: str = "", 
     return Summary(id, "", depth, messages, first, last, note)
 
 
-def request(level: Level, items: Sequence[Message | Summary], max_words: int = MOST_WORDS) -> Ask:
+def request(level: Level, items: Sequence[Message | Summary], max_words: int = MOST_WORDS) -> SummaryRequest:
     """Return the request to a model for a summary of one level."""
     if level == "terser":
         return ask(items, max(50, int(max_words * TERSER_SHARE)), terser=True)
@@ -61,11 +61,11 @@ def request(level: Level, items: Sequence[Message | Summary], max_words: int = M
 
 def judge(
     empty: Summary, reply: str, replaced: int, max_words: int, counter: TokenCounter = ESTIMATOR
-) -> Judged:
+) -> JudgedSummary:
     """Return a model's reply as a summary, accepted or with the reason for refusing it."""
     read = read_reply(reply, max_words)
     if read.problem:
-        return Judged(empty, 0, read.problem)
+        return JudgedSummary(empty, 0, read.problem)
     return _judged(replace(empty, text=read.text), replaced, counter)
 
 
@@ -76,7 +76,7 @@ def deterministic(
     max_words: int = MOST_WORDS,
     counter: TokenCounter = ESTIMATOR,
     most_tokens: int | None = None,
-) -> Judged:
+) -> JudgedSummary:
     """Return the built-in snapshot in at most `most_tokens`, by default half of the tokens it replaces.
 
     If the five sections take more, only lines that fit are included, each section with its share. If no whole sentence
@@ -105,7 +105,7 @@ def _brief(
     most: int,
     whole: bool,
     counter: TokenCounter,
-) -> Judged:
+) -> JudgedSummary:
     """Return the snapshot with the lines that fit into `most` tokens together with the heading."""
     room = most - estimate_message_tokens(empty.as_message(), counter)
     judged = _judged(empty, replaced, counter)
@@ -118,11 +118,11 @@ def _brief(
     return _judged(empty, replaced, counter)
 
 
-def _judged(summary: Summary, replaced: int, counter: TokenCounter) -> Judged:
+def _judged(summary: Summary, replaced: int, counter: TokenCounter) -> JudgedSummary:
     tokens = estimate_message_tokens(summary.as_message(), counter)
     summary = replace(summary, tokens=tokens)
     if tokens >= replaced:
-        return Judged(
+        return JudgedSummary(
             summary, tokens, f"it takes {tokens:,} tokens, no fewer than the {replaced:,} it replaces"
         )
-    return Judged(summary, tokens)
+    return JudgedSummary(summary, tokens)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from scoring.messages import Message
-from scoring.summary.levels import Judged, covering, deterministic, replaced_tokens
+from scoring.summary.levels import JudgedSummary, covering, deterministic, replaced_tokens
 from scoring.summary.snapshot import MOST_WORDS
 from scoring.summary.summary import Summary
 from scoring.tokens import ESTIMATOR, TokenCounter
@@ -20,7 +20,7 @@ def written(
     most_tokens: int,
     max_words: int = MOST_WORDS,
     counter: TokenCounter = ESTIMATOR,
-) -> Judged:
+) -> JudgedSummary:
     """Return a summary of these items in at most `most_tokens` and in fewer tokens than the items."""
     return deterministic(
         covering(items), items, replaced_tokens(items, counter), max_words, counter, most_tokens

@@ -38,7 +38,7 @@ _FENCES = ("```markdown", "```md", "```")
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
+class SummaryRequest:
     """A request for a summary: the instructions, the conversation, and the longest answer allowed."""
 
     system: str
@@ -46,11 +46,13 @@ class Ask:
     max_words: int
 
 
-def ask(items: Sequence[Message | Summary], max_words: int = MOST_WORDS, terser: bool = False) -> Ask:
+def ask(
+    items: Sequence[Message | Summary], max_words: int = MOST_WORDS, terser: bool = False
+) -> SummaryRequest:
     """Return the request for a summary of these items in at most `max_words` words."""
     limit = f"Use at most {max_words} words in all."
     system = "\n\n".join([INSTRUCTIONS, *([TERSER] if terser else []), limit])
-    return Ask(system, "<conversation>\n" + transcript(items) + "\n</conversation>", max_words)
+    return SummaryRequest(system, "<conversation>\n" + transcript(items) + "\n</conversation>", max_words)
 
 
 def transcript(items: Sequence[Message | Summary]) -> str:

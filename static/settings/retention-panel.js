@@ -137,7 +137,7 @@ const size = (bytes) => (bytes < 0.1 * 2 ** 20 ? "under 0.1 MiB" : `${decimal(by
 
 /** The first of the sessions that go. @param {Api.Retention} retention */
 function going({ named, sessions }) {
-  /** @param {Api.Doomed} one */
+  /** @param {Api.SessionToDelete} one */
   const line = (one) => html`<li>
     <a class="link" href=${pageOf(one.id)}>${one.title}</a>
     <span class="muted small">${one.user && `${one.user} · `}${agoTime(one.last_activity)} ·

@@ -135,7 +135,7 @@ export function apiAt(base = root, token = "") {
     /** @param {KeptKind} kind @param {string} q @param {AbortSignal} [signal]
      * @returns {Promise<Api.Memory[]>} */
     kept: async (kind, q, signal) => (await get(`/${kind}${queryOf({ q })}`, signal))[kind],
-    /** @param {KeptKind} kind @param {Api.MemoryNew} data @returns {Promise<Api.Memory>} */
+    /** @param {KeptKind} kind @param {Api.NewMemory} data @returns {Promise<Api.Memory>} */
     keep: (kind, data) => post(`/${kind}`, data),
     /** @param {KeptKind} kind @param {number} id @param {string} text @returns {Promise<Api.Memory>} */
     rewrite: (kind, id, text) => change("PATCH", `/${kind}/${id}`, { text }),
@@ -160,7 +160,7 @@ export function apiAt(base = root, token = "") {
     deleteModel: (name) => change("DELETE", `/models/${encodeURIComponent(name)}`),
     /** @returns {Promise<Api.Webhooks>} */
     webhooks: () => get("/webhooks"),
-    /** @param {Api.WebhookNew} data @returns {Promise<Api.WebhookSecret>} */
+    /** @param {Api.NewWebhook} data @returns {Promise<Api.WebhookSecret>} */
     addWebhook: (data) => post("/webhooks", data),
     /** @param {number} id @param {Api.WebhookChange} data @returns {Promise<Api.Webhook>} */
     changeWebhook: (id, data) => change("PATCH", `/webhooks/${id}`, data),

@@ -48,17 +48,13 @@ declare namespace Api {
     next_try_at: string | null; status: number | null; problem: string;
   }
   interface Detail { field: string; message: string; }
-  interface Doomed {
-    id: string; title: string; user: string | null; last_activity: string | null; sessions: number;
-    bytes: number; reason: "age" | "size" | "user_size";
-  }
   interface Due { cause: string | null; reason: string; }
   interface Emergency {
     dropped: number; images: number; shortened: number; cut_protected: boolean; note: string;
     available: number;
   }
   interface Failure { error: Problem; }
-  interface FileSent {
+  interface FileUpload {
     content: string | unknown[] | Record<string, unknown>; name?: string; format?: string;
     model?: string | null;
   }
@@ -100,7 +96,6 @@ declare namespace Api {
     updated_at: string | null;
   }
   interface MemoryChange { text: string; }
-  interface MemoryNew { text?: string | null; session_id?: string | null; message_id?: string | null; }
   interface Message {
     id: string; number: number; role: "system" | "user" | "assistant" | "tool"; kind: string; text: string;
     chars: number; tokens: number; tokens_after: number | null; score: number | null;
@@ -121,11 +116,13 @@ declare namespace Api {
   }
   interface ModelRow { window?: number | null; input_limit?: number | null; output_limit?: number | null; }
   interface Models { models: Model[]; }
+  interface NewMemory { text?: string | null; session_id?: string | null; message_id?: string | null; }
   interface NewSession {
     id?: string | null; title?: string | null; model?: string | null;
     system?: string | Record<string, unknown>[] | null; tools?: Record<string, unknown>[] | null;
     settings?: Record<string, unknown> | null; format?: string | null;
   }
+  interface NewWebhook { url: string; events?: string[] | null; secret?: string | null; }
   interface Nothing { }
   interface Ok { ok: boolean; }
   interface Operation {
@@ -218,7 +215,7 @@ declare namespace Api {
   }
   interface Retention {
     limits: RetentionLimits; sessions: number; bytes: number; used_before: string | null;
-    next_at: string | null; text: string; named: Doomed[];
+    next_at: string | null; text: string; named: SessionToDelete[];
   }
   interface RetentionLimits { days: number | null; size_mib: number | null; user_size_mib: number | null; }
   interface Savings {
@@ -248,6 +245,10 @@ declare namespace Api {
   interface SessionStrategy { name: string; own: string | null; setting: string; }
   interface SessionTaskType {
     name: string; setting: string; own: boolean; reason: string; looks_like: Likeness;
+  }
+  interface SessionToDelete {
+    id: string; title: string; user: string | null; last_activity: string | null; sessions: number;
+    bytes: number; reason: "age" | "size" | "user_size";
   }
   interface Sessions { sessions: Session[]; total: number; next: string | null; }
   interface Settings {
@@ -332,7 +333,6 @@ declare namespace Api {
   }
   interface WebhookChange { url?: string | null; events?: string[] | null; active?: boolean | null; }
   interface WebhookEvent { name: string; meaning: string; }
-  interface WebhookNew { url: string; events?: string[] | null; secret?: string | null; }
   interface WebhookSecret { webhook: Webhook; secret: string; }
   interface Webhooks { webhooks: Webhook[]; events: WebhookEvent[]; }
 }

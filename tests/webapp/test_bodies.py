@@ -12,8 +12,8 @@ from webapp.bodies import (
     MOST,
     Append,
     Body,
-    MemoryNew,
     MessagesQuery,
+    NewMemory,
     NewSession,
     PlanBody,
     refusal,
@@ -106,7 +106,7 @@ class TestARefusal:
             (PlanBody, {"strategy": ""}, "strategy: expected at least 1 character, got ''"),
             (PlanBody, {"spare": ["m", 2]}, "spare.1: expected a string, got 2"),
             (PlanBody, {"compare": "yes"}, "compare: expected true or false, got 'yes'"),
-            (MemoryNew, {"text": "x" * 4001}, f"text: expected at most 4000 characters, got '{'x' * 36}..."),
+            (NewMemory, {"text": "x" * 4001}, f"text: expected at most 4000 characters, got '{'x' * 36}..."),
             (NewSession, {"id": "a b"}, f"id: {ID_WORDS}, got 'a b'"),
             (
                 MessagesQuery,

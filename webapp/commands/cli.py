@@ -45,7 +45,7 @@ COMMANDS = {
 }
 
 
-class Lazily(click.Group):
+class LazyGroup(click.Group):
     """A group whose commands are imported when they are needed."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  # click's signature
@@ -61,7 +61,9 @@ class Lazily(click.Group):
         return found
 
 
-@click.group(cls=Lazily, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(
+    cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
+)
 @click.version_option(package_name="coppice", prog_name="coppice", message="%(prog)s %(version)s")
 def commands() -> None:
     """See how full each agent session's context window is, and cut it back.

@@ -35,7 +35,7 @@ ENDED = "the process that imported it ended before it was done; import this file
 
 
 @dataclass(frozen=True, slots=True)
-class How:
+class ImportOptions:
     """Options of an import: into which database, in which format, and of which model if a file names none."""
 
     db: Database | None
@@ -56,7 +56,9 @@ class Outcome:
     stopped: str = ""
 
 
-def imported(app: App, file: Path, how: How, progress: Callable[[int, int], None] | None = None) -> Outcome:
+def imported(
+    app: App, file: Path, how: ImportOptions, progress: Callable[[int, int], None] | None = None
+) -> Outcome:
     """Import one file; `progress` is called with the number of bytes read so far and the file's size.
 
     Raises:
@@ -88,7 +90,7 @@ def _processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def imported_together(files: Sequence[Path], how: How) -> Iterator[tuple[Path, Outcome]]:
+def imported_together(files: Sequence[Path], how: ImportOptions) -> Iterator[tuple[Path, Outcome]]:
     """Yield each file with the result of its import: in the order of the files, those of one name together.
 
     Raises:
@@ -103,7 +105,7 @@ def imported_together(files: Sequence[Path], how: How) -> Iterator[tuple[Path, O
         yield file, outcome
 
 
-def _outcomes(groups: list[list[Path]], how: How) -> Iterator[tuple[Path, Outcome]]:
+def _outcomes(groups: list[list[Path]], how: ImportOptions) -> Iterator[tuple[Path, Outcome]]:
     done = 0
     with _pool(PROCESSES) as pool:
         running = [pool.submit(_import_all, group, how) for group in groups]
@@ -143,12 +145,12 @@ def _end_with_parent() -> None:
         os._exit(1)
 
 
-def _import_all(group: Sequence[Path], how: How) -> list[Outcome]:
+def _import_all(group: Sequence[Path], how: ImportOptions) -> list[Outcome]:
     """Import files one after the other in this process, which keeps the database open for the next ones."""
     return [_import_one(file, how) for file in group]
 
 
-def _import_one(file: Path, how: How) -> Outcome:
+def _import_one(file: Path, how: ImportOptions) -> Outcome:
     app, stopped = _app_of(how.db), ""
     for _ in range(TRIES):
         try:

@@ -13,7 +13,13 @@ from webapp.agents import AGENTS
 from webapp.agents.reading.finding import leads_out
 from webapp.app import App
 from webapp.commands.common import counted, db_option, opened
-from webapp.commands.import_processes import How, Outcome, imported, imported_together, worth_two_processes
+from webapp.commands.import_processes import (
+    ImportOptions,
+    Outcome,
+    imported,
+    imported_together,
+    worth_two_processes,
+)
 from webapp.commands.terminal import echo, err
 from webapp.config import Database
 from webapp.services.transfer.answers import ImportedSession
@@ -58,7 +64,7 @@ def import_files(paths: tuple[Path, ...], file_format: str, model: str | None, d
             if len(told_of) == before:
                 failed.append(home)
                 echo(f"coppice: {home}: no sessions of {labels} can be read in it", err=True)
-        how = How(db, file_format, model)
+        how = ImportOptions(db, file_format, model)
         together = worth_two_processes([size_of(file) for file in files])
         outcomes = imported_together(files, how) if together else one_by_one(app, files, how, bar, task)
         done = 0.0
@@ -75,7 +81,7 @@ def import_files(paths: tuple[Path, ...], file_format: str, model: str | None, d
 
 
 def one_by_one(
-    app: App, files: Sequence[Path], how: How, bar: Progress, task: TaskID
+    app: App, files: Sequence[Path], how: ImportOptions, bar: Progress, task: TaskID
 ) -> Iterator[tuple[Path, Outcome]]:
     """Import files in this process and yield each with its result; the bar moves within a file.
 

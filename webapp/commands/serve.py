@@ -199,7 +199,7 @@ def run_server(
                 beside.enter_context(proxy_beside(proxy_port, url, token))
 
         serving.run(
-            lambda: serving.Running(config, start),
+            lambda: serving.RunningServer(config, start),
             listener,
             config.tls_cert,
             config.tls_key,

@@ -27,7 +27,7 @@ from webapp.events import Event, ModelsChanged, SettingsChanged
 from webapp.live.admission import Admission
 from webapp.live.notices import Payload, notes_of
 from webapp.live.rooms import OVERVIEW, SESSION_PREFIX, Room, Sent
-from webapp.live.shared import Heard, Recent, SharedRoom
+from webapp.live.shared import QueuedNote, RecentNotes, SharedRoom
 from webapp.live.throttle import Pending
 from webapp.live.websockets import Outbox, Websockets
 from webapp.services.planning.requests import PlanRequest, PruneRequest
@@ -84,7 +84,7 @@ class Gateway:
         self._rooms: dict[str, Room] = {}
         self._pending: dict[Key, Pending] = {}
         self._sending: list[tuple[Key, Pending]] = []
-        self._recent = Recent() if app.queue is not None else None
+        self._recent = RecentNotes() if app.queue is not None else None
         self._closed = False
         self._not_before = 0.0
         # The last reading of the overview: the revision and time before it, and its content.
@@ -254,7 +254,7 @@ class Gateway:
     def _shown(self, subject: str) -> Payload:
         """Return a session's row. A verdict without a price gets one in a later row. Raises NotFound."""
         session = self.app.sessions.get(subject)
-        self.app.judging.want([session])
+        self.app.verdict_refresher.request([session])
         return vars(session)
 
     def _later(self, taken: Mapping[Key, Pending], now: float, error: StoreError) -> None:
@@ -405,7 +405,7 @@ class Gateway:
             revision = self._revision(room)
             shared, later = self._shared_snapshot(room) if missed is None else (None, [])
             for one in [*(missed or []), *later]:
-                if isinstance(one, Heard):  # read when it is sent, after what was sent before
+                if isinstance(one, QueuedNote):  # read when it is sent, after what was sent before
                     key = Key(room.name, one.note.subject, sid)
                     self._pending.setdefault(key, Pending()).add(one.note, one.revision)
                     revision = min(revision, one.revision - 1)
@@ -422,7 +422,7 @@ class Gateway:
         waiting = [(key, one) for key, one in self._pending.items() if one.count()]
         return self._told([*waiting, *self._sending]).get(room.name, self._recent.latest)
 
-    def _shared_snapshot(self, room: Room) -> tuple[Payload | None, list[Sent] | list[Heard]]:
+    def _shared_snapshot(self, room: Room) -> tuple[Payload | None, list[Sent] | list[QueuedNote]]:
         """Return the overview as read a moment ago and the messages sent since; None if it must be read now.
 
         After a restart hundreds of pages reconnect at once.
@@ -457,7 +457,7 @@ class Gateway:
         if room.session_id is None:
             started = self.clock()
             page = self.app.sessions.page(limit=SNAPSHOT_SESSIONS)
-            self.app.judging.want(page.sessions)
+            self.app.verdict_refresher.request(page.sessions)
             snapshot = vars(page)
             self._shared = (revision, started, snapshot)
             return snapshot

@@ -16,18 +16,18 @@ from webapp.live.rooms import REMEMBERED, Room, Sent
 NOTES = 40_000
 
 
-class Heard(NamedTuple):
+class QueuedNote(NamedTuple):
     """A note, and its event's place in the queue."""
 
     revision: int
     note: Note
 
 
-class Recent:
+class RecentNotes:
     """The last notes of all rooms. `latest` is the last place in the queue; notes after `since` are complete."""
 
     def __init__(self) -> None:
-        self._notes: deque[Heard] = deque()
+        self._notes: deque[QueuedNote] = deque()
         self.latest = self.since = 0
 
     def add(self, revision: int, notes: tuple[Note, ...]) -> None:
@@ -35,15 +35,15 @@ class Recent:
         if not self.latest:
             self.since = revision - 1
         self.latest = max(self.latest, revision)
-        self._notes.extend(Heard(revision, note) for note in notes)
+        self._notes.extend(QueuedNote(revision, note) for note in notes)
         while len(self._notes) > NOTES:
             self.since = self._notes.popleft().revision
 
-    def missed(self, room: str, revision: int | None) -> list[Heard] | None:
+    def missed(self, room: str, revision: int | None) -> list[QueuedNote] | None:
         """Return the notes of a room after a revision, oldest first; None if some are not held, or too many."""
         if not revision or not self.since <= revision <= self.latest:
             return None
-        found: list[Heard] = []
+        found: list[QueuedNote] = []
         for one in reversed(self._notes):
             if one.revision <= revision:
                 break
@@ -66,7 +66,7 @@ class SharedRoom(Room):
     that are being sent.
     """
 
-    def __init__(self, name: str, recent: Recent) -> None:
+    def __init__(self, name: str, recent: RecentNotes) -> None:
         self.name, self._recent = name, recent
         self.members: set[str] = set()
         self.revision = self.ahead = recent.latest
@@ -75,7 +75,7 @@ class SharedRoom(Room):
         """Do nothing: the queue has given the revision."""
 
     def pass_over(self) -> None:
-        """Do nothing: a page that comes is told by `Recent` what it missed."""
+        """Do nothing: a page that comes is told by `RecentNotes` what it missed."""
 
     def stamp(self, event: str, payload: dict[str, Any], *, last: bool = True) -> Sent:
         """Give a message the room's revision, which moves on with the last of those that are sent together."""
@@ -87,11 +87,11 @@ class SharedRoom(Room):
         """Keep the revision where it is: something could not be sent."""
         self.ahead = self.revision
 
-    def enter(self, member: str, revision: int | None) -> list[Heard] | None:  # type: ignore[override]
+    def enter(self, member: str, revision: int | None) -> list[QueuedNote] | None:  # type: ignore[override]
         """Add a member; return what it missed since `revision`, or None if it needs a snapshot."""
         self.members.add(member)
         return self.missed(revision)
 
-    def missed(self, revision: int | None) -> list[Heard] | None:  # type: ignore[override]
+    def missed(self, revision: int | None) -> list[QueuedNote] | None:  # type: ignore[override]
         """Return the notes after `revision`, oldest first; None if some are no longer held."""
         return self._recent.missed(self.name, revision)

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from webapp.proxy.handover import Handover
+from webapp.proxy.copy_sender import CopySender
 from webapp.proxy.relay import Relay
 from webapp.proxy.scripts import Scripts
 from webapp.proxy.upstream import Provider
@@ -20,7 +20,7 @@ PROVIDERS = {"openai": "https://api.openai.com", "anthropic": "https://api.anthr
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class ProxyOptions:
     """The options of a proxy: provider addresses by name, the server that gets copies, and the token for it."""
 
     providers: Mapping[str, str]
@@ -31,15 +31,15 @@ class Chosen:
 class RunningProxy:
     """A proxy that serves requests."""
 
-    def __init__(self, chosen: Chosen) -> None:
+    def __init__(self, chosen: ProxyOptions) -> None:
         sys.setswitchinterval(SWITCH_SECONDS)
         scripts = Scripts()
         os.makedirs(scripts.folder, mode=0o700, exist_ok=True)  # noqa: PTH103  # a string, like all paths of hints
         providers = {name: Provider(address) for name, address in chosen.providers.items()}
-        self.relay = Relay(providers, Handover(chosen.server, chosen.token), scripts)
+        self.relay = Relay(providers, CopySender(chosen.server, chosen.token), scripts)
         self.wsgi = self.relay
 
-    def let_go(self) -> None:
+    def stop_background_work(self) -> None:
         """Do nothing, so that running answers can end."""
 
     def close(self) -> None:

@@ -19,8 +19,8 @@ import orjson
 
 from webapp.access.requests import LOOPBACK_HOSTS, host_name
 from webapp.proxy.callers import SUBSCRIPTION, caller_of, is_subscription
+from webapp.proxy.copy_sender import CopySender, now_ms
 from webapp.proxy.editing import Body, Refused
-from webapp.proxy.handover import Handover, now_ms
 from webapp.proxy.scripts import Outcome, Scripts
 from webapp.proxy.unpacking import unpacked
 from webapp.proxy.upstream import Answer, Call, Headers, Provider, ProviderGone
@@ -127,7 +127,7 @@ class ClientBody:
 
 
 @dataclass
-class Relayed:
+class RelayedCall:
     """A running call: the client's request, the request to send instead, and a copy of the answer."""
 
     provider: str
@@ -162,17 +162,17 @@ class Relay:
     def __init__(
         self,
         providers: Mapping[str, Provider],
-        handover: Handover,
+        copies: CopySender,
         scripts: Scripts | None = None,
     ) -> None:
-        self._providers, self._handover = providers, handover
+        self._providers, self._copies = providers, copies
         self._scripts = scripts or Scripts()
-        self._watch = Watch()
+        self._watch = DisconnectWatcher()
 
     def close(self) -> None:
         """Stop handing over copies, and close all connections."""
         self._watch.close()
-        self._handover.close()
+        self._copies.close()
         for provider in self._providers.values():
             provider.close()
 
@@ -196,7 +196,7 @@ class Relay:
             body = ClientBody(environ, copied=protocol is not None)
         except ClientGone as gone:
             return _say(start_response, "400 Bad Request", str(gone))
-        one = Relayed(
+        one = RelayedCall(
             found["provider"],
             found["name"] or "",
             environ["REQUEST_METHOD"],
@@ -217,7 +217,7 @@ class Relay:
             return "403 Forbidden", "pages of a browser cannot use the proxy"
         return None
 
-    def _relay(self, environ: Environ, start_response: StartResponse, one: Relayed) -> Iterable[bytes]:
+    def _relay(self, environ: Environ, start_response: StartResponse, one: RelayedCall) -> Iterable[bytes]:
         one.outcome = self._edited(one)
         call = Call()
         client = environ.get("gunicorn.socket") or environ.get("werkzeug.socket")
@@ -239,7 +239,7 @@ class Relay:
             answer.close()
             raise ProviderGone(f"the head of the answer cannot be sent: {error}") from error
 
-    def _send(self, one: Relayed, call: Call) -> Answer:
+    def _send(self, one: RelayedCall, call: Call) -> Answer:
         """Return the provider's answer. A pruned request that it rejects is sent again unchanged.
 
         Raises:
@@ -264,7 +264,7 @@ class Relay:
         )
         return provider.send(call, one.method, one.target, one.headers, one.body, one.body.length)
 
-    def _stream(self, one: Relayed, client: Any, answer: Answer) -> Iterator[bytes]:
+    def _stream(self, one: RelayedCall, client: Any, answer: Answer) -> Iterator[bytes]:
         """Yield the answer as it arrives, with an empty piece first, so that its head is sent at once."""
         whole = False
         try:
@@ -280,7 +280,7 @@ class Relay:
 
     # -- editing
 
-    def _edited(self, one: Relayed) -> Outcome:
+    def _edited(self, one: RelayedCall) -> Outcome:
         """Return the edited request. If anything goes wrong here, it is sent unchanged."""
         if one.protocol is None:
             return Outcome()
@@ -294,7 +294,7 @@ class Relay:
             log.exception("a request could not be edited")
             return Outcome(reason=f"it could not be edited ({type(error).__name__})")
 
-    def _apply_script(self, one: Relayed, protocol: Protocol) -> Outcome:
+    def _apply_script(self, one: RelayedCall, protocol: Protocol) -> Outcome:
         """Return the request edited by the script of its session, or why it is sent unchanged. Raises Refused."""
         headers = {name.lower(): value for name, value in one.headers}
         named = caller_of(headers, one.name, {}).name
@@ -319,7 +319,7 @@ class Relay:
 
     # -- the copy
 
-    def _hand_over(self, one: Relayed, *, whole: bool) -> None:
+    def _hand_over(self, one: RelayedCall, *, whole: bool) -> None:
         """Hand over a copy of a complete call of a conversation, if it is not too large."""
         headers = {name.lower(): value for name, value in one.headers}
         if one.protocol is None or one.size > COPIED_BYTES or not one.body.is_whole:
@@ -328,7 +328,7 @@ class Relay:
             request = one.request().decode("utf-8")
             answer = unpacked(b"".join(one.answer), one.answer_coding, COPIED_BYTES, cut=True)
             caller = caller_of(headers, one.name, {})
-            self._handover.put(
+            self._copies.put(
                 CallCopy(
                     provider=one.provider,
                     path=one.path,
@@ -350,7 +350,7 @@ class Relay:
             log.exception("a call could not be handed over")
 
 
-class Watch:
+class DisconnectWatcher:
     """Ends calls whose clients have disconnected. One thread watches all clients."""
 
     def __init__(self) -> None:
@@ -360,7 +360,7 @@ class Watch:
         self._thread: threading.Thread | None = None
 
     def add(self, client: socket.socket | None, call: Call) -> None:
-        """Watch a client; None if its socket is unknown."""
+        """DisconnectWatcher a client; None if its socket is unknown."""
         if client is None:
             return
         with self._lock:

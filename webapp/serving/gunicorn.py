@@ -5,8 +5,8 @@ Several workers are children of this process, which starts another for one that 
 A request gets a thread only once it has arrived: the event loop reads heads, TLS handshakes and bodies up to a limit.
 So a client that sends half a request, or nothing, holds only a connection, for ARRIVAL_SECONDS. Larger bodies have a
 few threads of their own. When all threads are busy, more requests get a 503. Imported only where gunicorn is
-installed. A served application has `wsgi`, `let_go()` (called at the first signal) and `close()` (called when the last
-request has ended).
+installed. A served application has `wsgi`, `stop_background_work()` (called at the first signal) and `close()` (called
+when the last request has ended).
 """
 
 from __future__ import annotations
@@ -210,7 +210,7 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
         """End gracefully on every signal."""
         if self.alive:
             threading.excepthook = _but_closed_sockets
-            threading.Thread(target=self.app.let_go, daemon=True).start()
+            threading.Thread(target=self.app.stop_background_work, daemon=True).start()
             self.method_queue.defer(self.drop_arriving)
         super().handle_exit(sig, frame)
 
@@ -491,10 +491,10 @@ class Application(BaseApplication):  # type: ignore[misc]  # gunicorn has no typ
         self._running = self._make()
         return self._running.wsgi
 
-    def let_go(self) -> None:
+    def stop_background_work(self) -> None:
         """Disconnect pages and stop following."""
         if self._running is not None:
-            self._running.let_go()
+            self._running.stop_background_work()
 
     def close(self) -> None:
         """Close everything."""

@@ -30,7 +30,7 @@ PORTS_TRIED = 50
 SWITCH_SECONDS = 0.001
 
 
-class Running:
+class RunningServer:
     """A running application: it serves requests, follows files and sends changes to pages."""
 
     def __init__(self, config: Config, beside: Callable[[str], None] | None = None) -> None:
@@ -61,7 +61,7 @@ class Running:
         if config.demo:
             self.app.demo.start()
 
-    def let_go(self) -> None:
+    def stop_background_work(self) -> None:
         """Disconnect pages and stop following; running requests can still end. Can be called twice."""
         with self._lock:
             if self._state == "open":
@@ -70,8 +70,8 @@ class Running:
                 self._following.stop()
 
     def close(self) -> None:
-        """Let go, and close the store. Can be called twice."""
-        self.let_go()
+        """Stop background work, and close the store. Can be called twice."""
+        self.stop_background_work()
         with self._lock:
             if self._state == "ending":
                 self._state = "closed"
@@ -79,19 +79,19 @@ class Running:
                 self.app.close()
 
 
-class Served(Protocol):
+class ClosableApp(Protocol):
     """A WSGI application that is notified when its server ends."""
 
     wsgi: Any
 
-    def let_go(self) -> None:
+    def stop_background_work(self) -> None:
         """End what would keep the process alive; running requests can still end."""
 
     def close(self) -> None:
         """Close everything."""
 
 
-Make = Callable[[], Served]
+Make = Callable[[], ClosableApp]
 # The proxy needs a thread for each running answer, and forwards a request while it arrives.
 PROXY_THREADS = 256
 PROXY_BODY_BYTES, PROXY_ARRIVING_BYTES = 0, 64 * 1024 * 1024
@@ -214,7 +214,7 @@ def run(
 class WerkzeugServer:
     """A threaded Werkzeug server on an open socket; it logs nothing, and another thread can stop it."""
 
-    def __init__(self, running: Served, listener: socket.socket, certificate: Any | None = None) -> None:
+    def __init__(self, running: ClosableApp, listener: socket.socket, certificate: Any | None = None) -> None:
         from werkzeug.serving import WSGIRequestHandler, make_server
 
         class Quiet(WSGIRequestHandler):

@@ -38,7 +38,7 @@ class ItemRow(NamedTuple):
     detail: dict[str, Any] | None
 
 
-class Left(NamedTuple):
+class RemovalReason(NamedTuple):
     """The reason why a message left the context, as given at the time, and the weights of its score."""
 
     detail: dict[str, Any]
@@ -100,10 +100,10 @@ class Operations:
         sql = "SELECT no, change, before, detail FROM operation_items WHERE operation = ? ORDER BY no, change"
         return [_item(row) for row in self._db.rows(sql, (key(session, n),))]
 
-    def left(self, session: int, pairs: Sequence[tuple[int, int]]) -> dict[int, Left]:
+    def left(self, session: int, pairs: Sequence[tuple[int, int]]) -> dict[int, RemovalReason]:
         """Return, for (operation, message number) pairs, message number -> the reason it left the context."""
         weights: dict[int, dict[str, float]] = {}
-        found: dict[int, Left] = {}
+        found: dict[int, RemovalReason] = {}
         sql = "SELECT no, change, before, detail FROM operation_items WHERE operation = ? AND no = ? AND change = 'out'"
         for n, no in pairs:
             if n not in weights:
@@ -111,7 +111,7 @@ class Operations:
                 weights[n] = operation.plan.get("weights", {}) if operation is not None else {}
             row = self._db.row(sql, (key(session, n), no))
             if row:
-                found[no] = Left(_item(row).detail or {}, weights[n])
+                found[no] = RemovalReason(_item(row).detail or {}, weights[n])
         return found
 
     def mark_undone(self, session: int, n: int, at: int) -> None:

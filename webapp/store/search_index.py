@@ -58,7 +58,7 @@ def clean(text: str) -> str:
     return text.replace("\0", " ").encode("utf-8", "replace").decode()
 
 
-class Within(NamedTuple):
+class SearchFilter(NamedTuple):
     """The messages that a search is limited to; times are in milliseconds, `until` is exclusive."""
 
     session: int | None = None
@@ -96,7 +96,9 @@ class WordIndex(ABC):
         """Return the numbers of a session's messages that match, ascending."""
 
     @abstractmethod
-    def everywhere(self, q: str, within: Within, limit: int, offset: int = 0) -> list[tuple[int, int, int]]:
+    def everywhere(
+        self, q: str, within: SearchFilter, limit: int, offset: int = 0
+    ) -> list[tuple[int, int, int]]:
         """Return (session, seq, message number) of the best matching entries, best first, from the `offset`-th on."""
 
     @abstractmethod

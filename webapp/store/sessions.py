@@ -73,7 +73,7 @@ class SessionRow:
         return self.kind == "followed"
 
 
-class Taught(NamedTuple):
+class ObservedOverheads(NamedTuple):
     """The overheads of an agent as a session's real calls showed them, in tokens of the session's model."""
 
     key: int
@@ -91,7 +91,7 @@ class Taught(NamedTuple):
 
 
 # The number of sessions of an agent that are read for its overheads; the newest are the most accurate.
-TAUGHT = 200
+OBSERVED_OVERHEADS = 200
 _SAID = ("opening", "agent_version")
 _CALIBRATED = ("unseen", "second", "restored", "calls", "compactions")
 
@@ -194,7 +194,7 @@ class Sessions:
             parent == session_id or self._db.value(sql, (parent, session_id)) is not None
         )
 
-    def taught(self, source: str) -> list[Taught]:
+    def observed_overheads(self, source: str) -> list[ObservedOverheads]:
         """Return the overheads that the newest sessions of an agent showed, newest first."""
         columns = "state, key, parent_id, agent_type, cwd, model, last_activity_at, id"
         # The text as our JSON has it, which sessions without a call lack: those are not read.
@@ -202,8 +202,8 @@ class Sessions:
             f"SELECT {columns} FROM (SELECT {columns} FROM sessions WHERE source = ? AND deleted_at IS NULL "
             "ORDER BY last_activity_at DESC, id LIMIT ?) newest WHERE state LIKE ? ORDER BY last_activity_at DESC, id"
         )
-        rows = self._db.rows(sql, (source, TAUGHT, '%"known":true%'))
-        found = (_taught(*row[:6]) for row in rows)
+        rows = self._db.rows(sql, (source, OBSERVED_OVERHEADS, '%"known":true%'))
+        found = (_observed_overheads(*row[:6]) for row in rows)
         return [one for one in found if one is not None]
 
     def with_first(self, source_id: str) -> list[SessionRow]:
@@ -243,7 +243,7 @@ class Sessions:
         self.update(row.key, deleted_at=marker_at, last_entry_id=None, tail_hash=None, **blank, **zero)
 
 
-def _taught(state: str, key: int, parent: str | None, *rest: Any) -> Taught | None:
+def _observed_overheads(state: str, key: int, parent: str | None, *rest: Any) -> ObservedOverheads | None:
     """Return the overheads that a session's stored state tells, None where it tells none or is damaged."""
     try:
         said = orjson.loads(state)
@@ -253,7 +253,9 @@ def _taught(state: str, key: int, parent: str | None, *rest: Any) -> Taught | No
     except (ValueError, TypeError, AttributeError):
         return None
     numbers = (calibration.get(name) or 0 for name in _CALIBRATED)
-    return Taught(key, parent is not None, *rest, *numbers, *(said.get(name) or "" for name in _SAID))
+    return ObservedOverheads(
+        key, parent is not None, *rest, *numbers, *(said.get(name) or "" for name in _SAID)
+    )
 
 
 def _encoded(columns: dict[str, Any]) -> Sequence[Any]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from tests.shared import ROOT
-from webapp.agents.reading.tail import Decodes, decode
+from webapp.agents.reading.tail import LineDecoder, decode
 from webapp.agents.reading.text import Content
 from webapp.agents.records import Entry, Record
 
@@ -16,7 +16,7 @@ SAMPLES = ROOT / "tests" / "transcripts"
 T = TypeVar("T")
 
 
-def decoded(path: Path, decoder: Decodes) -> list[Record]:
+def decoded(path: Path, decoder: LineDecoder) -> list[Record]:
     """Return all records of a file of lines."""
     return list(decode(Content(path.read_bytes()), decoder))
 

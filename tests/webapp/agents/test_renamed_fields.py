@@ -13,7 +13,7 @@ from webapp.agents.codex.decoder import Decoder as Codex
 from webapp.agents.gemini_cli.decoder import Decoder as Gemini
 from webapp.agents.opencode.items import unknown_in
 from webapp.agents.pi.decoder import Decoder as Pi
-from webapp.agents.reading.tail import Decodes, decode
+from webapp.agents.reading.tail import LineDecoder, decode
 from webapp.agents.reading.text import Content
 from webapp.agents.records import Unknown
 
@@ -68,7 +68,7 @@ def renamed(value: Any, path: tuple[str, ...]) -> Any:
     return {f"{k}V2" if k == first else k: v for k, v in value.items()}
 
 
-def unread(decoder: Decodes, rows: list[dict[str, Any]]) -> list[str]:
+def unread(decoder: LineDecoder, rows: list[dict[str, Any]]) -> list[str]:
     """The names of what is reported as not read."""
     text = "".join(json.dumps(row) + "\n" for row in rows)
     return [r.type for r in decode(Content(text.encode()), decoder) if isinstance(r, Unknown)]
@@ -109,7 +109,7 @@ CASES = [
 
 @pytest.mark.parametrize(("decoder", "rows", "path", "said"), CASES)
 def test_a_field_under_another_name_is_reported(
-    decoder: type[Decodes], rows: list[dict[str, Any]], path: str, said: str
+    decoder: type[LineDecoder], rows: list[dict[str, Any]], path: str, said: str
 ) -> None:
     """Its content cannot be read, and must not be missing without a word."""
     assert unread(decoder(), rows) == []

@@ -18,7 +18,13 @@ from tests.shared import ROOT
 from tests.waiting import PATIENCE
 from tests.webapp.commands.running import Run
 from webapp.commands import import_processes
-from webapp.commands.import_processes import ENDED, How, Outcome, imported_together, worth_two_processes
+from webapp.commands.import_processes import (
+    ENDED,
+    ImportOptions,
+    Outcome,
+    imported_together,
+    worth_two_processes,
+)
 from webapp.store import Store
 
 
@@ -39,7 +45,7 @@ def contents(db: Path) -> list[tuple[object, ...]]:
         return list(connection.execute(sql))
 
 
-def ending(group: list[Path], how: How) -> list[Outcome]:
+def ending(group: list[Path], how: ImportOptions) -> list[Outcome]:
     """Import files, but end the process at one of them."""
     if group[0].name == "b.json":
         os._exit(1)
@@ -70,7 +76,7 @@ class TestTwoProcesses:
         """Only that file is reported as failed."""
         files = [chat(tmp_path / f"{name}.json", f"hello {name}") for name in "abc"]
         monkeypatch.setattr(import_processes, "_import_all", ending)
-        done = dict(imported_together(files, How(tmp_path / "s.db", "auto", None)))
+        done = dict(imported_together(files, ImportOptions(tmp_path / "s.db", "auto", None)))
         assert done[files[1]].failure == ENDED
         assert [len(done[file].sessions) for file in files] == [1, 0, 1]
 
@@ -94,7 +100,7 @@ class TestTwoProcesses:
         """Files of one name, the longer version last, add nothing twice."""
         files = [chat(tmp_path / "1" / "a.json", "hello"), chat(tmp_path / "2" / "a.json", "hello", "more")]
         done = imported_together(
-            [*files, chat(tmp_path / "b.json", "hi")], How(tmp_path / "s.db", "auto", None)
+            [*files, chat(tmp_path / "b.json", "hi")], ImportOptions(tmp_path / "s.db", "auto", None)
         )
         assert [(file.name, one.sessions[0].added) for file, one in done] == [
             ("a.json", 1),

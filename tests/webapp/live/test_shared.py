@@ -9,7 +9,7 @@ from tests.webapp.workers import Visitor, Worker, say, worker
 from webapp.config import Config
 from webapp.events import SessionUpdated
 from webapp.live.notices import Note, notes_of
-from webapp.live.shared import NOTES, Recent, SharedRoom
+from webapp.live.shared import NOTES, RecentNotes, SharedRoom
 from webapp.queue import LOST
 
 
@@ -18,7 +18,7 @@ class TestRecent:
 
     def test_give_a_page_what_its_room_was_told_since(self) -> None:
         """In order, with the notes for every room, and nothing of other rooms."""
-        recent = Recent()
+        recent = RecentNotes()
         for revision, room in enumerate(("a", "b", None, "a"), 10):
             recent.add(revision, (Note(room, ""),))
         assert [one.revision for one in recent.missed("a", 9) or ()] == [10, 12, 13]
@@ -26,7 +26,7 @@ class TestRecent:
 
     def test_give_nothing_where_some_may_be_missing(self) -> None:
         """Before the first note, after the last, and once events were lost: the page then gets a snapshot."""
-        recent = Recent()
+        recent = RecentNotes()
         recent.add(10, (Note("a", ""),))
         assert recent.missed("a", 8) is None
         assert recent.missed("a", 11) is None
@@ -36,7 +36,7 @@ class TestRecent:
 
     def test_are_bounded(self) -> None:
         """The oldest go first."""
-        recent = Recent()
+        recent = RecentNotes()
         for revision in range(1, NOTES + 11):
             recent.add(revision, (Note("a", ""),))
         assert recent.missed("b", 9) is None
@@ -48,7 +48,7 @@ class TestRevisions:
 
     def test_move_on_with_the_last_message_of_those_sent_together(self) -> None:
         """A page that has only the first of them gets all of them again."""
-        recent = Recent()
+        recent = RecentNotes()
         recent.add(10, notes_of(SessionUpdated("a")))
         room = SharedRoom("session:a", recent)
         room.revision, room.ahead = 9, 10

@@ -88,7 +88,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 class Kept:
-    """A handover that keeps the copies."""
+    """A sender that keeps the copies."""
 
     def __init__(self) -> None:
         self.copies: list[CallCopy] = []

@@ -24,7 +24,7 @@ from webapp.errors import Conflict, StalePlan
 from webapp.services.planning.requests import PlanRequest, PruneRequest
 from webapp.services.pruning.background import Background
 from webapp.services.summaries.summarising import Summarising, Written
-from webapp.serving.server import Running
+from webapp.serving.server import RunningServer
 
 WORDS = "the parser reads one line and stops at the first brace that nothing opens "
 
@@ -157,7 +157,7 @@ class TestFollowing:
         """Another takes over when the first ends."""
         monkeypatch.setattr("webapp.services.session.one_worker_job.RETRY_SECONDS", 0.05)
         shared = replace(config, follow=True, queue=queue_url)
-        first, second = Running(shared), Running(shared)
+        first, second = RunningServer(shared), RunningServer(shared)
         until(lambda: first.app.following.running or second.app.following.running)
         follows, waits = (first, second) if first.app.following.running else (second, first)
         assert not waits.app.following.running

@@ -21,7 +21,7 @@ from webapp.store.log import EntryRow, MessageRow
 from webapp.store.operations import ItemRow, OperationRow
 from webapp.store.parts import PARTS
 from webapp.store.postgresql.locks import STORE_LOCK
-from webapp.store.search_index import Within
+from webapp.store.search_index import SearchFilter
 from webapp.store.sessions import SessionRow
 from webapp.store.summaries import SummaryRow
 from webapp.store.usage import CallRow, Sample
@@ -99,7 +99,7 @@ READING: dict[str, Callable[[Store, SessionRow], Any]] = {
     "sessions.everything": lambda s, _: s.sessions.everything(),
     "sessions.children": lambda s, _: s.sessions.children("s"),
     "sessions.with_first": lambda s, _: s.sessions.with_first("x"),
-    "sessions.taught": lambda s, _: s.sessions.taught("codex"),
+    "sessions.taught": lambda s, _: s.sessions.observed_overheads("codex"),
     "log.known": lambda s, r: s.log.known(r.key, ["x"]),
     "log.entries": lambda s, r: s.log.entries(r.key, 0, 9),
     "log.entry": lambda s, r: s.log.entry(r.key, 0),
@@ -145,7 +145,7 @@ READING: dict[str, Callable[[Store, SessionRow], Any]] = {
     "copies.of": lambda s, r: s.copies.of(r.id),
     "usage.samples": lambda s, r: s.usage.samples(r.key, 0, 9),
     "words.in_session": lambda s, r: s.words.in_session(r.key, "word"),
-    "words.everywhere": lambda s, r: s.words.everywhere("word", Within(), 9),
+    "words.everywhere": lambda s, r: s.words.everywhere("word", SearchFilter(), 9),
     "words.numbers": lambda s, r: s.words.numbers(r.key),
     "words.memories": lambda s, _: s.words.memories(),
     "words.memories_with": lambda s, _: s.words.memories_with("memory", ["word"], ["id"], 9),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from webapp.store import Store
-from webapp.store.operations import ItemRow, Left, OperationRow
+from webapp.store.operations import ItemRow, OperationRow, RemovalReason
 from webapp.store.sessions import SessionRow
 
 
@@ -48,4 +48,6 @@ class TestOperations:
         with store.write():
             store.operations.add(row.key, operation(1), items)
         assert store.operations.items(row.key, 1) == items
-        assert store.operations.left(row.key, [(1, 4), (1, 5)]) == {4: Left({"score": 12.5}, {"role": 30})}
+        assert store.operations.left(row.key, [(1, 4), (1, 5)]) == {
+            4: RemovalReason({"score": 12.5}, {"role": 30})
+        }

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from webapp.store import Store
 from webapp.store.log import EntryRow, MessageRow
-from webapp.store.search_index import Within
+from webapp.store.search_index import SearchFilter
 from webapp.store.sessions import SessionRow
 from webapp.store.sqlite.words import match_expression
 
@@ -82,13 +82,13 @@ class TestWords:
         """A deleted session is not found."""
         with indexed.write():
             indexed.words.remove(row.key, [(0, "the parser fails on naïve input")])
-        assert indexed.words.everywhere("parser", Within(), 9) == []
+        assert indexed.words.everywhere("parser", SearchFilter(), 9) == []
 
     def test_finds_the_same_after_a_merge(self, indexed: Store, row: SessionRow) -> None:
         """Upkeep changes nothing that can be seen."""
         with indexed.write():
             indexed.words.merge()
-        assert indexed.words.everywhere("pricing", Within(row.key), 9) == [(row.key, 1, 2)]
+        assert indexed.words.everywhere("pricing", SearchFilter(row.key), 9) == [(row.key, 1, 2)]
 
     def test_is_limited_to_a_tool_whatever_else_a_message_says(self, indexed: Store, row: SessionRow) -> None:
         """A NUL in one preview takes no result from a search."""
@@ -114,6 +114,8 @@ class TestWords:
         ]  # fmt: skip
         with indexed.write():
             indexed.log.put_messages(row.key, both)
-        found = [indexed.words.everywhere(word, Within(tool="Read"), 9) for word in ("parser", "pricing")]
+        found = [
+            indexed.words.everywhere(word, SearchFilter(tool="Read"), 9) for word in ("parser", "pricing")
+        ]
         assert found == [[(row.key, 0, 1)], [(row.key, 1, 2)]]
-        assert indexed.words.everywhere("parser", Within(tool="Write"), 9) == []
+        assert indexed.words.everywhere("parser", SearchFilter(tool="Write"), 9) == []

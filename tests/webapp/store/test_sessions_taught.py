@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from webapp.store import Store
-from webapp.store.sessions import TAUGHT, Taught
+from webapp.store.sessions import OBSERVED_OVERHEADS, ObservedOverheads
 
 
 def session(
@@ -38,8 +38,8 @@ class TestTaught:
             parent_id="a",
             agent_type="Explore",
         )
-        assert store.sessions.taught("claude-code") == [
-            Taught(
+        assert store.sessions.observed_overheads("claude-code") == [
+            ObservedOverheads(
                 store.sessions.get("b").key,
                 True,
                 "Explore",
@@ -53,7 +53,9 @@ class TestTaught:
                 "Warmup",
                 "2.0.44",
             ),
-            Taught(store.sessions.get("a").key, False, None, "/x", "m", 20_000, 50, 7, 9, 1, "", ""),
+            ObservedOverheads(
+                store.sessions.get("a").key, False, None, "/x", "m", 20_000, 50, 7, 9, 1, "", ""
+            ),
         ]
 
     def test_leaves_out_other_agents_deleted_sessions_and_those_without_a_call(self, store: Store) -> None:
@@ -64,10 +66,10 @@ class TestTaught:
         session(store, "d", 1, known(2))
         with store.write():
             store.sessions.update(store.sessions.get("d").key, deleted_at=5)
-        assert store.sessions.taught("claude-code") == []
+        assert store.sessions.observed_overheads("claude-code") == []
 
     def test_is_bounded(self, store: Store) -> None:
         """However many sessions there are."""
-        for n in range(TAUGHT + 5):
+        for n in range(OBSERVED_OVERHEADS + 5):
             session(store, f"s{n}", n, known(n))
-        assert len(store.sessions.taught("claude-code")) == TAUGHT
+        assert len(store.sessions.observed_overheads("claude-code")) == OBSERVED_OVERHEADS

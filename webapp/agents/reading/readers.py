@@ -16,7 +16,7 @@ from typing import Any, Protocol
 
 import orjson
 
-from webapp.agents.reading.tail import Decodes, FilePosition, FileTail, Line, Restarted, catch_up, fed
+from webapp.agents.reading.tail import FilePosition, FileTail, Line, LineDecoder, Restarted, catch_up, fed
 from webapp.agents.records import Problem, Record, TranscriptFile
 
 CHUNK_RECORDS = 400
@@ -59,7 +59,7 @@ class LineReader:
     """Reads a file of lines. A new reader at a later position decodes the earlier lines again, when that is needed."""
 
     def __init__(
-        self, file: TranscriptFile, position: Position, decoder: Callable[[TranscriptFile], Decodes]
+        self, file: TranscriptFile, position: Position, decoder: Callable[[TranscriptFile], LineDecoder]
     ) -> None:
         self._file, self._position, self._make = file, position, decoder
         self._decoder = decoder(file)

@@ -262,7 +262,7 @@ def _ends(file: BinaryIO, offset: int) -> tuple[bytes, bytes, int]:
     return head, end, os.fstat(file.fileno()).st_size
 
 
-class Decodes(Protocol):
+class LineDecoder(Protocol):
     """A decoder of lines, fed in order."""
 
     def feed(self, line_no: int, line: bytes) -> Iterable[Record]:
@@ -278,7 +278,7 @@ def guarded(line_no: int | None, row: Callable[[], Iterable[Record]], name: str 
         return [Problem(line_no, f"{name} could not be used: {type(error).__name__}: {error}")]
 
 
-def fed(decoder: Decodes, line: Line) -> list[Record]:
+def fed(decoder: LineDecoder, line: Line) -> list[Record]:
     """Return the records of a line. Bytes that are not UTF-8 are read as U+FFFD, with a note."""
     records = guarded(line.number, partial(decoder.feed, line.number, line.data))
     if not (len(records) == 1 and isinstance(records[0], Problem)) or line.data.isascii():
@@ -292,7 +292,7 @@ def fed(decoder: Decodes, line: Line) -> list[Record]:
     return [Problem(line.number, found[1], used=True), *again]
 
 
-def decode(content: Content, decoder: Decodes) -> Iterator[Record]:
+def decode(content: Content, decoder: LineDecoder) -> Iterator[Record]:
     """Yield the records of an imported file of lines, including a last one without newline."""
     for item in lines_of(content.blocks()):
         if isinstance(item, Line):
@@ -309,7 +309,7 @@ def lines_of(blocks: Iterable[bytes], max_line: int = MAX_LINE) -> Iterator[Line
     yield from splitter.finish()
 
 
-def catch_up(path: Path, position: FilePosition, decoder: Decodes) -> bool:
+def catch_up(path: Path, position: FilePosition, decoder: LineDecoder) -> bool:
     """Bring a new decoder to `position` by feeding it the earlier lines; their records are dropped.
 
     Call this when a file that was read in an earlier run grows, before its new lines are decoded. Return False if the

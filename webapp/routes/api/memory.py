@@ -6,8 +6,8 @@ from webapp.answers import Ok
 from webapp.app import App
 from webapp.bodies import (
     MemoryChange,
-    MemoryNew,
     MemoryQuery,
+    NewMemory,
     Nothing,
     OverflowBody,
     ProposalText,
@@ -31,7 +31,7 @@ def list_memories(app: App, query: MemoryQuery) -> Memories:
 
 
 @table.post("/memories", status=201, errors=(404,))
-def add_memory(app: App, body: MemoryNew) -> Memory:
+def add_memory(app: App, body: NewMemory) -> Memory:
     """Store a text, or the words of a message, as a memory."""
     return app.memory.add("memory", body.text, body.session_id, body.message_id)
 
@@ -62,7 +62,7 @@ def list_learnings(app: App, query: MemoryQuery) -> Learnings:
 
 
 @table.post("/learnings", status=201, errors=(404,))
-def add_learning(app: App, body: MemoryNew) -> Memory:
+def add_learning(app: App, body: NewMemory) -> Memory:
     """Record a learning: a text, or the words of a message."""
     return app.memory.add("learning", body.text, body.session_id, body.message_id)
 

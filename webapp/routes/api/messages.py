@@ -101,13 +101,13 @@ def drop_message_first(app: App, session_id: str, message_id: str, body: Nothing
 @table.get("/sessions/<session_id>/heaviest", errors=(404,))
 def heaviest(app: App, session_id: str) -> Heaviest:
     """Return the largest parts of the context: files with their reads, tools with their results, repeated outputs."""
-    return app.heavy.of(session_id)
+    return app.heaviest.of(session_id)
 
 
 @table.get("/sessions/<session_id>/heaviest/members", errors=(404,))
 def members_of_group(app: App, session_id: str, query: GroupQuery) -> GroupMembers:
     """Return the messages of one of the groups in `heaviest` that a plan may take."""
-    return app.heavy.members(session_id, query.kind, query.name)
+    return app.heaviest.members(session_id, query.kind, query.name)
 
 
 @table.get("/sessions/<session_id>/archive", errors=(404,))

@@ -7,7 +7,7 @@ from flask import request
 from webapp.access.gate import IDENTITY
 from webapp.access.identity import Identity
 from webapp.app import App
-from webapp.bodies import PushedLines, PushedPositions, Pushing
+from webapp.bodies import PushedLines, PushedPositions, SenderFields
 from webapp.routes.api.routing import Table
 from webapp.routes.reading import MEBIBYTE
 from webapp.services.ingest.answers import Pushed, StoredPositions
@@ -38,7 +38,7 @@ def take_lines(app: App, body: PushedLines) -> Pushed:
     return app.pushed.receive(sender_of(body), body.file.model_dump(), body.before, chunk)
 
 
-def sender_of(body: Pushing) -> Sender:
+def sender_of(body: SenderFields) -> Sender:
     """Return the machine that pushes, and its user: the name of the token, or without one the login name it sends."""
     held: Identity | None = request.environ.get(IDENTITY)
     return Sender(held.name if held is not None and held.name else body.user, body.host)

@@ -22,7 +22,7 @@ def list_sessions(app: App, query: SessionsQuery) -> Sessions:
     it. A session that becomes active meanwhile moves to the front and is missing from later pages.
     """
     page = app.sessions.page(**query.given())
-    app.judging.want(page.sessions)
+    app.verdict_refresher.request(page.sessions)
     return page
 
 

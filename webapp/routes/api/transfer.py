@@ -11,7 +11,7 @@ import orjson
 from flask import Response, request
 
 from webapp.app import App
-from webapp.bodies import FileSent, FormatQuery, Nothing, ResumeBody, SearchQuery
+from webapp.bodies import FileUpload, FormatQuery, Nothing, ResumeBody, SearchQuery
 from webapp.bus import Bus
 from webapp.errors import status_of
 from webapp.events import ImportProgressed
@@ -50,7 +50,7 @@ def resume_session(app: App, session_id: str, body: ResumeBody) -> Resumed:
     return app.resuming.resume(session_id, prune=body.prune, max_tokens=body.max_tokens)
 
 
-@table.post("/import", body=FileSent, errors=(409,), limit_bytes=IMPORT_LIMIT_BYTES, raw=True)
+@table.post("/import", body=FileUpload, errors=(409,), limit_bytes=IMPORT_LIMIT_BYTES, raw=True)
 def import_file(app: App) -> Imported:
     """Import files, as multipart fields named `file` or one in a JSON body; the format is recognised by content.
 
@@ -65,7 +65,7 @@ def import_file(app: App) -> Imported:
         raise RequestFault(
             415, "unsupported_type", f"expected multipart/form-data or application/json, got {shown}"
         )
-    return import_json(app, FileSent.model_validate(parse_json(request.get_data(cache=False))))
+    return import_json(app, FileUpload.model_validate(parse_json(request.get_data(cache=False))))
 
 
 def import_uploads(app: App) -> Imported:
@@ -115,7 +115,7 @@ def unreadable(name: str, error: Exception) -> UnreadableFile:
     )
 
 
-def import_json(app: App, sent: FileSent) -> Imported:
+def import_json(app: App, sent: FileUpload) -> Imported:
     """Import the file of a JSON body."""
     data = sent.content.encode() if isinstance(sent.content, str) else orjson.dumps(sent.content)
     done = app.importing.import_file(sent.name, data, format=sent.format, model=sent.model)

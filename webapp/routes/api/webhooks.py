@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from webapp.answers import Ok
 from webapp.app import App
-from webapp.bodies import Nothing, WebhookChange, WebhookNew
+from webapp.bodies import NewWebhook, Nothing, WebhookChange
 from webapp.routes.api.routing import Table, number
 from webapp.services.reaching.answers import Deliveries, Delivery, Webhook, Webhooks, WebhookSecret
 
@@ -18,7 +18,7 @@ def list_webhooks(app: App) -> Webhooks:
 
 
 @table.post("/webhooks", status=201, errors=(409,))
-def add_webhook(app: App, body: WebhookNew) -> WebhookSecret:
+def add_webhook(app: App, body: NewWebhook) -> WebhookSecret:
     """Add a webhook; only this answer shows its secret."""
     return app.webhooks.add(body.url, body.events, body.secret)
 

@@ -266,7 +266,7 @@ class RetentionLimits:
 
 
 @answer
-class Doomed:
+class SessionToDelete:
     """A session that the limits select, with its sub-agents."""
 
     id: str
@@ -294,5 +294,5 @@ class Retention:
     """The next time the limits are applied; null without limits, or for limits that are not stored."""
     text: str
     """All of that in a sentence."""
-    named: list[Doomed]
+    named: list[SessionToDelete]
     """The first 200 of them, those unused for longest first."""

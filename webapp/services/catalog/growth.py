@@ -39,7 +39,7 @@ _FILE = re.compile(r"[^\s<>|*?:(){}$]*(?:/[^\s<>|*?:(){}$]+|\.[A-Za-z]\w{0,5})|[
 _FIRST_VALUE = re.compile(r"""\{\s*"\w+":\s*"?([^"\s,{}\[\]]{1,24})["},]""")
 
 
-class Grown(NamedTuple):
+class MessageLifetime(NamedTuple):
     """A message of the log: it came as number `no` and left after number `left`, None while it is in the context."""
 
     no: int
@@ -55,7 +55,7 @@ class Step(NamedTuple):
     tokens: int
 
 
-def regions_at(messages: Iterable[Grown], numbers: Sequence[int]) -> list[dict[str, int]]:
+def regions_at(messages: Iterable[MessageLifetime], numbers: Sequence[int]) -> list[dict[str, int]]:
     """Return the estimated tokens of each region after the messages with these numbers, which ascend."""
     changes: list[Counter[str]] = [Counter() for _ in numbers]
     for one in messages:
@@ -70,7 +70,7 @@ def regions_at(messages: Iterable[Grown], numbers: Sequence[int]) -> list[dict[s
     return found
 
 
-def steps_at(messages: Sequence[Grown], numbers: Sequence[int]) -> list[Step | None]:
+def steps_at(messages: Sequence[MessageLifetime], numbers: Sequence[int]) -> list[Step | None]:
     """Return the largest message that came between each sample and the one before; None where none came.
 
     `messages` are all of the log in order.

@@ -18,7 +18,7 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Literal
 
 from webapp.errors import Conflict, Invalid, NotFound
-from webapp.services.catalog.answers import Doomed, Retention, RetentionLimits
+from webapp.services.catalog.answers import Retention, RetentionLimits, SessionToDelete
 from webapp.services.catalog.sessions import Sessions, with_all_below
 from webapp.services.session.environment import Environment
 from webapp.services.session.gauges import shown_title
@@ -154,7 +154,7 @@ class RetentionService:
     ) -> Retention:
         """Return the answer for the families that go."""
         named = [
-            Doomed(
+            SessionToDelete(
                 id=one.row.id, title=shown_title(one.row), user=one.user or None, last_activity=iso(one.last or None),
                 sessions=one.sessions, bytes=one.size, reason=reason,
             )

@@ -13,7 +13,7 @@ from webapp.services.session.environment import Environment
 from webapp.services.session.gauges import shown_title
 from webapp.services.session.times import iso
 from webapp.store.indexed_text import indexed
-from webapp.store.search_index import Within
+from webapp.store.search_index import SearchFilter
 
 ARCHIVE_ROWS = 500
 HITS = 100
@@ -66,7 +66,7 @@ class Search:
             return Results(results=[], total=0, next=None)
         with self._store.read():
             key = self._store.sessions.get(session).key if session else None
-            limits = Within(
+            limits = SearchFilter(
                 key,
                 conditions.get("role"),
                 conditions.get("tool"),

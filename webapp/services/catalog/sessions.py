@@ -32,7 +32,7 @@ from webapp.services.catalog.answers import (
     TimelineChange,
 )
 from webapp.services.catalog.answers import Sessions as Page
-from webapp.services.catalog.growth import Grown, Step, label_of, regions_at, steps_at, to_name
+from webapp.services.catalog.growth import MessageLifetime, Step, label_of, regions_at, steps_at, to_name
 from webapp.services.ingest.append_batch import AppendBatch
 from webapp.services.ingest.message_lists import OWN_PROMPT
 from webapp.services.session.answers import Session as SessionAnswer
@@ -50,7 +50,7 @@ from webapp.store.copies import CopyRow
 from webapp.store.indexed_text import indexed
 from webapp.store.log import MessageRow
 from webapp.store.operations import OperationRow
-from webapp.store.sessions import SessionRow, Taught
+from webapp.store.sessions import ObservedOverheads, SessionRow
 
 log = logging.getLogger(__name__)
 
@@ -196,11 +196,11 @@ class Sessions:
     def _answers(self, rows: Sequence[SessionRow]) -> builtins.list[SessionAnswer]:
         """Return sessions of the list, loaded together."""
         totals = self._store.contexts.totals_of([row.key for row in rows])
-        taught: dict[str, builtins.list[Taught]] = {}
+        taught: dict[str, builtins.list[ObservedOverheads]] = {}
         return [self._shown(row, totals.get(row.key, {AGENT: {}, PRUNED: {}}), taught) for row in rows]
 
     def _shown(
-        self, row: SessionRow, totals: Totals, taught: dict[str, builtins.list[Taught]]
+        self, row: SessionRow, totals: Totals, taught: dict[str, builtins.list[ObservedOverheads]]
     ) -> SessionAnswer:
         """Return a session of the list; one that cannot be computed has a note instead, so that the others show."""
         try:
@@ -418,7 +418,7 @@ class Sessions:
             target=limits.target_tokens,
         )
 
-    def _grown(self, session: Session, operations: Iterable[OperationRow]) -> Sequence[Grown]:
+    def _grown(self, session: Session, operations: Iterable[OperationRow]) -> Sequence[MessageLifetime]:
         """Return the messages of the log, with the place at which each left the main context."""
         by_agent_only = session.agent is not None
         left = {
@@ -427,7 +427,7 @@ class Sessions:
             if o.undone_at is None and (o.actor == "agent" or not by_agent_only)
         }
         return [
-            Grown(no, tokens, region_of(role, kind), None if out is None else left.get(out))
+            MessageLifetime(no, tokens, region_of(role, kind), None if out is None else left.get(out))
             for no, tokens, role, kind, out in self._store.log.growth(session.key)
         ]
 

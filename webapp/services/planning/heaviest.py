@@ -93,7 +93,7 @@ class Grouping:
             group.tokens[position] = self._tokens[position]
 
 
-class Heavy:
+class HeaviestGroups:
     """The heaviest groups of a session's pruned view."""
 
     def __init__(self, environment: Environment, planning: Planning) -> None:

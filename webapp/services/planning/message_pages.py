@@ -20,7 +20,7 @@ from webapp.services.session.environment import Environment
 from webapp.services.session.replacements import with_replacement
 from webapp.services.session.session import Session
 from webapp.store.log import MessageRow, parse_message_id
-from webapp.store.operations import Left
+from webapp.store.operations import RemovalReason
 
 FATES = ("kept", "protected", "changes", "goes", "shortened", "out", "errors", "in", "pinned")
 # Those that the log knows without a plan.
@@ -161,7 +161,9 @@ class Messages:
         found, left = self._found(session, nos)
         return [message_answer(found[no], planned, left.get(no)) for no in nos if no in found]
 
-    def _found(self, session: int, nos: Sequence[int]) -> tuple[dict[int, MessageRow], dict[int, Left]]:
+    def _found(
+        self, session: int, nos: Sequence[int]
+    ) -> tuple[dict[int, MessageRow], dict[int, RemovalReason]]:
         """Return messages by number, and how those that are out left the context."""
         found = self._store.log.messages(session, nos)
         gone = [(m.out_operation, m.no) for m in found.values() if m.out_operation is not None]

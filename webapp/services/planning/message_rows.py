@@ -15,13 +15,15 @@ from webapp.services.session.replacements import is_agents
 from webapp.services.session.session import Scale
 from webapp.services.session.times import iso
 from webapp.store.log import MessageRow
-from webapp.store.operations import Left
+from webapp.store.operations import RemovalReason
 
 SHORTENED = "its output was shortened by an earlier prune"
 CLEARED = "the agent probably cleared its output, without recording it"
 
 
-def message_answer(row: MessageRow, planned: SessionPlan | None, left: Left | None = None) -> Message:
+def message_answer(
+    row: MessageRow, planned: SessionPlan | None, left: RemovalReason | None = None
+) -> Message:
     """Return a message. `planned` is the plan that gives its fate; `left` is how it left the context, if it did."""
     position = planned.view.index.get(row.no) if planned is not None else None
     if planned is not None and position is not None:
@@ -29,7 +31,7 @@ def message_answer(row: MessageRow, planned: SessionPlan | None, left: Left | No
     return _out(row, planned.scale.part(row.tokens) if planned is not None else row.tokens, left)
 
 
-def pending_answer(row: MessageRow, scale: Scale, left: Left | None = None) -> Message:
+def pending_answer(row: MessageRow, scale: Scale, left: RemovalReason | None = None) -> Message:
     """Return a message before there is a plan: unless it is out of the context, its fate is pending."""
     found = _out(row, scale.part(row.tokens), left)
     if row.out_operation is not None:
@@ -93,7 +95,7 @@ def why(plan: PrunePlan, position: int) -> Why:
     return Why(plan.cause(position), plan.reason(position))
 
 
-def _out(row: MessageRow, tokens: int, left: Left | None) -> Message:
+def _out(row: MessageRow, tokens: int, left: RemovalReason | None) -> Message:
     detail = left.detail if left is not None else {}
     signals = detail.get("parts") or {}
     return Message(

@@ -26,7 +26,7 @@ from webapp.services.session.operation_answers import operation_answer
 from webapp.services.session.session import Session
 from webapp.services.session.stored_messages import read_features
 from webapp.store.log import MessageRow
-from webapp.store.operations import ItemRow, Left, OperationRow
+from webapp.store.operations import ItemRow, OperationRow, RemovalReason
 from webapp.store.summaries import SummaryRow
 
 KINDS = (
@@ -338,5 +338,7 @@ def _regions(operation: OperationRow, which: str) -> list[Region] | None:
 
 def _item(message: MessageRow, item: ItemRow, weights: dict[str, float]) -> OperationItem:
     detail = item.detail or {}
-    shown = replace(message_answer(message, None, Left(detail, weights)), reason=detail.get("reason"))
+    shown = replace(
+        message_answer(message, None, RemovalReason(detail, weights)), reason=detail.get("reason")
+    )
     return OperationItem(**vars(shown), change=item.change)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from scoring.assembly import Emergency, NoUserMessageFits, SystemTooLarge, relieve
 from scoring.messages import part_to_dict
-from scoring.summary import Judged, Summary, covering, deterministic
+from scoring.summary import JudgedSummary, Summary, covering, deterministic
 from scoring.tokens import estimate_message_tokens
 from webapp.errors import Conflict
 from webapp.events import ContextPruned, SessionUpdated
@@ -39,7 +39,7 @@ LEAST_BESIDE = 256
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
+class EmergencyOutcome:
     """The outcome of the emergency path: its operation, its event, and the numbers to show."""
 
     operation: OperationRow
@@ -77,7 +77,7 @@ class Overflow:
         actor: str = "emergency",
         goal: int | None = None,
         reason: str = "",
-    ) -> Done:
+    ) -> EmergencyOutcome:
         """Bring it to at most the usable tokens, inside the caller's transaction.
 
         `goal` is a lower number of estimated tokens, used if it leaves room beside the system prompt.
@@ -120,7 +120,7 @@ class Overflow:
             note=done.note,
             available=available,
         )
-        return Done(operation, event, shown)
+        return EmergencyOutcome(operation, event, shown)
 
     def _available(self, session: Session, items: Sequence[ViewItem], goal: int | None) -> int:
         """Return the estimated tokens for messages, at most those of the goal if it leaves enough beside the prompt.
@@ -202,7 +202,7 @@ class Overflow:
         text = Text(judged, "deterministic", None, None)
         replace_span(change, span, self._summarising.put(change.session, span, text, done.note))
 
-    def _judged(self, span: Span, note: str, room: int) -> Judged | None:
+    def _judged(self, span: Span, note: str, room: int) -> JudgedSummary | None:
         """Return a summary of the dropped messages with the note in at most `room` tokens, or None if none is that
         short.
         """

@@ -64,7 +64,7 @@ LEASE = "webhooks"
 SHOWN = 100
 
 
-class Tried(Protocol):
+class DeliveryAttempt(Protocol):
     """The end of one try; `webapp.providers.webhook` has the real one."""
 
     @property
@@ -84,10 +84,10 @@ class Tried(Protocol):
         """True where the receiver wants nothing more."""
 
 
-class Speaks(Protocol):
+class WebhookClient(Protocol):
     """Posts messages, and checks addresses and secrets."""
 
-    async def post(self, url: str, secret: str, message_id: str, at: int, body: bytes) -> Tried:
+    async def post(self, url: str, secret: str, message_id: str, at: int, body: bytes) -> DeliveryAttempt:
         """Post a body, signed by a secret at a time in seconds since 1970."""
 
     def new_secret(self) -> str:
@@ -112,7 +112,7 @@ class Counts:
 class Webhooks:
     """The use cases of webhooks, and the thread that sends."""
 
-    def __init__(self, environment: Environment, speaks: Speaks) -> None:
+    def __init__(self, environment: Environment, speaks: WebhookClient) -> None:
         self._environment, self._store, self._speaks = environment, environment.store, speaks
         self._leases = environment.leases
         self._queue: deque[tuple[str, str, int, dict[str, object]]] = deque()
@@ -379,7 +379,7 @@ class Webhooks:
             self._sending.pop(delivery.webhook, None)
             self._wake_up()
 
-    def _store_try(self, hook: WebhookRow, delivery: DeliveryRow, tried: Tried) -> None:
+    def _store_try(self, hook: WebhookRow, delivery: DeliveryRow, tried: DeliveryAttempt) -> None:
         """Store a try and the time of the next one, if any."""
         now, tries = self._environment.clock(), delivery.tries + 1
         arrived = not tried.problem

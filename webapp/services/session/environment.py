@@ -22,7 +22,7 @@ from webapp.errors import BusyStore
 from webapp.redaction import Redactor
 from webapp.services.session.leases import Leases
 from webapp.services.session.limits import compatible_settings
-from webapp.services.session.measuring import CountsTokens, Measures, measure
+from webapp.services.session.measuring import CounterProvider, MeasureMessage, measure
 from webapp.services.session.prices import Prices
 from webapp.services.session.times import now_ms
 from webapp.store import Store
@@ -94,7 +94,7 @@ class Environment:
         self,
         store: Store,
         bus: Bus,
-        tokenizers: CountsTokens,
+        tokenizers: CounterProvider,
         clock: Callable[[], int] = now_ms,
         redactor: Redactor | None = None,
         sizes: Sizes = Sizes(),
@@ -104,7 +104,7 @@ class Environment:
         self.store, self.bus, self.tokenizers, self.clock = store, bus, tokenizers, clock
         self.redactor, self.sizes, self.shared_values = redactor, sizes, shared_values
         self.leases = leases or Leases(store)
-        self.measure: Measures = measure
+        self.measure: MeasureMessage = measure
         self.prices = Prices()
         self._locks: WeakValueDictionary[str, SessionLock] = WeakValueDictionary()
         self._guard = threading.Lock()

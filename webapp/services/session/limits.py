@@ -28,7 +28,7 @@ class Limits:
     """The limits of one session, in tokens.
 
     `limit` is what utilization divides by (X10), `least_gain` the tokens that make an automatic prune worth
-    it (X9). `told_by` is the source of the window. `over` is the session's largest call if that is above the
+    it (X9). `window_kind` is the source of the window. `over` is the session's largest call if that is above the
     limit, else 0.
     """
 
@@ -42,13 +42,13 @@ class Limits:
     aim_tokens: int
     least_gain: int
     source: str
-    told_by: WindowKind = "table"
+    window_kind: WindowKind = "table"
     over: int = 0
 
     @property
     def window_assumed(self) -> bool:
         """Return True if the agent or the model may run with another window."""
-        return self.told_by == "usual" or (self.told_by == "table" and self.model.assumed)
+        return self.window_kind == "usual" or (self.window_kind == "table" and self.model.assumed)
 
 
 def limits_of(model: ModelLimits, seen: Window | None, settings: Settings, largest: int = 0) -> Limits:
@@ -79,7 +79,7 @@ def limits_of(model: ModelLimits, seen: Window | None, settings: Settings, large
         aim_tokens=aim,
         least_gain=max(1, round(least_gain)),
         source=source,
-        told_by=seen.kind if seen is not None else "table",
+        window_kind=seen.kind if seen is not None else "table",
         over=largest if largest > limit else 0,
     )
 

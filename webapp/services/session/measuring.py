@@ -17,7 +17,7 @@ from webapp.services.session.stored_messages import features_text
 TITLE_CHARS = 80
 
 
-class CountsTokens(Protocol):
+class CounterProvider(Protocol):
     """Provider of token counters; `webapp.tokenizers` has the real one."""
 
     def counter(self, encoding: str = ...) -> TokenCounter:
@@ -38,7 +38,7 @@ class Measured:
     is_error: bool
 
 
-class Measures(Protocol):
+class MeasureMessage(Protocol):
     """Measures a message: `measure`, in this process or a separate one."""
 
     def __call__(

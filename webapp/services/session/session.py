@@ -36,7 +36,7 @@ from webapp.services.session.proxy import ProxyState
 from webapp.services.session.state import SessionState
 from webapp.services.session.windows import window_of
 from webapp.store.context import AGENT, PRUNED, REGIONS_BESIDE
-from webapp.store.sessions import COLUMNS, SessionRow, Taught
+from webapp.store.sessions import COLUMNS, ObservedOverheads, SessionRow
 
 Totals = dict[int, dict[str, tuple[int, int]]]
 
@@ -149,7 +149,7 @@ class Session:
         environment: Environment,
         row: SessionRow,
         totals: Totals,
-        taught: dict[str, list[Taught]] | None = None,
+        taught: dict[str, list[ObservedOverheads]] | None = None,
     ) -> None:
         self.environment, self.row, self.totals = environment, row, totals
         self.state, self._state_damaged = SessionState.readable(row.state, row.source)
@@ -378,7 +378,7 @@ class Session:
         """Return what other sessions of the agent have taught."""
         row, child = self.row, self.row.parent_id is not None
         if row.source not in self._taught:
-            self._taught[row.source] = self.environment.store.sessions.taught(row.source)
+            self._taught[row.source] = self.environment.store.sessions.observed_overheads(row.source)
         taught = self._taught[row.source]
         model = row.model or next(
             (t.model for t in taught if t.child == child and t.model), self._counted_name
@@ -390,7 +390,7 @@ class Session:
         )
         return expected(like, [self._overheads(one) for one in taught if one.key != row.key])
 
-    def _overheads(self, taught: Taught) -> tuple[Traits, Overheads]:
+    def _overheads(self, taught: ObservedOverheads) -> tuple[Traits, Overheads]:
         factor = find_model(taught.model, self.environment.overrides()).token_factor
         traits = Traits(
             self.row.source, taught.child, taught.agent_type, taught.cwd, taught.model, factor, taught.opening,

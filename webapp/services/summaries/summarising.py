@@ -13,7 +13,16 @@ from dataclasses import dataclass
 from typing import Protocol, cast
 
 from scoring.messages import Message
-from scoring.summary import Judged, Level, Summary, covering, deterministic, judge, replaced_tokens, request
+from scoring.summary import (
+    JudgedSummary,
+    Level,
+    Summary,
+    covering,
+    deterministic,
+    judge,
+    replaced_tokens,
+    request,
+)
 from scoring.tokens import TokenCounter
 from scoring.units import Units, links_of, waiting
 from webapp.errors import Conflict, NotFound
@@ -53,7 +62,7 @@ class Written:
     cancelled: bool = False
 
 
-class Writes(Protocol):
+class SummaryWriter(Protocol):
     """Asks a model, and never raises."""
 
     def __call__(self, system: str, text: str, cancelled: threading.Event | None) -> Written:
@@ -88,7 +97,7 @@ class Span:
 class Text:
     """The text written for a span, its author and its cost."""
 
-    judged: Judged
+    judged: JudgedSummary
     level: str
     model: str | None
     cost: float | None
@@ -98,7 +107,9 @@ class Text:
 class Summarising:
     """The use cases of summaries. `writes` is the model that is configured, None for none."""
 
-    def __init__(self, environment: Environment, histories: Histories, writes: Writes | None = None) -> None:
+    def __init__(
+        self, environment: Environment, histories: Histories, writes: SummaryWriter | None = None
+    ) -> None:
         self._environment, self._store, self._histories, self._writes = (
             environment,
             environment.store,

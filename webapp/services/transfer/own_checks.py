@@ -69,7 +69,7 @@ class Detail:
 
 
 @dataclass
-class StandIn:
+class Replacement:
     """The replacement of a message: of some of its results, or of all its parts."""
 
     tokens: int
@@ -155,7 +155,7 @@ def _are_features(text: Any) -> None:
 def _stands(text: Any) -> None:
     if text is None:
         return
-    stand_in: StandIn = _adapter(StandIn).validate_json(text, strict=True)
+    stand_in: Replacement = _adapter(Replacement).validate_json(text, strict=True)
     if stand_in.parts is None and stand_in.results is None:
         raise ValueError("neither results nor parts")
     _are_parts(stand_in.parts or ())

@@ -15,7 +15,7 @@ from typing import Any
 from webapp.store.engine import Engine
 from webapp.store.indexed_text import INDEXED_CHARS
 from webapp.store.keys import SHIFT, bounds, key, number
-from webapp.store.search_index import Within, WordIndex, any_words, terms
+from webapp.store.search_index import SearchFilter, WordIndex, any_words, terms
 
 _WORD = re.compile(r"[^\W_]+", re.UNICODE)
 # A tsvector's own limits: characters of a word, the last place that is told apart, places of a word, bytes in all.
@@ -69,7 +69,7 @@ def query(q: str) -> str:
     return " & ".join(found)
 
 
-def condition(within: Within) -> tuple[str, list[Any]]:
+def condition(within: SearchFilter) -> tuple[str, list[Any]]:
     """Return the SQL condition on `w` and `m`, and its values."""
     low, high = bounds(within.session) if within.session is not None else (None, None)
     card = r"replace(m.card, '\u0000', '\u0020')::json"  # PostgreSQL reads no text with a NUL out of JSON
@@ -128,7 +128,9 @@ class VectorWords(WordIndex):
         )
         return [no for (no,) in self._db.rows(sql, (sought, *bounds(session)))]
 
-    def everywhere(self, q: str, within: Within, limit: int, offset: int = 0) -> list[tuple[int, int, int]]:
+    def everywhere(
+        self, q: str, within: SearchFilter, limit: int, offset: int = 0
+    ) -> list[tuple[int, int, int]]:
         """Return (session, seq, message number) of the best matching entries, best first, from the `offset`-th on."""
         sought = query(q)
         if not sought:

@@ -11,7 +11,7 @@ from typing import Any
 from webapp.store.engine import Engine
 from webapp.store.indexed_text import INDEXED_CHARS
 from webapp.store.keys import SHIFT, bounds, key, number
-from webapp.store.search_index import Within, WordIndex, any_words, terms
+from webapp.store.search_index import SearchFilter, WordIndex, any_words, terms
 
 # About a millisecond of work with the write lock held.
 MERGE_PAGES = 24
@@ -23,7 +23,7 @@ def match_expression(q: str) -> str | None:
     return " ".join(quoted) or None
 
 
-def condition(within: Within) -> tuple[str, list[Any]]:
+def condition(within: SearchFilter) -> tuple[str, list[Any]]:
     """Return the SQL condition on `w` and `m`, and its values."""
     low, high = bounds(within.session) if within.session is not None else (None, None)
     called = "EXISTS (SELECT 1 FROM json_each(m.card, '$.calls') c WHERE c.value ->> 'name' = ?)"
@@ -80,7 +80,9 @@ class Words(WordIndex):
         )
         return [no for (no,) in self._db.rows(sql, (expression, *bounds(session)))]
 
-    def everywhere(self, q: str, within: Within, limit: int, offset: int = 0) -> list[tuple[int, int, int]]:
+    def everywhere(
+        self, q: str, within: SearchFilter, limit: int, offset: int = 0
+    ) -> list[tuple[int, int, int]]:
         """Return (session, seq, message number) of the best matching entries, best first, from the `offset`-th on."""
         expression = match_expression(q)
         if expression is None:

@@ -15,7 +15,7 @@ from scoring.history import History
 from scoring.planning.guards import question_of
 from scoring.planning.score import Scores
 from scoring.planning.strategies.contract import Choice, Shortening, Task, Why, cut
-from scoring.planning.strategies.foresight.greedy import Taken, take_best, take_first
+from scoring.planning.strategies.foresight.greedy import GreedyChoice, take_best, take_first
 from scoring.planning.strategies.foresight.offers import Offers
 from scoring.planning.strategies.foresight.points import Points
 from scoring.planning.strategies.foresight.reasons import Reasons
@@ -36,7 +36,7 @@ def choose(task: Task) -> Choice:
     history, weights = task.history, task.settings.weights
     ledger, offers = _prepared(history, task.settings)
     rates = _cover(ledger, offers, history, task.protected)
-    taken = Taken(task.room)
+    taken = GreedyChoice(task.room)
     take_first(taken, offers, task.guarded, task.guarded_room)
     others = _others(task, taken)
     unasked, questions = _short_answers(task, others, taken)
@@ -63,7 +63,7 @@ def choose(task: Task) -> Choice:
     return Choice(taken.order, task.room - taken.left, why, shortened, points.scores())
 
 
-def _others(task: Task, taken: Taken) -> list[int]:
+def _others(task: Task, taken: GreedyChoice) -> list[int]:
     """Return the candidates that were not taken first; an outdated plan only if the one that replaces it stays."""
     first = frozenset(taken.order)
     stays = first.union(task.protected)
@@ -72,7 +72,7 @@ def _others(task: Task, taken: Taken) -> list[int]:
 
 
 def _short_answers(
-    task: Task, others: Collection[int], taken: Taken
+    task: Task, others: Collection[int], taken: GreedyChoice
 ) -> tuple[dict[int, Why], dict[int, int]]:
     """Return the users' short answers that are no candidates by themselves: the reasons of those that are dropped
     because their question is dropped, and the question of each that is taken together with its question.

@@ -17,7 +17,7 @@ SLACK = (
 CRUMBS, LEAST_CRUMBS = 0.0005, 4.0  # less room than this share, or these tokens, is not worth a search
 
 
-class Taken:
+class GreedyChoice:
     """The units taken by a greedy choice.
 
     `order` are heads in the order in which they were taken, `shortened` the costs and row numbers of messages that keep
@@ -35,7 +35,7 @@ class Taken:
         self.passed_over: set[int] = set()
 
 
-def take_first(taken: Taken, offers: Offers, heads: Sequence[int], room: int) -> None:
+def take_first(taken: GreedyChoice, offers: Offers, heads: Sequence[int], room: int) -> None:
     """Take units in this order, each in the best form that fits into `room`, which is only for them."""
     for head in heads:
         offer = offers.best(head, min(room, taken.left))
@@ -44,7 +44,7 @@ def take_first(taken: Taken, offers: Offers, heads: Sequence[int], room: int) ->
             room -= offer.cost
 
 
-def take_best(taken: Taken, offers: Offers, heads: Sequence[int], tokens: Sequence[int]) -> None:
+def take_best(taken: GreedyChoice, offers: Offers, heads: Sequence[int], tokens: Sequence[int]) -> None:
     """Choose among units, given by their heads, within the room left; `tokens` are the costs of whole messages."""
     offered: dict[int, Offer] = {head: offers.best(head, taken.left) for head in heads}
     heap = [(-offered[head].rate, -head) for head in heads]
@@ -85,7 +85,7 @@ def take_best(taken: Taken, offers: Offers, heads: Sequence[int], tokens: Sequen
         _grow(taken, offers, tokens)
 
 
-def _grow(taken: Taken, offers: Offers, tokens: Sequence[int]) -> None:
+def _grow(taken: GreedyChoice, offers: Offers, tokens: Sequence[int]) -> None:
     """Use the room left: restore rows that were cut off, the most valuable first, then whole outputs, newest first."""
     offers.restore(taken.shortened, taken)
     for position in sorted(taken.shortened, reverse=True):
@@ -96,7 +96,7 @@ def _grow(taken: Taken, offers: Offers, tokens: Sequence[int]) -> None:
             offers.grow(position)
 
 
-def take(taken: Taken, offers: Offers, head: int, offer: Offer) -> None:
+def take(taken: GreedyChoice, offers: Offers, head: int, offer: Offer) -> None:
     """Take a unit in the form of an offer."""
     taken.left -= offer.cost
     taken.rates[head] = offer.rate

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 from scoring.history import Mentions
 from scoring.planning.strategies.contract import Why
-from scoring.planning.strategies.foresight.greedy import Taken
+from scoring.planning.strategies.foresight.greedy import GreedyChoice
 from scoring.planning.strategies.foresight.offers import Offers
 from scoring.planning.strategies.foresight.points import Points
 from scoring.planning.strategies.foresight.worth import Ledger
@@ -35,7 +35,7 @@ class Reasons:
     )
 
     def __init__(
-        self, mentions: Mentions, ledger: Ledger, offers: Offers, points: Points, taken: Taken, whole: list[int],
+        self, mentions: Mentions, ledger: Ledger, offers: Offers, points: Points, taken: GreedyChoice, whole: list[int],
     ) -> None:  # fmt: skip
         self._spelled, self._ledger, self._offers, self._points = mentions.spelled, ledger, offers, points
         self._taken, self._whole = taken, whole

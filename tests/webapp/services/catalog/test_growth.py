@@ -11,7 +11,7 @@ import pytest
 from scoring.messages import Message, ToolCall, ToolResult
 from tests.webapp.building import managed, wire
 from webapp.app import App
-from webapp.services.catalog.growth import LABEL_CHARS, Grown, Step, label_of, regions_at, steps_at
+from webapp.services.catalog.growth import LABEL_CHARS, MessageLifetime, Step, label_of, regions_at, steps_at
 from webapp.services.planning.requests import PruneRequest
 from webapp.services.session.cards import card_of
 from webapp.store.log import MessageRow
@@ -55,7 +55,7 @@ class TestSteps:
 
     def test_are_named_by_their_largest_message(self) -> None:  # X19
         """A step without messages has no largest message."""
-        log = [Grown(n, tokens, "tool", None) for n, tokens in enumerate((5, 9, 7, 0), 1)]
+        log = [MessageLifetime(n, tokens, "tool", None) for n, tokens in enumerate((5, 9, 7, 0), 1)]
         assert steps_at(log, [3, 3, 4]) == [Step(2, 9), None, None]
 
 

@@ -72,7 +72,7 @@ class TestTheHeaviest:
         """The total is that of the context after the prune."""
         session = reader(app)
         app.prunes.apply(session, PruneRequest(max_tokens=700))
-        heaviest = app.heavy.of(session)
+        heaviest = app.heaviest.of(session)
         assert heaviest.tokens == app.sessions.get(session).pruned.tokens
         tools = [one for one in heaviest.groups if one.kind == "tool"]
         assert sum(one.tokens for one in tools) <= heaviest.tokens
@@ -90,12 +90,12 @@ class TestTheHeaviest:
         """The error names the unknown file."""
         session = reader(app)
         with pytest.raises(NotFound, match="no such file: docs/none.md"):
-            app.heavy.members(session, "file", "docs/none.md")
+            app.heaviest.members(session, "file", "docs/none.md")
 
     def test_stay_small_with_many_messages(self, app: App) -> None:  # X4
         """The page reads them at each new message, and the members of a group only if it is chosen."""
         session = reader(app)
-        before = len(orjson.dumps(app.heavy.of(session)))
+        before = len(orjson.dumps(app.heaviest.of(session)))
         app.ingest.append_messages(session, [wire("user", f"question {n}") for n in range(600)])
-        assert len(orjson.dumps(app.heavy.of(session))) < before + 100
+        assert len(orjson.dumps(app.heaviest.of(session))) < before + 100
         assert len(members(app, session, "tool", "user")) == 500

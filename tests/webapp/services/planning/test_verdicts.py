@@ -146,7 +146,7 @@ class TestJudging:
         for _ in range(3):
             reading(app, 6)
         empty = app.sessions.create(model=MODEL).id
-        app.judging.want(app.sessions.list())
+        app.verdict_refresher.request(app.sessions.list())
         until(lambda: all(one.verdict.priced for one in app.sessions.list()))
         assert {one.verdict.kind for one in app.sessions.list() if one.id != empty} == {"clear"}
 
@@ -155,5 +155,5 @@ class TestJudging:
         gone, session = reading(app, 1), reading(app, 6)
         rows = [app.sessions.get(gone), app.sessions.get(session)]
         app.sessions.delete(gone)
-        app.judging.want(rows)
+        app.verdict_refresher.request(rows)
         until(lambda: app.sessions.get(session).verdict.kind == "clear")

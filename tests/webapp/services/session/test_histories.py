@@ -242,7 +242,7 @@ class TestContents:
         followed(app, *conversation(3))
         looks: dict[str, Callable[[], object]] = {
             "page": lambda: app.messages.page("s"),
-            "heaviest": lambda: app.heavy.of("s"),
+            "heaviest": lambda: app.heaviest.of("s"),
             "plan": lambda: app.prunes.plan("s", PlanRequest(max_tokens=100)),
             "one": lambda: app.messages.one("s", mid(app, "s", 1)),
         }

@@ -7,7 +7,7 @@ import pytest
 from webapp.store import Store
 from webapp.store.log import EntryRow
 from webapp.store.postgresql import words
-from webapp.store.search_index import Within
+from webapp.store.search_index import SearchFilter
 from webapp.store.sessions import SessionRow
 
 COUNT = 40
@@ -40,7 +40,7 @@ def many(store: Store, row: SessionRow, monkeypatch: pytest.MonkeyPatch) -> Stor
 
 def found(store: Store, q: str, limit: int = 99, offset: int = 0) -> set[int]:
     """Return the numbers of the entries that a search of all sessions finds."""
-    return {seq for _, seq, _ in store.words.everywhere(q, Within(), limit, offset)}
+    return {seq for _, seq, _ in store.words.everywhere(q, SearchFilter(), limit, offset)}
 
 
 class TestIndex:
@@ -69,9 +69,9 @@ class TestEverywhere:
 
     def test_looks_at_all_of_one_session(self, many: Store, row: SessionRow) -> None:
         """The best match is the first, however old it is."""
-        [best, *rest] = many.words.everywhere("common", Within(row.key), 99)
+        [best, *rest] = many.words.everywhere("common", SearchFilter(row.key), 99)
         assert (best[1], len(rest)) == (0, COUNT - 1)
 
     def test_counts_what_is_within_the_limits(self, many: Store) -> None:
         """Messages of another role are not enough of them."""
-        assert many.words.everywhere("common", Within(role="tool"), 99) == []
+        assert many.words.everywhere("common", SearchFilter(role="tool"), 99) == []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scoring.planning.strategies.foresight.greedy import Taken, take_best
+from scoring.planning.strategies.foresight.greedy import GreedyChoice, take_best
 from tests.scoring.builders import calls, model, results, user
 from tests.scoring.planning.strategies.foresight.test_offers import OUTPUT, SAID, offers_of
 
@@ -20,7 +20,7 @@ class TestTaking:
             user("on"),
         ]
         offers, _, history = offers_of(said)
-        taken = Taken(30)
+        taken = GreedyChoice(30)
         take_best(taken, offers, [0, 1, 2, 3], history.tokens)
         assert taken.order[:2] == [3, 1]
         assert taken.passed_over == {2}
@@ -29,14 +29,14 @@ class TestTaking:
     def test_takes_all_whole_once_all_fits(self) -> None:
         """Nothing is shortened for nothing."""
         offers, _, history = offers_of(SAID)
-        taken = Taken(sum(history.tokens))
+        taken = GreedyChoice(sum(history.tokens))
         take_best(taken, offers, [0, 1, 3], history.tokens)
         assert (sorted(taken.order), taken.shortened) == ([0, 1, 3], {})
 
     def test_gives_rows_back_where_room_is_left(self) -> None:
         """More of an output rather than nothing in its place."""
         said = [user("go"), calls("1"), results("1", text=OUTPUT), user("on")]
-        small, large = Taken(80), Taken(300)
+        small, large = GreedyChoice(80), GreedyChoice(300)
         for taken in (small, large):
             offers, _, history = offers_of(said)
             take_best(taken, offers, [1], history.tokens)

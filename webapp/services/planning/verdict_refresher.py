@@ -1,4 +1,4 @@
-"""Judging: makes the plans that verdicts in a list depend on, one at a time in the background.
+"""VerdictRefresher: makes the plans that verdicts in a list depend on, one at a time in the background.
 
 A list of sessions is answered at once, with the prices that are known. Sessions without a price are judged here
 afterwards, and pages are notified of each verdict that changes. The thread rests longer than it works.
@@ -22,7 +22,7 @@ REST = 9
 MOST_WAITING = 10_000
 
 
-class Judging:
+class VerdictRefresher:
     """Judges the sessions of lists that were shown."""
 
     def __init__(self, verdicts: Verdicts) -> None:
@@ -31,7 +31,7 @@ class Judging:
         self._wake, self._closed = threading.Condition(), False
         self._thread: threading.Thread | None = None
 
-    def want(self, sessions: Iterable[Session]) -> None:
+    def request(self, sessions: Iterable[Session]) -> None:
         """Queue the sessions whose verdict lacks the price of a plan."""
         wanted = {one.id: None for one in sessions if not one.verdict.priced}
         with self._wake:

@@ -27,7 +27,7 @@ FIRST_PAUSE, LONGEST_PAUSE = 0.5, 15.0
 SECONDS = 60.0
 
 
-class Handover:
+class CopySender:
     """A thread that sends copies to one server, in order."""
 
     def __init__(self, server: str | None, token: str | None = None) -> None:
@@ -51,7 +51,7 @@ class Handover:
                 self._bytes -= self._waiting.popleft()[0]
                 self.lost += 1
             if self._thread is None:
-                self._thread = threading.Thread(target=self._run, name="handover", daemon=True)
+                self._thread = threading.Thread(target=self._run, name="copies", daemon=True)
                 self._thread.start()
             self._wake.notify_all()
 
