@@ -121,8 +121,8 @@ export class PlanPanel extends CoppiceElement {
         this.#choose(() => this.#choices.spare({ id: dataset.id ?? "", number: Number(dataset.number) })),
       forget: ({ dataset }) => this.#choose(() => this.#choices.forget(dataset.id ?? "")),
       "forget-all": ({ dataset: { kind } }) => this.#choose(() => this.#choices.forgetAll(kind)),
-      "also-prune": () => this.#wishFor({ ...this.#options, max_tokens: this.#session?.aim_tokens }),
-      "options-reset": () => this.#wishFor({}),
+      "also-prune": () => this.#setOptions({ ...this.#options, max_tokens: this.#session?.aim_tokens }),
+      "options-reset": () => this.#setOptions({}),
       "save-session": () => this.#save("Saved for this session.", () => this.#patch(toSave(this.#options))),
       "save-all": () => this.#save("Saved for all sessions.", () => this.#saveForAll()),
       "follow-all": () =>
@@ -134,7 +134,7 @@ export class PlanPanel extends CoppiceElement {
 
   #listenToFields() {
     this.listen(this, "input", (/** @type {Event} */ event) =>
-      this.#wishes(/** @type {HTMLInputElement} */ (event.target)),
+      this.#readField(/** @type {HTMLInputElement} */ (event.target)),
     );
     const toggled = (/** @type {Event} */ { target }) => {
       if (!(target instanceof HTMLDetailsElement) || target.open === this.#folds.weighing) return;
@@ -159,7 +159,7 @@ export class PlanPanel extends CoppiceElement {
   }
 
   /** @param {import("./plan.js").PlanOptions} options */
-  #wishFor(options) {
+  #setOptions(options) {
     this.#options = options;
     this.#keep(address.step);
     this.plan();
@@ -192,7 +192,7 @@ export class PlanPanel extends CoppiceElement {
   }
 
   /** @param {HTMLInputElement} field */
-  #wishes(field) {
+  #readField(field) {
     const limit = this.#session?.limit ?? 0;
     if (field.name === "aim") {
       const share = Number(field.value);
@@ -216,7 +216,7 @@ export class PlanPanel extends CoppiceElement {
     try {
       await saving();
       toast(done);
-      this.#wishFor({ max_tokens: this.#options.max_tokens });
+      this.#setOptions({ max_tokens: this.#options.max_tokens });
     } catch (error) {
       toastError(error, "Could not save");
     }

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from webapp.agents import AGENTS
 from webapp.agents.reading.finding import home_of, leads_out
-from webapp.agents.reading.readers import Portion, Position, Reader
+from webapp.agents.reading.readers import Chunk, Position, Reader
 from webapp.agents.records import Meta, Record, TranscriptFile, Unknown
 
 # Linux makes another one at each start of a machine, so two machines never share it, whatever they are called.

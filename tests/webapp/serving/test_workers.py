@@ -172,7 +172,7 @@ class TestFollowing:
     ) -> None:
         """Two machines can have one name, as clones and containers do, and one machine several users."""
         first = replace(config, follow=True, queue=queue_url)
-        running = [Running(first)]
+        running = [RunningServer(first)]
         if differs == "machine":
             other = tmp_path / "boot_id"
             other.write_text("another start of another machine\n")
@@ -180,7 +180,7 @@ class TestFollowing:
         home = tmp_path / "ben"
         home.mkdir()
         second = replace(first, env={"HOME": str(home)}) if differs == "user" else first
-        running.append(Running(second))
+        running.append(RunningServer(second))
         until(lambda: all(one.app.following.running for one in running))
         for one in running:
             one.close()

@@ -109,13 +109,13 @@ class TestPruning:
 
     def test_tries_settings_without_saving_them(self, client: Client) -> None:  # X4
         """The answer counts the messages whose fate would change."""
-        wish = {"max_tokens": 8000, "settings": {"weights": {"recency": 0, "length": 65}}, "compare": True}
-        plan = client.post("/api/sessions/a/plan", json=wish).json
+        body = {"max_tokens": 8000, "settings": {"weights": {"recency": 0, "length": 65}}, "compare": True}
+        plan = client.post("/api/sessions/a/plan", json=body).json
         assert isinstance(plan["changed"], int)
         assert client.get("/api/settings").json["settings"]["weights"]["length"] != 65
 
     @pytest.mark.parametrize(
-        "wish",
+        "body",
         [
             {"max_tokens": -1},
             {"strategy": "luck"},
@@ -124,9 +124,9 @@ class TestPruning:
             {"max_tokens": 10**30},
         ],
     )
-    def test_refuses_absurd_wishes(self, client: Client, wish: dict[str, Any]) -> None:
+    def test_refuses_absurd_requests(self, client: Client, body: dict[str, Any]) -> None:
         """422, one detail a wrong field."""
-        answer = client.post("/api/sessions/a/plan", json=wish)
+        answer = client.post("/api/sessions/a/plan", json=body)
         assert answer.status_code == 422
         assert answer.json["error"]["details"]
 
