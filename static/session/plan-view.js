@@ -11,7 +11,8 @@ import { aimOf, paysBack, rowsByCause } from "./plan.js";
 import { toSave, tuning } from "./tuning.js";
 
 /** @typedef {import("./choices.js").Choices} Choices */
-/** @typedef {{ plan: Api.Plan, session: Api.Session, choices: Choices, options: import("./plan.js").PlanOptions } &
+/** @typedef {{ plan: Api.Plan, session: Api.Session, choices: Choices,
+ * options: import("./plan.js").PlanOptions } &
  * import("./plan.js").Folds} PlanView */
 
 const SHOWN_ROWS = 40;

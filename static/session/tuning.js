@@ -66,7 +66,8 @@ export function tuning({ plan, options, weighing: open }) {
   </section>`;
 }
 
-/** A slider for each signal, if the strategy uses them. @param {Api.Plan} plan @param {PlanOptions} options */
+/** A slider for each signal, if the strategy uses them.
+ * @param {Api.Plan} plan @param {PlanOptions} options */
 function weighing(plan, options) {
   const strategy = options.strategy ?? plan.strategy;
   if (!WEIGHING.includes(strategy)) return html`<p class="small muted">${weightsReadBy(strategy)}</p>`;
