@@ -36,7 +36,11 @@ class TestRegions:
 
     def test_follow_added_and_removed_messages(self) -> None:  # X19
         """A message counts until the operation that removed it."""
-        log = [Grown(1, 10, "user", None), Grown(2, 50, "tool", 3), Grown(3, 5, "assistant", None)]
+        log = [
+            MessageLifetime(1, 10, "user", None),
+            MessageLifetime(2, 50, "tool", 3),
+            MessageLifetime(3, 5, "assistant", None),
+        ]
         assert regions_at(log, [1, 2, 3, 4]) == [
             {"user": 10},
             {"user": 10, "tool": 50},
@@ -46,7 +50,7 @@ class TestRegions:
 
     def test_are_summed_between_samples(self) -> None:  # X19
         """A message removed before the next sample is not in it."""
-        log = [Grown(n, 10, "user", 5 if n < 4 else None) for n in range(1, 11)]
+        log = [MessageLifetime(n, 10, "user", 5 if n < 4 else None) for n in range(1, 11)]
         assert regions_at(log, [4, 10]) == [{"user": 40}, {"user": 70}]
 
 

@@ -182,8 +182,8 @@ class TestFollowing:
         assert [p.name for p in place.file.parent.iterdir()] == [place.file.name]
 
     def test_stops_after_the_current_portion(self, place: Place) -> None:
-        """A stop ends the read after the current portion, and the next read continues there."""
-        place.write(*map(row, range(2 * PORTION_RECORDS)))
+        """A stop ends the read after the current chunk, and the next read continues there."""
+        place.write(*map(row, range(2 * CHUNK_RECORDS)))
         following = place.app.following.following
         [file], stop = following.discover(), Event()
         stop.set()

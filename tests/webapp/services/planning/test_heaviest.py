@@ -37,12 +37,12 @@ def reader(app: App) -> str:
 
 def group(app: App, session: str, kind: str, name: str) -> HeavyGroup:
     """Return the group of a kind and name."""
-    return next(one for one in app.heavy.of(session).groups if (one.kind, one.name) == (kind, name))
+    return next(one for one in app.heaviest.of(session).groups if (one.kind, one.name) == (kind, name))
 
 
 def members(app: App, session: str, kind: HeavyKind, name: str) -> list[int]:
     """Return the numbers of the messages of a group that a plan may change."""
-    return [one.number for one in app.heavy.members(session, kind, name).members]
+    return [one.number for one in app.heaviest.members(session, kind, name).members]
 
 
 class TestTheHeaviest:

@@ -130,7 +130,7 @@ class TestPrices:
         assert app.verdicts.of(session).kind == ("clear" if act == "undo" else "fine")
 
     def test_cause_an_event_only_if_the_verdict_changes(self, app: App) -> None:  # X18
-        """Judging the same session again sends no event."""
+        """VerdictRefresher the same session again sends no event."""
         calm, session = reading(app, 1), reading(app, 6)
         events = heard(app)
         for one in (calm, session, session):
@@ -139,7 +139,7 @@ class TestPrices:
 
 
 class TestJudging:
-    """Judging in the background: pricing the verdicts of a list."""
+    """VerdictRefresher in the background: pricing the verdicts of a list."""
 
     def test_prices_every_listed_session(self, app: App) -> None:  # X18
         """Each session listed without a price is judged."""

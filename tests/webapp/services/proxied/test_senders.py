@@ -19,7 +19,7 @@ Take = Callable[..., Any]
 @pytest.fixture
 def take(app: App, client: Client) -> Take:
     """A function that sends the copy of a call with a user's token; "" has a token without a user."""
-    tokens = {name: app.keys.make(name, SENDER)[1] for name in ("ada", "eve", "")}
+    tokens = {name: app.access_tokens.make(name, SENDER)[1] for name in ("ada", "eve", "")}
 
     def taken(by: str, text: str = "a", session: str = "", **more: Any) -> Any:
         asked = more.pop("messages", [{"role": "user", "content": text}])
