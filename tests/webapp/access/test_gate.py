@@ -23,13 +23,13 @@ OWN = "127.0.0.1:5000"
 def environ(
     method: str = "GET", path: str = "/api/sessions", host: str = OWN, **headers: str
 ) -> dict[str, Any]:
-    """A request as WSGI hands it over."""
+    """Return the WSGI environment of a request."""
     made = EnvironBuilder(method=method, path=path, headers=list(headers.items())).get_environ()
     return {**made, "HTTP_HOST": host}
 
 
 def posted(**headers: str) -> dict[str, Any]:
-    """A POST of JSON."""
+    """Return the WSGI environment of a POST of JSON."""
     return {**environ("POST", **headers), "CONTENT_TYPE": "application/json"}
 
 
@@ -73,7 +73,7 @@ def needs(request: dict[str, Any]) -> str | None:
 
 
 def asking(failures: Failures | None = None) -> Gate:
-    """A gate that asks for a token, but not for a page."""
+    """Return a gate that requires a token, except for pages."""
     return Gate(tokens=Ring(), needs=needs, failures=failures or Failures())
 
 
@@ -88,7 +88,7 @@ def behind(gate: Gate) -> Client:
 
 
 class TestHosts:
-    """Only names of this machine are answered, so that no rebound DNS name reaches us."""
+    """The Host header: only names of this machine are answered, against DNS rebinding."""
 
     @pytest.mark.parametrize("host", ["127.0.0.1:5000", "localhost", "LOCALHOST:80", "[::1]:5000", "[::1]"])
     def test_of_this_machine_pass(self, host: str) -> None:
@@ -101,13 +101,13 @@ class TestHosts:
          "127.0.0.1,evil.example", "[::1", "localhost@evil.example"],
     )  # fmt: skip
     def test_of_others_are_refused(self, host: str) -> None:
-        """Any name that is not exactly one of ours is refused."""
+        """Any other name is refused."""
         refusal = Gate().refusal(environ(host=host))
         assert refusal is not None
         assert refusal.type == "unknown_host"
 
     def test_that_are_configured_pass(self) -> None:
-        """A name given at the start is one of ours."""
+        """A name allowed at the start is answered."""
         assert Gate(hosts=frozenset({"box.local"})).refusal(environ(host="Box.Local:5000")) is None
 
     def test_refused_are_told_how_to_be_allowed(self) -> None:
@@ -127,7 +127,7 @@ class TestHosts:
 
 
 class TestOrigins:
-    """A page that is not ours changes nothing."""
+    """Origins: pages of other origins change nothing."""
 
     @pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE"])
     @pytest.mark.parametrize("origin", ["http://evil.example", "null", "http://127.0.0.1:3000", "file://"])
@@ -138,7 +138,7 @@ class TestOrigins:
         assert refusal.type == "foreign_origin"
 
     def test_of_our_own_pages_pass(self) -> None:
-        """The host that the request itself names, with either scheme."""
+        """The origin of the requested host passes, with either scheme."""
         for scheme in ("http", "https"):
             assert Gate().refusal(posted(Origin=f"{scheme}://{OWN}")) is None
 
@@ -160,14 +160,14 @@ class TestOrigins:
         assert gate.refusal(environ("GET", **headers)) is not None
         assert gate.refusal(environ("GET", path="/", **headers)) is None
 
-    def test_of_sockets_are_checked_whatever_the_method(self) -> None:
+    def test_of_sockets_are_checked_for_every_method(self) -> None:
         """A handshake is a GET, but later messages may change data."""
         refusal = Gate().refusal(environ(path="/socket.io/", Origin="http://evil.example"))
         assert refusal is not None
 
     @pytest.mark.parametrize("site", ["cross-site", "same-site"])
     def test_of_other_sites_are_refused_without_a_name(self, site: str) -> None:
-        """A browser that withholds the origin still says that the page is another's."""
+        """A browser that withholds the origin still sends Sec-Fetch-Site."""
         assert Gate().refusal(environ("POST", **{"Sec-Fetch-Site": site})) is not None
         assert Gate().refusal(environ(path="/socket.io/", **{"Sec-Fetch-Site": site})) is not None
 
@@ -179,7 +179,7 @@ class TestOrigins:
 
 
 class TestForms:
-    """A POST has something that no form can send."""
+    """A POST needs a header or type that no form can send."""
 
     @pytest.mark.parametrize(
         "kind", ["", "text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"]
@@ -199,8 +199,8 @@ class TestForms:
             ("", {"Authorization": "Bearer x"}),
         ],
     )
-    def test_are_not_what_programs_and_our_pages_send(self, kind: str, headers: dict[str, str]) -> None:
-        """A type or a header for which a browser would ask first, if a foreign page sent it."""
+    def test_are_distinguished_from_programs_and_own_pages(self, kind: str, headers: dict[str, str]) -> None:
+        """For such a type or header, a browser would ask first if a foreign page sent it."""
         assert Gate().refusal({**environ("POST", **headers), "CONTENT_TYPE": kind}) is None
 
     def test_of_sockets_are_not_asked(self) -> None:
@@ -220,27 +220,27 @@ class TestTokens:
         assert answer.status_code == 401
         assert "Bearer" in answer.headers["WWW-Authenticate"]
 
-    def test_of_programs_are_taken(self) -> None:
+    def test_of_programs_are_accepted(self) -> None:
         """Programs send a bearer token."""
         assert asking().refusal(environ(Authorization="Bearer secret")) is None
 
-    def test_are_not_asked_for_a_page(self) -> None:
-        """A page tells nothing about a session by itself."""
+    def test_are_not_required_for_a_page(self) -> None:
+        """A page contains no data of a session."""
         assert asking().refusal(environ(path="/")) is None
 
-    def test_are_asked_where_the_store_cannot_tell(self) -> None:
-        """A store that does not answer opens nothing."""
+    def test_are_required_if_the_store_fails(self) -> None:
+        """If the store does not answer, the request is refused."""
         ring = Ring()
         ring.broken = True
         answer = behind(Gate(tokens=ring, needs=needs)).get("/api/sessions", headers={"Host": OWN})
         assert answer.status_code == 503
 
-    def test_are_asked_of_others_even_if_none_was_made(self) -> None:
-        """A server that other machines reach has no other way in."""
+    def test_are_always_required_by_a_server_for_other_machines(self) -> None:
+        """Such a server is closed even before a token is made."""
         assert Gate(closed=True, needs=needs).refusal(environ()) is not None
 
-    def test_of_a_viewer_let_look_and_change_nothing(self) -> None:
-        """403 says that an operator's is needed."""
+    def test_of_a_viewer_allow_reading_only(self) -> None:
+        """A change is refused with 403, which asks for an operator's token."""
         gate, look = asking(), {"Authorization": "Bearer look"}
         assert gate.refusal(environ("GET", **look)) is None
         refusal = gate.refusal(environ("DELETE", **look))
@@ -249,14 +249,14 @@ class TestTokens:
 
 
 class TestSessions:
-    """A browser keeps a session, and no token."""
+    """Sessions of browsers, which keep a cookie and no token."""
 
     def opened(self, gate: Gate, path: str = "/sessions/a?token=secret", **headers: str) -> Any:
         """Open a page with a token."""
         return behind(gate).get(path, headers={"Host": OWN, **headers})
 
     def test_begin_with_a_token_in_the_address(self) -> None:
-        """A cookie that no script reads and no other site sends, and the address is clean again."""
+        """The cookie is hidden from scripts and other sites, and the token leaves the address."""
         gate = asking()
         answer = self.opened(gate)
         assert (answer.status_code, answer.headers["Location"]) == (303, "/sessions/a")
@@ -269,14 +269,14 @@ class TestSessions:
         [("secret", "look", False), ("secret", "secret", True), ("look", "secret", True), ("look", "look", True)],
     )  # fmt: skip
     def test_keep_the_wider_role(self, held: str, brought: str, *, replaced: bool) -> None:  # X1
-        """A link with a viewer's token takes no operator's session away; the address is clean either way."""
+        """A link with a viewer's token does not replace an operator's session; the token leaves the address."""
         own = self.opened(asking(), f"/?token={held}").headers["Set-Cookie"].partition(";")[0]
         answer = self.opened(asking(), f"/a?token={brought}", Cookie=own)
         assert (answer.status_code, answer.headers["Location"]) == (303, "/a")
         assert ("Set-Cookie" in answer.headers) == replaced
 
-    def test_are_not_begun_by_a_link_of_another_site_alone(self) -> None:  # X1
-        """With such a request a browser sends no cookie, so it is asked for another one, from our own page."""
+    def test_are_not_begun_directly_by_a_link_of_another_site(self) -> None:  # X1
+        """A browser sends no cookie with such a request, so a page with a link of our own is shown first."""
         foreign = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Dest": "document"}
         answer = self.opened(asking(), "/a?token=look&x=<b>", **foreign)
         assert (answer.status_code, "Set-Cookie" in answer.headers) == (200, False)
@@ -301,7 +301,7 @@ class TestSessions:
         Guarded(lambda *_: [], asking())(request, lambda _, found: headers.update(found))
         assert "Secure" in headers["Set-Cookie"]
 
-    def test_lead_nowhere_else(self) -> None:
+    def test_never_redirect_to_another_host(self) -> None:
         """A path that looks like another host stays a path."""
         request = {**environ(path="/"), "PATH_INFO": "//evil.example/", "QUERY_STRING": "token=secret"}
         headers: dict[str, str] = {}
@@ -310,12 +310,12 @@ class TestSessions:
 
     @pytest.mark.parametrize("token", ["güess", "secre", "", "guess"])
     def test_need_the_whole_token(self, token: str) -> None:
-        """The page is shown, and its data is refused."""
+        """With a wrong token the page is shown, but no session begins."""
         answer = self.opened(asking(), "/?token=" + token)
         assert (answer.status_code, "Set-Cookie" in answer.headers) == (200, False)
 
-    def test_in_a_broken_cookie_are_none(self) -> None:
-        """A cookie may be anything."""
+    def test_are_not_found_in_a_malformed_cookie(self) -> None:
+        """A malformed cookie gives no session and no error."""
         for cookie in ("a]b=;;\x00", "coppice_5000", "coppice_5000=", "xcoppice_5000=a"):
             assert session_cookies({"HTTP_COOKIE": cookie, "HTTP_HOST": OWN}) == []
 
@@ -332,15 +332,15 @@ class TestSessions:
             "; ".join(["coppice_5000=planted"] * 9) + "; {}",
         ],
     )
-    def test_hold_beside_the_cookies_of_other_servers(self, cookies: str) -> None:
-        """A server on another port of the host sets cookies of any form, and of our name too."""
+    def test_work_beside_the_cookies_of_other_servers(self, cookies: str) -> None:
+        """A server on another port may set cookies of any form, even of the same name."""
         gate = asking()
         own = self.opened(gate).headers["Set-Cookie"].partition(";")[0]
         assert gate.refusal(environ(Cookie=cookies.replace("{}", own))) is None
         assert gate.refusal(environ(Cookie=cookies.replace("{}", "coppice_5000=guess"))) is not None
 
-    def test_are_never_those_that_a_browser_brings(self) -> None:
-        """A secret that somebody planted before does not become the session's."""
+    def test_never_use_a_secret_of_the_browser(self) -> None:
+        """A planted secret does not become that of the session."""
         headers = {"Cookie": "coppice_5000=planted"}
         gate = asking()
         assert "planted" not in self.opened(gate, **headers).headers["Set-Cookie"]
@@ -348,11 +348,11 @@ class TestSessions:
 
 
 class TestGuessing:
-    """Ten wrong tokens a minute from one address, and then none is looked at."""
+    """Guessing tokens: after ten wrong ones a minute from an address, none is checked."""
 
     @pytest.fixture
     def now(self) -> list[float]:
-        """The time, to be moved."""
+        """The time in seconds, which a test can change."""
         return [100.0]
 
     @pytest.fixture
@@ -370,43 +370,43 @@ class TestGuessing:
         assert [self.status(client, f"guess{n}") for n in range(12)] == [401] * 10 + [429] * 2
         assert self.status(client, "secret") == 429
 
-    def test_may_go_on_after_a_minute(self, client: Client, now: list[float]) -> None:
-        """One for each that is a minute old."""
+    def test_is_allowed_again_after_a_minute(self, client: Client, now: list[float]) -> None:
+        """Wrong tokens are forgotten after a minute."""
         for n in range(10):
             self.status(client, f"guess{n}")
         now[0] += 60
         assert self.status(client, "secret") == 200
 
-    def test_of_one_stops_no_other(self, client: Client) -> None:
-        """Addresses are counted apart; those of one IPv6 network together."""
+    def test_is_counted_per_address(self, client: Client) -> None:
+        """Addresses are counted separately, and those of one IPv6 network together."""
         for n in range(10):
             self.status(client, "guess", f"2001:db8::{n}")
         assert self.status(client, "secret", "2001:db8::abcd") == 429
         assert self.status(client, "secret", "10.0.0.2") == 200
 
-    def test_in_the_address_of_a_page_counts_too(self, client: Client) -> None:
+    def test_in_the_address_of_a_page_is_counted(self, client: Client) -> None:
         """The address is another way to send a token."""
         address = {"REMOTE_ADDR": "10.0.0.1"}
         for n in range(10):
             client.get(f"/?token=guess{n}", headers={"Host": OWN}, environ_base=address)
         assert client.get("/?token=secret", headers={"Host": OWN}, environ_base=address).status_code == 429
 
-    def test_by_a_foreign_page_in_the_background_is_not_even_counted(self, client: Client) -> None:
+    def test_by_a_foreign_page_in_the_background_is_not_counted(self, client: Client) -> None:
         """Otherwise any page could lock out the programs of this machine."""
         foreign = {"Host": OWN, "Sec-Fetch-Site": "cross-site", "Sec-Fetch-Dest": "image"}
         for n in range(20):
             client.get(f"/?token=guess{n}", headers=foreign, environ_base={"REMOTE_ADDR": "10.0.0.1"})
         assert self.status(client, "secret") == 200
 
-    def test_of_sessions_stops_no_browser(self, client: Client) -> None:
-        """A session that has ended is no guess: an open page would shut itself out."""
+    def test_excludes_expired_sessions(self, client: Client) -> None:
+        """An open page sends its expired session, and would otherwise lock itself out."""
         cookie = {"Host": OWN, "Cookie": "coppice_5000=old"}
         for _ in range(20):
             client.get("/api/x", headers=cookie, environ_base={"REMOTE_ADDR": "10.0.0.1"})
         assert self.status(client, "secret") == 200
 
 
-class TestThePolicy:
+class TestContentPolicy:
     """The content policy of pages."""
 
     def test_allows_no_inline_script_without_the_nonce(self) -> None:

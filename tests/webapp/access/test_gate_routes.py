@@ -1,6 +1,6 @@
-"""The token on every route of the application, in every spelling of its address that reaches it.
+"""The token on every route of the application, in every spelling of its address.
 
-The routes are those of the application's own table, so that a new one is asked for here without a line of its own.
+The routes come from the application's table, so a new route is tested without a change here.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ TOKEN = "a-token-of-some-length"
 
 
 def encoded(text: str) -> str:
-    """Every character as %XX, slashes too."""
+    """Return a text with every character as %XX, even slashes."""
     return "".join(f"%{byte:02x}" for byte in text.encode())
 
 
@@ -63,7 +63,7 @@ SPELLINGS: dict[str, Callable[[str], str]] = {
 
 @pytest.fixture
 def app(config: Config) -> Iterator[App]:
-    """Services that know a token."""
+    """Services with a configured token."""
     made = build(replace(config, token=TOKEN))
     yield made
     made.close()
@@ -71,7 +71,7 @@ def app(config: Config) -> Iterator[App]:
 
 @pytest.fixture
 def guarded(app: App) -> Iterator[Flask]:
-    """An application that asks for a token."""
+    """An application that requires a token."""
     made = create_app(app.config, app=app)
     yield made
     made.extensions["coppice.live"].close()
@@ -100,11 +100,11 @@ def routes(flask_app: Flask) -> list[tuple[str, Rule]]:
 
 
 class TestWithoutTheToken:
-    """A server that asks for a token, asked without it."""
+    """Requests without a token to a server that requires one."""
 
     @pytest.mark.parametrize("spelling", SPELLINGS)
     def test_no_closed_route_answers_in_any_spelling(self, guarded: Flask, spelling: str) -> None:
-        """Every route, every method: refused, or lost among the files that do not exist."""
+        """Every method of every route is refused or not found."""
         closed = [(method, rule) for method, rule in routes(guarded) if rule.endpoint not in OPEN]
         assert len(closed) > 100
         found = {
@@ -117,34 +117,34 @@ class TestWithoutTheToken:
 
     @pytest.mark.parametrize("spelling", SPELLINGS)
     def test_socket_io_does_not_answer_in_any_spelling(self, guarded: Flask, spelling: str) -> None:
-        """Neither a handshake nor a message."""
+        """Neither a handshake nor a message is accepted."""
         target = SPELLINGS[spelling]("/socket.io/") + "?EIO=4&transport=polling"
         assert {status_of(guarded, method, target) for method in ("GET", "POST")} <= {401, 404}
 
     def test_every_closed_route_is_refused_by_name(self, guarded: Flask) -> None:
-        """As it is written, the answer is 401, whatever the method."""
+        """For the address as written every method answers 401."""
         closed = [(method, rule) for method, rule in routes(guarded) if rule.endpoint not in OPEN]
         assert {status_of(guarded, method, address(rule)) for method, rule in closed} == {401}
 
     @pytest.mark.parametrize(
         "path", ["/api", "/api/", "/api/nothing", "/nothing", "/socket.io", "/metrics/x"]
     )
-    def test_what_does_not_exist_is_closed_too(self, guarded: Flask, path: str) -> None:
-        """A list says what is open; all else is closed, so that nobody learns what there is."""
+    def test_unknown_addresses_are_closed(self, guarded: Flask, path: str) -> None:
+        """Every address outside the list of open ones is closed, so nobody learns which exist."""
         assert status_of(guarded, "GET", path) == 401
 
     def test_the_open_routes_answer(self, guarded: Flask) -> None:
-        """The empty pages, their files and the check of health."""
+        """Pages without data, their files and the health check are open."""
         paths = ["/", "/settings", "/search", "/memory", "/sessions/any", "/healthz", "/static/app.js"]
         assert {status_of(guarded, "GET", path) for path in paths} == {200}
 
-    def test_an_open_route_takes_no_other_method(self, guarded: Flask) -> None:
-        """A route open for reading is open for nothing else."""
+    def test_an_open_route_accepts_no_other_method(self, guarded: Flask) -> None:
+        """A route that is open for reading is closed for other methods."""
         assert {status_of(guarded, method, "/") for method in ("POST", "PUT", "DELETE", "OPTIONS")} == {401}
 
 
 class TestWithTheToken:
-    """The same server, asked with it."""
+    """Requests with the token."""
 
     def test_the_routes_are_reached(self, guarded: Flask) -> None:
         """No route that reads is refused."""
@@ -154,10 +154,10 @@ class TestWithTheToken:
 
 
 class TestWithAViewersToken:
-    """The same server, asked by somebody who may look."""
+    """Requests with the token of a viewer."""
 
-    def test_what_changes_something_is_refused(self, guarded: Flask, app: App) -> None:
-        """Every method of every route but those that only look; and the addresses of webhooks, which may be secrets."""
+    def test_changes_are_refused(self, guarded: Flask, app: App) -> None:
+        """All methods that change data are refused, and so are the addresses of webhooks, which may be secret."""
         _, token = app.access_tokens.make("", VIEWER)
         headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
         for method, rule in routes(guarded):
@@ -166,8 +166,8 @@ class TestWithAViewersToken:
             status = status_of(guarded, method, address(rule), **headers)
             assert (status == 403) == changes, f"{method} {rule.rule}: {status}"
 
-    def test_nothing_is_changed_over_a_socket(self, guarded: Flask, app: App) -> None:
-        """A page may look, plan, and not prune."""
+    def test_changes_over_a_socket_are_refused(self, guarded: Flask, app: App) -> None:
+        """A page may read and plan, but neither prune nor undo."""
         app.sessions.create(id="a", model="gpt-5")
         _, token = app.access_tokens.make("", VIEWER)
         gateway = guarded.extensions["coppice.live"]
@@ -191,10 +191,10 @@ class TestWithAViewersToken:
 
 
 class TestWithTheTokenOfASender:
-    """The same server, asked with the token of a proxy or a follower: a stolen one adds and reads nothing."""
+    """Requests with the token of a proxy or a follower."""
 
-    def test_only_calls_and_lines_are_handed_over(self, guarded: Flask, app: App) -> None:  # X13
-        """Every other route is refused by every method, and a socket by its handshake."""
+    def test_only_calls_and_lines_can_be_sent(self, guarded: Flask, app: App) -> None:  # X13
+        """Every method of every other route is refused, and so is a socket's handshake."""
         token = app.access_tokens.make_process_token()
         headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
         for method, rule in routes(guarded):

@@ -1,4 +1,4 @@
-"""Tokens and sessions: which are accepted, which no longer are, and what is stored of them."""
+"""Tokens and sessions: accepting, revoking and storing them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 @pytest.fixture
 def now() -> list[int]:
-    """The time in milliseconds, to be moved."""
+    """The time in milliseconds, which a test can change."""
     return [1_000_000]
 
 
@@ -43,15 +43,15 @@ def begun(tokens: AccessTokens, token: str) -> str:
 
 
 class TestTokens:
-    """Made tokens."""
+    """Tokens that were made with a command or on a page."""
 
-    def test_are_not_asked_for_before_one_was_made(self, tokens: AccessTokens) -> None:
-        """A server on one's own machine needs none."""
+    def test_are_not_required_before_one_is_made(self, tokens: AccessTokens) -> None:
+        """A server on the user's own machine needs no token."""
         assert not tokens.requires_token()
         tokens.make("")
         assert tokens.requires_token()
 
-    def test_let_in_with_their_role(self, tokens: AccessTokens) -> None:
+    def test_admit_with_their_role(self, tokens: AccessTokens) -> None:
         """Any other value is refused."""
         _, token = tokens.make("", VIEWER)
         admitted = tokens.authenticate(token)
@@ -62,7 +62,7 @@ class TestTokens:
         ] == [None] * 5
 
     def test_are_long_and_never_the_same(self, tokens: AccessTokens) -> None:
-        """256 random bits, so that no guess finds one."""
+        """Tokens have 256 random bits."""
         found = {tokens.make("")[1] for _ in range(50)}
         assert len(found) == 50
         assert min(map(len, found)) >= 43
@@ -76,7 +76,7 @@ class TestTokens:
         assert token.encode() not in stored
         assert secret.encode() not in stored
 
-    def test_that_are_revoked_let_nobody_in(self, tokens: AccessTokens) -> None:
+    def test_admit_nobody_after_being_revoked(self, tokens: AccessTokens) -> None:
         """Their sessions end too, and revoking the last token opens nothing."""
         row, token = tokens.make("")
         secret, held = begun(tokens, token), tokens.authenticate(token)
@@ -103,8 +103,8 @@ class TestTokens:
                 with pytest.raises(NotFound, match=str(key)):
                     act(key)
 
-    def test_that_are_forgotten_are_asked_for_no_more(self, tokens: AccessTokens) -> None:
-        """Numbers are not used again, so an open page never gets another token's rights."""
+    def test_are_not_required_after_all_are_forgotten(self, tokens: AccessTokens) -> None:
+        """Their numbers are not reused, so an open page never gets another token's rights."""
         row, token = tokens.make("")
         secret = begun(tokens, token)
         assert tokens.forget() == 1
@@ -113,7 +113,7 @@ class TestTokens:
         assert tokens.resume_session(secret, SERVER) is None
 
     def test_of_another_role_are_refused(self, tokens: AccessTokens) -> None:
-        """There are three."""
+        """There are three roles."""
         with pytest.raises(Invalid, match="operator, viewer, sender"):
             tokens.make("", "owner")
 
@@ -137,7 +137,7 @@ class TestSessions:
         assert tokens.resume_session(secret, SERVER) is None
 
     def test_are_bound_to_their_server(self, tokens: AccessTokens) -> None:
-        """Name and port; another server over the same store does not take it."""
+        """A session belongs to a host and port; another server over the same store refuses it."""
         _, token = tokens.make("")
         secret = begun(tokens, token)
         assert [
@@ -156,7 +156,7 @@ class TestSessions:
 
 
 class TestTheConfiguredToken:
-    """`COPPICE_TOKEN`."""
+    """The token in `COPPICE_TOKEN`."""
 
     def test_is_an_operators_and_begins_sessions(self, store: Store) -> None:
         """It works together with the tokens that were made."""
@@ -174,11 +174,11 @@ class TestTheConfiguredToken:
         assert AccessTokens(store).resume_session(secret, SERVER) is None
 
 
-class TestTheTokenOfWhatRunsBeside:
-    """The token that the server's own proxy hands over with."""
+class TestTheProxyToken:
+    """The token with which the server's own proxy sends calls."""
 
-    def test_lets_in_and_begins_no_session(self, store: Store) -> None:  # X13
-        """It only hands over calls, is not stored, is valid for this process only, and begins no browser session."""
+    def test_admits_senders_of_this_process_only(self, store: Store) -> None:  # X13
+        """It allows only sending calls, is not stored, and begins no browser session."""
         tokens = AccessTokens(store)
         token = tokens.make_process_token()
         admitted = tokens.authenticate(token)

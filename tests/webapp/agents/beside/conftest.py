@@ -1,4 +1,4 @@
-"""A folder for hints of the test's own."""
+"""Fixtures of tests of agents' commands."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 @pytest.fixture(autouse=True)
 def hints_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder, which exists."""
+    """An existing folder for hints, separate for each test."""
     folder = tmp_path / "hints"
     folder.mkdir()
     monkeypatch.setenv("COPPICE_HINTS", str(folder))

@@ -1,4 +1,4 @@
-"""The command that agents start, run for real on stdin and stdout."""
+"""The command that agents start, run as a process with stdin and stdout."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TOLD = {
     "session_id": "s",
     "context_window": {"context_window_size": 200_000, "current_usage": {**USAGE, "output_tokens": 900}},
 }
-# What a status line or a hook may load besides what Python itself does.
+# Modules that are too slow to load for a status line or a hook.
 HEAVY = (
     "webapp.commands.cli",
     "webapp.agents.agent",
@@ -33,14 +33,14 @@ HEAVY = (
 
 
 def started(*arguments: str, told: Any, flags: tuple[str, ...] = ()) -> subprocess.CompletedProcess[str]:
-    """Run `coppice` with these arguments in a process of its own."""
+    """Run `coppice` with these arguments in a new process."""
     text = told if isinstance(told, str) else json.dumps(told)
     command = [sys.executable, *flags, "-m", "webapp.entry", *arguments]
     return subprocess.run(command, input=text, capture_output=True, text=True, check=False)
 
 
 @pytest.mark.parametrize("arguments", [("statusline",), ("hook", "claude-code"), ("hook", "codex")])
-def test_loads_nothing_heavy(arguments: tuple[str, ...]) -> None:  # X20, X21
+def test_a_status_line_or_hook_loads_no_slow_module(arguments: tuple[str, ...]) -> None:  # X20, X21
     """To stay under 100 ms it loads neither the application nor a large module of Python's own.
 
     Without sockets it cannot wait for a server.
@@ -53,15 +53,15 @@ def test_loads_nothing_heavy(arguments: tuple[str, ...]) -> None:  # X20, X21
 
 
 class TestStatusLine:
-    """One line from what the agent hands it."""
+    """The status line, made from the agent's data on stdin."""
 
     def test_shows_fill_and_bar(self) -> None:  # X21
-        """From stdin alone: tokens of the last call's input, of the window."""
+        """The line has the input of the last call as a share of the window, without a server."""
         done = started("statusline", told=TOLD)
         assert (done.returncode, done.stdout) == (0, "██████▎░░░ 62 % · 124k of 200k\n")
 
     def test_shows_the_trend_from_line_to_line(self) -> None:  # X21
-        """By how much the last call changed it, until the next one does."""
+        """The trend is the change by the last call, until the next call."""
         started("statusline", told=TOLD)
         grown = {
             **TOLD,
@@ -73,14 +73,14 @@ class TestStatusLine:
         lines = [started("statusline", told=grown).stdout for _ in range(2)]
         assert all(line.endswith("126k of 200k · ↑ 2.1k\n") for line in lines)
 
-    def test_says_what_a_prune_pays(self) -> None:  # X21
-        """If the server said so in its last hint."""
+    def test_shows_the_gain_of_a_prune(self) -> None:  # X21
+        """The gain comes from the last hint of the server."""
         hints.write("s", hints.HINT, {"prune_pays": 41_200})
         assert started("statusline", told=TOLD).stdout.endswith("· prune pays: 41k\n")
 
     @pytest.mark.parametrize("told", ["", "nonsense", "[]", "{}", '{"context_window": {"current_usage": 3}}'])
-    def test_is_silent_where_there_are_no_figures(self, told: str) -> None:
-        """An older agent, or none at all; never an error."""
+    def test_is_empty_without_data(self, told: str) -> None:
+        """Data of an older agent or invalid data is no error."""
         done = started("statusline", told=told)
         assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
@@ -88,15 +88,15 @@ class TestStatusLine:
 class TestHook:
     """The hooks of Claude Code."""
 
-    def test_tells_the_summariser_what_must_survive(self) -> None:  # X20
-        """As plain text, which becomes its additional instructions."""
+    def test_instructs_the_summariser(self) -> None:  # X20
+        """The hint's text becomes additional instructions of the summariser."""
         hints.write("s", hints.HINT, {"survive": "Keep port 8443."})
         assert started(
             "hook", "claude-code", told={"session_id": "s", "hook_event_name": "PreCompact"}
         ).stdout == ("Keep port 8443.\n")
 
-    def test_tells_the_agent_after_a_compaction_what_was_lost(self) -> None:  # X20
-        """And only then: a session that begins is told nothing."""
+    def test_informs_the_agent_after_a_compaction(self) -> None:  # X20
+        """A session that starts gets no text."""
         hints.write("s", hints.HINT, {"lost": "Ten messages are gone."})
         told = {"session_id": "s", "hook_event_name": "SessionStart"}
         done = json.loads(started("hook", "claude-code", told={**told, "source": "compact"}).stdout)
@@ -104,7 +104,7 @@ class TestHook:
         assert started("hook", "claude-code", told={**told, "source": "startup"}).stdout == ""
 
     def test_warns_once(self) -> None:  # X20
-        """Again only after the reason was gone."""
+        """The warning is repeated only after its reason was gone."""
         told = {"session_id": "s", "hook_event_name": "UserPromptSubmit"}
         said = []
         for reason in ("full", "full", "", "full"):
@@ -112,8 +112,8 @@ class TestHook:
             said.append("It is full." in started("hook", "claude-code", told=told).stdout)
         assert said == [True, False, False, True]
 
-    def test_hands_codex_after_a_compaction_what_was_known_before_it(self) -> None:  # X20
-        """Its summariser takes no instructions; the server's next hint knows the short context alone."""
+    def test_informs_codex_with_the_hint_before_its_compaction(self) -> None:  # X20
+        """Codex's summariser accepts no instructions, and a later hint describes the short context only."""
         hints.write("s", hints.HINT, {"lost": "Ten messages are gone.", "survive": "Keep port 8443."})
         before = {"session_id": "s", "hook_event_name": "PreCompact", "trigger": "auto"}
         assert started("hook", "codex", told=before).stdout == ""
@@ -126,13 +126,13 @@ class TestHook:
 
     @pytest.mark.parametrize("agent", ["claude-code", "codex", "nobody"])
     @pytest.mark.parametrize("told", ["", "nonsense", '{"session_id": "s", "hook_event_name": "PreCompact"}'])
-    def test_is_silent_where_it_knows_nothing(self, agent: str, told: str) -> None:  # X20
-        """No server, no hint, no such agent: exit 0 and not a word."""
+    def test_is_silent_without_a_hint(self, agent: str, told: str) -> None:  # X20
+        """Without a server or a hint, and for an unknown agent, the output is empty and the status 0."""
         done = started("hook", agent, told=told)
         assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
-    def test_reads_the_hint_of_no_other_file(self, hints_folder: Path) -> None:
-        """A session's id cannot lead out of the folder."""
+    def test_reads_only_files_of_its_folder(self, hints_folder: Path) -> None:
+        """An id with a path cannot leave the folder."""
         (hints_folder.parent / "x.hint.json").write_text('{"survive": "secret"}')
         told = {"session_id": "../x", "hook_event_name": "PreCompact"}
         assert started("hook", "claude-code", told=told).stdout == ""

@@ -1,4 +1,4 @@
-"""The live rows of a transcript: read row by row they are the same as read at once."""
+"""The live rows of a transcript, which are the same read row by row or at once."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ ROWS = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 2), st.booleans()), 
 
 
 class TestALiveTree:
-    """Following rows as they come."""
+    """The path of live rows, updated with each row."""
 
     @given(ROWS)
-    def test_has_the_path_that_all_rows_have(self, rows: list[tuple[int, int, bool]]) -> None:
-        """After every row of any tree, the path kept so far is the path of all rows up to it."""
+    def test_has_the_path_of_all_rows(self, rows: list[tuple[int, int, bool]]) -> None:
+        """After every row of any tree, the path equals that of all rows so far."""
         tree, nodes = LiveTree(), []
         for n, (back, round_number, skipped) in enumerate(rows):
             name, parent = str(n), str(n - back) if 0 < back <= n else None
@@ -39,7 +39,7 @@ class TestALiveTree:
         assert tree.path() == ("u", "a", "b", "b1", "a1", "c")
 
     def test_goes_through_skipped_rows(self) -> None:
-        """A child of a skipped row is a child of the row above; a skipped root in the middle goes on."""
+        """A child of a skipped row is a child of the row above; a skipped root continues the path."""
         tree = LiveTree()
         tree.link("p", None)
         assert tree.add("u", "p") is None
@@ -48,7 +48,7 @@ class TestALiveTree:
         assert tree.path() == ("u", "v")
 
     def test_survives_rows_that_are_their_own_parents(self) -> None:
-        """A ring of skipped rows is an unknown parent."""
+        """A cycle of skipped rows counts as an unknown parent."""
         tree = LiveTree()
         tree.add("u", None)
         tree.link("x", "y")
@@ -58,13 +58,13 @@ class TestALiveTree:
 
 
 class TestLivePath:
-    """The whole list at once."""
+    """The path of a list of rows."""
 
-    def test_is_the_way_to_the_newest_row(self) -> None:
+    def test_leads_to_the_newest_row(self) -> None:
         """Other branches are left out."""
         nodes = [Node("a", None), Node("b", "a"), Node("c", "a"), Node("d", "b")]
         assert live_path(nodes) == ["a", "b", "d"]
 
-    def test_of_nothing_is_nothing(self) -> None:
-        """No rows, no path."""
+    def test_of_no_rows_is_empty(self) -> None:
+        """An empty list has an empty path."""
         assert live_path([]) == []

@@ -17,11 +17,11 @@ class TestContent:
     """Blocks as parts."""
 
     def test_may_be_plain_text(self) -> None:
-        """A string is one text; an empty one is nothing."""
+        """A string is one text, and an empty one gives no part."""
         assert Content("u", "hello").parts == [Text("hello")]
         assert Content("u", "").parts == []
 
-    def test_has_a_part_a_block(self) -> None:
+    def test_has_a_part_for_each_block(self) -> None:
         """Each known block gives one part, in order; calls without an id get one made of the row's."""
         blocks: list[Any] = [
             {"type": "text", "text": "a"},
@@ -44,8 +44,8 @@ class TestContent:
         assert isinstance(parts[5], Media)
         assert parts[5].kind == "document"
 
-    def test_names_blocks_that_nobody_knows(self) -> None:
-        """Unknown blocks are named, not guessed at; the client's own marker is left out."""
+    def test_names_unknown_blocks(self) -> None:
+        """Unknown blocks are named, and a marker of the client is ignored."""
         content = Content("u", [{"type": "riddle"}, 5, {"type": "fallback"}, "plain"])
         assert content.unknown == ["block riddle", "block without type"]
         assert content.parts == [Text("plain")]
@@ -78,10 +78,10 @@ class TestAttachments:
             ({"type": "unheard_of", "content": "x"}, None),
         ],
     )
-    def test_is_their_text_for_the_types_that_are_sent(
+    def test_are_texts_for_the_types_that_are_sent(
         self, attachment: dict[str, Any], text: str | None
     ) -> None:
-        """A type that is not sent, or not known to be, gives nothing."""
+        """A type that is not sent or not known gives no part."""
         assert attachment_parts(attachment) == ([Text(text)] if text else [])
 
     def test_of_a_queued_prompt_are_the_users_own_words(self) -> None:
@@ -109,13 +109,13 @@ class TestOwnWords:
             (None, None),
         ],
     )
-    def test_are_found_between_the_clients(self, content: Any, words: str | None) -> None:
-        """Commands without arguments, outputs and notices are the client's."""
+    def test_exclude_texts_of_the_client(self, content: Any, words: str | None) -> None:
+        """Commands without arguments, outputs and notices are texts of the client."""
         assert own_words(content) == words
 
 
-def test_what_a_command_drew_on_the_screen_is_no_message() -> None:
-    """The picture of `/context` stays on the screen; the output of other commands is sent."""
+def test_a_display_of_a_command_is_no_message() -> None:
+    """The display of `/context` is not sent, but the output of other commands is."""
     drawn = "<local-command-stdout>\x1b[?2026h \x1b[1mContext Usage\x1b[22m ⛁ ⛁"
     rows = [
         {"type": "user", "uuid": "u1", "parentUuid": None, "message": {"role": "user", "content": drawn}},

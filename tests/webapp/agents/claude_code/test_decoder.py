@@ -1,4 +1,4 @@
-"""Claude Code's transcripts: samples with every trap, and real sessions counted another way."""
+"""Claude Code's transcripts: samples of every difficulty, and real sessions counted independently."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ REAL = shared_files("transcripts/claude-code/projects/**/*.jsonl")
 
 
 def fed(rows: list[dict[str, Any]]) -> list[Record]:
-    """The records of rows."""
+    """Return the records of rows."""
     decoder = claude_code.Decoder()
     return [r for n, row in enumerate(rows, 1) for r in decoder.feed(n, orjson.dumps(row))]
 
 
 def user(uuid: str, parent: str | None, text: str, **more: Any) -> dict[str, Any]:
-    """A user row."""
+    """Return a row of the user."""
     return {
         "type": "user",
         "uuid": uuid,
@@ -42,7 +42,7 @@ def user(uuid: str, parent: str | None, text: str, **more: Any) -> dict[str, Any
 
 
 def live(records: list[Record], stream: str = "") -> list[str]:
-    """The agent's context after the records, by their contract alone."""
+    """Return the agent's context after the records, by their contract."""
     context: list[str] = []
     kept: tuple[str, ...] = ()
     for r in records:
@@ -57,7 +57,7 @@ def live(records: list[Record], stream: str = "") -> list[str]:
 
 
 def test_reads_which_outputs_the_agent_cleared() -> None:  # X24
-    """A row that says so is a record of its own; a copy of it adds nothing."""
+    """A row of a clearing is a record, and a copy of the row adds none."""
     row = {
         "type": "system",
         "subtype": "microcompact_boundary",
@@ -71,10 +71,10 @@ def test_reads_which_outputs_the_agent_cleared() -> None:  # X24
 
 
 class TestOneCallInSeveralRows:
-    """Rows are blocks; calls are groups of rows."""
+    """A call of the API, written as several rows."""
 
     def test_shares_a_group_and_is_one_call(self) -> None:
-        """All blocks of an API call have its group and key, and its largest output is there to be found."""
+        """All blocks of a call have its group and key."""
         entries = of(Entry, decoded(BEDS, claude_code.Decoder()))
         rows = [e for e in entries if e.group == "msg_1:req_1"]
         assert [e.source_id for e in rows] == ["a1", "a2", "a3", "a4"]
@@ -83,14 +83,14 @@ class TestOneCallInSeveralRows:
         assert {e.usage.input_tokens for e in rows if e.usage} == {1003}
 
     def test_with_parallel_calls_is_no_fork(self) -> None:  # P4
-        """Results that hang on their own call's row turn nothing, skipped rows between them included."""
+        """Results whose parents are their own calls cause no rewind, even with skipped rows between them."""
         records = decoded(BEDS, claude_code.Decoder())
         assert of(Rewind, records) == []
         parents = {e.source_id: e.parent for e in of(Entry, records)}
         assert (parents["r1"], parents["r2"], parents["a4"], parents["a5"]) == ("a3", "a4", "a3", "r2")
 
-    def test_says_only_what_is_sent(self) -> None:
-        """Attachments of the sent types, meta rows and commands are reminders; what is for the screen is nothing."""
+    def test_contains_only_sent_content(self) -> None:
+        """Sent attachments, meta rows and commands are reminders; content for the screen is skipped."""
         assert [who for who, _ in said(decoded(BEDS, claude_code.Decoder()))] == [
             "reminder", "user", "reminder", "assistant", "assistant", "assistant", "assistant", "tool", "reminder",
             "tool", "assistant", "reminder", "reminder", "user", "assistant",
@@ -98,7 +98,7 @@ class TestOneCallInSeveralRows:
         assert "nobody sees this" not in str(said(decoded(BEDS, claude_code.Decoder())))
 
     def test_gives_an_image_as_media(self) -> None:
-        """Base64 in a result is media with size and measure, not text."""
+        """Base64 in a result is media with its size and dimensions, not text."""
         (result,) = [
             e.message for e in of(Entry, decoded(BEDS, claude_code.Decoder())) if e.source_id == "r2"
         ]
@@ -107,14 +107,14 @@ class TestOneCallInSeveralRows:
         assert (media.size_bytes > 50, len(media.digest), result.text) == (True, 32, "a picture")
 
     def test_keeps_the_opaque_length_of_thoughts_and_the_row(self) -> None:
-        """A signature travels as a length; each entry keeps its row as it stands in the file."""
+        """A signature is stored as a length, and each entry keeps its row."""
         first = next(e for e in of(Entry, decoded(BEDS, claude_code.Decoder())) if e.source_id == "a1")
         (thought,) = first.message.reasoning
         assert (thought.text, thought.opaque_chars) == ("Look at both lists.", 12)
         assert first.raw is not None
         assert json.loads(first.raw)["uuid"] == "a1"
 
-    def test_counts_what_it_leaves_out(self) -> None:
+    def test_counts_skipped_rows(self) -> None:
         """Error rows and unknown types are counted by type, each with its line."""
         unknown = of(Unknown, decoded(BEDS, claude_code.Decoder()))
         assert unknown == [Unknown(19, "API error message"), Unknown(24, "wisdom")]
@@ -157,49 +157,49 @@ class TestDroppedRows:
 
 
 class TestTurningBack:
-    """Rewinds, forks, copies."""
+    """Rewinds, forks and copies of rows."""
 
-    def test_is_told_with_the_whole_context(self) -> None:  # X12
-        """A user row on an earlier point is a rewind to it, and names what is live."""
+    def test_is_a_rewind_with_the_whole_context(self) -> None:  # X12
+        """A user row after an earlier row is a rewind to it, with the ids of the live rows."""
         (rewind,) = of(Rewind, decoded(SPRING, claude_code.Decoder()))
         assert (rewind.to_source_id, rewind.source_id, rewind.live) == ("b2", "b5", ("b1", "b2"))
 
-    def test_to_an_abandoned_branch_brings_it_back(self) -> None:
-        """Going on from a branch left before makes its path live again."""
+    def test_to_an_abandoned_branch_restores_it(self) -> None:
+        """A row that continues an abandoned branch makes its path live again."""
         rows = [user("a", None, "1"), user("b", "a", "2"), user("c", "a", "3"), user("d", "b", "4")]
         assert live(fed(rows)) == ["a", "b", "d"]
 
-    def test_to_the_very_beginning_leaves_nothing(self) -> None:
+    def test_to_the_beginning_empties_the_context(self) -> None:
         """A second root begins a new conversation."""
         records = fed([user("a", None, "1"), user("b", "a", "2"), user("c", None, "3")])
         assert live(records) == ["c"]
         assert of(Rewind, records)[0].to_source_id is None
 
-    def test_is_not_seen_in_rows_that_name_no_parent(self) -> None:
-        """A row without the field, or with a parent that was never seen, goes on from the last."""
+    def test_is_not_detected_in_rows_without_a_parent(self) -> None:
+        """A row without a parent, or with an unknown one, follows the last row."""
         rows = [user("a", None, "1"), user("b", "gone", "2"), user("c", None, "3")]
         del rows[2]["parentUuid"]
         assert live(fed(rows)) == ["a", "b", "c"]
 
-    def test_copies_say_nothing_new(self) -> None:
-        """Rows copied by a fork or a resume, with the same uuid, are not doubled and turn nothing."""
+    def test_is_not_detected_in_copied_rows(self) -> None:
+        """Rows copied by a fork or a resume have the same uuid, and are ignored."""
         rows = [user("a", None, "1"), user("b", "a", "2")]
         records = fed([*rows, *rows, user("c", "b", "3")])
         assert [e.source_id for e in of(Entry, records)] == ["a", "b", "c"]
         assert of(Rewind, records) == []
 
-    def test_another_row_with_the_same_uuid_is_kept_and_told(self) -> None:
-        """Nothing is lost to a uuid used twice: the row goes under a name of its own, with a problem."""
+    def test_with_a_reused_uuid_is_reported(self) -> None:
+        """Another row with the same uuid gets its own id, and is reported as a problem."""
         records = fed([user("a", None, "1"), user("a", None, "2")])
         assert said(records) == [("user", "1"), ("user", "2")]
         assert [p.line for p in of(Problem, records)] == [2]
 
 
 class TestCompaction:
-    """The agent makes its context small."""
+    """Compactions by the agent."""
 
-    def test_comes_before_its_summary_and_names_what_stays(self) -> None:  # X12
-        """A boundary is a compaction with trigger and size; the summary follows; preserved rows stay behind it."""
+    def test_precedes_its_summary_and_names_the_kept_rows(self) -> None:  # X12
+        """A compaction has its trigger and size, the summary follows, and preserved rows come after it."""
         records = decoded(SPRING, claude_code.Decoder())
         at = next(n for n, r in enumerate(records) if isinstance(r, Compaction))
         compaction, summary = records[at], records[at + 1]
@@ -222,10 +222,10 @@ class TestCompaction:
 
 
 class TestSubAgents:
-    """Conversations of their own, in one of three places."""
+    """Sub-agents, inside the session's file or in their own."""
 
     def test_inside_the_file_are_streams(self) -> None:  # X12
-        """Side rows are a stream with the title and type of the call that began it, and are not in the main one."""
+        """Their rows are a separate stream with the title and type of the call that started it."""
         records = decoded(BIRDS, claude_code.Decoder())
         assert said(records, "agent-q1") == [("user", "Count the birds."), ("assistant", "Nine birds.")]
         assert facts(records, Meta, "title", "agent-q1") == ["Count birds"]
@@ -233,8 +233,8 @@ class TestSubAgents:
         assert "Count the birds." not in [text for _, text in said(records)]
         assert of(Rewind, records, None) == []
 
-    def test_with_a_file_of_their_own_are_its_session(self) -> None:
-        """An agent's file is its own session, read with or without knowing its name; the title is the meta's."""
+    def test_with_their_own_file_are_sessions(self) -> None:
+        """Such a file is a session, even read without its name; the title comes from the meta file."""
         path = PROJECT / BEDS.stem / "subagents" / "agent-b1.jsonl"
         (file,) = [f for f in files.discover(PROJECT) if f.path == path]
         known, unknown = decoded(path, claude_code.Decoder(file)), decoded(path, claude_code.Decoder())
@@ -250,7 +250,7 @@ class TestSubAgents:
 class TestBadRows:
     """Rows with any content."""
 
-    def test_cost_themselves_alone(self) -> None:
+    def test_do_not_affect_other_rows(self) -> None:
         """Each bad row is one problem with its line and reason, and the others are read."""
         records = decoded(BROKEN, claude_code.Decoder())
         assert said(records) == [("user", "First."), ("user", "Half a pair: \ufffd and more.")]
@@ -269,7 +269,7 @@ class TestBadRows:
         ],
     )
     def test_of_any_kind_are_one_problem(self, line: bytes, word: str) -> None:
-        """Deep, binary, in another encoding, no object: one problem that says what it is."""
+        """A row that is nested too deeply, binary, wrongly encoded or no object is one problem with its reason."""
         (problem,) = claude_code.Decoder().feed(7, line)
         assert isinstance(problem, Problem)
         assert problem.line == 7
@@ -290,11 +290,11 @@ class TestBadRows:
 
 
 class TestRealSessions:
-    """The shared transcripts, counted in another way."""
+    """The shared transcripts, counted independently."""
 
     @pytest.mark.parametrize("path", REAL, ids=lambda p: p.name[:20])
-    def test_lose_nothing_and_double_nothing(self, path: Path) -> None:
-        """Each block of each row that is sent is there once, each call's usage once, pairs are whole."""
+    def test_lose_and_repeat_nothing(self, path: Path) -> None:
+        """Each sent block and each call's usage occurs once, and each result has its call."""
         rows = [json.loads(line) for line in path.read_bytes().splitlines()]
         wanted: Counter[tuple[str, str]] = Counter()
         calls: dict[tuple[str, str], int] = {}
@@ -334,7 +334,7 @@ class TestRealSessions:
         assert of(Rewind, records, None) == []
 
     def test_show_the_compaction(self) -> None:  # X12
-        """The one compaction is seen, with its size."""
+        """The only compaction is found, with its size."""
         path = shared_data("transcripts", "claude-code", "projects", "-work-spotter") / (
             "258c7280-ae70-4798-800f-63464d01a85d.jsonl"
         )
@@ -343,7 +343,7 @@ class TestRealSessions:
         assert [e.kind for e in of(Entry, records)].count("compaction_summary") == 1
 
     @pytest.mark.parametrize("name", ["small", "large", "schema_drift"])
-    def test_of_strange_shapes_give_what_they_can(self, name: str) -> None:
+    def test_of_drifted_formats_are_read(self, name: str) -> None:
         """Rows of drifted formats are read or counted, never fatal."""
         records = decoded(
             shared_data("transcripts", "small", "claude", f"{name}.jsonl"), claude_code.Decoder()

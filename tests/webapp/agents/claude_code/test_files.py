@@ -16,12 +16,12 @@ class TestRoots:
     """The folders to look in."""
 
     def test_are_those_of_the_environment(self, tmp_path: Path) -> None:
-        """One folder or several with commas; the projects folder itself may be named."""
+        """One folder or several separated by commas; each may be the projects folder itself."""
         env = {"CLAUDE_CONFIG_DIR": f"{tmp_path}/a, {tmp_path}/b/projects,", "HOME": "/nowhere"}
         assert roots(env) == [tmp_path / "a" / "projects", tmp_path / "b" / "projects"]
 
-    def test_are_in_the_home_folder_otherwise(self) -> None:
-        """The old and the new place, whether they exist or not."""
+    def test_default_to_the_home_folder(self) -> None:
+        """Both the old and the new place are roots, even if they do not exist."""
         assert roots({"HOME": "/h"}) == [Path("/h/.claude/projects"), Path("/h/.config/claude/projects")]
         assert roots({"HOME": "/h", "XDG_CONFIG_HOME": "/x"})[1] == Path("/x/claude/projects")
 
@@ -30,7 +30,7 @@ class TestDiscovery:
     """Finding sessions."""
 
     def test_finds_sessions_and_their_agents(self) -> None:  # X12
-        """Agents beside or below a session are its own, with title and type; the summariser's file is not."""
+        """Sub-agents beside or below a session have it as their parent; the summariser's file is skipped."""
         files = {f.path.name: f for f in discover(SAMPLES / "claude-code" / "projects")}
         assert files[f"{MAIN}.jsonl"].parent_id is None
         agent = files["agent-b1.jsonl"]
@@ -46,12 +46,12 @@ class TestDiscovery:
         assert [f.modified for f in files] == sorted((f.modified for f in files), reverse=True)
         assert sum(f.parent_id is not None for f in files) == 17
 
-    def test_of_a_folder_that_is_not_there_finds_nothing(self, tmp_path: Path) -> None:
-        """A root may come later."""
+    def test_of_a_missing_folder_finds_nothing(self, tmp_path: Path) -> None:
+        """A root may be created later."""
         assert list(discover(tmp_path / "later")) == []
 
-    def test_passes_over_other_files(self, tmp_path: Path) -> None:
-        """Only files named as sessions or agents count; an agent without a known parent stands alone."""
+    def test_ignores_other_files(self, tmp_path: Path) -> None:
+        """Only files named as sessions or agents count; an agent may have no known parent."""
         (tmp_path / "notes.jsonl").write_text("{}\n")
         (tmp_path / "agent-z.jsonl").write_text("broken\n")
         (file,) = discover(tmp_path)
@@ -61,8 +61,8 @@ class TestDiscovery:
 class TestNames:
     """Facts that a path alone gives."""
 
-    def test_opens_nothing(self, tmp_path: Path) -> None:
-        """The folder may name the parent; the title is in a file."""
+    def test_opens_no_file(self, tmp_path: Path) -> None:
+        """The folder gives the parent, and only `describe` reads the title."""
         path = tmp_path / MAIN / "subagents" / "agent-z.jsonl"
         path.parent.mkdir(parents=True)
         path.with_suffix(".meta.json").write_text('{"description": "Beds", "agentType": "Explore"}')

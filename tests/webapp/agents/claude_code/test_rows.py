@@ -9,16 +9,16 @@ from webapp.agents.records import Usage
 
 
 class TestACall:
-    """Its name and its usage."""
+    """The key and usage of an API call."""
 
     def test_is_named_by_message_and_request(self) -> None:
-        """Both ids where there are both; a row without a message id is a call by itself."""
+        """The key has both ids; a row without a message id is a call by itself."""
         assert call_key({"requestId": "r", "uuid": "u"}, {"id": "m"}) == "m:r"
         assert call_key({"uuid": "u"}, {"id": "m"}) == "m"
         assert call_key({"requestId": "r", "uuid": "u"}, {}) == "u"
 
     def test_has_the_real_size_of_its_input(self) -> None:
-        """Input is what was sent, read from the cache and written to it together."""
+        """The input is the sum of sent, cached and newly cached tokens."""
         usage = {
             "input_tokens": 3, "cache_creation_input_tokens": 50, "cache_read_input_tokens": 900,
             "output_tokens": 7, "output_tokens_details": {"thinking_tokens": 4},
@@ -43,13 +43,13 @@ class TestACall:
         assert found is not None
         assert found.tier == tier
 
-    def test_without_usage_used_nothing(self) -> None:
+    def test_may_have_no_usage(self) -> None:
         """Zeros, negative and broken counts are no usage."""
         assert usage_of({"input_tokens": 0, "output_tokens": -5}) is None
         assert usage_of({"input_tokens": "many"}) is None
 
 
-def test_a_notification_is_told_from_a_user() -> None:
-    """A notice that a task ended comes as a user row, and is not the user's."""
+def test_a_notification_is_no_message_of_the_user() -> None:
+    """A notice that a task ended is a user row, but the user did not write it."""
     assert is_notification({"origin": {"kind": "task-notification"}})
     assert not is_notification({"origin": {"kind": "human"}})

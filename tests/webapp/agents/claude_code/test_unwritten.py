@@ -1,4 +1,4 @@
-"""Messages that Claude Code sends and does not write down, predicted by its own rules."""
+"""Messages that Claude Code sends but does not write, predicted by its rules."""
 
 from __future__ import annotations
 
@@ -25,25 +25,25 @@ from webapp.agents.records import REMINDER, Entry
 
 
 class Letters:
-    """A token a character."""
+    """A counter with one token per character."""
 
     def count(self, text: str) -> int:
-        """The characters."""
+        """Return the number of characters."""
         return len(text)
 
 
 def row(*parts: Part, call: str = "c", role: str = "assistant", name: str = "", raw: bytes = b"") -> Entry:
-    """A row of the transcript."""
+    """Return a row of the transcript."""
     return Entry(Message(role, parts, name), None, group=call, call_key=call, raw=raw)  # type: ignore[arg-type]
 
 
 def tool(name: str, **arguments: object) -> ToolCall:
-    """A call of a tool."""
+    """Return a call of a tool."""
     return ToolCall("id", name, orjson.dumps(arguments).decode())
 
 
 def answered(state: TaskReminders, rows: int, start: int = 0, factor: float = 1.0) -> list[int]:
-    """So many calls of one row each; what was waiting behind each."""
+    """Take `rows` calls of one row each; return the unwritten tokens after each."""
     waiting = []
     for n in range(start, start + rows):
         state.take(row(tool("Bash"), call=f"c{n}"), Letters(), factor)
@@ -53,15 +53,15 @@ def answered(state: TaskReminders, rows: int, start: int = 0, factor: float = 1.
 
 
 class TestTheReminder:
-    """Of the task list."""
+    """The reminder of the task list."""
 
-    def test_comes_behind_every_tenth_row_of_answers(self) -> None:  # X11
-        """Since the session began, then since the last one."""
+    def test_follows_every_tenth_row_of_answers(self) -> None:  # X11
+        """Rows count from the beginning of the session, then from the last reminder."""
         step = STEPS[0]
         assert answered(TaskReminders(), 2 * step) == ([0] * (step - 1) + [WORDS]) * 2
 
     def test_comes_more_often_in_versions_before_2_1(self) -> None:
-        """Behind the seventh row, then behind every third."""
+        """It follows the seventh row, then every third."""
         older = TaskReminders()
         older.version("2.0.55")
         first, between = OLDER_STEPS
@@ -73,7 +73,7 @@ class TestTheReminder:
         assert not older.older
 
     def test_was_the_changed_list_before_2_0(self) -> None:  # X11
-        """Shown once, behind the change; nothing comes by the number of rows."""
+        """It follows a change once, whatever the number of rows."""
         oldest, todos = TaskReminders(), [{"content": "Try", "status": "pending"}]
         oldest.version("1.0.51")
         assert answered(oldest, 20) == [0] * 20
@@ -81,15 +81,15 @@ class TestTheReminder:
         assert oldest.waiting(1) == CHANGED_WORDS + len(dumps(todos))
         assert answered(oldest, 20, start=20) == [0] * 20
 
-    def test_is_put_off_by_writing_the_list(self) -> None:
-        """The steps count from there."""
+    def test_is_postponed_by_writing_the_list(self) -> None:
+        """Rows count from the change of the list."""
         state = TaskReminders()
         answered(state, 9)
         state.take(row(tool("TaskUpdate"), call="list"), Letters(), 1)
         assert answered(state, 10, start=20) == [0] * 9 + [WORDS]
 
     def test_shows_the_list_until_it_is_done(self) -> None:
-        """Number, state and words of each; a list of done things is forgotten."""
+        """It has the number, state and text of each item; a completed list is forgotten."""
         state = TaskReminders()
         todos = [{"content": "Try", "status": "pending", "activeForm": "Trying"}]
         state.take(row(tool("TodoWrite", todos=todos)), Letters(), 1)
@@ -99,8 +99,8 @@ class TestTheReminder:
         state.take(row(tool("TodoWrite", todos=todos), call="d"), Letters(), 1)
         assert state.listed == 0
 
-    def test_counts_no_thoughts_and_every_row_of_a_call(self) -> None:
-        """One call is written as several rows."""
+    def test_counts_every_row_except_reasoning(self) -> None:
+        """One call may be several rows."""
         state = TaskReminders()
         for _ in range(4):
             state.take(row(Reasoning("hm")), Letters(), 1)
@@ -108,24 +108,24 @@ class TestTheReminder:
         assert state.since_list == 4
 
     def test_is_counted_as_the_model_counts(self) -> None:
-        """Its words times the model's factor."""
+        """Its tokens are multiplied by the model's factor."""
         assert answered(TaskReminders(), 10, factor=1.5)[-1] == round(1.5 * WORDS)
 
-    def test_is_left_to_transcripts_that_tell_it(self) -> None:
+    def test_is_not_predicted_if_the_transcript_has_it(self) -> None:
         """In a transcript with attachments, the reminder is a row like any other."""
         state = TaskReminders()
         state.take(row(Text("x"), role="user", name=REMINDER, raw=b'{"type":"attachment"}'), Letters(), 1)
         assert answered(state, 30) == [0] * 30
 
-    def test_counts_anew_after_a_compaction(self) -> None:
-        """The agent looks at what is in its context."""
+    def test_restarts_after_a_compaction(self) -> None:
+        """The agent counts the rows in its context."""
         state = TaskReminders()
         answered(state, 9)
         state.compacted()
         assert answered(state, 9, start=20) == [0] * 9
 
-    def test_belongs_to_the_call_it_came_with(self) -> None:
-        """While a call is being answered it is known what it brought; the next one has not got it any more."""
+    def test_belongs_to_one_call(self) -> None:
+        """The call that sent it includes its tokens, and the next one does not."""
         state = TaskReminders()
         answered(state, 10)
         state.take(row(Text("So."), call="next"), Letters(), 1)
@@ -135,7 +135,7 @@ class TestTheReminder:
 
 
 def read(state: TaskReminders, path: str, text: str, *, call: str = "", is_error: bool = False) -> None:
-    """The agent reads a file."""
+    """Take a read of a file by the agent."""
     given = orjson.dumps({"file_path": path}).decode()
     state.take(row(ToolCall(f"r{path}", "Read", given), call=call or f"read {path}"), Letters(), 1)
     state.take(row(ToolResult(f"r{path}", text, "", is_error), role="tool"), Letters(), 1)
@@ -145,10 +145,10 @@ ATTACHMENT = row(Text("x"), role="user", name=REMINDER, raw=b'{"type":"attachmen
 
 
 class TestACompaction:
-    """The files read last are sent again with the first call behind it."""
+    """A compaction, after which the files read last are sent again."""
 
     def test_sends_the_files_read_last(self) -> None:  # X11
-        """So many, each up to so many tokens; one that was read again counts once, as it was read last."""
+        """A number of files is sent, each up to a maximum of tokens; a file read twice counts once."""
         state = TaskReminders()
         for n in range(FILES + 1):
             read(state, f"{n}.py", "x" * (n + 1) * 10)
@@ -159,16 +159,16 @@ class TestACompaction:
         state.take(row(Text("Go on."), call="next"), Letters(), 1)
         assert (state.asked, state.waiting(1)) == (last + FILE_TOKENS, 0)
 
-    def test_sends_no_file_that_could_not_be_read(self) -> None:
-        """Nor what other tools gave back."""
+    def test_sends_no_unreadable_file(self) -> None:
+        """A failed read and outputs of other tools are not sent."""
         state = TaskReminders()
         read(state, "a.py", "no such file", is_error=True)
         state.take(row(ToolResult("other", "found"), role="tool"), Letters(), 1)
         state.compacted()
         assert state.waiting(1) == 0
 
-    def test_is_left_to_transcripts_that_tell_it(self) -> None:
-        """They have a row for each file; also where the first such row comes behind the compaction."""
+    def test_is_not_predicted_if_the_transcript_has_it(self) -> None:
+        """Such a transcript has a row for each file, even if the first one follows the compaction."""
         state = TaskReminders()
         read(state, "a.py", "text")
         state.compacted()
@@ -177,8 +177,8 @@ class TestACompaction:
         state.compacted()
         assert state.waiting(1) == 0
 
-    def test_remembers_no_more_than_it_needs(self) -> None:
-        """However long the session is, and however many reads were broken off."""
+    def test_remembers_a_bounded_number_of_files(self) -> None:
+        """The number is bounded even with many unfinished reads."""
         state = TaskReminders()
         for n in range(200):
             read(state, f"{n}.py", "text")
@@ -188,27 +188,27 @@ class TestACompaction:
 
 
 class TestABlockedCall:
-    """The words of a hook that blocks are sent twice."""
+    """A call blocked by a hook, whose message is sent twice."""
 
     SAID = "PreToolUse:Bash hook error: [check.sh]: use make"
 
     def test_is_sent_as_result_and_as_reminder(self) -> None:  # X11
-        """Once it is in no row."""
+        """The message is sent once more than it is written."""
         state = TaskReminders()
         state.take(row(ToolResult("id", self.SAID, "", True), role="tool"), Letters(), 1)
         assert state.waiting(1) == len(self.SAID)
         state.take(row(Text("Yes."), call="next"), Letters(), 1)
         assert state.waiting(1) == 0
 
-    def test_is_no_output_that_speaks_of_a_hook(self) -> None:
-        """A command's failure, or what a command printed."""
+    def test_is_distinguished_from_output_about_a_hook(self) -> None:
+        """The output of a command may mention a hook, too."""
         state = TaskReminders()
         for said, failed in ((self.SAID, False), ("Exit code 2\n" + self.SAID, True)):
             state.take(row(ToolResult("id", said, "", failed), role="tool"), Letters(), 1)
         assert state.waiting(1) == 0
 
-    def test_is_left_to_transcripts_that_tell_it(self) -> None:
-        """The reminder is a row there, before the result or behind it."""
+    def test_is_not_predicted_if_the_transcript_has_it(self) -> None:
+        """The reminder is a row before or after the result."""
         for first in (True, False):
             state = TaskReminders()
             blocked = row(ToolResult("id", self.SAID, "", True), role="tool")
@@ -217,11 +217,11 @@ class TestABlockedCall:
             assert state.waiting(1) == 0
 
 
-class TestWhatIsNotSent:
-    """Arguments filled in for the screen."""
+class TestUnsentArguments:
+    """Arguments that are written but not sent."""
 
-    def test_is_the_plan_that_was_read_from_its_file(self) -> None:  # X11
-        """The next call is smaller than the rows say, once."""
+    def test_include_a_plan_read_from_its_file(self) -> None:  # X11
+        """The next call is smaller than its rows by the plan."""
         state, plan = TaskReminders(), "1. Think. " * 50
         state.take(row(tool("Write", file_path="/home/u/.claude/plans/p.md", content=plan)), Letters(), 1)
         state.take(row(tool("ExitPlanMode", plan=plan), call="d"), Letters(), 1)
@@ -229,14 +229,14 @@ class TestWhatIsNotSent:
         state.take(row(Text("Go."), call="e"), Letters(), 1)
         assert state.waiting(1) == 0
 
-    def test_is_no_plan_that_the_model_wrote_into_the_call(self) -> None:
-        """The tool's first versions had no file."""
+    def test_exclude_a_plan_written_by_the_model(self) -> None:
+        """The first versions of the tool had no file."""
         state = TaskReminders()
         state.take(row(tool("ExitPlanMode", plan="1. Think.")), Letters(), 1)
         assert state.waiting(1) == 0
 
-    def test_is_the_second_copy_of_a_message(self) -> None:
-        """`SendMessage` is written with the words twice, sent with them once."""
+    def test_include_the_second_copy_of_a_message(self) -> None:
+        """`SendMessage` is written with its text twice, and sent with it once."""
         state, words = TaskReminders(), "Round two."
         sent = {"to": "bob", "summary": "go", "message": words}
         written = {**sent, "type": "message", "recipient": "bob", "content": words}
@@ -245,32 +245,32 @@ class TestWhatIsNotSent:
 
 
 class TestTheState:
-    """Between two appends."""
+    """The stored state."""
 
     def test_comes_back_from_json(self) -> None:
-        """As it was; what another version wrote is passed over."""
+        """The state is equal, and fields of another version are ignored."""
         state = TaskReminders(since_list=3, call="c", older=True)
         data = orjson.loads(orjson.dumps({**state.to_dict(), "from_the_future": 1}))
         assert TaskReminders.from_dict(data) == state
         assert TaskReminders.from_dict(None) == TaskReminders()
 
     @pytest.mark.parametrize("version", ["", "x", "2", "2.1.0-beta", "3.0"])
-    def test_takes_unknown_versions_for_new_ones(self, version: str) -> None:
-        """The longer steps are today's."""
+    def test_treats_unknown_versions_as_new(self, version: str) -> None:
+        """Current versions have the longer steps."""
         state = TaskReminders()
         state.version(version)
         assert not state.older
 
 
 class TestRealSessions:
-    """The shared transcripts, where the rule can be held against real input."""
+    """The shared transcripts, which compare the rule with reported input."""
 
     @pytest.mark.parametrize(
         ("project", "within"),
         [("-work-spotter", 0.12), ("-src-deep-manifest", 0.12), ("-experiments-worktrees", 0.2)],
     )
-    def test_have_the_reminder_where_it_is_foretold(self, project: str, within: float) -> None:  # X11
-        """Nearer with it than without, each of the projects; the sub-agents of the last do not show their list."""
+    def test_confirm_the_predicted_reminder(self, project: str, within: float) -> None:  # X11
+        """The estimate of each project is closer with the reminder than without it."""
         calls = [c for c in replayed(shared_data("transcripts")) if c.project == project and _small(c)]
         errors = [abs(c.said - c.real) for c in calls]
         without = [abs(c.said - c.foretold - c.real) for c in calls]
@@ -280,5 +280,5 @@ class TestRealSessions:
 
 
 def _small(call: Said) -> bool:
-    """A call with the reminder, and little enough besides that it shows."""
+    """Return whether a call has the reminder and little else."""
     return call.kind == "next" and call.foretold > 0 and 0 < call.real - call.last_real < 1_000

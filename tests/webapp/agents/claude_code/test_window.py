@@ -1,4 +1,4 @@
-"""The window that Claude Code's own compactions tell."""
+"""The window that follows from compactions of Claude Code."""
 
 from __future__ import annotations
 
@@ -14,8 +14,6 @@ from webapp.agents.claude_code.window import window_of_compaction
         (600_000, None), (50_000, None), (0, None),
     ],
 )  # fmt: skip
-def test_the_window_is_the_one_that_a_compaction_comes_at_the_end_of(
-    tokens: int, window: int | None
-) -> None:  # X10
-    """None where it came early."""
+def test_a_compaction_happens_near_the_end_of_the_window(tokens: int, window: int | None) -> None:  # X10
+    """An early compaction does not show the window."""
     assert window_of_compaction(tokens) == window

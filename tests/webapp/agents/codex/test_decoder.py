@@ -1,4 +1,4 @@
-"""Codex's rollouts: samples with every trap, and a real session counted another way."""
+"""Codex's rollouts: samples of every difficulty, and a real session counted independently."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ OLD = next((SAMPLES / "codex" / "archived_sessions").glob("*.jsonl"))
 
 
 def fed(rows: list[dict[str, Any]]) -> list[Record]:
-    """The records of rows."""
+    """Return the records of rows."""
     decoder = codex.Decoder()
     return [r for n, row in enumerate(rows, 1) for r in decoder.feed(n, orjson.dumps(row))]
 
 
 def item(**payload: Any) -> dict[str, Any]:
-    """A row with an item."""
+    """Return a row with an item."""
     return {"timestamp": "2026-01-02T11:00:00Z", "type": "response_item", "payload": payload}
 
 
 def spoken(role: str, text: str) -> dict[str, Any]:
-    """A row with a message."""
+    """Return a row with a message."""
     return item(type="message", role=role, content=[{"type": "input_text", "text": text}])
 
 
@@ -42,8 +42,8 @@ ITEMS = ("message", "function_call", "function_call_output", "reasoning", "web_s
 class TestMessages:
     """The messages that are sent to the model."""
 
-    def test_are_the_items_and_each_once(self) -> None:
-        """Items repeated by events are counted once; instructions and context are messages, the latter reminders."""
+    def test_are_the_items_without_repeats(self) -> None:
+        """Items repeated by events count once; instructions are system messages, and context a reminder."""
         who = [who for who, _ in said(decoded(OWN, codex.Decoder()))]
         assert who[:8] == [
             "system",
@@ -65,8 +65,8 @@ class TestMessages:
         assert groups[0] == groups[1] == groups[2]
         assert len(set(groups)) == 5
 
-    def test_tie_calls_and_results(self) -> None:  # P4
-        """Function and custom calls alike; failures are seen; images are media."""
+    def test_link_calls_and_results(self) -> None:  # P4
+        """This applies to function and custom calls; failures are marked, and images are media."""
         entries = of(Entry, decoded(OWN, codex.Decoder()))
         results = [r for e in entries for r in e.message.results]
         assert {r.call_id for r in results} == {c.id for e in entries for c in e.message.calls}
@@ -74,25 +74,25 @@ class TestMessages:
         assert (results[1].media[0].width, results[1].media[0].height) == (4, 5)
 
     def test_keep_their_row(self) -> None:
-        """Each entry keeps its row; ids hold for a longer version of the file."""
+        """Each entry keeps its row, and its id stays the same in a longer file."""
         entry = of(Entry, decoded(OWN, codex.Decoder()))[0]
         assert entry.raw is not None
         assert json.loads(entry.raw)["payload"]["role"] == "developer"
         assert str(entry.source_id).startswith("2-")
 
     def test_without_envelope_are_read(self) -> None:
-        """Rollouts from before late 2025."""
+        """Rollouts from before late 2025 have no envelope."""
         records = decoded(OLD, codex.Decoder())
         who = ["user", "assistant", "assistant", "tool", "assistant"]
         assert said(records) == list(zip(who, ["Old style.", "", "", "beds.txt", "Done."], strict=True))
         assert of(Unknown, records) == []
 
     def test_of_unknown_types_are_counted(self) -> None:
-        """A type nobody knows is counted, as item or as row."""
+        """Unknown types of items and rows are counted."""
         assert of(Unknown, decoded(OWN, codex.Decoder())) == [Unknown(34, "riddle"), Unknown(35, "novelty")]
 
     def test_give_title_model_and_window(self) -> None:
-        """The title is the user's first words, not the environment's."""
+        """The title is the user's first request, not the context of the environment."""
         records = decoded(OWN, codex.Decoder())
         assert facts(records, Meta, "title") == ["List the beds."]
         assert facts(records, Meta, "model") == ["gpt-5.2-codex"]
@@ -100,9 +100,9 @@ class TestMessages:
 
 
 class TestUsage:
-    """Calls are counted once."""
+    """Usage reports of calls."""
 
-    def test_is_reported_once_a_call(self) -> None:
+    def test_is_reported_once_per_call(self) -> None:
         """Repeated and empty reports are skipped; input includes cached tokens; the window is reported."""
         reports = of(UsageReport, decoded(OWN, codex.Decoder()))
         assert [(r.usage.input_tokens, r.usage.output_tokens, r.usage.cached_tokens) for r in reports] == [
@@ -112,7 +112,7 @@ class TestUsage:
         assert {r.usage.window for r in reports} == {258400}
 
     def test_names_the_end_of_its_input(self) -> None:
-        """The report may come before or after the call's items: the input ends at the same entry."""
+        """The input ends at the same entry, whether the report comes before or after the call's items."""
         records = decoded(OWN, codex.Decoder())
         by_id = {e.source_id: e.message for e in of(Entry, records)}
         ends = [by_id[r.input_end].text for r in of(UsageReport, records)]
@@ -125,8 +125,8 @@ class TestUsage:
             assert fed([{"type": "event_msg", "payload": {"type": "token_count", "info": info}}]) == []
 
 
-class TestWhatChangesTheContext:
-    """Rollbacks, compactions, forks."""
+class TestContextChanges:
+    """Rollbacks, compactions and forks."""
 
     def test_rolled_back_turns_are_a_rewind(self) -> None:  # X12
         """The last turn leaves; the rewind lists the whole context."""
@@ -137,7 +137,7 @@ class TestWhatChangesTheContext:
         assert "Again." not in [by_id[i] for i in rewind.live]
         assert rewind.source_id is not None
 
-    def test_a_compaction_brings_the_new_history(self) -> None:  # X12
+    def test_a_compaction_has_the_new_history(self) -> None:  # X12
         """Messages known before keep their ids, new ones get their own, the summary is marked."""
         records = decoded(OWN, codex.Decoder())
         (compaction,) = of(Compaction, records)
@@ -150,8 +150,8 @@ class TestWhatChangesTheContext:
         assert b"encrypted_content" in (compaction.replacement[-1].raw or b"")
         assert of(Entry, records)[-1].parent == compaction.replacement[-1].source_id
 
-    def test_an_older_compaction_keeps_instructions_and_user_words(self) -> None:
-        """Without a new history it is made as Codex makes it: what the user said, then the summary."""
+    def test_an_older_compaction_keeps_instructions_and_requests(self) -> None:
+        """Without a new history it is made as by Codex: messages of the user, then the summary."""
         rows = [
             spoken("developer", "Careful."),
             spoken("user", "One."),
@@ -171,14 +171,14 @@ class TestWhatChangesTheContext:
         assert not compaction.unreadable
 
     @pytest.mark.parametrize("kind", ["agent_message", "exec_command_end", "task_complete", "hologram"])
-    def test_an_event_that_nobody_knows_is_counted(self, kind: str) -> None:
-        """Those for the screen repeat what other rows have."""
+    def test_an_unknown_event_is_counted(self, kind: str) -> None:
+        """Known events for the screen repeat other rows."""
         records = fed([{"type": "event_msg", "payload": {"type": kind}}])
         assert records == ([Unknown(1, "event hologram")] if kind == "hologram" else [])
 
     @pytest.mark.parametrize("named", [True, False])
     def test_a_copy_of_the_parent_is_dropped(self, named: bool) -> None:
-        """A sub-agent's file has its own turns only, with a link to its parent and no usage of the parent's."""
+        """Of a sub-agent's file only its own turns and usage are read, with a link to its parent."""
         file = next(f for f in files.discover(DAY) if f.path == FORK) if named else None
         records = decoded(FORK, codex.Decoder(file))
         assert said(records) == [("user", "Count the south side."), ("assistant", "Three.")]
@@ -186,7 +186,7 @@ class TestWhatChangesTheContext:
         assert facts(records, Meta, "parent") == ["019b7e00-0000-7000-8000-000000000001"]
         assert facts(records, Meta, "title")[-1] == "Robin"
 
-    def test_a_copy_without_turn_ids_ends_with_the_first_later_words(self) -> None:
+    def test_a_copy_without_turn_ids_ends_with_the_first_later_row(self) -> None:
         """In a file without turn ids, rows written in the session's first moment are the copy."""
         meta = {"id": "own", "timestamp": "2026-01-02T11:00:00Z", "forked_from_id": "other"}
         late = spoken("user", "New.") | {"timestamp": "2026-01-02T11:05:00Z"}
@@ -230,10 +230,10 @@ class TestBadRows:
 
 
 class TestRealSessions:
-    """The shared transcripts, counted in another way."""
+    """The shared transcripts, counted independently."""
 
-    def test_lose_nothing_and_double_nothing(self) -> None:
-        """Each item once, each of the 39 calls once, with whole pairs."""
+    def test_lose_and_repeat_nothing(self) -> None:
+        """Each item and each of the 39 calls occurs once, and each result has its call."""
         (file,) = files.discover(shared_data("transcripts", "codex", "sessions"))
         rows = [json.loads(line) for line in file.path.read_bytes().splitlines()]
         items = [r["payload"]["type"] for r in rows if r["type"] == "response_item"]
@@ -249,8 +249,8 @@ class TestRealSessions:
         assert [r for r in records if isinstance(r, Problem | Unknown | Rewind)] == []
 
     @pytest.mark.parametrize(("name", "entries"), [("small", 21), ("large", 16), ("schema_drift", 4)])
-    def test_of_strange_shapes_give_what_they_can(self, name: str, entries: int) -> None:
-        """Drifted rows are read where they can be; calls without ids are tied by name."""
+    def test_of_drifted_formats_are_read(self, name: str, entries: int) -> None:
+        """Rows are read as far as possible, and calls without ids are linked by name."""
         records = decoded(shared_data("transcripts", "small", "codex", f"{name}.jsonl"), codex.Decoder())
         assert len(of(Entry, records)) == entries
         if name != "small":
@@ -258,8 +258,8 @@ class TestRealSessions:
             assert {r.call_id for e in of(Entry, records) for r in e.message.results} == calls
 
 
-def test_types_that_are_no_words_are_no_types() -> None:
-    """The item is a message by its role, whatever stands where its type should."""
+def test_an_invalid_type_is_ignored() -> None:
+    """An item with an invalid type is a message by its role."""
     kinds: tuple[Any, ...] = ({}, [], 5, None)
     for kind in kinds:
         item = {"type": kind, "role": "user", "content": [{"type": "input_text", "text": "hi"}]}
@@ -275,7 +275,7 @@ def test_types_that_are_no_words_are_no_types() -> None:
 
 
 def counted(total: int, last: int) -> dict[str, Any]:
-    """A row with a call's usage."""
+    """Return a row with the usage of a call."""
     info = {
         "last_token_usage": {"input_tokens": last, "output_tokens": 5},
         "total_token_usage": {"input_tokens": total, "output_tokens": total // 100},
@@ -284,12 +284,12 @@ def counted(total: int, last: int) -> dict[str, Any]:
 
 
 def called(call_id: str) -> dict[str, Any]:
-    """A row with a call of a tool."""
+    """Return a row with a call of a tool."""
     return item(type="function_call", call_id=call_id, name="shell", arguments="{}")
 
 
 def came_back(call_id: str) -> dict[str, Any]:
-    """A row with the output of a tool."""
+    """Return a row with the output of a tool."""
     return item(type="function_call_output", call_id=call_id, output="done")
 
 
@@ -305,8 +305,8 @@ class TestTheOrderOfRequests:
             [called("a"), came_back("a"), called("b"), came_back("b"), counted(100, 100)],
         ],
     )
-    def test_is_not_that_of_the_lines(self, answer: list[dict[str, Any]]) -> None:  # X11
-        """Outputs of a call's tools are no input of it, though they stand before its usage (from 0.133)."""
+    def test_differs_from_the_order_of_rows(self, answer: list[dict[str, Any]]) -> None:  # X11
+        """Outputs of a call's tools are not its input, even if they precede its usage (from 0.133)."""
         records = fed([spoken("user", "go"), *answer, spoken("assistant", "done"), counted(350, 250)])
         first, second = of(UsageReport, records)
         entries = of(Entry, records)
@@ -314,8 +314,8 @@ class TestTheOrderOfRequests:
         outputs = [e.source_id for e in entries if e.message.role == "tool"]
         assert second.input_end == outputs[-1]
 
-    def test_leaves_out_a_call_whose_usage_is_missing(self) -> None:  # X11
-        """As the running totals tell: the report is of the last call."""
+    def test_skips_a_call_without_usage(self) -> None:  # X11
+        """The running totals show that the report is that of the last call."""
         rows = [
             spoken("user", "go"),
             called("a"),
@@ -328,8 +328,8 @@ class TestTheOrderOfRequests:
         outputs = [e.source_id for e in of(Entry, records) if e.message.role == "tool"]
         assert of(UsageReport, records)[-1].input_end == outputs[1]
 
-    def test_knows_the_newer_rows_of_usage(self) -> None:
-        """They repeat what `token_count` says; nothing of them is unknown."""
+    def test_ignores_the_newer_rows_of_usage(self) -> None:
+        """They repeat `token_count`, and are not counted as unknown."""
         rows = [
             spoken("user", "go"),
             {"type": "token_usage_record", "payload": {"usage": {"input_tokens": 9}}},

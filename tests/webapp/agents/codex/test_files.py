@@ -11,7 +11,7 @@ OWN, FORK = "019b7e00-0000-7000-8000-000000000001", "019b7e01-0000-7000-8000-000
 
 
 def test_the_folders_are_those_of_the_environment() -> None:
-    """CODEX_HOME, else the home folder; archived sessions too."""
+    """The folders are those of CODEX_HOME or of the home folder, with archived sessions."""
     assert roots({"CODEX_HOME": "/c", "HOME": "/h"}) == [Path("/c/sessions"), Path("/c/archived_sessions")]
     assert roots({"HOME": "/h"})[0] == Path("/h/.codex/sessions")
 
@@ -19,20 +19,20 @@ def test_the_folders_are_those_of_the_environment() -> None:
 class TestDiscovery:
     """Finding rollouts."""
 
-    def test_knows_sessions_and_whose_sub_agents_they_are(self) -> None:  # X12
-        """The id is the file name's, the parent the first row's."""
+    def test_finds_sessions_and_their_parents(self) -> None:  # X12
+        """The id comes from the file name, and the parent from the first row."""
         files = {f.session_id: f for f in discover(SAMPLES / "codex" / "sessions")}
         assert files.keys() == {OWN, FORK}
         assert files[OWN].parent_id is None
         fork = files[FORK]
         assert (fork.parent_id, fork.title, fork.agent_type) == (OWN, "Robin", "explorer")
 
-    def test_reads_older_files_too(self) -> None:
+    def test_finds_older_files(self) -> None:
         """A first row of another shape names no parent."""
         (file,) = discover(SAMPLES / "codex" / "archived_sessions")
         assert (file.session_id, file.parent_id) == ("0198619a-0000-7000-8000-000000000003", None)
 
-    def test_passes_over_other_files(self, tmp_path: Path) -> None:
+    def test_ignores_other_files(self, tmp_path: Path) -> None:
         """Only rollouts with an id count."""
         for name in ("rollout-x.jsonl", f"notes-{OWN}.jsonl"):
             (tmp_path / name).write_text("{}\n")
@@ -40,7 +40,7 @@ class TestDiscovery:
 
 
 def test_the_origin_may_be_a_fork_or_a_review() -> None:
-    """A fork by the user has its type; a sub-agent without a role is one all the same."""
+    """A fork by the user has its own type, and a sub-agent may have no role."""
     assert origin_of({"forked_from_id": "a"}) == ("a", None, "fork")
     assert origin_of({"source": {"subagent": "review"}, "parent_thread_id": "p"}) == ("p", None, "review")
     assert origin_of({"source": "cli"}) == (None, None, None)
