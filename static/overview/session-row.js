@@ -21,7 +21,7 @@ export function regionLegend() {
 }
 
 /** The number of columns that every width shows. A cell that spans more would add columns. */
-export const ALWAYS_SHOWN = 7;
+export const ALWAYS_SHOWN = 6;
 /** Cells in the other columns, so that the row reaches the edge. */
 const FILLING = ["c-trend", "c-growth", "c-left", "c-prunes"].map((name) => html`<td class=${name}></td>`);
 
@@ -52,7 +52,6 @@ export function sessionRow({ session, depth, quiet, folded }, name, index = 1) {
   return html`<tr class="session-row" role="row" aria-rowindex=${index}
     data-key=${session.id} data-kind="row"
     data-id=${session.id} data-above=${isAboveTarget(session)}
-    data-advised=${session.verdict.action !== null}
     data-level=${level} data-depth=${depth}>
     <td role="cell" class="c-state">${stateIcon(session)}</td>
     <td role="cell" class="c-title" .style="--depth:${depth}">
@@ -78,8 +77,8 @@ export function sessionRow({ session, depth, quiet, folded }, name, index = 1) {
       ${turns(session.turns_left)}
     </td>
     <td role="cell" class="c-prunes num" data-label="prunes">${session.prunes || "–"}</td>
-    <td role="cell" class="c-last num muted">${agoTime(session.last_activity)}</td>
-    <td role="cell" class="c-act">${actLink(session)}</td>
+    <td role="cell" class="c-last num"
+      ><span class="muted">${agoTime(session.last_activity)}</span>${actLink(session)}</td>
   </tr>`;
 }
 

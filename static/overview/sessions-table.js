@@ -29,7 +29,6 @@ const COLUMNS = [
   ["c-left num", "left", "To target"],
   ["c-prunes num", "prunes", "Prunes"],
   ["c-last num", "last", "Last"],
-  ["c-act", "", html`<span class="sr">Act</span>`],
 ];
 
 const ROW_PX = 66;

@@ -297,6 +297,9 @@ export class CoppiceSettings extends ReadingElement {
       return this.problem("Could not read the settings") || html`<p class="muted">Reading…</p>`;
     const { limits, signals } = doc;
     const form = { settings: edited, faults: this.#faults, limits, signals, type: this.#type };
+    const [left, right] = columnsOf(edited);
+    /** @param {string[]} names */
+    const sections = (names) => names.map((name) => fieldSection(form, name));
     return html`<div class="page-head">
         <h1>Settings</h1>
         <span class="muted">for all sessions; a session's own settings come first</span>
@@ -319,13 +322,10 @@ export class CoppiceSettings extends ReadingElement {
           <button type="submit" hidden tabindex="-1"></button>
           <div>
             ${typesSection(form)} ${weightsSection(form)} ${rolesSection(form)} ${keywordsSection(form)}
-            ${lengthSection(form)} ${fieldSection(form, "tool_outputs")}
+            ${lengthSection(form)} ${sections(left)}
           </div>
           <div>
-            ${["limits", "keep", "stages", "automatic", "room", "summaries", "context"].map((name) =>
-              fieldSection(form, name),
-            )}
-            ${otherSection(form)}
+            ${sections(right)} ${otherSection(form)}
           </div>
         </form>
         <div class="settings-side"><what-if></what-if></div>
@@ -349,6 +349,16 @@ export class CoppiceSettings extends ReadingElement {
       <button class="primary" data-act="save" ?disabled=${this.#saving}>Save</button>
     </div>`;
   }
+}
+
+/** The sections of fields in each column, so that both are about as long: a strategy that does not read three
+ * sections of the left one folds them, which makes room for others. @param {Api.Settings} settings */
+function columnsOf({ strategy }) {
+  const [own, rest] = [
+    ["limits", "keep", "stages", "automatic", "room"],
+    ["summaries", "context"],
+  ];
+  return strategy === "score" ? [["tool_outputs"], [...own, ...rest]] : [["tool_outputs", ...rest], own];
 }
 
 /** Shows the rows of a group that have all words in their text or their name; all where its heading has them.

@@ -28,7 +28,7 @@ export const SECTIONS = {
   ],
   keep: [
     "What is kept",
-    "besides system messages, the last message and pins",
+    "with system, last and pinned messages",
     fields(`
       fresh_tail | Fresh tail | messages | The newest messages are never pruned.
       user_words_tokens | User words, at most | tokens

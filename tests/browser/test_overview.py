@@ -82,6 +82,17 @@ class TestTheTable:
             "<img src=x onerror=alert(1)> & <b>bold</b>"
         )
 
+    def test_gives_titles_the_room_that_no_column_uses(self, page: Page, server: Server) -> None:
+        """At 1,280 pixels a title of fifty characters is read whole, beside a session with a button too."""
+        managed(server, 60, title="Full")
+        managed(server, 2, title="Move the billing of all customers to the new API")
+        page.goto(server.url)
+        expect(page.get_by_role("link", name="Prune Full")).to_be_visible()
+        title = page.locator("a.title .one-line", has_text="Move the billing")
+        expect(title).to_be_visible()
+        assert title.evaluate("e => e.scrollWidth <= e.clientWidth")
+        assert page.locator("thead th:visible").all_inner_texts()[-1] == "Last"
+
     def test_filters_by_words_and_by_target(self, page: Page, server: Server) -> None:
         """The field and the chips filter the table, and an empty result is explained."""
         managed(server, 60, title="Full")

@@ -6,6 +6,7 @@ import json
 import re
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.waiting import holds
@@ -186,6 +187,19 @@ class TestPanelsBelow:
             for name in ("models-table", "retention-panel", "webhooks-panel")
         ]
         assert len({(box["x"], box["width"]) for box in boxes if box}) == 1
+
+
+@pytest.mark.parametrize("preset", ["Foresight", "Blueprint"])
+def test_columns_are_about_as_long_as_each_other(page: Page, server: Server, preset: str) -> None:
+    """The shorter column takes at least four fifths of the longer, whatever the strategy folds."""
+    page.goto(f"{server.url}/settings")
+    page.get_by_role("button", name=preset, exact=True).click()
+    expect(page.get_by_role("button", name=preset, exact=True)).to_have_attribute("aria-pressed", "true")
+    heights = page.locator(".settings-form > div").evaluate_all(
+        "columns => columns.map(one => one.getBoundingClientRect().height)"
+    )
+    assert len(heights) == 2
+    assert min(heights) >= 0.8 * max(heights), heights
 
 
 class TestModels:
