@@ -1,7 +1,8 @@
-// <heavy-panel session-id="…"></heavy-panel>
+// <heavy-panel session-id="…" certainty="…"></heavy-panel>
 //
 // The largest parts of the context: files with their reads, tools with calls and results, repeated outputs,
-// and single messages. Bars and shares refer to the context that the list shows. Each can be dropped, or
+// and single messages. `certainty` is
+// that of a part. Bars and shares refer to the context that the list shows. Each can be dropped, or
 // shortened if that saves tokens: emits `chosen` {kind: "drop" | "shorten", messages}, which opens a plan. A
 // click on a name emits `narrow` {tool} or {q}, which filters the list.
 import { api } from "../shared/api.js";
@@ -102,6 +103,7 @@ export class HeavyPanel extends ReadingElement {
 
   /** @param {Api.Message[]} messages @param {Api.Heaviest} heaviest */
   #lists(messages, { groups, tokens, certainty }) {
+    const ofParts = this.getAttribute("certainty") ?? "";
     const scope = `Shares are of the ${tokenText(tokens, certainty)} tokens in the context.`;
     return html`<p class="pad small muted scope">${scope}</p>
       ${KINDS.map(([kind, title]) => {
@@ -109,11 +111,11 @@ export class HeavyPanel extends ReadingElement {
         return (
           some.length > 0 &&
           html`<h3 class="pad scope">${title}</h3>
-          <ul class="heavy">${some.map((group) => heavyGroup(group, tokens, certainty))}</ul>`
+          <ul class="heavy">${some.map((group) => heavyGroup(group, tokens, ofParts))}</ul>`
         );
       })}
       <h3 class="pad scope">One by one</h3>
-      <ul class="group-rows heavy-rows">${messages.map((message) => one(message, certainty))}</ul>`;
+      <ul class="group-rows heavy-rows">${messages.map((message) => one(message, ofParts))}</ul>`;
   }
 }
 

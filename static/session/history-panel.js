@@ -9,6 +9,7 @@ import { html, keyed, nothing } from "../shared/html.js";
 import { reasonOf } from "../shared/problem.js";
 import { tookWords } from "../shared/prune-words.js";
 import { ReadingElement } from "../shared/reading-element.js";
+import { certaintyOfParts } from "../shared/session-facts.js";
 import { planBar } from "../shared/session-parts.js";
 import { agoTime } from "../shared/times.js";
 import { toastError } from "../shared/toast.js";
@@ -143,7 +144,7 @@ export class HistoryPanel extends ReadingElement {
       ${found === null && html`<p class="small muted">Reading…</p>`}
       ${typeof found === "string" && html`<p class="small fault">${found}</p>`}
       ${found && typeof found !== "string" && this.#bars(found)}
-      ${found && typeof found !== "string" && inside(found.items, this.#drawn?.pruned.certainty ?? "")}
+      ${found && typeof found !== "string" && inside(found.items, this.#drawn ? certaintyOfParts(this.#drawn.pruned) : "")}
     </section>`;
   }
 
@@ -158,8 +159,7 @@ export class HistoryPanel extends ReadingElement {
     /** @param {string} label @param {number} tokens @param {Api.Region[]} regions */
     const bar = (label, tokens, regions) => {
       const utilization = aimOf(tokens, session);
-      const certainty = regions[0]?.certainty ?? "calibrated";
-      return planBar(label, session, { tokens, utilization, messages: 0 }, regions, full, certainty);
+      return planBar(label, session, { tokens, utilization, messages: 0 }, regions, full);
     };
     return html`<div class="plan-bars">
         ${bar("Before", tokens_before, regions_before)} ${bar("After", tokens_after, regions_after)}

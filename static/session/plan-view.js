@@ -3,6 +3,7 @@
 import { counted, money, number, percentSet, sentence } from "../shared/format.js";
 import { html } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
+import { certaintyOfParts } from "../shared/session-facts.js";
 import { optionElements, planBar, tokenCount } from "../shared/session-parts.js";
 import { choiceOptions } from "../shared/words.js";
 import { KINDS } from "./choices.js";
@@ -31,7 +32,7 @@ export function planBody(view) {
   const full = Math.max(plan.before.tokens, plan.after.tokens);
   return html`<div class="plan-top">
       <div class="plan-bars">
-        ${planBar("Now", session, plan.before, session.pruned.regions, full)}
+        ${planBar("Now", session, plan.before, session.pruned.regions, full, session.pruned.certainty)}
         ${planBar("After", session, plan.after, plan.regions_after, full)}
       </div>
       ${whatIf(view)}
@@ -39,7 +40,7 @@ export function planBody(view) {
     ${tuning(view)}
     ${plan.over_budget && overBudget(plan.over_budget)}
     ${plan.nothing_to_do && html`<p class="note-box" role="status">${sentence(plan.nothing_to_do)}</p>`}
-    ${chosen(view)} ${groups(view)} ${bill(plan, session.pruned.certainty)}`;
+    ${chosen(view)} ${groups(view)} ${bill(plan, certaintyOfParts(session.pruned))}`;
 }
 
 /** @param {NonNullable<Api.Plan["over_budget"]>} over */
@@ -92,12 +93,12 @@ function groups({ plan, session, open, all }) {
     ${plan.groups.map((group) => {
       const { cause } = group;
       const rowsOf = rows.get(cause) ?? [];
-      return groupOf(group, rowsOf, open.has(cause), all.has(cause), session.pruned.certainty);
+      return groupOf(group, rowsOf, open.has(cause), all.has(cause), certaintyOfParts(session.pruned));
     })}
     ${plan.summary && summaryRows(plan.summary)}
     <p class="total">
       <span>Freed${plan.summary && html` <span class="muted small">at least</span>`}</span>
-      <b class="num">${tokenCount(plan.freed, session.pruned.certainty)}</b>
+      <b class="num">${tokenCount(plan.freed, certaintyOfParts(session.pruned))}</b>
     </p>
   </div>`;
 }

@@ -1,6 +1,7 @@
 // The panels beside the messages as markup: their tabs, and the open one.
 import { html } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
+import { certaintyOfParts } from "../shared/session-facts.js";
 
 /** @typedef {"plan" | "history" | "summary" | "archive" | "heaviest"} Tab */
 
@@ -16,7 +17,7 @@ export const TABS = [
 /** @type {Record<Tab, (id: string, certainty: string) => import("../shared/html.js").Html>} */
 const PANELS = {
   plan: () => html`<plan-panel></plan-panel>`,
-  heaviest: (id) => html`<heavy-panel session-id=${id}></heavy-panel>`,
+  heaviest: (id, certainty) => html`<heavy-panel session-id=${id} certainty=${certainty}></heavy-panel>`,
   history: (id) => html`<history-panel session-id=${id}></history-panel>`,
   summary: (id) => html`<summary-panel session-id=${id}></summary-panel>`,
   archive: (id, certainty) => html`<archive-panel session-id=${id} certainty=${certainty}></archive-panel>`,
@@ -42,7 +43,7 @@ export function side(session, tab, sheet) {
         >${icon("close")}</button>
     </header>
     <div role="tabpanel" id="side-panel" aria-labelledby="tab-${tab}" class="side-body"
-      >${PANELS[tab](session.id, session.pruned.certainty)}</div>
+      >${PANELS[tab](session.id, certaintyOfParts(session.pruned))}</div>
   </aside>`;
 }
 

@@ -185,7 +185,7 @@ export class WhatIf extends ReadingElement {
         ${this.#cut === null ? "the aim" : `${number(tokensAt(session, cut))} tokens`}</label>
       <input id="what-if-cut" type="range" min="5" max="95" step="5" .value=${String(cut)}>
       <div class="plan-bars">
-        ${saved && planBar("Now", session, saved.before, session.pruned.regions)}
+        ${saved && planBar("Now", session, saved.before, session.pruned.regions, 0, session.pruned.certainty)}
         ${saved && planBar("Saved", session, saved.after, saved.regions_after)}
         ${tried && planBar("Edited", session, tried.after, tried.regions_after)}
       </div>

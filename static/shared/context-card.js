@@ -1,11 +1,12 @@
 // A card that shows the parts of a context, as SVG or Markdown. It can be shared: it holds only numbers, no
 // title, folder or message text. Pure.
 import { number, percent, percentSet, tokens } from "./format.js";
+import { mainGauge } from "./session-facts.js";
 import { regionName } from "./words.js";
 
 const [WIDTH, BAR, ROW, LEFT] = [640, 592, 22, 24];
 
-/** @typedef {{ name: string, tokens: number }} Share */
+/** @typedef {{ name: string, tokens: number, certainty: string }} Share */
 
 /** The parts of a context, the largest first. @param {Api.Stats} stats @returns {Share[]} */
 const shares = ({ regions }) =>
@@ -15,8 +16,8 @@ const shares = ({ regions }) =>
 const shareOf = (held, stats) => percent((100 * held) / Math.max(1, stats.tokens));
 
 /** @param {Api.Stats} stats */
-function facts({ session, tokens: used, limit, utilizationPercent, regions }) {
-  const certainty = regions.some((region) => region.certainty === "estimated") ? "estimated" : "exact";
+function facts({ session, tokens: used, limit, utilizationPercent }) {
+  const { certainty } = mainGauge(session);
   return {
     head: `${percent(utilizationPercent)} full: ${tokens(used, certainty)} of ${number(limit)} tokens`,
     about: [
@@ -33,7 +34,8 @@ function facts({ session, tokens: used, limit, utilizationPercent, regions }) {
 export function cardMarkdown(stats) {
   const { head, about } = facts(stats);
   const rows = shares(stats).map(
-    ({ name, tokens: held }) => `| ${regionName(name)} | ${number(held)} | ${shareOf(held, stats)} |`,
+    ({ name, tokens: held, certainty }) =>
+      `| ${regionName(name)} | ${tokens(held, certainty)} | ${shareOf(held, stats)} |`,
   );
   return [
     "**What filled my context**",
@@ -71,11 +73,11 @@ export function cardSvg(stats, colour) {
       return piece;
     });
   const target = LEFT + (stats.session.target_tokens / whole) * BAR;
-  const rows = parts.map(({ name, tokens: held }, i) => {
+  const rows = parts.map(({ name, tokens: held, certainty }, i) => {
     const y = 126 + i * ROW;
     return `<rect x="${LEFT}" y="${y - 10}" width="12" height="12" rx="2" fill="${colour(name)}"/>
   <text x="${LEFT + 20}" y="${y}">${escaped(regionName(name))}</text>
-  <text x="${WIDTH - 104}" y="${y}" text-anchor="end">${number(held)}</text>
+  <text x="${WIDTH - 104}" y="${y}" text-anchor="end">${tokens(held, certainty)}</text>
   <text x="${WIDTH - LEFT}" y="${y}" text-anchor="end">${shareOf(held, stats)}</text>`;
   });
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${height}"

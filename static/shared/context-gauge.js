@@ -39,7 +39,7 @@ export class ContextGauge extends CoppiceElement {
         ${segments.map(
           ({ name, width, tokens: count }) =>
             html`<div class="gauge-part" data-region=${name} .style="--w:${width}%;${regionStyle(name)}"
-              title="${regionName(name)}: ${tokens(count, gauge.certainty)}"></div>`,
+              title="${regionName(name)}: ${tokens(count, gauge.regions[0]?.certainty)}"></div>`,
         )}
       </div>
       ${over && html`<div class="gauge-over" .style="--x:${over.at}%;--w:${over.width}%"></div>`}

@@ -7,6 +7,10 @@ export function mainGauge(session) {
   return session.agent ?? session.pruned;
 }
 
+/** The certainty of single messages and regions, which no report of usage tells apart.
+ * @param {Api.Gauge} gauge */
+export const certaintyOfParts = ({ regions, certainty }) => regions[0]?.certainty ?? certainty;
+
 /** Tokens that the agent sends with every call and that are not in the transcript.
  * @param {Api.Session} session */
 export function unseenOf(session) {

@@ -2,7 +2,7 @@
 import { number, percent, tokens } from "./format.js";
 import { html } from "./html.js";
 import { icon } from "./icons.js";
-import { gaugeOf, isAboveTarget } from "./session-facts.js";
+import { certaintyOfParts, gaugeOf, isAboveTarget } from "./session-facts.js";
 import { activityName, certaintyReason } from "./words.js";
 
 /** The "~" of an estimate in words, for screen readers. @param {string} certainty */
@@ -22,11 +22,15 @@ export function stateIcon(session) {
     : html`<span class="state" data-state=${session.activity}>${icon(session.activity, activity)}</span>`;
 }
 
+/** @param {Api.Session} session @param {Api.Region[]} regions */
+const partsOf = ({ pruned }, regions) => certaintyOfParts({ ...pruned, regions });
+
 /** A context before or after a prune, in one line of a grid of four. @param {string} label
  * @param {Api.Session} session @param {Api.Fill} amount @param {Api.Region[]} regions
  * @param {number} [full] tokens of the largest bar beside it, which has the same scale
- * @param {Api.Gauge["certainty"]} [certainty] */
-export function planBar(label, session, amount, regions, full = 0, certainty = session.pruned.certainty) {
+ * @param {Api.Gauge["certainty"]} [certainty] by default that of a part: what stays is known as well as what
+ * goes */
+export function planBar(label, session, amount, regions, full = 0, certainty = partsOf(session, regions)) {
   const { tokens: count, utilization } = amount;
   const { gauge, limits } = gaugeOf(session, { tokens: count, utilization, certainty, messages: 0, regions });
   return html`<span class="muted">${label}</span>

@@ -21,6 +21,14 @@ describe("the card of a context", () => {
     assert.ok(text.indexOf("tool results | 80,000 | 80.0") < text.indexOf("user | 20,000 | 20.0"));
     assert.doesNotMatch(text, /summary/);
   });
+  it("marks the parts that are estimated, and an exact total not", () => {
+    const regions = stats.regions.map(
+      (one) => /** @type {Api.Region} */ ({ ...one, certainty: "estimated" }),
+    );
+    const text = cardMarkdown({ ...stats, regions });
+    assert.match(text, /full: 100,000 of/);
+    assert.match(text, /tool results \| ~80,000/);
+  });
   it("says nothing of title, folder or content", () => {
     for (const card of [cardMarkdown(stats), cardSvg(stats, () => "#888888")])
       assert.doesNotMatch(card, /secret/i);

@@ -55,12 +55,12 @@ def gauge_of(session: Session, context: SessionContext, limit: int) -> Gauge:
 
 def regions_of(session: Session, scale: Scale, estimates: Mapping[str, int], tokens: int) -> list[Region]:
     """Return `tokens` divided among the regions by their estimates, in the order in which they are drawn."""
-    return in_order(calibration.split(session.calibration, estimates, tokens), scale.certainty)
+    return in_order(calibration.split(session.calibration, estimates, tokens), scale.of_parts)
 
 
-def in_order(parts: Mapping[str, int], of_all: Certainty) -> list[Region]:
-    """Return the regions that take tokens in the order in which they are drawn, given the certainty of their sum."""
-    certainty: Certainty = "estimated" if of_all == "estimated" else "calibrated"
+def in_order(parts: Mapping[str, int], noted: Certainty) -> list[Region]:
+    """Return the regions that take tokens in the order in which they are drawn; none of them is exact."""
+    certainty: Certainty = "estimated" if noted == "estimated" else "calibrated"
     names = [name for name in REGIONS if parts.get(name)] + sorted(set(parts) - set(REGIONS))
     return [Region(name=name, tokens=parts[name], certainty=certainty) for name in names]
 

@@ -172,7 +172,7 @@ class ContextChange:
         return {
             "regions_before": split(self._calibration, self._estimates[context.view], before),
             "regions_after": split(self.session.calibration, context.estimates, after),
-            "certainty": context.scale.certainty,
+            "certainty": context.scale.of_parts,
         }
 
     def save(self) -> None:

@@ -49,10 +49,12 @@ SHARED_COLUMNS = ("title", "model", "cwd", "agent_type", "parent_id", "window", 
 class Scale:
     """Converts estimated tokens of one context to the tokens shown, and back.
 
-    Both are equal until real usage is known; from then on shown = offset + `factor` × estimated.
+    Both are equal until real usage is known; from then on shown = offset + `factor` × estimated. `certainty` is that
+    of `tokens`; `of_parts` is that of single messages and regions, which no report tells apart: they are estimated
+    until the session's factor is learned from several calls.
     """
 
-    __slots__ = ("certainty", "estimate", "factor", "tokens")
+    __slots__ = ("certainty", "estimate", "factor", "of_parts", "tokens")
 
     def __init__(self, known: Calibration, estimate: int, main_estimate: int) -> None:
         """Convert a context of `estimate`; `main_estimate` is the estimate of the context that real usage refers to."""
@@ -61,6 +63,7 @@ class Scale:
         if main_estimate != estimate:
             shown = max(0, round(shown - self.factor * (main_estimate - estimate)))
             self.certainty = "calibrated" if known.known else "estimated"
+        self.of_parts: calibration.Certainty = "calibrated" if known.samples else "estimated"
         self.estimate, self.tokens = estimate, shown
 
     def shown(self, estimate: int) -> int:

@@ -70,6 +70,19 @@ class TestGauge:
         unseen = next(r.tokens for r in found.regions if r.name == "unseen")
         assert unseen > 26_000
 
+    def test_estimates_its_parts_until_the_factor_is_learned(self) -> None:  # X11
+        """One report makes the total exact; only the growth between several tells how far our counts are off."""
+        known, found = Calibration(), []
+        for n in range(1, 5):
+            known = observe(known, 2_300 * n, 0, 2_000 * n, 0, call=str(n))
+            totals = {"user": (2_000 * n, n)}
+            session = session_with(known, totals, totals, followed=True)
+            found.append(gauge_of(session, session.main, 200_000))
+        assert {gauge.certainty for gauge in found} == {"exact"}
+        parts = [{region.certainty for region in gauge.regions} for gauge in found]
+        assert parts[0] == {"estimated"}
+        assert parts[-1] == {"calibrated"}
+
     @pytest.mark.parametrize(("tokens", "limit", "expected"), [(1, 3, 33.3), (300, 200, 150.0), (5, 0, 0.0)])
     def test_has_a_percentage_with_one_decimal(self, tokens: int, limit: int, expected: float) -> None:  # B11
         """The percentage may exceed 100, and is 0 without a limit."""
