@@ -19,7 +19,7 @@ import { reasonOf } from "../shared/problem.js";
 import { prunedSentence } from "../shared/prune-words.js";
 import { Reader } from "../shared/reader.js";
 import { root } from "../shared/root.js";
-import { isAboveTarget, titleOf, unseenOf } from "../shared/session-facts.js";
+import { certaintyOfParts, isAboveTarget, titleOf, unseenOf } from "../shared/session-facts.js";
 import { live } from "../shared/socket.js";
 import { refreshTimes } from "../shared/times.js";
 import { toast, toastError } from "../shared/toast.js";
@@ -203,11 +203,18 @@ export class CoppiceSession extends CoppiceElement {
     return this.querySelector("plan-panel");
   }
 
-  /** Takes a session unless a newer state is known. Returns whether it did. @param {Api.Session} session */
-  #accept(session) {
+  /** Takes a session unless a newer state is known. Returns whether it did. @param {Api.Session} session
+   * @param {Api.Stats} [stats] all that was read with it */
+  #accept(session, stats) {
     if (this.#session && session.version < this.#session.version) return false;
     const first = this.#session === null;
     this.#session = session;
+    if (stats) {
+      const { cost, parent, copy_of, copies } = stats;
+      this.#cost = cost;
+      this.#parent = parent;
+      this.#copies = { copy_of, copies };
+    }
     if (first) this.#firstLook(session);
     return true;
   }
@@ -215,14 +222,10 @@ export class CoppiceSession extends CoppiceElement {
   /** @param {AbortSignal} signal */
   async #readStats(signal) {
     try {
-      const { session, cost, parent, copy_of, copies } = await api.stats(this.#id, signal);
-      if (this.#accept(session)) {
-        this.#cost = cost;
-        this.#parent = parent;
-        this.#copies = { copy_of, copies };
-      }
+      const stats = await api.stats(this.#id, signal);
       this.#error = null;
       this.requestUpdate();
+      this.#accept(stats.session, stats);
       this.#changed(true);
     } catch (error) {
       if (signal.aborted) return;
@@ -308,14 +311,12 @@ export class CoppiceSession extends CoppiceElement {
   }
 
   /** @param {Api.Stats} stats */
-  #receive({ session, cost, parent, copy_of, copies }) {
+  #receive(stats) {
+    const { session } = stats;
     const before = this.#session;
-    if (!this.#accept(session)) return;
+    if (!this.#accept(session, stats)) return;
     const operated = this.#operated;
     this.#operated = false;
-    this.#cost = cost;
-    this.#parent = parent;
-    this.#copies = { copy_of, copies };
     this.#chart?.push(session);
     if (before && before.version !== session.version)
       this.#changed(operated || before.messages === session.messages);
@@ -530,7 +531,7 @@ export class CoppiceSession extends CoppiceElement {
       </nav>
       <div class="columns">
         <message-list session-id=${this.#id} plan-id=${plan}
-          certainty=${session.pruned.certainty}></message-list>
+          certainty=${certaintyOfParts(session.pruned)}></message-list>
         ${side(session, this.#tab ?? "heaviest", this.#sheet)}
       </div>
       ${deleteDialog(session)}<resume-dialog></resume-dialog>`;

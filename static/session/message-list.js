@@ -22,13 +22,17 @@ import { numbered } from "./numbered.js";
 import { bracketOf, canDrop, canShorten, newer, withFates } from "./rows.js";
 import { RowHeights } from "./window.js";
 
-/** The rows drawn at the top of a list: those of a page of 1,100 pixels, and some below. */
-const PAGE = 60;
+/** The rows drawn before the length of a list is known. */
+const FIRST = 40;
+/** Rows read above and below those that are drawn. */
+const AHEAD = 20;
 /** Filters whose rows depend on a plan. */
 const OF_A_PLAN = new Set(["kept", "protected", "changes", "goes", "shortened"]);
 /** Rows kept above and below those that are drawn. */
 const KEPT = 300;
 const CALM_MS = 1000;
+/** New rows slide in unless others came so shortly before: then one movement would run into the next. */
+const SLIDE_MS = 300;
 /** Reading fates takes at most this share of the time: they take long in a long session. */
 const SHARE = 0.1;
 /** Elements that must not move under the pointer. */
@@ -58,11 +62,13 @@ export class MessageList extends CoppiceElement {
   #selected = new Map();
   /** Rows that just came. @type {Set<string>} */
   #entering = new Set();
+  /** When rows came last. */
+  #cameAt = Number.NEGATIVE_INFINITY;
   #heights = new RowHeights(1);
   /** The height of a closed row in pixels, which depends on the width of the page only. */
   #rowHeight = 52;
   /** @type {import("./window.js").Span} */
-  #span = { from: 0, to: PAGE };
+  #span = { from: 0, to: FIRST };
   /** The row to focus once it is drawn. @type {number | null} */
   #focusAt = null;
   #reader = new Reader((signal) => this.#read(signal), { calm: CALM_MS, share: SHARE });
@@ -139,9 +145,10 @@ export class MessageList extends CoppiceElement {
     this.#reader.stop();
   }
 
-  /** @param {string} _name @param {string | null} before @param {string | null} now */
-  attributeChangedCallback(_name, before, now) {
+  /** @param {string} name @param {string | null} before @param {string | null} now */
+  attributeChangedCallback(name, before, now) {
     if (!this.isConnected) return;
+    if (name === "certainty") return this.requestUpdate();
     const [opened, planned] = [before === null, now !== null];
     if (opened && planned && isSame(this.#query, EVERYTHING) && !this.#isRead) {
       this.#change(CHANGES, address.write);
@@ -168,7 +175,7 @@ export class MessageList extends CoppiceElement {
   #empty() {
     this.#rows = new Loaded();
     this.#head = this.#waiting = 0;
-    this.#span = { from: 0, to: PAGE };
+    this.#span = { from: 0, to: FIRST };
     this.#entering.clear();
     this.#open.clear();
     this.#whole.clear();
@@ -208,7 +215,7 @@ export class MessageList extends CoppiceElement {
     const fresh = this.#isWhole && this.#page && !this.hasAttribute("plan-id") && newer(this.#head, messages);
     if (fresh && this.#isRead) this.#waiting = Math.max(this.#waiting, fresh.length);
     else if (fresh) {
-      this.#entering = new Set(fresh.map(({ id }) => id));
+      this.#enter(fresh);
       this.#rows.unshift(fresh);
       this.#total += fresh.length;
       this.#head += fresh.length;
@@ -217,6 +224,18 @@ export class MessageList extends CoppiceElement {
     this.#rows.renew(withFates(this.#rows.all, messages));
     this.requestUpdate();
     this.refresh();
+  }
+
+  /** Lets new rows slide in. @param {Api.Message[]} fresh */
+  #enter(fresh) {
+    const now = Date.now();
+    this.#entering = new Set(now - this.#cameAt > SLIDE_MS ? fresh.map(({ id }) => id) : []);
+    if (fresh.length > 0) this.#cameAt = now;
+  }
+
+  /** The rows to read: those that are drawn, and some around them. @returns {import("./window.js").Span} */
+  get #wanted() {
+    return { from: Math.max(0, this.#span.from - AHEAD), to: this.#span.to + AHEAD };
   }
 
   /** @param {Partial<import("../shared/api.js").PageQuery>} more */
@@ -251,20 +270,19 @@ export class MessageList extends CoppiceElement {
     } catch (error) {
       if (signal.aborted) return;
       this.#error = reasonOf(error);
+      this.requestUpdate();
     }
-    this.requestUpdate();
   }
 
-  /** Reads the rows that are drawn. Returns whether their fates are still to come.
+  /** Reads the rows that are drawn, and some around them. Returns whether their fates are still to come.
    * @param {AbortSignal} signal
    * @param {boolean} atOnce */
   async #take(signal, atOnce) {
     const held = this.#isRead && this.#head > 0 && this.#query.sort !== "oldest";
-    const [head, { from, to }] = [this.#head, this.#span];
-    const limit = Math.max(PAGE, to - from);
+    const [head, { from, to }] = [this.#head, this.#wanted];
     const last = held ? head : undefined;
     const page = this.#withKnownFates(
-      await this.#fetch({ offset: from, limit, last, at_once: atOnce || undefined }),
+      await this.#fetch({ offset: from, limit: to - from, last, at_once: atOnce || undefined }),
     );
     if (signal.aborted || !page) return;
     if (this.#followsPlan && !page.pending && page.total === 0)
@@ -275,8 +293,8 @@ export class MessageList extends CoppiceElement {
     // Rows came in meanwhile, or somebody began to read: these are elsewhere now.
     const reads = head > 0 && this.#isRead;
     if (head !== this.#head || (reads && !held && newest > head)) return void this.refresh();
-    this.#put(page, from, held || reads);
     if (!held) this.#letIn(page, head, newest);
+    this.#put(page, from, held || reads);
     return page.pending;
   }
 
@@ -303,10 +321,9 @@ export class MessageList extends CoppiceElement {
   /** The list shows everything up to `newest` now. @param {Api.Page} page @param {number} head the newest
    * message before @param {number} newest */
   #letIn(page, head, newest) {
-    if (head > 0) this.#entering = new Set(page.messages.filter((m) => m.number > head).map((m) => m.id));
+    if (head > 0) this.#enter(page.messages.filter((m) => m.number > head));
     this.#head = newest;
     this.#waiting = 0;
-    this.requestUpdate();
   }
 
   /** The messages that would be in the list if it were let in. @param {Api.Page} page
@@ -346,14 +363,17 @@ export class MessageList extends CoppiceElement {
     return this.#heights.span(top, top + innerHeight, this.#total);
   }
 
-  /** Reads the drawn rows that are missing, one request at a time. */
+  /** Reads the wanted rows that are missing, one request at a time. */
   async #fill() {
     if (this.#filling || !this.#page) return;
     this.#filling = true;
     const { signal } = this.#reader;
     const head = this.#head;
     try {
-      for (let missing = this.#rows.missing(this.#span); missing; missing = this.#rows.missing(this.#span)) {
+      for (;;) {
+        const { from: first, to: end } = this.#wanted;
+        const missing = this.#rows.missing({ from: first, to: Math.min(end, this.#total) });
+        if (!missing) break;
         const { from, to } = missing;
         const page = await this.#fetch({ offset: from, limit: to - from, last: head || undefined });
         if (signal.aborted || head !== this.#head) break;
@@ -506,7 +526,7 @@ export class MessageList extends CoppiceElement {
     if (index < 0 || index >= this.#total) return undefined;
     this.#goTo(index, true);
     if (!this.#rows.at(index)) {
-      const offset = Math.max(0, index - PAGE / 2);
+      const offset = Math.max(0, index - FIRST / 2);
       this.#rows.put(offset, (await this.#fetch({ offset, last: this.#head })).messages);
       this.#goTo(index, true);
     }
@@ -660,11 +680,18 @@ export class MessageList extends CoppiceElement {
           <span role="columnheader" class="num">Tokens</span>
         </div></div>
         <div role="rowgroup" class="rows" .style="height:${this.#heights.top(this.#total)}px"
-          >${this.#lines()}</div>
+          ><div role="presentation" class="drawn" .style="transform:translateY(${this.#origin}px)"
+          >${this.#lines()}</div></div>
       </div>
       ${selection([...this.#selected.values()], this.#certainty)}
       <div class="list-foot">${listFoot(end, this.#query)}</div>
     </section>`;
+  }
+
+  /** The place from which rows are placed, in pixels from the top of the list: the end at which no rows come.
+   * Rows that come move all others by moving this one place. */
+  get #origin() {
+    return this.#query.sort === "oldest" ? 0 : this.#heights.top(this.#total);
   }
 
   /** The drawn rows, each with its detail where it is open, and the one that has the focus wherever it is. */
@@ -681,7 +708,7 @@ export class MessageList extends CoppiceElement {
   /** @param {number} index */
   #line(index) {
     const message = this.#rows.at(index);
-    const place = `transform:translateY(${this.#heights.top(index)}px)`;
+    const place = `top:${this.#heights.top(index) - this.#origin}px`;
     if (!message)
       return html`<div class="item" role="presentation" data-index=${index} .style=${place}
         >${rowToCome()}</div>`;

@@ -1,6 +1,6 @@
 // One message of the list as markup: its row, and the detail below it.
 import { counted, decimal, fixed, moment, number, tokens } from "../shared/format.js";
-import { html } from "../shared/html.js";
+import { html, unlessSame } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
 import { signalColour, signalSwatch } from "../shared/session-parts.js";
 import { fateName, plainReason, title } from "../shared/words.js";
@@ -77,12 +77,19 @@ export function rowTokens({ tokens: now, tokens_after: after }, certainty) {
  * number, certainty: string }} RowView */
 
 /** @param {Api.Message} message @param {RowView} view */
-export function messageRow(message, { open, index, bracket, selected = false, entering, most, certainty }) {
+export function messageRow(message, view) {
+  const { open, index, bracket, selected = false, entering, most, certainty } = view;
   const { id, role, fate } = message;
+  const shown = [message, open, selected, most, certainty];
   return html`<div class="msg ${entering ? "entering" : ""}" role="row" aria-rowindex=${index + 2}
     data-id=${id} data-role=${role} data-fate=${fate} data-bracket=${bracket} data-open=${open}
-    data-selected=${selected}>
-    <div class="m-number num" role="cell"><label class="m-select"
+    data-selected=${selected}>${unlessSame(shown, () => cells(message, view))}</div>`;
+}
+
+/** @param {Api.Message} message @param {RowView} view */
+function cells(message, { open, selected = false, most, certainty }) {
+  const { id, role } = message;
+  return html`<div class="m-number num" role="cell"><label class="m-select"
       ><input type="checkbox" .checked=${selected} aria-label="Select message ${message.number}"></label
       ><span>${number(message.number)}</span></div>
     <div class="m-role" role="cell">
@@ -94,8 +101,7 @@ export function messageRow(message, { open, index, bracket, selected = false, en
     </div>
     <div class="m-score num" role="cell">${scoreNumber(message)}</div>
     <div class="m-tokens num" role="cell"
-      ><span>${rowTokens(message, certainty)}</span>${tokenBar(message, most)}</div>
-  </div>`;
+      ><span>${rowTokens(message, certainty)}</span>${tokenBar(message, most)}</div>`;
 }
 
 /** The tokens of a message as a bar; the darker part stays after the plan.

@@ -60,8 +60,8 @@ export class CoppiceElement extends HTMLElement {
     if (this.#asked) return;
     this.#asked = true;
     queueMicrotask(() => {
+      if (this.#asked && this.isConnected) this.update();
       this.#asked = false;
-      if (this.isConnected) this.update();
     });
   }
 
@@ -73,6 +73,7 @@ export class CoppiceElement extends HTMLElement {
 
   /** Renders the element now. If the focused element is removed, a nearby one gets the focus. */
   update() {
+    this.#asked = false;
     const held = document.activeElement;
     const around = held && held !== this && this.root.contains(held) ? ancestors(held, this) : [];
     render(this.view(), this.root);

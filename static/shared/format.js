@@ -3,9 +3,21 @@
 
 const THIN = "\u202f";
 
+/** Formats by their options. Making one takes as long as formatting a hundred numbers.
+ * @type {Map<string, Intl.NumberFormat>} */
+const formats = new Map();
+
+/** @param {Intl.NumberFormatOptions} options */
+function formatOf(options) {
+  const key = JSON.stringify(options);
+  const format = formats.get(key) ?? new Intl.NumberFormat(undefined, options);
+  formats.set(key, format);
+  return format;
+}
+
 /** @param {number} minimumFractionDigits @param {number} maximumFractionDigits */
 const decimals = (minimumFractionDigits, maximumFractionDigits) =>
-  new Intl.NumberFormat(undefined, { minimumFractionDigits, maximumFractionDigits });
+  formatOf({ minimumFractionDigits, maximumFractionDigits });
 const [whole, tenth, short] = [decimals(0, 0), decimals(1, 1), decimals(0, 1)];
 
 /** A whole number, thousands grouped. @param {number} value */
@@ -104,7 +116,7 @@ export function timeOfDay(iso, now) {
 export function money(value, currency, certainty) {
   const maximumFractionDigits = Math.abs(value) >= 1 ? 2 : Math.abs(value) >= 0.01 ? 3 : 4;
   const format = { style: /** @type {const} */ ("currency"), currency, maximumFractionDigits };
-  return (isRough(value, certainty) ? "~" : "") + new Intl.NumberFormat(undefined, format).format(value);
+  return (isRough(value, certainty) ? "~" : "") + formatOf(format).format(value);
 }
 
 /** A text as a sentence: a capital first, a full stop last. @param {string | null | undefined} text */

@@ -1,5 +1,6 @@
-// Templates: lit-html with three additions. `false` renders nothing, or "false" as an attribute; `keyed`
-// keeps rows and their focus where a list changes; `kept` leaves a field alone while somebody types in it.
+// Templates: lit-html with four additions. `false` renders nothing, or "false" as an attribute; `keyed`
+// keeps rows and their focus where a list changes; `kept` leaves a field alone while somebody types in it; `unlessSame`
+// renders a part only when what it shows has changed.
 // Text is always escaped: markup comes from the templates in this code base.
 import { noChange, nothing, svg as svgTemplate, html as template } from "lit-html";
 import { Directive, directive } from "lit-html/directive.js";
@@ -42,6 +43,26 @@ class Kept extends Directive {
     return noChange;
   }
 }
+
+class UnlessSame extends Directive {
+  /** @type {unknown[] | null} */
+  #shown = null;
+
+  /** @param {unknown[]} _values @param {() => unknown} make */
+  render(_values, make) {
+    return make();
+  }
+
+  /** @param {unknown} _part @param {[unknown[], () => unknown]} values */
+  update(_part, [values, make]) {
+    if (this.#shown?.every((value, i) => value === values[i])) return noChange;
+    this.#shown = values;
+    return make();
+  }
+}
+
+/** What `make` returns, unless the values are those of the last time: `${unlessSame([a, b], () => …)}`. */
+export const unlessSame = directive(/** @type {any} */ (UnlessSame));
 
 /** A field's value, as `.value=${kept(value)}`, which is not replaced while the field has the focus. */
 export const kept = directive(/** @type {any} */ (Kept));

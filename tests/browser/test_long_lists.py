@@ -87,7 +87,7 @@ class TestWindowing:
         session = long_session(server)
         open_session(page, server, session)
         first = server.app.messages.page(session, sort="oldest", limit=1).messages[0]
-        whole = re.compile(r"/messages\?(?!.*last=)(?=.*limit=60)")
+        whole = re.compile(r"/messages\?(?!.*last=)(?=.*offset=0)")
         asked = hold(page, whole, lambda: server.app.operations.pin(session, first.id), others=True)
         expect(row(page, LONG + 201)).to_be_in_viewport()
         for _ in range(130):

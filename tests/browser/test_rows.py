@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from datetime import UTC, datetime, timedelta
+
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.test_session import open_session, row
@@ -9,6 +12,17 @@ from tests.browser.waiting import drawn, hold
 from tests.browser.writing import feed, managed
 from tests.servers import Server
 from webapp.services.planning.requests import PruneRequest
+
+NOON = datetime(2026, 11, 23, 12, tzinfo=UTC)
+SLIDING = re.compile(r"\bentering\b")
+# Counts the changes of place of what is drawn: of rows, and of the box that holds them.
+WATCH_PLACES = """() => {
+  window.placed = 0;
+  new MutationObserver(changes => window.placed += changes.filter(({ target, oldValue }) =>
+    target.matches(".drawn, .item") && target.getAttribute("style") !== oldValue).length,
+  ).observe(document.querySelector("message-list .rows"),
+    { subtree: true, attributes: true, attributeFilter: ["style"], attributeOldValue: true });
+}"""
 
 
 def rows(page: Page) -> Locator:
@@ -74,6 +88,30 @@ class TestNewRows:
         expect(rows(page)).to_have_count(6)
         feed(server, session, 1, tokens=50, start=12)
         expect(row(page, 13)).to_be_visible()
+
+    def test_move_the_others_as_one(self, page: Page, server: Server) -> None:
+        """A row that comes changes the place of the whole list, and of no other row."""
+        session = managed(server, 12, tokens=50)
+        open_session(page, server, session)
+        expect(rows(page)).to_have_count(12)
+        page.evaluate(WATCH_PLACES)
+        feed(server, session, 1, tokens=50, start=12)
+        expect(row(page, 13)).to_be_visible()
+        drawn(page)
+        assert page.evaluate("window.placed") == 1
+
+    def test_slide_in_unless_others_have_just_come(self, page: Page, server: Server) -> None:
+        """Where messages come quickly, one movement does not run into the next."""
+        session = managed(server, 12, tokens=50)
+        page.clock.set_fixed_time(NOON)
+        open_session(page, server, session)
+        feed(server, session, 1, tokens=50, start=12)
+        expect(row(page, 13)).to_have_class(SLIDING)
+        feed(server, session, 1, tokens=50, start=13)
+        expect(row(page, 14)).not_to_have_class(SLIDING)
+        page.clock.set_fixed_time(NOON + timedelta(seconds=1))
+        feed(server, session, 1, tokens=50, start=14)
+        expect(row(page, 15)).to_have_class(SLIDING)
 
 
 class TestAnOpenRow:

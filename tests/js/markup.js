@@ -28,8 +28,8 @@ function text(value) {
   if (value === nothing || value === null || value === undefined) return "";
   if (Array.isArray(value)) return value.map(text).join("");
   if (value._$litDirective$) {
-    const [items, , template = items] = value.values; // of `repeat`
-    return text(items.map(template));
+    const [items, make, template = make] = value.values;
+    return text(make.length === 0 ? make() : items.map(template)); // `unlessSame`, `repeat`
   }
   return value._$litType$ ? filled(value) : escaped(value);
 }

@@ -6,6 +6,7 @@ import {
   ago,
   compact,
   counted,
+  decimal,
   money,
   number,
   percent,
@@ -16,6 +17,25 @@ import {
 } from "../../../static/shared/format.js";
 
 const NOW = Date.parse("2026-11-20T12:00:00Z");
+
+describe("formats", () => {
+  it("are made once", () => {
+    const { NumberFormat } = Intl;
+    let made = 0;
+    Intl.NumberFormat = /** @type {any} */ (
+      class extends NumberFormat {
+        /** @param {[string | undefined, Intl.NumberFormatOptions]} given */
+        constructor(...given) {
+          super(...given);
+          made++;
+        }
+      }
+    );
+    for (const value of [1, 2, 3]) assert.ok(decimal(value, 3) && money(value / 8, "SEK"));
+    Intl.NumberFormat = NumberFormat;
+    assert.equal(made, 2);
+  });
+});
 
 describe("numbers", () => {
   it("group their thousands", () => assert.equal(number(1_234_567), "1,234,567"));
