@@ -140,11 +140,12 @@ export class HistoryPanel extends ReadingElement {
   /** The detail of an operation. @param {number} n */
   #compared(n) {
     const found = this.#open.get(n) ?? null;
+    const certainty = this.#drawn ? certaintyOfParts(this.#drawn.pruned) : "";
     return html`<section id="compared-${n}" class="compared" aria-label="Before and after operation ${n}">
       ${found === null && html`<p class="small muted">Reading…</p>`}
       ${typeof found === "string" && html`<p class="small fault">${found}</p>`}
       ${found && typeof found !== "string" && this.#bars(found)}
-      ${found && typeof found !== "string" && inside(found.items, this.#drawn ? certaintyOfParts(this.#drawn.pruned) : "")}
+      ${found && typeof found !== "string" && inside(found.items, certainty)}
     </section>`;
   }
 
