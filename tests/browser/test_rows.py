@@ -101,7 +101,7 @@ class TestNewRows:
         assert page.evaluate("window.placed") == 1
 
     def test_slide_in_unless_others_have_just_come(self, page: Page, server: Server) -> None:
-        """Where messages come quickly, one movement does not run into the next."""
+        """Messages that come quickly do not start one movement while another runs."""
         session = managed(server, 12, tokens=50)
         page.clock.set_fixed_time(NOON)
         open_session(page, server, session)
