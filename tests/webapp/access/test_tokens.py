@@ -118,7 +118,7 @@ class TestTokens:
             tokens.make("", "owner")
 
     def test_of_senders_begin_no_session(self, tokens: AccessTokens) -> None:
-        """They are for machines; the identity has the name of the user."""
+        """Such tokens are for machines; the identity has the name of the user."""
         _, token = tokens.make("ada", SENDER)
         assert tokens.authenticate(token) == Identity(SENDER, "1", "ada")
         assert tokens.begin_session(token, SERVER) is None

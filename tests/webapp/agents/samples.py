@@ -1,4 +1,4 @@
-"""Reading samples and shared transcripts for the tests of decoders."""
+"""Samples and shared transcripts for the tests of decoders."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ def decoded(path: Path, decoder: LineDecoder) -> list[Record]:
 
 
 def of(kind: type[T], records: Iterable[Record], stream: str | None = "") -> list[T]:
-    """The records of one kind, of one stream (None: of all)."""
+    """Return the records of one kind and stream; None means all streams."""
     return [r for r in records if isinstance(r, kind) and stream in (None, getattr(r, "stream", stream))]
 
 
 def said(records: Iterable[Record], stream: str | None = "") -> list[tuple[str, str]]:
-    """(role, text) of the entries; a reminder's role is "reminder"."""
+    """Return (role, text) of the entries, with the role "reminder" for reminders."""
     return [(e.message.name or e.message.role, e.message.text) for e in of(Entry, records, stream)]
 
 
 def facts(records: Iterable[Record], kind: type[Any], field: str, stream: str = "") -> list[Any]:
-    """The values of a field that records of a kind name, in order."""
+    """Return the values of a field in records of one kind, in order."""
     return [value for r in of(kind, records, stream) if (value := getattr(r, field)) is not None]

@@ -1,4 +1,4 @@
-"""The table of agents: one contract, the same for all."""
+"""The table of agents, which share one contract."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ EVERY = pytest.mark.parametrize("agent", AGENTS.values(), ids=AGENTS)
 
 
 class TestEveryAgent:
-    """The contract, held by each agent of the table."""
+    """Every agent of the table."""
 
     @EVERY
-    def test_is_known_by_its_source(self, agent: Agent) -> None:
-        """The table's key is the name that the store and the API use; people read the label."""
+    def test_has_its_source_as_key(self, agent: Agent) -> None:
+        """The key is the name in the store and the API, and the label is shown to people."""
         assert AGENTS[agent.source] is agent
         assert agent.label
 
     @EVERY
-    def test_talks_to_its_model_in_a_known_wire_format(self, agent: Agent) -> None:
-        """The context of its sessions can be written in that format."""
+    def test_has_a_known_wire_format(self, agent: Agent) -> None:
+        """Contexts of its sessions can be written in that format."""
         assert agent.wire_format in FORMATS
 
     @EVERY
-    def test_is_followed_where_its_variable_says(self, agent: Agent, tmp_path: Path) -> None:  # X12
-        """Every root lies below the folder that the variable names, else below the home folder."""
+    def test_is_followed_in_the_folder_of_its_variable(self, agent: Agent, tmp_path: Path) -> None:  # X12
+        """Every root is below the folder that the variable names, or else below the home folder."""
         env = {"HOME": "/home/ada"}
         usual = agent.roots(env)
         assert Path(agent.folder.replace("~", "/home/ada")) in usual
@@ -43,11 +43,11 @@ class TestEveryAgent:
 
     @EVERY
     def test_finds_nothing_in_an_empty_folder(self, agent: Agent, tmp_path: Path) -> None:
-        """A folder without its files, or no folder at all, has no sessions."""
+        """A folder without its files and a missing folder have no sessions."""
         assert list(agent.discover(tmp_path)) == list(agent.discover(tmp_path / "none")) == []
 
 
-# Sources of what is not about an agent: wire formats, families of models, and the menus that name those formats.
+# Modules in which such a name is no agent: wire formats, families of models, and menus of formats.
 FORMATS_AND_MODELS = (
     "scoring/formats/",
     "scoring/models/",
@@ -57,9 +57,9 @@ FORMATS_AND_MODELS = (
 
 
 def test_no_other_code_names_an_agent() -> None:
-    """Neither its source nor its label stands in a string or comment outside `webapp/agents`."""
+    """No string or comment outside `webapp/agents` has an agent's source or label."""
     names = {name for agent in AGENTS.values() for name in (agent.source, agent.label)}
-    # "gemini" alone is a wire format; "codex" within a model's name is that model.
+    # "gemini" alone is a wire format, and "codex" in the name of a model is that model.
     said = re.compile(r"""(?<![\w./-])(""" + "|".join(map(re.escape, sorted(names))) + r""")(?![\w.-])""")
     found = [
         f"{path.relative_to(ROOT)}:{number}: {line.strip()}"
@@ -75,6 +75,6 @@ def test_no_other_code_names_an_agent() -> None:
 
 
 @pytest.mark.parametrize("sample", [*all_samples(6_000)], ids=lambda sample: sample.name)
-def test_an_odd_value_costs_its_row(sample: Sample) -> None:  # X12
-    """In whatever place of whatever row: nothing is raised, and the other rows are read."""
+def test_an_odd_value_affects_only_its_row(sample: Sample) -> None:  # X12
+    """An odd value anywhere in a row raises no error, and the other rows are read."""
     assert not [fault for fault in faults(sample) if fault is not None]

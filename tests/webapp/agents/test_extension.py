@@ -1,4 +1,4 @@
-"""Extensions that agents load into their own process, run in node as the agents run them."""
+"""Extensions that agents load, run in node like in the agents."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from webapp.errors import Malformed
 NODE = shutil.which("node")
 pytestmark = pytest.mark.skipif(NODE is None, reason="node is not installed")
 
-# Feeds the lists of messages to the extension as its agent does, in one process, and prints what each became.
+# Gives lists of messages to the extension like its agent, in one process, and prints each result.
 PI = """
 import extension from "./extension.mjs";
 let hear;
@@ -55,14 +55,14 @@ console.log(JSON.stringify(out));
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder of the hints."""
+    """The folder for hints."""
     monkeypatch.setenv("COPPICE_HINTS", str(tmp_path / "hints"))
     (tmp_path / "hints").mkdir()
     return tmp_path
 
 
 def run(source: str, runner: str, folder: Path, *lists: list[dict[str, Any]]) -> list[Any]:
-    """Return what the extension makes of lists of messages, one after the other."""
+    """Return the results of the extension for lists of messages, in order."""
     integration = AGENTS[source].integration
     assert integration is not None
     (folder / "extension.mjs").write_text(integration.add(None, "coppice"))
@@ -74,12 +74,12 @@ def run(source: str, runner: str, folder: Path, *lists: list[dict[str, Any]]) ->
 
 
 def asked(at: int) -> dict[str, Any]:
-    """A user's message in pi."""
+    """Return a message of the user in pi."""
     return {"role": "user", "timestamp": at, "content": [{"type": "text", "text": f"ask {at}"}]}
 
 
 def called(at: int, call: str) -> list[dict[str, Any]]:
-    """A thought, a call and its result in pi."""
+    """Return reasoning, a call and its result in pi."""
     blocks = [{"type": "thinking", "thinking": "hm"}, {"type": "toolCall", "id": call, "name": "bash"}]
     output = [{"type": "text", "text": "long"}]
     return [
@@ -92,30 +92,30 @@ FIRST = [asked(1), *called(2, "a"), asked(4)]
 
 
 class TestInPi:
-    """Its `context` event."""
+    """The extension of pi, at its `context` event."""
 
     def test_leaves_the_call_as_it_is_where_there_is_no_script(self, folder: Path) -> None:  # X27
-        """Not even a copy is handed back."""
+        """Without a script the list is not even copied."""
         assert run("pi", PI, folder, FIRST) == [None]
 
     def test_shortens_an_output_and_leaves_out_thoughts_of_turns_that_ended(
         self, folder: Path
     ) -> None:  # X27
-        """Behind a changed history the newest models refuse them."""
+        """The newest models refuse reasoning after a changed history."""
         hints.write("s", hints.EDITS, {"version": "1", "edits": {"toolResult:a": {"output": "short"}}})
         [made] = run("pi", PI, folder, FIRST)
         assert made[2]["content"] == [{"type": "text", "text": "short"}]
         assert [block["type"] for block in made[1]["content"]] == ["toolCall"]
 
     def test_keeps_the_thoughts_of_the_running_tool_loop(self, folder: Path) -> None:  # X27
-        """They followed the edited history already."""
+        """This reasoning already follows the edited history."""
         hints.write("s", hints.EDITS, {"version": "1", "edits": {"toolResult:a": {"output": "short"}}})
         before, after = run("pi", PI, folder, FIRST, [*FIRST, *called(5, "b")])
         assert after[: len(before)] == before
         assert [block["type"] for block in after[4]["content"]] == ["thinking", "toolCall"]
 
     def test_drops_whole_pairs_and_puts_a_summary_in_their_place(self, folder: Path) -> None:  # X27
-        """As the pruned view has them."""
+        """Calls are dropped with their results, as in the pruned view."""
         drops = {key: {"drop": True} for key in ("user:1", "assistant:2", "toolResult:a")}
         hints.write(
             "s", hints.EDITS, {"version": "1", "edits": {**drops, "user:4": {"before": ["In short."]}}}
@@ -123,14 +123,14 @@ class TestInPi:
         [made] = run("pi", PI, folder, FIRST)
         assert [message["content"][0]["text"] for message in made] == ["In short.", "ask 4"]
 
-    def test_does_nothing_that_would_break_a_pair(self, folder: Path) -> None:  # X27
-        """The call goes out as it came."""
+    def test_never_separates_a_call_from_its_result(self, folder: Path) -> None:  # X27
+        """Such edits leave the list unchanged."""
         hints.write("s", hints.EDITS, {"version": "1", "edits": {"assistant:2": {"drop": True}}})
         assert run("pi", PI, folder, FIRST) == [None]
 
 
 def message(role: str, name: str, *parts: dict[str, Any]) -> dict[str, Any]:
-    """A message in OpenCode."""
+    """Return a message in OpenCode."""
     return {"info": {"id": name, "role": role, "sessionID": "s"}, "parts": list(parts)}
 
 
@@ -143,7 +143,7 @@ SESSION = [
 
 
 class TestInOpenCode:
-    """Its hook over the messages of a call."""
+    """The plugin of OpenCode, at its hook for the messages of a call."""
 
     def test_leaves_the_call_as_it_is_where_there_is_no_script(self, folder: Path) -> None:  # X27
         """Message by message."""
@@ -152,13 +152,13 @@ class TestInOpenCode:
     def test_shortens_an_output_and_leaves_out_thoughts_of_turns_that_ended(
         self, folder: Path
     ) -> None:  # X27
-        """All else of the part stays."""
+        """Other fields of the part stay."""
         hints.write("s", hints.EDITS, {"version": "1", "edits": {"m2": {"outputs": {"a": "short"}}}})
         [made] = run("opencode", OPENCODE, folder, SESSION)
         assert made[1]["parts"] == [{**TOOL, "state": {"status": "completed", "output": "short"}}]
 
     def test_drops_messages_and_puts_a_summary_in_their_place(self, folder: Path) -> None:  # X27
-        """A part in front of the next message."""
+        """The summary is a part before the next message."""
         drops = {key: {"drop": True} for key in ("m1", "m2")}
         hints.write("s", hints.EDITS, {"version": "1", "edits": {**drops, "m3": {"before": ["In short."]}}})
         [[made]] = run("opencode", OPENCODE, folder, SESSION)
@@ -166,7 +166,7 @@ class TestInOpenCode:
 
 
 def part(kind: str, **fields: Any) -> dict[str, Any]:
-    """A part of a message in OpenCode 2."""
+    """Return a part of a message in OpenCode 2."""
     return {"type": kind, **fields}
 
 
@@ -184,7 +184,7 @@ TURNS: list[dict[str, Any]] = [
 
 
 class TestInOpenCode2:
-    """Its hook over the context of a call, with the messages that its own process makes of a session."""
+    """The plugin of OpenCode 2, at its hook for the context of a call."""
 
     def test_leaves_the_call_as_it_is_where_there_is_no_script(self, folder: Path) -> None:  # X27
         """Message by message."""
@@ -193,7 +193,7 @@ class TestInOpenCode2:
     def test_shortens_an_output_and_leaves_out_thoughts_of_turns_that_ended(
         self, folder: Path
     ) -> None:  # X27
-        """A call's results are messages of their own, without a name."""
+        """Results are separate messages without a name."""
         hints.write("s", hints.EDITS, {"version": "1", "edits": {"m2": {"outputs": {"a": "short"}}}})
         loop = [{"id": "m4", "role": "assistant", "content": [part("reasoning", text="so")]}]
         made, after = run("opencode", SECOND, folder, TURNS, [*TURNS, *loop])
@@ -204,14 +204,14 @@ class TestInOpenCode2:
     def test_drops_calls_with_their_results_and_puts_a_summary_in_their_place(
         self, folder: Path
     ) -> None:  # X27
-        """The rules that the agent puts in between stay."""
+        """Rules that the agent inserts stay."""
         drops = {key: {"drop": True} for key in ("m1", "m2")}
         hints.write("s", hints.EDITS, {"version": "1", "edits": {**drops, "m3": {"before": ["In short."]}}})
         [made] = run("opencode", SECOND, folder, TURNS)
         assert [one["content"][0]["text"] for one in made] == ["a rule", "In short.", "and?"]
 
     def test_keeps_to_its_script_until_the_next_turn(self, folder: Path) -> None:  # X27
-        """So the cached prefix stays byte for byte, whatever the server writes meanwhile."""
+        """A script written meanwhile would change the cached prefix."""
         hints.write("s", hints.EDITS, {"version": "1", "edits": {"m2": {"outputs": {"a": "short"}}}})
         runner = SECOND.replace(
             "await hear(event);",
@@ -229,8 +229,8 @@ class TestInOpenCode2:
 
 
 @pytest.mark.parametrize("source", ["pi", "opencode"])
-def test_a_file_of_somebody_else_is_left_alone(source: str) -> None:
-    """One of the same name that we did not write."""
+def test_another_file_of_the_same_name_is_not_overwritten(source: str) -> None:
+    """A file that Coppice did not write stays."""
     integration = AGENTS[source].integration
     assert integration is not None
     assert integration.installed_parts("export default 1") == []

@@ -1,4 +1,4 @@
-"""Coppice's hooks in the files of agents that run commands at events."""
+"""Coppice's hooks in the settings of agents."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ class TestSettings:
     """Hook entries added to an agent's settings and removed again."""
 
     def test_get_a_hook_for_each_event(self) -> None:  # X20
-        """Started by the program that installs them."""
+        """Each hook starts the program that installed it."""
         made = json.loads(put(None, "/opt/coppice"))
         assert list(made["hooks"]) == list(EVENTS)
         assert made["hooks"]["PreCompact"][0]["hooks"][0]["command"] == "/opt/coppice hook claude-code"
         assert made["hooks"]["SessionStart"][0]["matcher"] == "compact"
 
-    def test_keep_what_is_there(self) -> None:  # X20
+    def test_keep_existing_entries(self) -> None:  # X20
         """Existing entries keep their order, before and after."""
         made = json.loads(put(json.dumps(OTHERS), "coppice"))
         assert made["model"] == "opus"
@@ -45,20 +45,20 @@ class TestSettings:
         assert made["hooks"]["PreCompact"][0] == OTHERS["hooks"]["PreCompact"][0]  # type: ignore[index]
         assert json.loads(take(json.dumps(made)) or "") == OTHERS
 
-    def test_get_nothing_twice(self) -> None:
-        """Installed again, they are the same."""
+    def test_get_each_hook_once(self) -> None:
+        """A second installation changes nothing."""
         once = put(None, "coppice")
         assert put(once, "coppice") == once
         assert has(once) == list(EVENTS)
 
-    def test_lose_only_our_hook_of_a_group_that_others_share(self) -> None:  # X20
-        """The group stays with the hooks of others."""
+    def test_lose_only_the_hook_of_coppice_in_a_shared_group(self) -> None:  # X20
+        """The group stays with its other hooks."""
         made = json.loads(put(None, "coppice"))
         made["hooks"]["PreCompact"][0]["hooks"].append({"type": "command", "command": "theirs"})
         left = json.loads(take(json.dumps(made)) or "")
         assert left == {"hooks": {"PreCompact": [{"hooks": [{"type": "command", "command": "theirs"}]}]}}
 
-    def test_are_gone_where_nothing_else_was_in_them(self) -> None:
+    def test_are_deleted_if_nothing_else_was_in_them(self) -> None:
         """A file that contained only our hooks is deleted."""
         assert take(put(None, "coppice")) is None
 
@@ -66,24 +66,24 @@ class TestSettings:
         """The indentation is that of the file."""
         assert put('{\n\t"model": "opus"\n}', "coppice").startswith('{\n\t"model"')
 
-    def test_keep_their_ends_of_lines_and_their_byte_order_mark(self) -> None:  # X20
-        """They are those of an editor of Windows."""
+    def test_keep_their_line_ends_and_byte_order_mark(self) -> None:  # X20
+        """Editors of Windows write both."""
         made = put('\ufeff{\r\n  "model": "opus"\r\n}\r\n', "coppice")
         assert made.startswith('\ufeff{\r\n  "model": "opus",\r\n')
         assert made.count("\n") == made.count("\r\n")
         assert take(made) == '\ufeff{\r\n  "model": "opus"\r\n}\r\n'
 
-    def test_keep_half_a_character(self) -> None:
-        """Only its escape can be written to a file."""
+    def test_keep_half_a_surrogate_pair(self) -> None:
+        """Its escape is kept, because only this can be written to a file."""
         assert r"\ud83d" in put(r'{"model": "\ud83d"}', "coppice")
 
     @pytest.mark.parametrize("text", ["{", "[" * 100_000, "[]", '{"hooks": []}', '{"hooks": {"Stop": {}}}'])
-    def test_are_left_alone_where_they_are_not_understood(self, text: str) -> None:
+    def test_are_not_changed_if_they_are_invalid(self, text: str) -> None:
         """The error has the reason."""
         with pytest.raises(Malformed):
             put(text, "coppice")
 
-    def test_of_codex_are_its_own(self) -> None:  # X20
+    def test_of_codex_have_their_own_file(self) -> None:  # X20
         """Codex has its own hooks.json with its own commands."""
         made = json.loads(CODEX.add(None, "/opt/coppice"))
         assert made["hooks"]["PreCompact"][0]["hooks"][0]["command"] == "/opt/coppice hook codex"

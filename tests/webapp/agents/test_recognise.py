@@ -28,8 +28,8 @@ FILES = [
 @pytest.mark.parametrize(
     "path", [f for f in FILES if f.stat().st_size and ".meta" not in f.name], ids=lambda p: p.name[:30]
 )
-def test_every_sample_is_what_its_folder_says(path: Path) -> None:
-    """The first bytes of the content decide."""
+def test_every_sample_is_recognised(path: Path) -> None:
+    """Each sample is of the agent of its folder."""
     folders = [p for p in path.parts if p in FOLDERS]
     assert recognise(path.read_bytes()[:65_536]) == FOLDERS[folders[-1]]
 
@@ -55,7 +55,7 @@ def test_every_sample_is_what_its_folder_says(path: Path) -> None:
     ],
 )
 def test_the_first_rows_decide(head: bytes, source: str | None) -> None:
-    """Lists, bodies, documents too long to be whole, broken first rows, and nothing known."""
+    """The first rows suffice for lists, bodies, long documents, malformed first rows and unknown content."""
     assert recognise(head) == source
 
 

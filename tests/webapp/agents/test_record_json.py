@@ -1,4 +1,4 @@
-"""Records as JSON: what is sent is what arrives; what is none is refused with its field."""
+"""Records as JSON: they arrive unchanged, and invalid ones are refused with the field."""
 
 from __future__ import annotations
 
@@ -36,22 +36,22 @@ RECORDS: list[Record] = [
 
 
 class TestRecords:
-    """There and back."""
+    """Records written as JSON and read again."""
 
     @pytest.mark.parametrize("record", RECORDS, ids=lambda record: type(record).__name__)
-    def test_arrive_as_they_were_sent(self, record: Record) -> None:
-        """With their rows, which take no part in the comparison."""
+    def test_arrive_unchanged(self, record: Record) -> None:
+        """Their raw rows arrive, too, although equality ignores them."""
         [data] = orjson.loads(records_to_json([record]))
         found = record_from_dict(data)
         assert found == record
         assert getattr(found, "raw", None) == getattr(record, "raw", None)
 
-    def test_are_all_there(self) -> None:
-        """A record that could not be sent would be lost on the way to the server only."""
+    def test_include_every_type(self) -> None:
+        """A record that cannot be sent would be lost only with a remote server."""
         assert {type(record) for record in RECORDS} == set(get_args(Record))
 
     def test_keep_rows_that_are_not_utf_8(self) -> None:
-        """An agent may have cut a character."""
+        """An agent may have cut a row within a character."""
         [data] = orjson.loads(records_to_json([Entry(Message("user"), None, raw=b"\xff{")]))
         found = record_from_dict(data)
         assert isinstance(found, Entry)

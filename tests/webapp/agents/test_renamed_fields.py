@@ -1,4 +1,4 @@
-"""Rows of a newer version of an agent, in which a field has another name."""
+"""Rows of a newer version of an agent, with a renamed field."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ GEMINI: list[dict[str, Any]] = [
 
 
 def renamed(value: Any, path: tuple[str, ...]) -> Any:
-    """The value with the last field of the path under another name, wherever it is."""
+    """Return the value with the last field of the path renamed, wherever it occurs."""
     if isinstance(value, list):
         return [renamed(one, path) for one in value]
     if not isinstance(value, Mapping):
@@ -69,7 +69,7 @@ def renamed(value: Any, path: tuple[str, ...]) -> Any:
 
 
 def unread(decoder: LineDecoder, rows: list[dict[str, Any]]) -> list[str]:
-    """The names of what is reported as not read."""
+    """Return the names reported as not read."""
     text = "".join(json.dumps(row) + "\n" for row in rows)
     return [r.type for r in decode(Content(text.encode()), decoder) if isinstance(r, Unknown)]
 
@@ -108,15 +108,15 @@ CASES = [
 
 
 @pytest.mark.parametrize(("decoder", "rows", "path", "said"), CASES)
-def test_a_field_under_another_name_is_reported(
+def test_a_renamed_field_is_reported(
     decoder: type[LineDecoder], rows: list[dict[str, Any]], path: str, said: str
 ) -> None:
-    """Its content cannot be read, and must not be missing without a word."""
+    """Content that cannot be read must not be missing silently."""
     assert unread(decoder(), rows) == []
     assert said in unread(decoder(), renamed(rows, tuple(path.split("."))))
 
 
-def test_an_empty_result_is_no_missing_field() -> None:
+def test_an_empty_result_is_not_reported() -> None:
     """A tool may return nothing."""
     empty = {key: value for key, value in OUTPUT.items() if key != "content"}
     row = {"type": "user", "uuid": "1", "message": {"role": "user", "content": [empty]}}

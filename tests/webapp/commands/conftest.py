@@ -1,4 +1,4 @@
-"""Commands run in this process, over a store of the test's own."""
+"""Fixtures that run commands in this process, over a separate store."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from webapp.commands.cli import main
 
 @pytest.fixture
 def db(tmp_path: Path) -> Path:
-    """The store."""
+    """The path of the store."""
     return tmp_path / "c.db"
 
 
 @pytest.fixture
 def run(db: Path, capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch) -> Run:
-    """Run `coppice` with these arguments."""
+    """A function that runs `coppice` with these arguments."""
     monkeypatch.setenv("COPPICE_DB", str(db))
 
     def run_command(*arguments: object) -> Done:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class Done(NamedTuple):
-    """The code and the output of a command."""
+    """The exit code and output of a command."""
 
     code: int
     out: str

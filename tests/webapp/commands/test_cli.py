@@ -1,4 +1,4 @@
-"""The command line: codes, one-line errors, and that it starts quickly."""
+"""The command line: exit codes, one-line errors, and modules loaded."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from webapp.errors import BusyStore, Conflict, Invalid, NotFound
 
 
 class TestErrors:
-    """An error is one line on stderr that says what, where and what to do."""
+    """Errors, which are one line on stderr with what is wrong, where, and what to do."""
 
     @pytest.mark.parametrize(
         ("arguments", "words"),
@@ -33,7 +33,7 @@ class TestErrors:
         self, arguments: list[str], words: str, capsys: pytest.CaptureFixture[str], tmp_path: Path,
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:  # fmt: skip
-        """No usage page, no trace."""
+        """There is no usage page and no traceback."""
         monkeypatch.setenv("COPPICE_DB", str(tmp_path / "c.db"))
         assert main(arguments) == 2
         captured = capsys.readouterr()
@@ -41,26 +41,24 @@ class TestErrors:
         assert captured.err.count("\n") == 1
         assert captured.out == ""
 
-    def test_of_a_store_that_is_none_name_it(
-        self, capsys: pytest.CaptureFixture[str], tmp_path: Path
-    ) -> None:
+    def test_of_an_invalid_store_name_it(self, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
         """The error names the file and the remedy; the code is 1 because the arguments are right."""
         broken = tmp_path / "c.db"
         broken.write_bytes(b"this is not a database" * 100)
         assert main(["sessions", "--db", str(broken)]) == 1
         assert str(broken) in capsys.readouterr().err
 
-    def test_are_told_from_failures(self) -> None:
-        """2 where the input cannot be used, 1 where the work failed."""
+    def test_have_other_codes_than_failures(self) -> None:
+        """The code is 2 if the input cannot be used, and 1 if the work failed."""
         assert [code_of(error) for error in (Invalid("x"), NotFound("session", "x"))] == [2, 2]
         assert [code_of(error) for error in (BusyStore("x"), Conflict("x"))] == [1, 1]
 
 
 class TestHelp:
-    """Every command explains itself."""
+    """The help of every command."""
 
     @pytest.mark.parametrize("command", [[], *([name] for name in COMMANDS)])
-    def test_is_there(self, command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    def test_is_shown(self, command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
         """Both --help and -h show it."""
         assert main([*command, "--help"]) == 0
         long = capsys.readouterr().out
@@ -75,7 +73,7 @@ class TestHelp:
 
 
 class TestTheModule:
-    """`python -m webapp`."""
+    """The module `python -m webapp`."""
 
     def test_is_the_command(self) -> None:
         """The module has the same exit codes."""

@@ -1,4 +1,4 @@
-"""Finding a session by its id on the command line, and writing numbers."""
+"""Naming a session on the command line, and formatting numbers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from webapp.errors import Invalid, NotFound
 
 
 class TestNamingASession:
-    """An id, or enough of its beginning."""
+    """A session is named by its id or the beginning of it."""
 
     @pytest.fixture(autouse=True)
     def sessions(self, app: App) -> None:
@@ -22,23 +22,23 @@ class TestNamingASession:
         for name in ("abc-1", "abc-2", "xyz"):
             app.sessions.create(id=name, model="gpt-5")
 
-    def test_takes_the_id_or_its_beginning(self, app: App) -> None:
+    def test_accepts_the_id_or_its_beginning(self, app: App) -> None:
         """The beginning must match only one session."""
         assert [find_session(app, name).id for name in ("xyz", "x", "abc-1")] == ["xyz", "xyz", "abc-1"]
 
-    def test_refuses_a_beginning_of_several(self, app: App) -> None:
+    def test_refuses_an_ambiguous_beginning(self, app: App) -> None:
         """The error names some of them."""
         with pytest.raises(Invalid, match=r"2 sessions begin with abc: abc-\d, abc-\d; give more of the id"):
             find_session(app, "abc")
 
-    def test_takes_the_beginning_of_one_with_sub_agents(self, app: App) -> None:
+    def test_prefers_a_session_to_its_sub_agents(self, app: App) -> None:
         """A prefix shared by a session and its sub-agents means the session."""
         app.ingest.ensure("def-1", "claude-code")
         app.ingest.append_records("def-1", [entry(0, user("hi")), entry(1, user("go"), stream="agent-a")])
         assert find_session(app, "def").id == "def-1"
         assert find_session(app, "def-1.ag").id == "def-1.agent-a"
 
-    def test_says_when_there_is_none(self, app: App) -> None:
+    def test_reports_an_unknown_session(self, app: App) -> None:
         """The error repeats the given name."""
         with pytest.raises(NotFound, match="nobody"):
             find_session(app, "nobody")
@@ -47,18 +47,18 @@ class TestNamingASession:
 class TestNumbers:
     """Numbers in the format of the pages."""
 
-    def test_of_things_agree_with_their_word(self) -> None:
-        """One is one."""
+    def test_of_things_agree_with_their_noun(self) -> None:
+        """One has the singular."""
         assert [counted(n, "message") for n in (0, 1, 2_000)] == ["0 messages", "1 message", "2,000 messages"]
 
-    def test_of_tokens_say_when_they_are_estimated(self) -> None:
+    def test_of_tokens_are_marked_if_estimated(self) -> None:
         """Exact numbers have no mark."""
         assert [tokens_text(1234567, c) for c in ("exact", "calibrated", "estimated")] == [
             "1,234,567", "1,234,567", "~1,234,567"
         ]  # fmt: skip
 
     def test_of_percent_have_one_decimal(self) -> None:
-        """Further digits would not be accurate."""
+        """Percentages have no further digits."""
         assert percent_text(28.725) == "28.7 %"
 
     @pytest.mark.parametrize(
@@ -72,12 +72,12 @@ class TestNumbers:
             ("2027-01-01T00:00:00Z", "just now"),
         ],
     )
-    def test_of_time_say_how_long_ago(self, at: str | None, text: str) -> None:
+    def test_of_time_are_relative(self, at: str | None, text: str) -> None:
         """The largest non-zero unit is used; a time in the future is shown as now."""
         assert ago_text(at, datetime(2026, 1, 2, 12, 0, 20, tzinfo=UTC)) == text
 
-    def test_of_the_gauge_that_counts(self, app: App) -> None:
-        """The agent's context of a followed session, the only one of a managed session."""
+    def test_of_the_gauge_are_those_of_the_main_context(self, app: App) -> None:
+        """The main context is the agent's in a followed session, and the only one in a managed session."""
         followed(app, user("hi"))
         session = app.sessions.get("s")
         assert main_gauge(session) is session.agent

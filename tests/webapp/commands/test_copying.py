@@ -1,4 +1,4 @@
-"""`coppice copy`: killed in the middle, and given again."""
+"""`coppice copy`, killed and started again."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SESSIONS = 5
 
 @pytest.fixture(params=["from a file", "from PostgreSQL"])
 def places(request: pytest.FixtureRequest, tmp_path: Path, cluster: Cluster) -> Iterator[list[Database]]:
-    """The store with sessions, and the empty one."""
+    """A store with sessions, and an empty one."""
     with cluster.database() as lent:
         found: list[Database] = [tmp_path / "file.db", lent]
         source, target = found if request.param == "from a file" else found[::-1]
@@ -36,7 +36,7 @@ def places(request: pytest.FixtureRequest, tmp_path: Path, cluster: Cluster) -> 
 
 
 def copying(source: Database, target: Database) -> subprocess.Popen[str]:
-    """Start the command."""
+    """Start `coppice copy`."""
     names = [str(one) if isinstance(one, Path) else one.url for one in (source, target)]
     return subprocess.Popen(
         [sys.executable, "-m", "webapp", "copy", "--from", names[0], "--to", names[1]],
@@ -46,10 +46,10 @@ def copying(source: Database, target: Database) -> subprocess.Popen[str]:
 
 
 class TestKilled:
-    """The process ends between two statements, without a chance to tidy up."""
+    """A copy whose process is killed between two statements."""
 
-    def test_goes_on_where_it_was_and_ends_with_all_of_it(self, places: list[Database]) -> None:
-        """Until then the copy is not served; both sides are verified, and no password is printed."""
+    def test_continues_and_completes(self, places: list[Database]) -> None:
+        """An incomplete copy is not served, the complete one is verified, and no password is printed."""
         source, target = places
         killed = copying(source, target)
         assert killed.stdout is not None

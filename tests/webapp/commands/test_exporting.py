@@ -1,4 +1,4 @@
-"""`coppice export`: a session as a file, and back."""
+"""`coppice export`: a session as a file."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CHAT = [{"role": "user", "content": "hello"}, {"role": "assistant", "content": "
 
 @pytest.fixture
 def fed(run: Run, tmp_path: Path) -> tuple[Any, str]:
-    """A store with one session, and its id."""
+    """The id of the only session of a store."""
     file = tmp_path / "chat.json"
     file.write_text(json.dumps(CHAT))
     run("import", file, "--model", "gpt-5")
@@ -35,8 +35,10 @@ class TestExporting:
         run, session = fed
         assert "hello" in run("export", session, "--format", name).out
 
-    def test_comes_back_as_it_was(self, fed: tuple[Any, str], tmp_path: Path, monkeypatch: Any) -> None:  # S1
-        """Our own export imports to the same log."""
+    def test_can_be_imported_again(
+        self, fed: tuple[Any, str], tmp_path: Path, monkeypatch: Any
+    ) -> None:  # S1
+        """An export in Coppice's format imports to the same log."""
         run, session = fed
         file = tmp_path / "out.jsonl"
         assert run("export", session, "-o", file).code == 0
@@ -44,8 +46,8 @@ class TestExporting:
         assert run("import", file).code == 0
         assert run("export", session).out.splitlines()[1:] == file.read_text().splitlines()[1:]
 
-    def test_says_what_it_wrote(self, fed: tuple[Any, str], tmp_path: Path) -> None:  # X22
-        """The file and its size, apart from the content."""
+    def test_reports_the_written_file(self, fed: tuple[Any, str], tmp_path: Path) -> None:  # X22
+        """The file and its size are on stderr, and the content is not."""
         run, session = fed
         done = run("export", session, "-o", tmp_path / "out.jsonl")
         assert done.out == ""
@@ -54,15 +56,15 @@ class TestExporting:
             == f"wrote {tmp_path / 'out.jsonl'} ({(tmp_path / 'out.jsonl').stat().st_size:,} bytes)\n"
         )
 
-    def test_makes_no_file_when_it_cannot(self, fed: tuple[Any, str], tmp_path: Path) -> None:
-        """A message list is no session of Codex."""
+    def test_creates_no_file_on_an_error(self, fed: tuple[Any, str], tmp_path: Path) -> None:
+        """The transcript of Codex needs a session of Codex."""
         run, session = fed
         done = run("export", session, "--format", "codex", "-o", tmp_path / "x")
         assert done.code in (1, 2)
         assert not (tmp_path / "x").exists()
 
-    def test_is_its_owners_alone(self, fed: tuple[Any, str], tmp_path: Path) -> None:  # X2
-        """A session is private, whatever the umask; a file that others may read already stays theirs to read."""
+    def test_is_readable_by_its_owner_only(self, fed: tuple[Any, str], tmp_path: Path) -> None:  # X2
+        """The umask does not matter; the mode of an existing file is kept."""
         run, session = fed
         (tmp_path / "shared.jsonl").touch(0o640)
         (tmp_path / "shared.jsonl").chmod(0o640)
@@ -70,8 +72,8 @@ class TestExporting:
             assert run("export", session, "-o", tmp_path / name).code == 0
             assert (tmp_path / name).stat().st_mode & 0o777 == mode
 
-    def test_writes_through_no_link(self, fed: tuple[Any, str], tmp_path: Path) -> None:  # X2
-        """Somebody may have put it where the export was expected."""
+    def test_never_follows_a_link(self, fed: tuple[Any, str], tmp_path: Path) -> None:  # X2
+        """Another user may have put the link in place of the export."""
         run, session = fed
         (tmp_path / "mine").write_text("mine")
         (tmp_path / "out.jsonl").symlink_to(tmp_path / "mine")
@@ -79,16 +81,16 @@ class TestExporting:
         assert (done.code, (tmp_path / "mine").read_text()) == (1, "mine")
         assert "is a link" in done.err
 
-    def test_writes_to_what_is_no_file(self, fed: tuple[Any, str]) -> None:
-        """A device stays one."""
+    def test_can_write_to_a_device(self, fed: tuple[Any, str]) -> None:
+        """A device is not replaced by a file."""
         run, session = fed
         assert run("export", session, "-o", os.devnull).code == 0
         assert Path(os.devnull).is_char_device()
 
-    def test_that_breaks_off_leaves_the_file_as_it_was(
+    def test_that_fails_leaves_the_file_unchanged(
         self, fed: tuple[Any, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """No half export takes the place of a whole one."""
+        """An incomplete export does not replace an earlier one."""
         run, session = fed
         (tmp_path / "out.jsonl").write_text("whole")
 

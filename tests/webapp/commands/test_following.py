@@ -1,4 +1,4 @@
-"""`coppice follow --to`: a separate process that pushes transcripts, killed in the middle like its server."""
+"""`coppice follow --to`: a process that pushes transcripts, killed like its server."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from webapp.errors import Invalid
 
 @contextmanager
 def follower(home: Path, url: str, **environment: str) -> Iterator[subprocess.Popen[str]]:
-    """Run the command over the transcripts of a home."""
+    """Run the command over the transcripts of a home directory."""
     command = [sys.executable, "-m", "webapp", "follow", "--to", url, "--backlog", str(home / "follow")]
     env = {**os.environ, "HOME": str(home), "COPPICE_CONFIG": os.devnull, **environment}
     for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_DATA_HOME"):
@@ -42,31 +42,31 @@ def follower(home: Path, url: str, **environment: str) -> Iterator[subprocess.Po
 
 @pytest.fixture
 def transcript(tmp_path: Path) -> Path:
-    """Return the path of a transcript in a new home."""
+    """Return the path of a transcript in a new home directory."""
     made = tmp_path / ".claude" / "projects" / "-src" / f"{NAME}.jsonl"
     made.parent.mkdir(parents=True)
     return made
 
 
 def append(file: Path, *numbers: int) -> None:
-    """Write rows as an agent does."""
+    """Append rows like an agent."""
     with file.open("ab") as out:
         out.write(b"".join(row(n) for n in numbers))
 
 
 def texts(url: str) -> list[str]:
-    """Return the texts of the session on a server; none if it has none."""
+    """Return the texts of the session on a server, or an empty list."""
     answer = httpx.get(f"{url}/api/sessions/{NAME}/messages", params={"sort": "oldest", "limit": 200})
     return [one["text"] for one in answer.json().get("messages", [])]
 
 
 class TestFollow:
-    """The command, from outside."""
+    """The command as a process."""
 
-    def test_loses_and_doubles_nothing_when_either_side_is_killed(
+    def test_loses_and_repeats_nothing_when_either_side_is_killed(
         self, tmp_path: Path, transcript: Path
     ) -> None:
-        """The backlog bridges the server's absence, the transcript the follower's."""
+        """The backlog has the messages while the server is down, and the transcript while the follower is."""
         port = str(free_port())
         append(transcript, 0)
         with follower(tmp_path, f"http://127.0.0.1:{port}") as first:
@@ -85,7 +85,7 @@ class TestFollow:
             assert texts(url) == [f"hello {n}" for n in range(4)]
 
     def test_ends_at_once_with_a_wrong_token(self, tmp_path: Path, run: Run) -> None:
-        """One line says how to get a right one."""
+        """One line says how to get a valid token."""
         assert run("token", "--db", option_in(tmp_path)).code == 0
         with (
             started(tmp_path, "--port", "0") as (_, url),
@@ -95,7 +95,7 @@ class TestFollow:
         assert "coppice token --role sender" in (tmp_path / "err").read_text()
 
     def test_imports_neither_server_nor_store(self) -> None:
-        """It is for machines that only have agents."""
+        """The command is for machines that only have agents."""
         code = (
             "import sys, webapp.commands.following\n"
             "heavy = ('flask', 'gunicorn', 'sqlite_utils', 'tiktoken', 'webapp.store', 'webapp.services')\n"
@@ -111,13 +111,13 @@ class TestAddress:
     """The value of `--to`."""
 
     @pytest.mark.parametrize("address", ["coppice.example", "ftp://x", "https://", "https://x?y", ""])
-    def test_is_refused_where_it_is_none(self, address: str) -> None:
-        """The message has an example."""
+    def test_is_refused_if_invalid(self, address: str) -> None:
+        """The error has an example."""
         with pytest.raises(Invalid, match=r"https://coppice\.example"):
             checked(address)
 
-    def test_in_clear_text_is_warned_of(self, capsys: pytest.CaptureFixture[str]) -> None:
-        """Only this machine is reached without TLS and without a warning."""
+    def test_without_tls_causes_a_warning(self, capsys: pytest.CaptureFixture[str]) -> None:
+        """An address of this machine needs no TLS and causes no warning."""
         assert checked("http://127.0.0.1:5000/") == "http://127.0.0.1:5000"
         assert capsys.readouterr().err == ""
         assert checked("http://box.example/coppice") == "http://box.example/coppice"

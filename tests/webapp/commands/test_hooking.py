@@ -1,4 +1,4 @@
-"""`coppice hooks`: what an agent's own configuration has of ours."""
+"""`coppice hooks`: Coppice's hooks in the configuration of agents."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from tests.webapp.commands.running import Run
 class TestStatus:
     """The hooks of all agents."""
 
-    def test_shows_the_others_where_a_file_cannot_be_read(
+    def test_shows_the_others_if_a_file_is_unreadable(
         self, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:  # X20
-        """The reason is in the place of its state, and the exit code says that something is unknown."""
+        """The reason replaces the state, and the exit code shows that one is unknown."""
         for name in ("HOME", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "COPPICE_HINTS"):
             monkeypatch.setenv(name, str(tmp_path))
         (tmp_path / "settings.json").write_text("{ // mine\n}")

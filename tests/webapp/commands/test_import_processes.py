@@ -29,14 +29,14 @@ from webapp.store import Store
 
 
 def chat(file: Path, *texts: str) -> Path:
-    """A file with a message list."""
+    """Write a file with a message list."""
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(json.dumps([{"role": "user", "content": text} for text in texts]))
     return file
 
 
 def contents(db: Path) -> list[tuple[object, ...]]:
-    """Return the content of the logs, by session."""
+    """Return the content of each session's log."""
     with sqlite3.connect(db) as connection:
         sql = (
             "SELECT s.id, s.title, e.id, m.tokens, m.turn FROM sessions s JOIN entries e ON e.key >> 32 = s.key "
@@ -46,19 +46,19 @@ def contents(db: Path) -> list[tuple[object, ...]]:
 
 
 def ending(group: list[Path], how: ImportOptions) -> list[Outcome]:
-    """Import files, but end the process at one of them."""
+    """Import files, ending the process at one of them."""
     if group[0].name == "b.json":
         os._exit(1)
     return import_processes._import_all(group, how)
 
 
 class TestTwoProcesses:
-    """The same store and the same report as by one."""
+    """An import by two processes."""
 
-    def test_give_what_one_gives_in_the_order_of_the_files(
+    def test_give_the_same_as_one_process(
         self, run: Run, tmp_path: Path, db: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """Unreadable files are included, and no file is lost."""
+        """Store and report are equal, in the order of the files, with unreadable ones."""
         folder = tmp_path / "in"
         for name in "abcdef":
             chat(folder / f"{name}.json", f"hello {name}", "and more")
@@ -70,7 +70,7 @@ class TestTwoProcesses:
         assert contents(db) == contents(tmp_path / "alone.db") != []
         assert run("verify").code == 0
 
-    def test_cost_a_file_whose_process_ends_and_no_other(
+    def test_lose_only_the_file_whose_process_ends(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """Only that file is reported as failed."""
@@ -81,7 +81,7 @@ class TestTwoProcesses:
         assert [len(done[file].sessions) for file in files] == [1, 0, 1]
 
     def test_end_when_the_import_is_killed(self, tmp_path: Path) -> None:  # X1
-        """Waiting for the next file, they would hold the database open for good."""
+        """Processes waiting for another file would keep the database open."""
         code = (
             "import os, time; from webapp.commands.import_processes import _pool\n"
             "print(_pool(1).submit(os.getpid).result(), flush=True); time.sleep(600)"
@@ -94,10 +94,10 @@ class TestTwoProcesses:
         ended, _, _ = select.select([parent.stdout], [], [], PATIENCE)
         with suppress(ProcessLookupError):
             os.kill(worker, signal.SIGKILL)
-        assert ended  # the worker held the other end of the pipe
+        assert ended  # the worker had the other end of the pipe
 
-    def test_take_copies_of_a_session_one_after_the_other(self, tmp_path: Path) -> None:
-        """Files of one name, the longer version last, add nothing twice."""
+    def test_import_copies_of_a_session_in_order(self, tmp_path: Path) -> None:
+        """Files of the same name, the longer version last, add nothing twice."""
         files = [chat(tmp_path / "1" / "a.json", "hello"), chat(tmp_path / "2" / "a.json", "hello", "more")]
         done = imported_together(
             [*files, chat(tmp_path / "b.json", "hi")], ImportOptions(tmp_path / "s.db", "auto", None)

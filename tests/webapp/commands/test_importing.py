@@ -1,4 +1,4 @@
-"""`coppice import`: files and folders, told one by one."""
+"""`coppice import`: files and folders, each reported."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CHAT = [{"role": "user", "content": "hello"}, {"role": "assistant", "content": "
 
 @pytest.fixture
 def chat(tmp_path: Path) -> Path:
-    """A file with a message list."""
+    """Write a file with a message list."""
     file = tmp_path / "in" / "chat.json"
     file.parent.mkdir()
     file.write_text(json.dumps(CHAT))
@@ -28,22 +28,22 @@ def chat(tmp_path: Path) -> Path:
 
 
 class TestImporting:
-    """Reading files, and the report."""
+    """Importing files, and the report."""
 
     def test_adds_a_file_once(self, run: Run, chat: Path) -> None:
-        """The second time everything is known."""
+        """A second import adds nothing."""
         assert "2 messages added" in run("import", chat).out
         again = run("import", chat)
         assert (again.code, "0 messages added, 2 known" in again.out) == (0, True)
 
-    def test_adds_the_rest_of_a_longer_version(self, run: Run, chat: Path) -> None:
+    def test_adds_new_messages_of_a_longer_version(self, run: Run, chat: Path) -> None:
         """Messages that are stored already are not added again."""
         run("import", chat)
         chat.write_text(json.dumps([*CHAT, {"role": "user", "content": "more"}]))
         assert "1 message added" in run("import", chat).out
 
-    def test_takes_a_folder_and_tells_each_file_that_fails(self, run: Run, chat: Path) -> None:
-        """The others are in."""
+    def test_reports_each_file_of_a_folder_that_fails(self, run: Run, chat: Path) -> None:
+        """The other files are imported."""
         (chat.parent / "package.json").write_text('{"name": "x"}')
         (chat.parent / "half.json").write_text('[{"role": "us')
         (chat.parent / "empty.jsonl").touch()
@@ -56,8 +56,8 @@ class TestImporting:
         assert "meta" not in done.err
         assert "2 of 4 files could not be imported" in done.err
 
-    def test_reads_what_a_sub_agents_companion_says(self, run: Run, chat: Path, db: Path) -> None:
-        """The companion file is beside the transcript."""
+    def test_reads_the_meta_file_of_a_sub_agent(self, run: Run, chat: Path, db: Path) -> None:
+        """The meta file is beside the transcript."""
         said = {"role": "user", "content": "hi"}
         row = {"type": "user", "uuid": "u1", "parentUuid": None, "sessionId": "s", "message": said}
         (chat.parent / "agent-1.jsonl").write_text(json.dumps(row) + "\n")
@@ -67,30 +67,30 @@ class TestImporting:
         assert store.sessions.get("s.agent-1").agent_type == "Explore"
         store.close()
 
-    def test_takes_a_folder_with_files_in_which_nothing_was_said(self, run: Run, chat: Path) -> None:
-        """Empty ones are reported, and are no failure."""
+    def test_accepts_empty_files_in_a_folder(self, run: Run, chat: Path) -> None:
+        """Files without messages are reported, but are no failure."""
         (chat.parent / "empty.jsonl").touch()
         done = run("import", chat.parent)
         assert (done.code, "empty.jsonl" in done.err) == (0, True)
 
-    def test_takes_real_transcripts(self, run: Run, transcripts: Path) -> None:  # S1
-        """Claude Code's and Codex's, and the store is sound afterwards."""
+    def test_imports_real_transcripts(self, run: Run, transcripts: Path) -> None:  # S1
+        """The store has no fault after importing transcripts of Claude Code and Codex."""
         done = run("import", transcripts / "claude-code", transcripts / "codex")
         assert done.code == 0
         assert run("verify").code == 0
         assert len(json.loads(run("sessions", "--json").out)) > 5
 
-    def test_names_the_model_where_the_file_does_not(self, run: Run, chat: Path) -> None:
-        """The model decides the window."""
+    def test_can_name_the_model(self, run: Run, chat: Path) -> None:
+        """An option names the model of a file without one."""
         run("import", chat, "--model", "gpt-5")
         assert json.loads(run("sessions", "--json").out)[0]["model"] == "gpt-5"
 
 
 class TestCodes:
-    """0 done, 1 some could not be read, 2 none could."""
+    """Exit codes: 0 for success, 1 if some files failed, 2 if all did."""
 
-    def test_tell_some_from_none(self, run: Run, chat: Path, tmp_path: Path) -> None:
-        """A file that was named has to be readable."""
+    def test_distinguish_some_from_none(self, run: Run, chat: Path, tmp_path: Path) -> None:
+        """A named file has to be readable."""
         broken = tmp_path / "broken.jsonl"
         broken.write_bytes(b"\x00\x01\x02" * 100)
         assert run("import", chat, broken).code == 1
@@ -98,8 +98,8 @@ class TestCodes:
         assert done.code == 2
         assert str(broken) in done.err
 
-    def test_of_an_empty_folder_are_of_use(self, run: Run, tmp_path: Path) -> None:
-        """There is nothing to do."""
+    def test_of_an_empty_folder_are_2(self, run: Run, tmp_path: Path) -> None:
+        """There is nothing to import."""
         empty = tmp_path / "empty"
         empty.mkdir()
         assert run("import", empty).code == 2
@@ -122,7 +122,7 @@ class TestCodes:
         assert seen[-1] == total
         assert len({done for done in seen if done > chat.stat().st_size}) > 1
 
-    def test_of_an_unknown_format_are_of_use(self, run: Run, chat: Path) -> None:
+    def test_of_an_unknown_format_are_2(self, run: Run, chat: Path) -> None:
         """The error lists the known formats."""
         done = run("import", chat, "--format", "morse")
         assert done.code == 2
@@ -130,10 +130,10 @@ class TestCodes:
 
 
 class TestOpenCode:
-    """OpenCode's sessions, stored in many small files or in one database."""
+    """Sessions of OpenCode, stored in many small files or in one database."""
 
     @pytest.mark.parametrize("layout", ["tree", "database"])
-    def test_comes_in_session_by_session(self, run: Run, tmp_path: Path, layout: str) -> None:  # X12
+    def test_is_imported_session_by_session(self, run: Run, tmp_path: Path, layout: str) -> None:  # X12
         """Each session of a folder is reported once; a second import adds nothing."""
         root = tmp_path / "in" / "opencode"
         shutil.copytree(TREE, root)
@@ -145,7 +145,7 @@ class TestOpenCode:
         assert done.out.count("messages added") > 1
         assert run("import", root.parent).out.count(" 0 messages added") == done.out.count("messages added")
 
-    def test_comes_from_a_database_by_its_name(self, run: Run, tmp_path: Path) -> None:
+    def test_is_imported_from_a_database_file(self, run: Run, tmp_path: Path) -> None:
         """Any file name works; a database without sessions is reported."""
         root = tmp_path / "opencode"
         shutil.copytree(TREE, root)
@@ -159,10 +159,10 @@ class TestOpenCode:
 
 
 class TestLinks:
-    """Files that lie below a folder by a link only."""
+    """Links in an imported folder."""
 
-    def test_are_left_out_where_they_lead_out_and_that_is_said(self, run: Run, tmp_path: Path) -> None:
-        """A folder from somebody else takes no other file along."""
+    def test_to_elsewhere_are_skipped_and_reported(self, run: Run, tmp_path: Path) -> None:
+        """A folder of another user must not include other files."""
         inside, secret = tmp_path / "in", tmp_path / "secret.jsonl"
         inside.mkdir()
         secret.write_text('{"role": "user", "content": "secret"}')

@@ -17,7 +17,7 @@ from webapp.store.sqlite import backup
 
 
 def no_links(*_: object, **__: object) -> None:
-    """Refuse as a disk without hard links does."""
+    """Raise the error of a disk without hard links."""
     raise OSError(errno.EPERM, "Operation not permitted")
 
 
@@ -29,10 +29,10 @@ def said(run: Run, tmp_path: Path, text: str) -> None:
 
 
 class TestBackup:
-    """A copy while the store is used."""
+    """A backup of a store in use."""
 
-    def test_is_made_while_somebody_writes(self, run: Run, tmp_path: Path, db: Path) -> None:  # S1
-        """The copy has the committed data, is private to its owner and is sound by itself."""
+    def test_is_made_during_writes(self, run: Run, tmp_path: Path, db: Path) -> None:  # S1
+        """The copy has the committed data, is readable by its owner only, and has no fault."""
         said(run, tmp_path, "one")
         with closing(Store(db)) as store, store.write():
             store.small.put_setting("unfinished", 1)
@@ -43,18 +43,18 @@ class TestBackup:
             assert len(copy.sessions.all()) == 1
             assert list(copy.verify()) == []
 
-    def test_writes_over_no_file(self, run: Run, tmp_path: Path) -> None:
-        """Any existing file is kept."""
+    def test_never_overwrites_a_file(self, run: Run, tmp_path: Path) -> None:
+        """An existing file stays."""
         said(run, tmp_path, "one")
         (tmp_path / "copy.db").write_text("mine")
         assert run("backup", tmp_path / "copy.db").code == 1
         assert (tmp_path / "copy.db").read_text() == "mine"
 
     @pytest.mark.parametrize("links", [True, False])
-    def test_leaves_a_file_that_appears_meanwhile(  # S1
+    def test_does_not_replace_a_file_that_appears_meanwhile(  # S1
         self, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, links: bool
     ) -> None:
-        """While the copy is made somebody takes its name; also where the disk has no hard links."""
+        """Another process may create the file while the copy is made, even without hard links."""
         said(run, tmp_path, "one")
         copy = tmp_path / "copy.db"
 
@@ -68,10 +68,10 @@ class TestBackup:
         assert copy.read_text() == "mine"
         assert [file.name for file in tmp_path.glob("copy.db*")] == ["copy.db"]
 
-    def test_is_made_where_the_disk_has_no_hard_links(
+    def test_is_made_on_a_disk_without_hard_links(
         self, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """As on a memory stick."""
+        """A memory stick may have none."""
         said(run, tmp_path, "one")
         monkeypatch.setattr(os, "link", no_links)
         assert run("backup", tmp_path / "copy.db").code == 0
@@ -79,15 +79,15 @@ class TestBackup:
             assert len(copy.sessions.all()) == 1
 
     def test_follows_no_link(self, run: Run, tmp_path: Path) -> None:
-        """A link to a file that does not exist is a file of that name."""
+        """A broken link counts as an existing file."""
         said(run, tmp_path, "one")
         (tmp_path / "copy.db").symlink_to(tmp_path / "elsewhere.db")
         assert run("backup", tmp_path / "copy.db").code == 1
         assert (tmp_path / "copy.db").is_symlink()
         assert not (tmp_path / "elsewhere.db").exists()
 
-    def test_of_a_damaged_store_is_none(self, run: Run, tmp_path: Path, db: Path) -> None:
-        """An unusable copy leaves no file."""
+    def test_of_a_damaged_store_leaves_no_file(self, run: Run, tmp_path: Path, db: Path) -> None:
+        """A copy that is not valid is deleted."""
         said(run, tmp_path, "one")
         with db.open("r+b") as file:
             file.seek(8192)
@@ -97,9 +97,9 @@ class TestBackup:
 
 
 class TestRestore:
-    """A copy put back."""
+    """Restoring a backup."""
 
-    def test_brings_back_what_was_there(self, run: Run, tmp_path: Path, db: Path) -> None:  # S1
+    def test_restores_the_sessions(self, run: Run, tmp_path: Path, db: Path) -> None:  # S1
         """The replaced store is kept as a copy."""
         said(run, tmp_path, "one")
         run("backup", tmp_path / "copy.db")
@@ -111,7 +111,7 @@ class TestRestore:
         with closing(Store(kept)) as store:
             assert len(store.sessions.all()) == 2
 
-    def test_waits_for_nobody_who_has_the_store_open(self, run: Run, tmp_path: Path, db: Path) -> None:
+    def test_refuses_a_store_in_use(self, run: Run, tmp_path: Path, db: Path) -> None:
         """A running server would continue with its cached state, so the restore is refused."""
         said(run, tmp_path, "one")
         run("backup", tmp_path / "copy.db")
@@ -121,17 +121,17 @@ class TestRestore:
         assert done.code == 1
         assert "in use" in done.err
 
-    def test_refuses_what_is_no_store(self, run: Run, tmp_path: Path) -> None:
+    def test_refuses_a_file_that_is_no_store(self, run: Run, tmp_path: Path) -> None:
         """The store is not replaced."""
         said(run, tmp_path, "one")
         (tmp_path / "copy.db").write_bytes(b"no database" * 900)
         assert run("restore", tmp_path / "copy.db").code == 1
         assert run("verify").code == 0
 
-    def test_keeps_what_is_written_until_the_last_moment(  # S1
+    def test_keeps_writes_until_the_replacement(  # S1
         self, run: Run, tmp_path: Path, db: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """A process that writes meanwhile is shut out, or its words are in the copy of what was there."""
+        """A write meanwhile is refused, or is in the copy of the replaced store."""
         said(run, tmp_path, "one")
         run("backup", tmp_path / "copy.db")
         written: list[str] = []
@@ -153,7 +153,7 @@ class TestRestore:
 
     @pytest.mark.parametrize("begin", [0, 8192])
     def test_replaces_a_damaged_store(self, run: Run, tmp_path: Path, db: Path, begin: int) -> None:  # S1
-        """Its files are kept under another name as they are; pages inside are damaged, or the whole file."""
+        """The damaged files are kept unchanged under another name."""
         said(run, tmp_path, "one")
         run("backup", tmp_path / "copy.db")
         with db.open("r+b") as file:
@@ -164,12 +164,12 @@ class TestRestore:
         assert (done.code, done.err) == (0, "")
         with closing(Store(db)) as store:
             assert len(store.sessions.all()) == 1
-        kept = min(db.parent.glob(f"{db.name}.replaced-*"))  # and its log beside it
+        kept = min(db.parent.glob(f"{db.name}.replaced-*"))  # and its write-ahead log
         assert kept.read_bytes() == damaged
         assert str(kept) in done.out
 
-    def test_makes_a_store_where_none_is(self, run: Run, tmp_path: Path, db: Path) -> None:
-        """As on a new machine; nothing is kept."""
+    def test_creates_a_missing_store(self, run: Run, tmp_path: Path, db: Path) -> None:
+        """On a new machine there is no store to keep."""
         said(run, tmp_path, "one")
         run("backup", tmp_path / "copy.db")
         for file in db.parent.glob(f"{db.name}*"):

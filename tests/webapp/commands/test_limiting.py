@@ -1,4 +1,4 @@
-"""`coppice retention`: shown, set, applied."""
+"""`coppice retention`: limits shown, set and applied."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from webapp.wiring import build
 
 @pytest.fixture
 def old(db: Path) -> None:
-    """Make a store with a session of January 2026."""
+    """Create a store with a session of January 2026."""
     app = build(Config(db=db, tokenizer=False, follow=False, env={}))
     followed(app, user("hello"), session_id="old")
     app.close()
@@ -26,26 +26,26 @@ class TestRetention:
     """The command, on a store with an old session."""
 
     def test_shows_that_there_are_no_limits(self, run: Run) -> None:
-        """The default."""
+        """The default has no limits."""
         assert "no session is ever deleted" in run("retention").out
 
     def test_shows_what_limits_would_delete_and_sets_nothing(self, run: Run) -> None:
-        """`--dry-run`."""
+        """`--dry-run` shows the sessions and stores no limit."""
         shown = run("retention", "set", "--days", "1", "--dry-run")
         assert "1 session, 0.1 MiB, last used before 2026-02-01, would be deleted." in shown.out
         assert "(old)" in shown.out
         assert json.loads(run("retention", "--json").out)["limits"]["days"] is None
 
-    def test_deletes_after_it_was_confirmed(self, run: Run) -> None:
-        """The session is gone; the limits stay."""
+    def test_deletes_after_a_confirmation(self, run: Run) -> None:
+        """The session is deleted, and the limits stay."""
         assert "will be deleted tonight" in run("retention", "set", "--days", "1").out
-        assert run("retention", "apply").code != 0  # nobody answers the question
+        assert run("retention", "apply").code != 0  # the question gets no answer
         assert "1 session, 0.1 MiB deleted." in run("retention", "apply", "--yes").out
         assert "No session is beyond the limits." in run("retention").out
         assert "no session is ever deleted" in run("retention", "off").out
 
-    def test_keeps_a_session(self, run: Run) -> None:
-        """And lets it go again."""
+    def test_exempts_a_session(self, run: Run) -> None:
+        """A session can be kept, and released again."""
         run("retention", "set", "--days", "1")
         run("retention", "keep", "old")
         assert json.loads(run("retention", "--json").out)["sessions"] == 0

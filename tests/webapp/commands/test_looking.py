@@ -23,22 +23,22 @@ def fed(run: Run, tmp_path: Path) -> Any:
 
 
 class TestSessions:
-    """The table."""
+    """The table of sessions."""
 
-    def test_has_a_row_each(self, fed: Any) -> None:
-        """A row has id, source, model, tokens, window and utilization, none of them cut."""
+    def test_has_a_row_per_session(self, fed: Any) -> None:
+        """A row has id, source, model, tokens, window and utilization in full."""
         done = fed("sessions")
         [one] = json.loads(fed("sessions", "--json").out)
         [row] = [line for line in done.out.splitlines() if one["id"] in line]
         for cell in ("gpt-5", f"{one['pruned']['tokens']:,}", f"{one['window']:,}", "import"):
             assert cell in row
 
-    def test_teaches_the_next_step_when_there_are_none(self, run: Run) -> None:
+    def test_names_the_next_step_without_sessions(self, run: Run) -> None:
         """The text names the commands."""
         assert "coppice import" in run("sessions").out
 
-    def test_is_of_a_store_that_is_there(self, run: Run, tmp_path: Path) -> None:
-        """A file that somebody names is not made by looking at it."""
+    def test_needs_an_existing_store(self, run: Run, tmp_path: Path) -> None:
+        """Reading a named store does not create it."""
         for arguments in (("sessions",), ("context", "x"), ("export", "x"), ("suggest-weights",)):
             done = run(*arguments, "--db", tmp_path / "no" / "where.db")
             assert (done.code, "there is no database at" in done.err) == (2, True)
@@ -48,8 +48,8 @@ class TestSessions:
 class TestContext:
     """The status view."""
 
-    def test_says_what_fills_it(self, fed: Any) -> None:  # S7
-        """Regions, the bar, and the one line with all of it."""
+    def test_shows_the_regions(self, fed: Any) -> None:  # S7
+        """The view has the regions, a bar and the status line."""
         [one] = json.loads(fed("sessions", "--json").out)
         done = fed("context", one["id"][:8])
         assert done.code == 0
@@ -68,20 +68,20 @@ class TestContext:
         assert "summary   on request; none yet" in done.out
         assert re.search(r"tools     [\d,]+ tokens.*; [\d,]+ available for messages", done.out)
 
-    def test_is_the_api_s_figures_as_json(self, fed: Any) -> None:
+    def test_can_be_the_json_of_the_api(self, fed: Any) -> None:
         """The JSON is for other programs."""
         [one] = json.loads(fed("sessions", "--json").out)
         assert json.loads(fed("context", one["id"], "--json").out)["session"]["id"] == one["id"]
 
 
 class TestTheBar:
-    """Twenty cells, with the target marked."""
+    """The bar of twenty cells."""
 
     def test_marks_the_target(self) -> None:
         """The bar has a mark at the target."""
         assert bar(0, 80) == "░" * 16 + "|" + "░" * 3
 
-    def test_runs_over_instead_of_stopping(self) -> None:
+    def test_is_longer_above_the_limit(self) -> None:
         """The bar is longer above 100 %."""
         assert len(bar(120, 80)) == 24
         assert len(bar(5000, 80)) == 40

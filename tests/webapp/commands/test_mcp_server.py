@@ -1,4 +1,4 @@
-"""The MCP server, asked by the official client over stdin and stdout."""
+"""The MCP server, used by the official client over stdin and stdout."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from webapp.wiring import build
 
 @pytest.fixture
 def session(tmp_path: Path) -> str:
-    """A session with a message dropped, in a store that no server has open; its id."""
+    """The id of a session with a dropped message, in a store without a server."""
     app: App = build(Config(db=tmp_path / "c.db", tokenizer=False, follow=False, env={"HOME": str(tmp_path)}))
     transcript = ClaudeFolder(tmp_path / "claude").transcript(cwd=str(tmp_path))
     transcript.user("Which port is it?")
@@ -36,7 +36,7 @@ def session(tmp_path: Path) -> str:
 
 
 class Asking:
-    """The client's side: the server's capabilities, and the answers of its tools."""
+    """A client: the server's capabilities, and the answers of its tools."""
 
     def __init__(self, tmp_path: Path, **variables: str) -> None:
         self._server = StdioServerParameters(
@@ -61,26 +61,26 @@ class Asking:
                 ]
                 return hello.capabilities, tools, said
 
-        with ThreadPoolExecutor(1) as pool:  # this thread may have Playwright's loop
+        with ThreadPoolExecutor(1) as pool:  # this thread may run Playwright's event loop
             return pool.submit(anyio.run, run).result()
 
 
 def number_of(found: str) -> int:
-    """The number of the first message that a search found."""
+    """Return the number of the first message that a search found."""
     return int(found.split(maxsplit=1)[0])
 
 
 class TestTools:
     """The tools for the session that the server runs in."""
 
-    def test_are_four_and_nothing_besides(self, tmp_path: Path) -> None:  # X21
-        """There are no resources or prompts, which would add tools to the agent; no store is needed."""
+    def test_are_four_without_resources_or_prompts(self, tmp_path: Path) -> None:  # X21
+        """Resources and prompts would add tools to the agent; listing needs no store."""
         capabilities, tools, _ = Asking(tmp_path, COPPICE_DB=str(tmp_path / "none" / "x.db")).ask()
         assert tools == ["context_stats", "context_search", "context_restore", "context_pin"]
         assert (capabilities.resources, capabilities.prompts) == (None, None)
 
-    def test_find_what_was_pruned_and_give_it_back_in_full(self, tmp_path: Path, session: str) -> None:  # X21
-        """Search and restore work without a server; the message is in the pruned view again."""
+    def test_find_and_restore_a_pruned_message(self, tmp_path: Path, session: str) -> None:  # X21
+        """Search and restore work without a server, and the message returns to the pruned view."""
         asking = Asking(tmp_path, CLAUDE_CODE_SESSION_ID=session)
         _, _, [(found, failed)] = asking.ask(("context_search", {"query": "quokka"}))
         assert not failed
@@ -91,8 +91,8 @@ class TestTools:
         assert "the port is 8443, says the quokka" in text
         assert "not in context" not in again
 
-    def test_tell_how_full_it_is_and_pin(self, tmp_path: Path, session: str) -> None:  # X21
-        """A pinned message stays whatever a prune does."""
+    def test_show_the_status_and_pin(self, tmp_path: Path, session: str) -> None:  # X21
+        """A pinned message stays after a prune."""
         asking = Asking(tmp_path, CLAUDE_CODE_SESSION_ID=session)
         _, _, [(stats, _), (pinned, _), (twice, _)] = asking.ask(
             ("context_stats", {}), ("context_pin", {"number": 1}), ("context_pin", {"number": 1})
@@ -101,8 +101,8 @@ class TestTools:
         assert "pinned" in pinned
         assert "pinned already" in twice
 
-    def test_say_what_is_wrong(self, tmp_path: Path, session: str) -> None:
-        """An unknown message, session or tool is an answer, not the end of the server."""
+    def test_answer_errors(self, tmp_path: Path, session: str) -> None:
+        """An unknown message, session or tool gives an error answer, and the server continues."""
         asking = Asking(tmp_path, CLAUDE_CODE_SESSION_ID=session)
         _, _, answers = asking.ask(
             ("context_pin", {"number": 9_999}), ("context_stats", {"session": "nobody"}), ("context_pin", {}),
@@ -110,10 +110,10 @@ class TestTools:
         )  # fmt: skip
         assert [failed for _, failed in answers] == [True, True, True, False]
 
-    def test_go_by_the_folder_where_the_agent_names_no_session(
+    def test_find_the_session_by_the_working_directory(
         self, tmp_path: Path, session: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:  # X21
-        """The newest session of the working directory."""
+        """If the agent names no session, it is the newest of the working directory."""
         monkeypatch.setenv("PYTHONPATH", str(Path.cwd()))
         monkeypatch.chdir(tmp_path)
         _, _, [(stats, failed)] = Asking(tmp_path).ask(("context_stats", {}))

@@ -20,15 +20,15 @@ from webapp.commands.proxying import proxy_beside
 
 
 class TestOptions:
-    """Refused, or done without a server."""
+    """Options of the command that need no running proxy."""
 
-    def test_refuse_an_address_that_is_none(self, capsys: pytest.CaptureFixture[str]) -> None:  # X13
-        """The message names the option."""
+    def test_refuse_an_invalid_address(self, capsys: pytest.CaptureFixture[str]) -> None:  # X13
+        """The error names the option."""
         assert main(["proxy", "--openai", "api.example.com"]) == 2
         assert "--openai" in capsys.readouterr().err
 
-    def test_stop_and_allow_pruning(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # X13
-        """The kill switch is a file that every proxy looks at."""
+    def test_switch_pruning_off_and_on(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # X13
+        """The switch is a file that every proxy checks."""
         monkeypatch.setenv("COPPICE_HINTS", str(tmp_path / "hints"))
         mark = Path(hints.proxy_folder()) / hints.KILLED
         assert main(["proxy", "--stop-pruning"]) == 0
@@ -38,7 +38,7 @@ class TestOptions:
 
 
 class TestBesideAServer:
-    """`coppice serve --proxy`."""
+    """The proxy of `coppice serve --proxy`."""
 
     def test_runs_as_long_as_the_server(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # X13
         """The proxy is a separate process that ends with the server."""
@@ -51,7 +51,7 @@ class TestBesideAServer:
     def test_ends_when_the_server_is_killed(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:  # X1, X13
-        """A proxy that stayed would hold the port of the next one."""
+        """A remaining proxy would occupy the port of the next one."""
         monkeypatch.setenv("COPPICE_HINTS", str(tmp_path / "hints"))
         port = free_port()
         with started(tmp_path, "--port", "0", "--proxy", str(port)) as (process, _):
@@ -59,10 +59,10 @@ class TestBesideAServer:
             process.kill()
             until(lambda: not listens(port))
 
-    def test_hands_over_where_tokens_are_asked_for(
+    def test_sends_calls_to_a_server_with_tokens(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
     ) -> None:  # X13, X14
-        """Tokens are required of all programs; the server's proxy has one of its own."""
+        """The server's proxy has its own token."""
         monkeypatch.setenv("COPPICE_HINTS", str(tmp_path / "hints"))
         monkeypatch.delenv("COPPICE_TOKEN", raising=False)
         assert main(["token", "--db", option_in(tmp_path)]) == 0
@@ -88,10 +88,8 @@ class TestBesideAServer:
 class TestAlone:
     """`coppice proxy` with the token of a sender."""
 
-    def test_hands_over_and_can_do_nothing_else(
-        self, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        """A token that is stolen from its machine reads no session."""
+    def test_may_only_send_calls(self, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+        """A stolen token of this kind cannot read a session."""
         monkeypatch.setenv("COPPICE_HINTS", str(tmp_path / "hints"))
         db = option_in(tmp_path)
         sender = run("token", "--role", "sender", "--db", db).out.strip()

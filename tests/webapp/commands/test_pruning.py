@@ -1,4 +1,4 @@
-"""`coppice prune`: a list in, a shorter list out, in the same format."""
+"""`coppice prune`: a list of messages, shortened in the same format."""
 
 from __future__ import annotations
 
@@ -43,24 +43,24 @@ ANTHROPIC_BODY["messages"].insert(0, {"role": "user", "content": "Read everythin
 
 
 def written(path: Path, value: Any) -> Path:
-    """A file with a value as JSON."""
+    """Write a file with a value as JSON."""
     path.write_text(json.dumps(value), encoding="utf-8")
     return path
 
 
 class TestAList:
-    """Lists of any shape."""
+    """Message lists in any shape."""
 
     def test_comes_out_shorter_and_otherwise_unchanged(self, run: Run, tmp_path: Path) -> None:
-        """Remaining messages are equal to those that came in, in their order."""
+        """The remaining messages are equal and in their order."""
         done = run("prune", written(tmp_path / "chat.json", CHAT), "--max-tokens", 4000)
         kept = json.loads(done.out)
         assert done.code == 0
         assert 0 < len(kept) < len(CHAT)
         assert [message for message in CHAT if message in kept] == kept
 
-    def test_may_be_pruned_as_a_task_type(self, run: Run, tmp_path: Path) -> None:  # B18
-        """Another type's keywords keep other messages; an unknown type is refused."""
+    def test_may_have_a_task_type(self, run: Run, tmp_path: Path) -> None:  # B18
+        """The keywords of another type keep other messages, and an unknown type is refused."""
         said = ["the refund is confirmed", "a Traceback with errors", "plain words", "more plain words"]
         listed = [
             {"role": "user" if n % 2 == 0 else "assistant", "content": f"{said[n % 4]} {n} " + "word " * 60}
@@ -77,7 +77,7 @@ class TestAList:
         assert run("prune", file, "--task-type", "gardening").code == 2
 
     def test_may_be_summarised(self, run: Run, tmp_path: Path) -> None:  # S4, C2
-        """One message replaces the oldest, and the report counts them."""
+        """One message replaces the oldest ones, and the report counts them."""
         done = run(
             "prune", written(tmp_path / "x.json", CHAT), "--max-tokens", 4000, "--strategy", "summarise"
         )
@@ -87,7 +87,7 @@ class TestAList:
         assert "tokens replaces what is summarised" in done.err
 
     @pytest.mark.parametrize("lines", [False, True])
-    def test_may_hold_half_a_character(self, run: Run, tmp_path: Path, lines: bool) -> None:
+    def test_may_have_half_a_surrogate_pair(self, run: Run, tmp_path: Path, lines: bool) -> None:
         """Half a surrogate pair becomes U+FFFD, in a list and in lines."""
         file = tmp_path / "x.json"
         cut = [{"role": "user", "content": "cut \ud83d"}, {"role": "assistant", "content": "yes"}]
@@ -95,14 +95,14 @@ class TestAList:
         done = run("prune", file)
         assert (done.code, done.out.count("cut \ufffd")) == (0, 1)
 
-    def test_that_fits_comes_out_as_it_is(self, run: Run, tmp_path: Path) -> None:
+    def test_that_fits_is_unchanged(self, run: Run, tmp_path: Path) -> None:
         """The report says that it fits."""
         done = run("prune", written(tmp_path / "chat.json", CHAT))
         assert json.loads(done.out) == CHAT
         assert "nothing is dropped" in done.err
 
-    def test_in_a_request_body_stays_in_its_body(self, run: Run, tmp_path: Path) -> None:
-        """System prompt and the other fields are kept, calls with their results."""
+    def test_in_a_request_body_keeps_the_body(self, run: Run, tmp_path: Path) -> None:
+        """System prompt and other fields are kept, and calls keep their results."""
         done = run("prune", written(tmp_path / "body.json", ANTHROPIC_BODY), "--max-tokens", 3000)
         body = json.loads(done.out)
         assert {key: body[key] for key in ("model", "max_tokens", "system")} == {
@@ -113,8 +113,8 @@ class TestAList:
         assert calls == [b["tool_use_id"] for b in blocks if b["type"] == "tool_result"]
         assert 0 < len(calls) < 20
 
-    def test_says_each_output_once(self, run: Run, tmp_path: Path) -> None:  # X7
-        """The same output, twenty times: all calls stay, older outputs are cleared, and the report says why."""
+    def test_keeps_one_of_equal_outputs(self, run: Run, tmp_path: Path) -> None:  # X7
+        """All calls stay, older equal outputs are cleared, and the report gives the reason."""
         text = json.dumps(ANTHROPIC_BODY)
         for n in range(20):
             text = text.replace(f"line {n}\\n", "line\\n")
@@ -123,8 +123,8 @@ class TestAList:
         assert done.out.count("cleared: the same came again later") == 19
         assert "19 shortened: duplicate" in done.err
 
-    def test_of_lines_comes_out_as_lines(self, run: Run, tmp_path: Path) -> None:
-        """One message each."""
+    def test_of_lines_stays_lines(self, run: Run, tmp_path: Path) -> None:
+        """Each line is one message."""
         file = tmp_path / "chat.jsonl"
         file.write_text("".join(json.dumps(message) + "\n" for message in CHAT))
         lines = run("prune", file, "--max-tokens", 4000).out.splitlines()
@@ -133,7 +133,7 @@ class TestAList:
     def test_may_come_from_stdin_and_go_to_a_file(
         self, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """The command works in a pipe."""
+        """The command works in a pipe, with a file as output."""
         stdin = io.TextIOWrapper(io.BytesIO(json.dumps(CHAT).encode()))
         monkeypatch.setattr(sys, "stdin", stdin)
         done = run("prune", "-", "--max-tokens", 4000, "-o", tmp_path / "out.json")
@@ -141,14 +141,14 @@ class TestAList:
         assert len(json.loads((tmp_path / "out.json").read_text())) < len(CHAT)
 
     def test_is_only_reported_in_a_dry_run(self, run: Run, tmp_path: Path) -> None:
-        """Tokens before and after, and why messages are dropped."""
+        """The report has the tokens before and after, and the reasons."""
         done = run("prune", written(tmp_path / "chat.json", CHAT), "--max-tokens", 4000, "--dry-run")
         assert done.out == ""
         assert "openai: 41 messages" in done.err
         assert " dropped: " in done.err
 
-    def test_that_cannot_fit_is_said_not_to(self, run: Run, tmp_path: Path) -> None:  # B7
-        """The protected stay, and the numbers are given."""
+    def test_that_cannot_fit_is_reported(self, run: Run, tmp_path: Path) -> None:  # B7
+        """Protected messages stay, and the report has the numbers."""
         done = run("prune", written(tmp_path / "chat.json", CHAT), "--max-tokens", 1, "--dry-run")
         assert "over budget" in done.err
 
@@ -156,8 +156,8 @@ class TestAList:
 class TestTheReport:
     """The report on stderr."""
 
-    def test_says_what_the_list_takes_that_was_written(self, run: Run, tmp_path: Path) -> None:  # B7, X7
-        """Read back, it takes the tokens that were said, within the budget, though outputs were cut to rows."""
+    def test_has_the_tokens_of_the_written_list(self, run: Run, tmp_path: Path) -> None:  # B7, X7
+        """The written list has exactly the reported tokens, even with shortened outputs."""
         file, out = tmp_path / "body.json", tmp_path / "out.json"
         rows = "\n".join(f"row {n} of {'数据库 ' * (n % 9)} in file_{n}.py" for n in range(300))
         body = json.loads(json.dumps(ANTHROPIC_BODY).replace("line 7\\n" * 300, json.dumps(rows)[1:-1]))
@@ -178,7 +178,7 @@ class TestTheReport:
 
 
 class TestBadInput:
-    """One line, with the place; code 2."""
+    """Invalid input: one line with the place, and the code 2."""
 
     @pytest.mark.parametrize(
         ("content", "words"),

@@ -1,4 +1,4 @@
-"""`coppice resume`: the copy, the command for a shell, and becoming the agent."""
+"""`coppice resume`: the copy, the command that resumes it, and starting the agent."""
 
 from __future__ import annotations
 
@@ -30,11 +30,9 @@ def session(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 class TestResume:
-    """One step from a full session to a leaner one."""
+    """The command, on a full session."""
 
-    def test_prints_the_command_and_what_it_saves(
-        self, run: Run, session: str, tmp_path: Path
-    ) -> None:  # X22
+    def test_prints_the_command_and_the_savings(self, run: Run, session: str, tmp_path: Path) -> None:  # X22
         """Only the command is on stdout; the written file and the promised size are on stderr."""
         done = run("resume", session[:8], "--max-tokens", 28_000)
         copy = done.out.strip().rpartition(" ")[2]
@@ -42,11 +40,11 @@ class TestResume:
         assert f"{copy}.jsonl" in done.err
         assert "less on each call" in done.err
 
-    def test_says_how_to_save_where_nothing_is_pruned(self, run: Run, session: str) -> None:
-        """A copy of all saves nothing."""
+    def test_suggests_a_prune_for_a_full_copy(self, run: Run, session: str) -> None:
+        """A copy without a prune saves nothing."""
         assert "prune it first (--prune)" in run("resume", session).err
 
-    def test_becomes_the_agent(
+    def test_can_start_the_agent(
         self, run: Run, session: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:  # X22
         """The agent runs in the session's folder, with its own arguments."""
@@ -60,7 +58,7 @@ class TestResume:
         assert (file, arguments[:2], where) == ("claude", ["claude", "--resume"], tmp_path)
         assert done.out == ""
 
-    def test_has_the_agent_take_the_copy_in_first(
+    def test_imports_the_copy_before_starting_the_agent(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:  # X22
         """An agent without session files imports the copy; if the import fails, it is not started."""
@@ -78,7 +76,7 @@ class TestResume:
             become(replace(made, takes_in=["false"]))
         assert became == [["agent"]]
 
-    def test_says_where_the_agent_is_not_installed(
+    def test_reports_an_agent_that_is_not_installed(
         self, run: Run, session: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     ) -> None:
         """The copy is still written, and the command is printed."""

@@ -14,7 +14,7 @@ from webapp.serving import server as serving
 
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """Record the listener and the application's maker instead of serving."""
+    """Record the listener and the application factory instead of serving."""
     found: list[Any] = []
 
     def run_nothing(make: Any, listener: Any, *_: Any, workers: int) -> None:
@@ -30,8 +30,8 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 class TestServe:
     """Options become the configuration."""
 
-    def test_hands_over_what_was_said(self, run: Run, asked: list[Any], tmp_path: Path) -> None:
-        """Folders, hosts, and whether to follow at all."""
+    def test_passes_its_options_on(self, run: Run, asked: list[Any], tmp_path: Path) -> None:
+        """Options are folders, hosts and whether to follow."""
         done = run(
             "serve", "--port", 0, "--watch", tmp_path / "a", "--watch", tmp_path / "b",
             "--no-watch", "--allow-host", "box.local",
@@ -43,10 +43,10 @@ class TestServe:
         assert address[0] == "127.0.0.1"
         assert f"http://127.0.0.1:{address[1]}" in done.out
 
-    def test_serves_on_other_addresses_only_when_told_twice_and_with_a_token(
+    def test_serves_other_machines_only_if_allowed_and_with_a_token(
         self, run: Run, asked: list[Any], monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """The address and `--allow-remote` are both needed, because any client can make up a `Host`."""
+        """The address and `--allow-remote` are both needed, because any client can forge a `Host`."""
         remote = ("serve", "--no-watch", "--port", 0, "--host", "0.0.0.0")
         assert run(*remote).code == 2
         refused = run(*remote, "--allow-remote")
@@ -56,7 +56,7 @@ class TestServe:
         assert run(*remote, "--allow-remote").code == 0
         assert len(asked) == 1
 
-    def test_says_an_address_that_can_be_opened(
+    def test_prints_an_address_that_can_be_opened(
         self, run: Run, asked: list[Any], monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """A wildcard address cannot be opened, so another one is printed."""
@@ -64,7 +64,7 @@ class TestServe:
         done = run("serve", "--no-watch", "--port", 0, "--host", "0.0.0.0", "--allow-remote")
         assert "http://127.0.0.1:" in done.out
 
-    def test_says_which_folder_is_not_there(self, run: Run, asked: list[Any], tmp_path: Path) -> None:
+    def test_names_a_missing_folder(self, run: Run, asked: list[Any], tmp_path: Path) -> None:
         """The name may be misspelt; the folder is followed once it exists."""
         done = run("serve", "--no-watch", "--port", 0, "--watch", tmp_path / "gone", "--watch", tmp_path)
         assert done.code == 0
@@ -79,27 +79,23 @@ class TestServe:
             (("--queue", "http://127.0.0.1"), "expected an address like redis://"),
         ],
     )
-    def test_refuses_workers_that_could_not_work_and_says_what_to_do(
+    def test_refuses_impossible_workers(
         self, run: Run, asked: list[Any], options: tuple[Any, ...], said: str
     ) -> None:
-        """Before anything starts; the password of a queue is never shown."""
+        """The error comes before anything starts, says what to do, and hides the password of a queue."""
         refused = run("serve", "--no-watch", "--port", 0, *options)
         assert (refused.code, said in refused.err, "secret" in refused.err) == (2, True, False)
         assert asked == []
 
-    def test_opens_the_page_when_asked(
-        self, run: Run, asked: list[Any], monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_can_open_the_page(self, run: Run, asked: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
         """The browser opens the printed address."""
         opened: list[str] = []
         monkeypatch.setattr(webbrowser, "open", opened.append)
         done = run("serve", "--no-watch", "--port", 0, "--open")
         assert opened[0] in done.out
 
-    def test_says_what_is_wrong_with_the_store_before_it_starts(
-        self, run: Run, asked: list[Any], db: Any
-    ) -> None:
-        """One line, and no server."""
+    def test_reports_an_invalid_store_before_it_starts(self, run: Run, asked: list[Any], db: Any) -> None:
+        """The error is one line, and no server starts."""
         db.write_bytes(b"not a database at all" * 100)
         done = run("serve", "--no-watch", "--port", 0)
         assert (done.code, asked) == (1, [])
@@ -107,7 +103,7 @@ class TestServe:
 
 
 class TestDemo:
-    """The same, with a session that grows."""
+    """The command `coppice demo`."""
 
     def test_starts_its_session(self, run: Run, asked: list[Any]) -> None:
         """The session has a source of its own."""

@@ -1,4 +1,4 @@
-"""`coppice suggest-weights`: a table, the reason, and that nothing was changed."""
+"""`coppice suggest-weights`: the suggested weights, with the reason."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ FOUND = Suggestion(
 class TestSuggestWeights:
     """The command."""
 
-    def test_says_why_there_is_nothing(self, run: Run) -> None:  # X15
-        """An empty store: the weights as they are, and the reason; code 0."""
+    def test_explains_a_missing_suggestion(self, run: Run) -> None:  # X15
+        """An empty store gives the current weights and a reason, and the code 0."""
         done = run("suggest-weights")
         assert done.code == 0
         assert "Nothing to suggest: too few sessions" in done.out
@@ -32,7 +32,7 @@ class TestSuggestWeights:
         found = json.loads(run("suggest-weights", "--json").out)
         assert (found["weights"], found["held_out"]) == (None, 0)
 
-    def test_takes_the_beginning_of_an_id(self, run: Run, tmp_path: Path) -> None:
+    def test_accepts_the_beginning_of_an_id(self, run: Run, tmp_path: Path) -> None:
         """An unknown id is named in the error."""
         file = tmp_path / "chat.json"
         file.write_text(json.dumps([{"role": "user", "content": "hello"}]))
@@ -43,10 +43,10 @@ class TestSuggestWeights:
 
 
 class TestTheAnswer:
-    """The answer in words."""
+    """The printed answer."""
 
     def test_shows_weights_and_retention_side_by_side(self) -> None:  # X15
-        """Now and suggested, retention last."""
+        """Current and suggested values are in columns, with retention in the last row."""
         columns = [list(column.cells) for column in table_of(FOUND).columns]
         assert columns == [
             ["recency", "relevance", "held-out retention"],
@@ -62,6 +62,6 @@ class TestTheAnswer:
         assert "Nothing changes until you save them" in then
 
     @pytest.mark.parametrize(("value", "words"), [(None, "-"), (50.0, "50.0 %")])
-    def test_marks_what_was_not_measured(self, value: float | None, words: str) -> None:
+    def test_marks_unmeasured_values(self, value: float | None, words: str) -> None:
         """The mark is a dash."""
         assert kept(value) == words

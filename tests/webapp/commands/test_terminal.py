@@ -1,4 +1,4 @@
-"""Stored text in a terminal: shown, never obeyed."""
+"""Stored text in a terminal, whose control characters must have no effect."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from rich.table import Table
 from tests.sources import read_modules
 from webapp.commands.terminal import SafeConsole, SafeHandler, safe, safe_json
 
-# What a terminal would obey: title and clipboard (OSC), cursor and colours (CSI), both in eight bits, device control,
-# bells, backspaces, carriage returns, and what turns the reading direction or is not seen.
+# Control characters of terminals: title and clipboard (OSC), cursor and colours (CSI), both in eight bits, device
+# control, bells, backspaces, carriage returns, and characters that change the direction or are invisible.
 EVIL = (
     "\x1b]0;title\x07 \x1b]52;c;ZXZpbA==\x1b\\ \x1b[2J\x1b[1A \x9b2J \x9d0;x\x9c \x90q\x9c \x08\x08 a\rb \x7f \x85"
     " \u202eesrever\u202c \u2066x\u2069 \u200b \u061c \ufeff \U000e0041"
@@ -27,13 +27,13 @@ OBEYED = re.compile(
 class TestText:
     """Text of agents, files and web pages."""
 
-    def test_keeps_no_character_that_a_terminal_obeys(self) -> None:
-        """Each is visible instead."""
+    def test_escapes_every_control_character(self) -> None:
+        """Each control character is replaced by a visible form."""
         assert OBEYED.search(safe(EVIL)) is None
         assert safe("\x1b[31m\x9b\u202e") == "␛[31m<U+009B><U+202E>"
 
-    def test_keeps_all_that_is_harmless(self) -> None:
-        """Any writing, and tabs and line feeds."""
+    def test_keeps_all_other_characters(self) -> None:
+        """Text in any script is unchanged, with tabs and line feeds."""
         for text in ("Grüße, 世界, مرحبا, 👩\u200d👧", "a\tb\nc", "│ ▲ …"):
             assert safe(text) == text
 
@@ -45,7 +45,7 @@ class TestText:
 
     @pytest.mark.parametrize("is_terminal", [True, False])
     def test_is_safe_in_a_table(self, is_terminal: bool) -> None:
-        """Cells, headings and titles are safe; our own colours stay."""
+        """Cells, headings and titles are escaped, and Coppice's own colours stay."""
         file = io.StringIO()
         console = SafeConsole(file=file, force_terminal=is_terminal, width=300)
         table = Table(EVIL, title=EVIL, header_style="bold")
@@ -62,10 +62,10 @@ class TestText:
         assert OBEYED.search(capsys.readouterr().err) is None
 
 
-class TestTheOnePlace:
+class TestPrinting:
     """Everything that prints."""
 
-    def test_is_used_by_all_commands(self) -> None:
+    def test_is_done_in_one_place(self) -> None:
         """No command prints by itself; output to a pipe or a file is JSON."""
         own = re.compile(r"click\.(s?echo|secho)\(|(?<![\w.])print\(|[^.\w]Console\(|import Console")
         printing = {name for name, module in read_modules().items() if own.search(module.text)}

@@ -1,4 +1,4 @@
-"""`coppice token`: shown once, listed without it, rotated, revoked."""
+"""`coppice token`: tokens created, listed, rotated and revoked."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from tests.webapp.commands.running import Run
 
 
 class TestTheCommand:
-    """Tokens by hand."""
+    """The command."""
 
-    def test_shows_a_token_alone_and_once(self, run: Run) -> None:
+    def test_shows_a_token_once(self, run: Run) -> None:
         """Only the token is on stdout, for scripts; the instructions are on stderr."""
         made = run("token", "--name", "laptop")
         assert made.code == 0
@@ -27,7 +27,7 @@ class TestTheCommand:
         [row] = json.loads(run("token", "list", "--json").out)
         assert (row["number"], row["role"], row["revoked_at"]) == ("1", "viewer", None)
 
-    def test_makes_one_that_can_only_send(self, run: Run) -> None:
+    def test_creates_a_token_that_can_only_send(self, run: Run) -> None:
         """The instructions are for a machine, not for a browser."""
         made = run("token", "--role", "sender", "--name", "ada")
         assert (made.code, "COPPICE_TOKEN" in made.err, "?token=" in made.err) == (0, True, False)

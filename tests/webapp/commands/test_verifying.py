@@ -1,4 +1,4 @@
-"""`coppice verify`: sound, or a list of faults."""
+"""`coppice verify`: no fault, or a list of faults."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from tests.webapp.commands.running import Run
 
 
 class TestVerifying:
-    """The proof of the store."""
+    """Verifying a store."""
 
-    def test_finds_a_sound_store_sound(self, run: Run, tmp_path: Path) -> None:
+    def test_finds_no_fault_in_a_valid_store(self, run: Run, tmp_path: Path) -> None:
         """The store was filled by an import."""
         file = tmp_path / "chat.json"
         file.write_text(json.dumps([{"role": "user", "content": "hello"}]))
         run("import", file)
         assert run("verify").code == 0
 
-    def test_finds_what_was_changed_behind_its_back(self, run: Run, tmp_path: Path, db: Path) -> None:
-        """Every word of the log is under the hash chain."""
+    def test_finds_a_changed_row(self, run: Run, tmp_path: Path, db: Path) -> None:
+        """The hash chain covers every row of the log."""
         file = tmp_path / "chat.json"
         file.write_text(json.dumps([{"role": "user", "content": "hello"}]))
         run("import", file)
@@ -32,7 +32,7 @@ class TestVerifying:
         assert done.out
         assert "fault" in done.err
 
-    def test_finds_no_store_sound_that_is_not_there(self, run: Run, tmp_path: Path, db: Path) -> None:
+    def test_reports_a_missing_store(self, run: Run, tmp_path: Path, db: Path) -> None:
         """A missing store is not created, because its name may be misspelt."""
         done = run("verify", "--db", tmp_path / "nowhere.db")
         assert (done.code, done.out) == (2, "")

@@ -11,7 +11,7 @@ from webapp.agents.codex.items import Items, user_words
 
 
 class TestAnItem:
-    """One item, one message."""
+    """An item as a message."""
 
     @pytest.mark.parametrize(
         ("item", "message"),
@@ -32,12 +32,14 @@ class TestAnItem:
             ({}, "item without type"),
         ],
     )  # fmt: skip
-    def test_is_a_message_or_says_why_not(self, item: dict[str, Any], message: Message | str | None) -> None:
+    def test_is_a_message_or_its_unknown_type(
+        self, item: dict[str, Any], message: Message | str | None
+    ) -> None:
         """Known types give their message, unsent ones None, unknown ones their type."""
         assert Items().message(item, "name") == message
 
-    def test_without_an_id_is_tied_by_name_and_order(self) -> None:
-        """Results take the oldest open call of their tool."""
+    def test_without_an_id_is_linked_by_name_and_order(self) -> None:
+        """A result belongs to the oldest open call of its tool."""
         items = Items()
         for name in ("one", "two"):
             items.message({"type": "tool_call", "function": {"name": "ls"}}, name)
@@ -55,14 +57,14 @@ class TestAnItem:
             ('{"output', '{"output'),
         ],
     )  # fmt: skip
-    def test_of_a_command_is_what_the_model_was_sent(self, written: str, sent: str) -> None:
-        """Codex writes output and exit code as JSON and sends them as lines; other JSON stays as it is."""
+    def test_of_a_command_is_its_sent_output(self, written: str, sent: str) -> None:
+        """Codex writes output and exit code as JSON and sends them as lines; other JSON is unchanged."""
         message = Items().message({"type": "function_call_output", "call_id": "c", "output": written}, "n")
         assert isinstance(message, Message)
         assert message.results[0].text == sent
 
     def test_of_a_picture_has_text_and_media(self) -> None:
-        """A picture made by the provider is the assistant's."""
+        """A picture made by the provider belongs to the assistant."""
         message = Items().message(
             {"type": "image_generation_call", "revised_prompt": "a bed", "result": "AAAA"}, "n"
         )
@@ -70,8 +72,8 @@ class TestAnItem:
         assert (message.role, message.text, len(message.media)) == ("assistant", "picture: a bed", 1)
 
 
-def test_the_users_words_are_cut_out_of_what_an_editor_adds() -> None:
-    """Words behind the editor's context; none in a reminder."""
+def test_excludes_the_context_of_an_editor() -> None:
+    """The user's words follow the context of the editor, and a reminder has none."""
     text = "# Context from my IDE setup:\nx\n## My request for Codex:\nfix it"
     assert user_words(Message("user", (Text(text),))) == "fix it"
     assert user_words(Message("user", (Text("x"),), "reminder")) is None

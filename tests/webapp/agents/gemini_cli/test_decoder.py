@@ -22,28 +22,28 @@ DOCUMENT = CHATS / "session-2025-11-02T12-00-cccccccc.json"
 
 
 def at(path: Path) -> TranscriptFile:
-    """A file as discovery would name it."""
+    """Return a session file as discovery finds it."""
     return TranscriptFile(path, "s", None, gemini_cli.SOURCE)
 
 
 def fed(rows: list[dict[str, Any]]) -> list[Record]:
-    """The records of rows."""
+    """Return the records of rows."""
     decoder = gemini_cli.Decoder()
     return [r for n, row in enumerate(rows, 1) for r in decoder.feed(n, orjson.dumps(row))]
 
 
 class TestLines:
-    """The newer layout."""
+    """Sessions in the newer layout, as lines."""
 
     def test_give_each_message_once(self) -> None:
-        """A record written again with its results is no second message; notices and thoughts are not sent."""
+        """A record repeated with its results is one message; notices and reasoning are not sent."""
         assert said(decoded(LINES, gemini_cli.Decoder())) == [
             ("user", "List the beds."), ("assistant", ""), ("tool", "beds.txt"), ("assistant", "One list."),
             ("user", "And the paths?"), ("assistant", "Four."), ("user", "And the trees?"),
         ]  # fmt: skip
 
-    def test_tell_usage_once_a_call(self) -> None:
-        """Input counts tool use, output counts thoughts; usage that comes later comes apart."""
+    def test_report_usage_once_per_call(self) -> None:
+        """Input includes tool use and output reasoning; later usage is a separate report."""
         records = decoded(LINES, gemini_cli.Decoder())
         (report,) = of(UsageReport, records)
         assert (report.call_key, report.input_end) == ("g3", "g1")
@@ -56,12 +56,12 @@ class TestLines:
         assert report.usage.answer_tokens == 25 - report.usage.reasoning_tokens < 25
 
     def test_rewind_to_before_a_message(self) -> None:  # X12
-        """The message named and all behind it leave the context."""
+        """The named message and all later ones leave the context."""
         (rewind,) = of(Rewind, decoded(LINES, gemini_cli.Decoder()))
         assert rewind.live == ("g1", "g3", "g3:results", "g4")
 
-    def test_may_come_back_after_a_rewind(self) -> None:
-        """A message written again, as it was or changed, is in the context again."""
+    def test_can_repeat_a_message_after_a_rewind(self) -> None:
+        """A message written again, changed or not, is in the context again."""
         one, two = (
             {"id": "a", "type": "user", "content": "one"},
             {"id": "b", "type": "gemini", "content": "two"},
@@ -71,21 +71,21 @@ class TestLines:
         records = fed([one, two, {"$rewindTo": "b"}, {**two, "content": "other"}])
         assert of(Rewind, records)[-1].live == ("a", "b@2")
 
-    def test_name_what_they_cannot_use(self) -> None:
-        """A rewind to nowhere is a problem, an unknown type is counted."""
+    def test_report_unusable_records(self) -> None:
+        """A rewind to an unknown message is a problem, and an unknown type is counted."""
         records = decoded(LINES, gemini_cli.Decoder())
         assert [p.line for p in of(Problem, records)] == [13]
         assert of(Unknown, records) == [Unknown(14, "oracle")]
 
-    def test_tell_facts_when_they_change(self) -> None:
-        """Title, folder and model; a summary replaces the first words."""
+    def test_report_changed_facts(self) -> None:
+        """Facts are title, folder and model; a summary replaces the first request as title."""
         records = decoded(LINES, gemini_cli.Decoder())
         assert facts(records, Meta, "title") == ["List the beds.", "Beds and trees"]
         assert facts(records, Meta, "cwd") == ["/home/ada/garden"]
         assert facts(records, Meta, "model") == ["gemini-3-pro"]
 
-    def test_may_bring_a_whole_new_list(self) -> None:
-        """A list of messages that is set replaces the context: changed ones supersede, missing ones leave."""
+    def test_can_replace_the_whole_list(self) -> None:
+        """In a new list, changed messages supersede older ones, and missing ones leave the context."""
         one = {"id": "a", "type": "user", "content": "one"}
         two = {"id": "b", "type": "gemini", "content": "two"}
         records = fed([one, two, {"$set": {"messages": [{**two, "content": "two, short"}]}}])
@@ -104,10 +104,10 @@ class TestLines:
 
 
 class TestDocuments:
-    """The older layout."""
+    """Sessions in the older layout, as documents."""
 
-    def test_give_only_what_is_new(self, tmp_path: Path) -> None:  # X12
-        """A rewritten document gives only its new messages, with a stored state too."""
+    def test_give_only_new_messages(self, tmp_path: Path) -> None:  # X12
+        """A rewritten document gives only its new messages, even with a stored state."""
         path, state = tmp_path / DOCUMENT.name, dict[str, Any]()
         document = json.loads(DOCUMENT.read_bytes())
         path.write_text(json.dumps(document))
@@ -119,7 +119,7 @@ class TestDocuments:
         assert said(gemini_cli.read(at(path), state)) == [("user", "More.")]
 
     def test_that_lose_messages_rewind(self, tmp_path: Path) -> None:
-        """Messages gone from the document leave the context; new ones follow the rest."""
+        """Removed messages leave the context, and new ones follow the rest."""
         path, state = tmp_path / DOCUMENT.name, dict[str, Any]()
         document = json.loads(DOCUMENT.read_bytes())
         path.write_text(json.dumps(document))
@@ -131,7 +131,7 @@ class TestDocuments:
         assert said(records) == [("user", "Instead.")]
 
     def test_that_are_half_written_change_nothing(self, tmp_path: Path) -> None:
-        """Half a document is a problem; the whole one is read when it is there."""
+        """Half a document is a problem, and it is read when it is complete."""
         path, state = tmp_path / DOCUMENT.name, dict[str, Any]()
         whole = DOCUMENT.read_bytes()
         path.write_bytes(whole[: len(whole) // 2])
@@ -140,8 +140,8 @@ class TestDocuments:
         path.write_bytes(whole)
         assert len(of(Entry, gemini_cli.read(at(path), state))) == 3
 
-    def test_that_cannot_be_used_say_why(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Missing, without messages, too large."""
+    def test_that_are_unusable_are_problems(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """This applies to a file that is missing, too large or has no messages."""
         path = tmp_path / "session-x.json"
         assert "cannot be read" in str(list(gemini_cli.read(at(path), {})))
         path.write_text("{}")
@@ -154,7 +154,7 @@ class TestDiscovery:
     """Finding sessions."""
 
     def test_finds_both_layouts_and_sub_agents(self) -> None:  # X12
-        """The id stands in the file; a session below another is its sub-agent."""
+        """The id is in the file, and a session below another is its sub-agent."""
         files = {f.path.name: f for f in gemini_cli.discover(ROOT)}
         main = files[LINES.name]
         assert main.session_id == "aaaaaaaa-0000-4000-8000-000000000001"
@@ -164,8 +164,8 @@ class TestDiscovery:
         assert isinstance(gemini_cli.reader(files[DOCUMENT.name], {}), WholeReader)
         assert isinstance(gemini_cli.reader(main, {}), LineReader)
 
-    def test_looks_where_the_environment_says(self) -> None:
-        """GEMINI_CLI_HOME, else the home folder."""
+    def test_follows_the_environment(self) -> None:
+        """The folder is GEMINI_CLI_HOME or in the home folder."""
         assert gemini_cli.roots({"HOME": "/h"}) == [Path("/h/.gemini/tmp")]
         assert gemini_cli.roots({"GEMINI_CLI_HOME": "/g", "HOME": "/h"}) == [Path("/g/.gemini/tmp")]
 
@@ -174,15 +174,15 @@ class TestSharedSamples:
     """The shared transcripts."""
 
     @pytest.mark.parametrize(("name", "entries"), [("large", 8), ("small", 2), ("schema_drift", 2)])
-    def test_of_documents_give_what_they_can(self, name: str, entries: int) -> None:
-        """Drifted ones too; read again, nothing."""
+    def test_of_documents_are_read(self, name: str, entries: int) -> None:
+        """Documents of drifted formats are read, and a second read gives nothing."""
         file, state = at(shared_data("transcripts", "small", "gemini", f"{name}.json")), dict[str, Any]()
         assert len(of(Entry, gemini_cli.read(file, state))) == entries
         state.pop("look")
         assert list(gemini_cli.read(file, state)) == []
 
-    def test_of_lines_are_whole(self) -> None:
-        """Two calls, each with its usage, and the result of the one call."""
+    def test_of_lines_are_complete(self) -> None:
+        """The sample has two calls of the model with usage, and one tool call with its result."""
         path = shared_data("transcripts", "small", "gemini", "jsonl_v040.jsonl")
         records = decoded(path, gemini_cli.Decoder())
         assert [who for who, _ in said(records)] == ["user", "assistant", "tool", "assistant"]

@@ -36,20 +36,20 @@ class TestARecord:
         ],
     )
     def test_has_the_results_of_its_calls(self, call: dict[str, Any], text: str, failed: bool) -> None:
-        """A call's result is the tool's response, or else its display; failures are marked."""
+        """The result of a call is the tool's response or its display, and failures are marked."""
         record = {"type": "gemini", "toolCalls": [{"name": "ls", **call}]}
         (_, said), (name, results) = messages_of(record, "r")
         assert (name, results.role, said.calls[0].id) == ("r:results", "tool", results.results[0].call_id)
         assert (results.text, results.results[0].is_error) == (text, failed)
 
     def test_without_an_answer_has_no_result_yet(self) -> None:
-        """A call under way is a call alone."""
+        """A running call has no result."""
         assert [
             n for n, _ in messages_of({"type": "gemini", "toolCalls": [{"status": "executing"}]}, "r")
         ] == ["r"]
 
-    def test_has_media_and_leaves_out_thoughts(self) -> None:
-        """Inline data is media; parts marked as thoughts are not sent."""
+    def test_has_media_but_no_reasoning(self) -> None:
+        """Inline data is media, and parts marked as thoughts are skipped."""
         content = [
             {"text": "a", "thought": True},
             {"inlineData": {"mimeType": "image/png", "data": "AAAA"}},
@@ -58,13 +58,13 @@ class TestARecord:
         ((_, message),) = messages_of({"type": "user", "content": content}, "r")
         assert (len(message.media), message.parts[1]) == (1, Text("b"))
 
-    def test_of_the_client_is_no_word_of_the_user(self) -> None:
-        """The context that the client sets up is a reminder."""
+    def test_of_the_client_is_a_reminder(self) -> None:
+        """The context that the client adds is not written by the user."""
         ((_, message),) = messages_of({"type": "user", "content": "<session_context>x"}, "r")
         assert user_words(message) is None
 
-    def test_is_of_a_kind(self) -> None:
-        """Roles of older layouts, notices, and what nobody knows."""
+    def test_has_a_role_by_its_kind(self) -> None:
+        """Roles of older layouts and notices are known, and other kinds are not."""
         kinds = [kind_of({"type": t}) for t in ("user", "gemini", "model", "info", "oracle", 5)]
         assert kinds == ["user", "model", "model", "notice", "oracle", ""]
 

@@ -1,4 +1,4 @@
-"""`opencode import`, as far as it matters here: a file becomes rows of the database, and known ids stay as they are."""
+"""A substitute for `opencode import`: a file becomes rows of the database, and known ids are unchanged."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 def take_in(file: Path, folder: Path) -> Path:
-    """Put a file's session into the database in a folder, made if it is missing; return the database."""
+    """Put a file's session into the database in a folder, created if missing; return the database."""
     said = json.loads(file.read_bytes())
     info, times = said["info"], "time_created INT, time_updated INT"
     path = folder / "opencode.db"

@@ -24,14 +24,14 @@ BEDS = [
 
 
 def copied(tmp_path: Path) -> Path:
-    """A tree that may be changed."""
+    """Copy the sample tree to a folder; return the copy."""
     root = tmp_path / "opencode"
     shutil.copytree(TREE, root)
     return root
 
 
 def as_database(root: Path) -> Path:
-    """The sample tree as the newer layout has it, in WAL as the agent writes it."""
+    """Copy the sample tree into a database of the newer layout, in WAL mode like the agent's."""
     path = root / "opencode.db"
     db = sqlite3.connect(path)
     db.execute("PRAGMA journal_mode=WAL")
@@ -61,7 +61,7 @@ def as_database(root: Path) -> Path:
 
 
 def session(root: Path, name: str = "ses_1") -> TranscriptFile:
-    """A session as discovery finds it."""
+    """Return a session as discovery finds it."""
     return next(f for f in opencode.discover(root) if f.session_id == name)
 
 
@@ -80,23 +80,23 @@ def root(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 
 
 class TestASession:
-    """The same in both layouts."""
+    """A session, which gives the same in both layouts."""
 
     def test_gives_each_message_once(self, root: Path) -> None:  # X12
-        """Words behind a result are a message of their own; what is not sent is left out; twice read is nothing."""
+        """Text after a result is another message, unsent parts are skipped, and a second read gives nothing."""
         state: dict[str, Any] = {}
         assert said(read(session(root), state)) == BEDS
         assert read(session(root), json.loads(json.dumps(state))) == []
 
-    def test_tells_usage_with_the_cache(self, root: Path) -> None:
-        """Input is what was sent, read and written together, once a row; the output holds the reasoning."""
+    def test_reports_usage_with_the_cache(self, root: Path) -> None:
+        """Input is the sum of sent, cached and newly cached tokens; output includes reasoning."""
         entries = [e for e in of(Entry, read(session(root), {})) if e.usage]
         assert [(e.call_key, e.usage.input_tokens, e.usage.output_tokens) for e in entries if e.usage] == [
             ("msg_02", 950, 20), ("msg_04", 1050, 20),
         ]  # fmt: skip
 
     def test_shows_the_compaction(self, root: Path) -> None:  # X12
-        """A summary is a compaction and then the summary."""
+        """A summary gives a compaction, then the summary."""
         records = read(session(root), {})
         (compaction,) = of(Compaction, records)
         assert (compaction.trigger, compaction.kept) == ("auto", ())
@@ -105,15 +105,15 @@ class TestASession:
         assert summary.kind == "compaction_summary"
         assert of(Rewind, records) == []
 
-    def test_ties_calls_and_results(self, root: Path) -> None:  # P4
-        """Both results, the failed one marked."""
+    def test_links_calls_and_results(self, root: Path) -> None:  # P4
+        """Both results have their calls, and the failed one is marked."""
         entries = of(Entry, read(session(root), {}))
         results = [r for e in entries for r in e.message.results]
         assert [r.call_id for r in results] == [c.id for e in entries for c in e.message.calls]
         assert [r.is_error for r in results] == [False, True]
 
-    def test_tells_its_facts_and_what_nobody_knows(self, root: Path) -> None:
-        """Title, folder, parent; unknown parts are counted."""
+    def test_reports_facts_and_unknown_parts(self, root: Path) -> None:
+        """Facts are title, folder and parent, and unknown parts are counted."""
         records = read(session(root), {})
         assert facts(records, Meta, "title") == ["The beds"]
         assert facts(records, Meta, "model") == ["claude-sonnet-4-5"]
@@ -121,7 +121,7 @@ class TestASession:
         assert facts(read(session(root, "ses_2"), {}), Meta, "parent") == ["ses_1"]
 
     def test_is_found_once_with_its_sub_agents(self, root: Path) -> None:
-        """Newest first; parents are named."""
+        """The newest is first, and parents are named."""
         files = list(opencode.discover(root))
         assert {f.session_id: f.parent_id for f in files} == {"ses_1": None, "ses_2": "ses_1"}
 
@@ -129,8 +129,8 @@ class TestASession:
 class TestTheTree:
     """Changes in files."""
 
-    def test_gives_what_was_added_and_changed(self, tmp_path: Path) -> None:
-        """A part that changed makes a newer version; a cleared output is what is sent now."""
+    def test_gives_added_and_changed_parts(self, tmp_path: Path) -> None:
+        """A changed part gives a newer version of its message, as for a cleared output."""
         root, state = copied(tmp_path), dict[str, Any]()
         read(session(root), state)
         part = root / "storage" / "part" / "msg_02" / "prt_12.json"
@@ -142,8 +142,8 @@ class TestTheTree:
         assert changed.supersedes == "msg_02:results"
         assert "[Old tool result content cleared]" in changed.message.text
 
-    def test_says_which_file_is_broken(self, tmp_path: Path) -> None:
-        """A half-written part is a problem with its name; the rest is read, and the part when it is whole."""
+    def test_names_an_unreadable_file(self, tmp_path: Path) -> None:
+        """A half-written part is a problem with its name, the rest is read, and the part when complete."""
         root, state = copied(tmp_path), dict[str, Any]()
         part = root / "storage" / "part" / "msg_05" / "prt_40.json"
         whole = part.read_bytes()
@@ -154,8 +154,8 @@ class TestTheTree:
         part.write_bytes(whole)
         assert said(read(session(root), state)) == BEDS[-1:]
 
-    def test_stands_still_while_its_own_file_is_broken(self, tmp_path: Path) -> None:
-        """One problem and no message: none of its own, none of another session; the state stays."""
+    def test_waits_while_the_session_file_is_unreadable(self, tmp_path: Path) -> None:
+        """There is one problem and no message, and the position does not change."""
         root, state = copied(tmp_path), dict[str, Any]()
         file = session(root)
         read(file, state)
@@ -170,8 +170,8 @@ class TestTheTree:
         assert read(file, state) == []
 
     @pytest.mark.parametrize("name", ["message/ses_1/msg_05.json", "part/msg_05/prt_40.json"])
-    def test_takes_nothing_back_that_is_half_written(self, tmp_path: Path, name: str) -> None:
-        """An unreadable message keeps its last version; the fault is reported once, and new messages come in."""
+    def test_keeps_a_message_that_is_half_written(self, tmp_path: Path, name: str) -> None:
+        """An unreadable message keeps its last version, is reported once, and delays no new message."""
         root, state = copied(tmp_path), dict[str, Any]()
         read(session(root), state)
         broken, new = root / "storage" / name, root / "storage" / "message" / "ses_1" / "msg_06.json"
@@ -187,8 +187,8 @@ class TestTheTree:
         broken.write_bytes(whole)
         assert read(session(root), state) == []
 
-    def test_takes_no_part_away_that_lies_loose_and_broken(self, tmp_path: Path) -> None:
-        """Nobody can say whose it is, so all that is known stands."""
+    def test_keeps_all_parts_while_a_loose_one_is_unreadable(self, tmp_path: Path) -> None:
+        """The message of an unreadable loose part is unknown, so all parts stay."""
         root, state = copied(tmp_path), dict[str, Any]()
         part = root / "storage" / "part" / "msg_05" / "prt_40.json"
         loose = part.rename(root / "storage" / "part" / part.name)
@@ -199,8 +199,8 @@ class TestTheTree:
         loose.write_bytes(whole)
         assert read(session(root), state) == []
 
-    def test_is_left_alone_while_a_file_is_being_written(self, tmp_path: Path) -> None:
-        """Nothing is reported of it, and it is read when it is whole."""
+    def test_ignores_a_file_that_is_being_written(self, tmp_path: Path) -> None:
+        """The file is not reported, and is read when it is complete."""
         root, state = copied(tmp_path), dict[str, Any]()
         part = root / "storage" / "part" / "msg_05" / "prt_40.json"
         whole = part.read_bytes()
@@ -211,8 +211,8 @@ class TestTheTree:
         told = list(opencode.read(session(root), state, written + 1))
         assert (said(told), len(of(Problem, told))) == (BEDS[:-1], 1)
 
-    def test_tells_what_was_taken_back(self, tmp_path: Path) -> None:
-        """A message that is deleted has left the context."""
+    def test_reports_deleted_messages(self, tmp_path: Path) -> None:
+        """A deleted message leaves the context."""
         root, state = copied(tmp_path), dict[str, Any]()
         read(session(root), state)
         (root / "storage" / "message" / "ses_1" / "msg_05.json").unlink()
@@ -224,8 +224,8 @@ class TestTheTree:
 class TestTheDatabase:
     """Changes in tables."""
 
-    def test_gives_what_was_added(self, tmp_path: Path) -> None:  # X12
-        """Rows written by a running agent, still in its log, are seen; its files stay as they are."""
+    def test_gives_added_rows(self, tmp_path: Path) -> None:  # X12
+        """Rows in the write-ahead log of a running agent are read, and its files do not change."""
         path, state = as_database(tmp_path), dict[str, Any]()
         read(session(tmp_path), state)
         assert sorted(p.name for p in tmp_path.iterdir()) == ["opencode.db"]
@@ -239,8 +239,8 @@ class TestTheDatabase:
         agent.close()
 
     @pytest.mark.parametrize("table", ["message", "part"])
-    def test_takes_nothing_back_of_a_broken_row(self, tmp_path: Path, table: str) -> None:
-        """Its message stands as it was; told once."""
+    def test_keeps_the_message_of_a_damaged_row(self, tmp_path: Path, table: str) -> None:
+        """Its message does not change, and the damage is reported once."""
         path, state = as_database(tmp_path), dict[str, Any]()
         read(session(tmp_path), state)
         where = "id = 'msg_05'" if table == "message" else "message_id = 'msg_05'"
@@ -253,8 +253,8 @@ class TestTheDatabase:
         agent.close()
         assert read(session(tmp_path), state) == []
 
-    def test_without_the_session_any_more_takes_nothing_back(self, tmp_path: Path) -> None:
-        """One problem; the log stands."""
+    def test_keeps_a_session_that_was_deleted(self, tmp_path: Path) -> None:
+        """A missing session is one problem, and no message leaves."""
         path, state = as_database(tmp_path), dict[str, Any]()
         file = session(tmp_path)
         read(file, state)
@@ -267,8 +267,8 @@ class TestTheDatabase:
         assert [type(r) for r in read(file, state)] == [Problem]
         assert json.dumps(state) == before
 
-    def test_that_cannot_be_read_is_a_problem(self, tmp_path: Path) -> None:
-        """Damaged or missing."""
+    def test_is_a_problem_if_unreadable(self, tmp_path: Path) -> None:
+        """This applies to a damaged and to a missing database."""
         file = TranscriptFile(tmp_path / "opencode.db", "s", None, opencode.SOURCE)
         assert [type(r) for r in read(file, {})] == [Problem]
         file.path.write_bytes(b"no database at all" * 100)
@@ -276,15 +276,15 @@ class TestTheDatabase:
         assert list(opencode.discover(tmp_path)) == []
 
 
-def test_the_folder_is_the_environments() -> None:
-    """XDG_DATA_HOME, else the usual place."""
+def test_the_folder_follows_the_environment() -> None:
+    """The folder is in XDG_DATA_HOME or its default."""
     assert opencode.roots({"HOME": "/h"}) == [Path("/h/.local/share/opencode")]
     assert opencode.roots({"XDG_DATA_HOME": "/x"}) == [Path("/x/opencode")]
 
 
 @pytest.mark.parametrize(("layout", "entries"), [("storage_v2", 10), ("storage_legacy", 3)])
-def test_shared_samples_give_what_they_can(tmp_path: Path, layout: str, entries: int) -> None:
-    """Both older layouts, parts beside or below their messages; a message without parts is counted."""
+def test_shared_samples_are_read(tmp_path: Path, layout: str, entries: int) -> None:
+    """Both older layouts are read, and a message without parts is counted."""
     shutil.copytree(shared_data("transcripts", "small", "opencode", layout), tmp_path / "storage")
     records = [r for f in opencode.discover(tmp_path) for r in opencode.read(f, {})]
     assert len(of(Entry, records)) == entries
@@ -292,10 +292,10 @@ def test_shared_samples_give_what_they_can(tmp_path: Path, layout: str, entries:
 
 
 class TestLinks:
-    """Files that lie below the agent's folder by a link, or by a name that leads elsewhere."""
+    """Links and names that lead out of the agent's folder."""
 
     def outside(self, tmp_path: Path) -> Path:
-        """A tree of somebody else, beside the followed one."""
+        """A tree of another user, beside the followed one."""
         other = tmp_path / "other"
         shutil.copytree(TREE, other)
         return other
@@ -308,10 +308,10 @@ class TestLinks:
             ("storage/part", 0), ("storage/part/msg_01", 5),
         ],
     )  # fmt: skip
-    def test_of_a_tree_are_left_out_where_they_lead_out(
+    def test_out_of_a_tree_are_ignored(
         self, tmp_path: Path, place: str, messages: int, caplog: pytest.LogCaptureFixture
     ) -> None:
-        """Folders of sessions, messages and parts alike; what is left out is said."""
+        """This applies to folders of sessions, messages and parts, and is reported."""
         root, other = copied(tmp_path), self.outside(tmp_path)
         shutil.rmtree(root / place)
         (root / place).symlink_to(other / place)
@@ -319,8 +319,8 @@ class TestLinks:
         assert len([w for f in found for w in said(read(f, {}))]) == messages
         assert "leads out of" in caplog.text
 
-    def test_names_that_climb_lead_nowhere(self, tmp_path: Path) -> None:
-        """The id of a session or a message is a part of a path, and may say `..`."""
+    def test_ids_with_dots_never_leave_the_folder(self, tmp_path: Path) -> None:
+        """The id of a session or message is part of a path, and may contain `..`."""
         root, other = copied(tmp_path), self.outside(tmp_path)
         for file, name in (
             ("session/garden/ses_2.json", f"../../../{other.name}/storage/message/ses_1"),
@@ -333,7 +333,7 @@ class TestLinks:
 
     @pytest.mark.parametrize("name", ["opencode.db", "opencode.db-wal"])
     def test_of_a_database_and_its_log_are_not_followed(self, tmp_path: Path, name: str) -> None:
-        """Neither the file nor its write-ahead log, which SQLite would take from any database."""
+        """Neither the file nor its write-ahead log may be a link."""
         root, other = tmp_path / "in", tmp_path / "out"
         for folder in (root, other):
             folder.mkdir()
@@ -350,8 +350,8 @@ class TestLinks:
 class TestFinding:
     """The sessions that a folder or a changed file belongs to."""
 
-    def test_a_folder_holds_those_of_its_trees_and_databases(self, tmp_path: Path) -> None:
-        """Whatever the tree is called."""
+    def test_includes_all_trees_and_databases_of_a_folder(self, tmp_path: Path) -> None:
+        """The name of a tree does not matter."""
         root = copied(tmp_path)
         (root / "storage").rename(root / "saved")
         assert opencode.archives_at(tmp_path) == opencode.archives_at(root / "saved") == [root / "saved"]
@@ -363,7 +363,7 @@ class TestFinding:
         assert there == {file.session_id for file in opencode.sessions_in(database)}
 
     def test_every_file_of_a_tree_belongs_to_one_session(self, tmp_path: Path) -> None:
-        """A part and a message name it, a session is it."""
+        """A part and a message name their session."""
         root = copied(tmp_path)
         known = {file.session_id for file in opencode.discover(root)}
         for path in (root / "storage").rglob("*.json"):
@@ -371,8 +371,8 @@ class TestFinding:
         session = next((root / "storage" / "session").rglob("*.json"))
         assert [file.path for file in opencode.sessions_of(session)] == [session]
 
-    def test_what_belongs_to_none_has_none(self, tmp_path: Path) -> None:
-        """Other databases, broken files, names that are patterns."""
+    def test_other_files_have_no_session(self, tmp_path: Path) -> None:
+        """These are other databases, malformed files and names with wildcards."""
         root = copied(tmp_path)
         (root / "storage" / "message" / "x.json").write_text('{"sessionID": "*"}')
         for path in (

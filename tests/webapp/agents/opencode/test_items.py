@@ -11,15 +11,15 @@ from webapp.agents.opencode.items import messages_of, model_of, unknown_in, usag
 
 
 def tool(call_id: str, **state: Any) -> dict[str, Any]:
-    """A tool part."""
+    """Return a tool part."""
     return {"type": "tool", "callID": call_id, "tool": "bash", "state": {"input": {}, **state}}
 
 
 class TestARow:
-    """Its parts, as they are sent."""
+    """The sent parts of a row."""
 
     def test_is_cut_at_each_call_of_the_model(self) -> None:
-        """Steps, and words behind a result, begin a new message."""
+        """A step and a text after a result begin a new message."""
         parts: list[dict[str, Any]] = [
             {"type": "step-start"}, {"type": "text", "text": "a"}, tool("1", status="completed", output="x"),
             tool("2", status="running"), {"type": "step-finish"}, {"type": "step-start"},
@@ -30,8 +30,8 @@ class TestARow:
         assert [name for name, _ in said] == ["m", "m:results", "m:2", "m:2:results", "m:3"]
         assert [len(m.calls) for _, m in said] == [2, 0, 1, 0, 0]
 
-    def test_of_the_user_may_be_all_the_clients(self) -> None:
-        """Only synthetic words are a reminder; files are media or references."""
+    def test_of_the_user_may_be_a_reminder(self) -> None:
+        """A row with only synthetic text is a reminder; files are media or references."""
         parts: list[dict[str, Any]] = [
             {"type": "text", "text": "a", "synthetic": True},
             {"type": "file", "url": "data:image/png;base64,AAAA", "mime": "image/png"},
@@ -43,21 +43,21 @@ class TestARow:
         assert isinstance(message.parts[1], Media)
         assert message.parts[2] == FileReference("y.txt", "", "text/plain")
 
-    def test_names_its_model_in_either_shape(self) -> None:
-        """Beside the role, or within an object."""
+    def test_names_its_model_in_both_formats(self) -> None:
+        """The model is beside the role or in an object."""
         assert model_of({"modelID": "a"}) == "a"
         assert model_of({"model": {"modelID": "b"}}) == "b"
         assert model_of({}) is None
 
     def test_without_input_has_no_usage(self) -> None:
-        """Empty counts are no usage; broken ones neither."""
+        """Empty and invalid counts are no usage."""
         assert usage_of({"tokens": {"input": 0, "output": 5}}) is None
         assert usage_of({"tokens": "x"}) is None
 
     @pytest.mark.parametrize(
         ("tokens", "answer"),
         [
-            ({"output": 120, "reasoning": 70, "total": 1_190}, 190),  # as it is written today
+            ({"output": 120, "reasoning": 70, "total": 1_190}, 190),  # as current versions write it
             ({"output": 190, "reasoning": 70, "total": 1_190}, 190),
             ({"output": 190, "reasoning": 70}, 190),
             ({"output": 30, "reasoning": 70}, 100),
@@ -65,13 +65,13 @@ class TestARow:
         ],
     )
     def test_counts_reasoning_once_in_every_version(self, tokens: dict[str, int], answer: int) -> None:  # X11
-        """Older ones count it into the output as well; the gauge stepped back at the next call."""
+        """Older versions include reasoning in the output, too."""
         usage = usage_of({"tokens": {"input": 900, "cache": {"read": 100}, **tokens}})
         assert usage is not None
         assert (usage.input_tokens, usage.answer_tokens) == (1_000, answer)
 
-    def test_names_parts_that_nobody_knows(self) -> None:
-        """Unknown types, and none at all."""
+    def test_names_unknown_parts(self) -> None:
+        """This includes parts without a type."""
         assert list(unknown_in([{"type": "patch"}, {"type": "hologram"}, {}])) == [
             "part hologram",
             "part without type",

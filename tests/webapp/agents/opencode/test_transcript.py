@@ -1,4 +1,4 @@
-"""New sessions for OpenCode: files for its import, made of the pruned view and its own messages."""
+"""Pruned copies for OpenCode: files for its import, made from the pruned view and its messages."""
 
 from __future__ import annotations
 
@@ -29,27 +29,27 @@ BEGUN = 1_767_355_200_000
 
 
 def part(kind: str, number: int, **said: Any) -> dict[str, Any]:
-    """A part with the ids of the original."""
+    """Return a part with the ids of the original."""
     own = {"id": f"prt_old{number:03}", "sessionID": "ses_old", "messageID": f"msg_old{number // 10:03}"}
     return {**own, "type": kind, **said}
 
 
 def call(number: int, output: str, **more: Any) -> dict[str, Any]:
-    """A call that was answered, with what only the agent's own pages show."""
+    """Return a call with its result, and with metadata for the agent's pages."""
     state = {"status": "completed", "input": {"command": "ls"}, "output": output, "title": "ls",
              "metadata": {"output": output}, "time": {"start": 1, "end": 2}, **more}  # fmt: skip
     return part("tool", number, callID=f"call_{number}", tool="bash", state=state)
 
 
 def message(number: int, role: str, *parts: dict[str, Any], **more: Any) -> dict[str, Any]:
-    """A message with its parts."""
+    """Return a message with its parts."""
     info = {"id": f"msg_old{number:03}", "sessionID": "ses_old", "role": role, "agent": "build",
             "time": {"created": BEGUN + number}, **more}  # fmt: skip
     return {"info": info, "parts": list(parts)}
 
 
 def answer(number: int, *parts: dict[str, Any]) -> dict[str, Any]:
-    """A message of the model's, with its usage."""
+    """Return an answer of the model, with its usage."""
     tokens = {
         "input": 5_000 if number == 2 else 21_000 + number,
         "output": 40,
@@ -76,7 +76,7 @@ SAID = [
 
 @pytest.fixture
 def app(tmp_path: Path) -> Iterator[App]:
-    """The services, with OpenCode's folder below the test's."""
+    """An application whose OpenCode folder is below the test's."""
     config = Config(db=tmp_path / "c.db", tokenizer=False, follow=False, env={"HOME": str(tmp_path)})
     made = build(config)
     yield made
@@ -85,7 +85,7 @@ def app(tmp_path: Path) -> Iterator[App]:
 
 @pytest.fixture
 def session(app: App, tmp_path: Path) -> str:
-    """A session of OpenCode's in a database, with a large output."""
+    """A session of OpenCode in a database, with a large output."""
     info = {"id": "ses_old", "projectID": "garden", "directory": str(tmp_path), "title": "The beds",
             "version": "1.18.33", "time": {"created": BEGUN, "updated": BEGUN + 9}}  # fmt: skip
     file = tmp_path / "original.json"
@@ -110,30 +110,28 @@ def content(made: Resumed) -> dict[str, Any]:
 
 
 def parts(made: Resumed, kind: str) -> list[dict[str, Any]]:
-    """The parts of a type."""
+    """Return the parts of a type."""
     return [p for one in content(made)["messages"] for p in one["parts"] if p["type"] == kind]
 
 
 def texts(made: Resumed) -> list[tuple[str, str]]:
-    """The role and the words of each message."""
+    """Return the role and text of each message."""
     return [(one["info"]["role"], "".join(p.get("text", "") for p in one["parts"]))
             for one in content(made)["messages"]]  # fmt: skip
 
 
 class TestTheFile:
-    """In the shape of `opencode export`."""
+    """The file, in the format of `opencode export`."""
 
-    def test_lies_with_us_until_the_agent_takes_it_in(
-        self, app: App, session: str, tmp_path: Path
-    ) -> None:  # X22
-        """Readable by its owner alone; the command imports it, and then resumes under the new id."""
+    def test_is_kept_by_coppice_until_the_import(self, app: App, session: str, tmp_path: Path) -> None:  # X22
+        """Only its owner can read it; the command imports it and resumes under the new id."""
         made = app.resuming.resume(session)
         file = tmp_path / "copies" / f"{made.session_id}.json"
         assert stat.S_IMODE(file.stat().st_mode) == 0o600
         assert made.line == f"cd {tmp_path} && opencode import {file} && opencode --session {made.session_id}"
 
     def test_has_new_ids_in_ascending_order(self, app: App, session: str) -> None:  # X22
-        """Messages, parts and files of outputs, so that an import changes nothing that is there."""
+        """Messages, parts and output files have new ids, so an import changes no existing one."""
         made = app.resuming.resume(session)
         ids = [one["info"]["id"] for one in content(made)["messages"]]
         assert ids == sorted(set(ids))
@@ -142,20 +140,20 @@ class TestTheFile:
             assert {p["sessionID"] for p in one["parts"]} == {made.session_id}
             assert {p["messageID"] for p in one["parts"]} == {one["info"]["id"]}
 
-    def test_says_in_its_title_that_it_is_pruned(self, app: App, session: str) -> None:  # X22
+    def test_has_a_title_that_says_it_is_pruned(self, app: App, session: str) -> None:  # X22
         """The agent lists it under this title."""
         shorten(app, session)
         assert content(app.resuming.resume(session))["info"]["title"] == "The beds (pruned)"
 
     def test_has_no_usage_of_the_original(self, app: App, session: str) -> None:  # X22
-        """Neither tokens nor costs of other calls, in messages or steps."""
+        """Messages and steps have neither tokens nor costs of earlier calls."""
         made = app.resuming.resume(session)
         infos = [one["info"] for one in content(made)["messages"] if one["info"]["role"] == "assistant"]
         assert {(i["cost"], i["tokens"]["input"], i["tokens"]["output"]) for i in infos} == {(0, 0, 0)}
         assert parts(made, "step-finish") == []
 
-    def test_keeps_what_was_said_with_its_files_and_models(self, app: App, session: str) -> None:
-        """Of a session of which nothing was cut: every word, thoughts with their signatures, images."""
+    def test_keeps_everything_of_an_uncut_session(self, app: App, session: str) -> None:
+        """Texts, reasoning with signatures, images and models are kept."""
         made = app.resuming.resume(session)
         assert texts(made) == [("user", "List the beds."), ("assistant", "Look first."), ("assistant", "Seven."),
                                ("user", "And the paths?"), ("assistant", "None.")]  # fmt: skip
@@ -167,10 +165,8 @@ class TestTheFile:
         ]
         assert content(made)["messages"][0]["info"]["model"] == MODEL
 
-    def test_has_the_shortened_output_and_no_trace_of_the_long_one(
-        self, app: App, session: str
-    ) -> None:  # X22
-        """Neither as output nor in what the agent's pages show; thoughts behind the cut are left out."""
+    def test_has_only_the_shortened_output(self, app: App, session: str) -> None:  # X22
+        """The long output is not in the metadata either, and reasoning after the cut is removed."""
         shorten(app, session)
         made = app.resuming.resume(session)
         state = parts(made, "tool")[0]["state"]
@@ -179,15 +175,13 @@ class TestTheFile:
         assert len(Path(made.path).read_bytes()) < 10_000
         assert parts(made, "reasoning") == []
 
-    def test_begins_with_the_user_even_where_the_first_message_was_cut(
-        self, app: App, session: str
-    ) -> None:  # X22, X6
-        """A call that began with the model's words would be refused."""
+    def test_begins_with_a_message_of_the_user(self, app: App, session: str) -> None:  # X22, X6
+        """If the first message was dropped, a note replaces it, because providers refuse another role."""
         app.operations.drop(session, app.messages.by_number(session, [1])[0].id)
         assert texts(app.resuming.resume(session))[0] == ("user", PRUNED_NOTE)
 
-    def test_begins_with_a_compaction_as_the_agent_writes_it(self, app: App, tmp_path: Path) -> None:
-        """The request for it and the summary, which takes nothing away that is in the copy."""
+    def test_contains_a_compaction_as_the_agent_writes_it(self, app: App, tmp_path: Path) -> None:
+        """It has the request and the summary, and does not remove messages of the copy."""
         tree = ROOT / "tests" / "transcripts" / "opencode" / "opencode" / "storage"
         list(app.importing.import_sessions(tree))
         made = app.resuming.resume("ses_1", cwd=tmp_path)
@@ -197,11 +191,11 @@ class TestTheFile:
         assert last["parts"][0]["text"] == "And the paths?"
 
 
-class TestWhatCannotBeWritten:
-    """Refused before anything is pruned."""
+class TestRefusals:
+    """Sessions that cannot be copied, refused before a prune."""
 
-    def test_is_a_session_of_opencode_2(self, app: App, tmp_path: Path) -> None:  # X22
-        """Its tables are others, and its import was never tried."""
+    def test_include_sessions_of_opencode_2(self, app: App, tmp_path: Path) -> None:  # X22
+        """OpenCode 2 has other tables, and its import was not tested."""
         path = database(tmp_path)
         write_version2(path, SAID_VERSION2)
         [(_, imported)] = app.importing.import_sessions(path)
@@ -209,8 +203,8 @@ class TestWhatCannotBeWritten:
             app.resuming.resume(imported.session_id, prune=True, max_tokens=1, cwd=tmp_path)
         assert app.sessions.get(imported.session_id).operations == 0
 
-    def test_is_a_session_that_the_agent_does_not_have(self, app: App, session: str, tmp_path: Path) -> None:
-        """Its messages name the model, and they are gone."""
+    def test_include_sessions_that_the_agent_lacks(self, app: App, session: str, tmp_path: Path) -> None:
+        """The copy needs the model of each message from the agent's files."""
         (tmp_path / "opencode.db").unlink()
         with pytest.raises(Conflict, match="does not have session ses_old"):
             app.resuming.resume(session)

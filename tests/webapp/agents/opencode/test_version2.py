@@ -1,4 +1,4 @@
-"""OpenCode 2: its tables beside the older ones, changed in place, and tables of a shape that nobody knows."""
+"""OpenCode 2: its tables beside the older ones, and tables of an unknown schema."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def database(folder: Path, name: str = "opencode.db", sessions: str = "session_v
 
 
 def write(path: Path, rows: list[tuple[str, dict[str, Any]]], first: int = 0, updated: int = 5) -> None:
-    """Write messages of the session, by their `seq` from `first` on."""
+    """Write messages of the session, with `seq` counting from `first`."""
     with sqlite3.connect(path) as db:
         for seq, (kind, data) in enumerate(rows, first):
             db.execute("DELETE FROM session_message WHERE seq = ?", [seq])
@@ -72,7 +72,7 @@ def write(path: Path, rows: list[tuple[str, dict[str, Any]]], first: int = 0, up
 
 
 def read(path: Path, state: dict[str, Any]) -> list[Record]:
-    """Read what is new of the only session in a database."""
+    """Return the new records of the only session in a database."""
     [file] = opencode.in_database(path)
     return list(opencode.read(file, state))
 
@@ -82,7 +82,7 @@ class TestTheSecondGeneration:
 
     @pytest.mark.parametrize("sessions", ["session_v2", "session"])
     def test_is_read_with_calls_results_and_usage(self, tmp_path: Path, sessions: str) -> None:  # X12
-        """Under both names that the table of sessions has."""
+        """The table of sessions may have either of its two names."""
         path = database(tmp_path, "opencode-beta.db", sessions)
         write(path, SAID)
         records = read(path, {})
@@ -97,7 +97,7 @@ class TestTheSecondGeneration:
         assert [u.type for u in of(Unknown, records)] == ["part of type novelty"]
 
     def test_is_followed_through_changes_in_place(self, tmp_path: Path) -> None:  # X12
-        """A row that is updated, and one that comes."""
+        """An updated row and a new row are read."""
         path, state = database(tmp_path), dict[str, Any]()
         write(path, SAID[:2])
         read(path, state)
@@ -110,7 +110,7 @@ class TestTheSecondGeneration:
         assert read(path, state) == []
 
     def test_marks_a_compaction(self, tmp_path: Path) -> None:  # X12
-        """With the summary and what it kept of the newest messages; the rest leaves."""
+        """The compaction has its summary and the newest messages it kept, and the others leave."""
         path, state = database(tmp_path), dict[str, Any]()
         write(path, SAID[:3])
         read(path, state)
@@ -122,8 +122,8 @@ class TestTheSecondGeneration:
         assert (compaction.trigger, compaction.kept) == ("auto", ())
         assert [e.kind for e in of(Entry, records)] == ["compaction_summary"]
 
-    def test_takes_the_place_of_the_frozen_older_tables(self, tmp_path: Path) -> None:  # X12
-        """Once it has a row of the session; an empty table is only a schema."""
+    def test_replaces_the_older_tables(self, tmp_path: Path) -> None:  # X12
+        """The new tables are used as soon as they have a row of the session."""
         path = database(tmp_path)
         with sqlite3.connect(path) as db:
             db.execute(
@@ -145,10 +145,10 @@ class TestTheSecondGeneration:
 
 
 class TestAnUnknownSchema:
-    """Tables of another shape than any known one."""
+    """Tables of an unknown schema."""
 
-    def test_is_said_on_a_page_of_its_own_once(self, tmp_path: Path) -> None:  # X12
-        """Never silence."""
+    def test_is_reported_once(self, tmp_path: Path) -> None:  # X12
+        """An unknown schema is a problem, which is not repeated."""
         home = tmp_path / "share"
         (home / "opencode").mkdir(parents=True)
         with sqlite3.connect(home / "opencode" / "opencode.db") as db:
@@ -167,8 +167,8 @@ class TestAnUnknownSchema:
         finally:
             made.close()
 
-    def test_is_not_said_of_a_database_that_is_only_begun(self, tmp_path: Path) -> None:
-        """It has no tables yet."""
+    def test_is_not_reported_for_a_new_database(self, tmp_path: Path) -> None:
+        """A new database has no tables yet."""
         sqlite3.connect(tmp_path / "opencode.db").close()
         assert list(opencode.in_database(tmp_path / "opencode.db")) == []
         assert of(Problem, []) == []

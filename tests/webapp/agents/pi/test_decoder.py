@@ -44,8 +44,8 @@ class TestASession:
 
     RECORDS = decoded(GARDEN, Decoder())
 
-    def test_gives_what_is_sent(self) -> None:  # X12
-        """An aborted answer and a command that the user kept to themselves are not; extensions' words are reminders."""
+    def test_gives_sent_messages(self) -> None:  # X12
+        """An aborted answer and a private command are skipped, and texts of extensions are reminders."""
         assert [(who, text[:20]) for who, text in said(self.RECORDS)] == [
             ("user", "List the beds."), ("assistant", "I look at both."), ("tool", "rose\nthyme"),
             ("tool", "ls: paths: no such f"), ("assistant", "Two beds: rose and t"),
@@ -56,8 +56,8 @@ class TestASession:
             ("assistant", "One hedge."),
         ]  # fmt: skip
 
-    def test_ties_parallel_calls_and_their_results(self) -> None:  # P4
-        """Each result is a message of its own; the failed one is marked, a picture stays with its result."""
+    def test_links_parallel_calls_and_their_results(self) -> None:  # P4
+        """Each result is a message; the failed one is marked, and a picture belongs to its result."""
         entries = of(Entry, self.RECORDS)
         results = [r for e in entries for r in e.message.results]
         assert (
@@ -68,14 +68,14 @@ class TestASession:
             (True, []),
         ]
 
-    def test_goes_back_to_another_branch(self) -> None:  # X12
-        """A row whose parent is an earlier row takes the branch after that parent out of the context."""
+    def test_rewinds_to_another_branch(self) -> None:  # X12
+        """A row with an earlier row as parent removes the branch after that parent from the context."""
         [rewind] = of(Rewind, self.RECORDS)
         assert rewind.live == ("u0000001", "a0000001", "r0000001", "r0000002", "a0000002")
         assert (rewind.to_source_id, rewind.source_id) == ("a0000002", "b0000001")
 
     def test_shows_the_compaction(self) -> None:  # X12
-        """The summary, and behind it what the agent kept."""
+        """The summary comes first, then the kept messages."""
         [compaction] = of(Compaction, self.RECORDS)
         assert compaction.tokens_before == 1150
         assert compaction.kept == ("u0000003", "a0000005", "x0000001", "k0000002")
@@ -86,21 +86,21 @@ class TestASession:
             True,
         )
 
-    def test_tells_usage_with_the_cache(self) -> None:
-        """Input is what was sent, read and written together, once an answer."""
+    def test_reports_usage_with_the_cache(self) -> None:
+        """Input is the sum of sent, cached and newly cached tokens, once per answer."""
         usages = {e.call_key: e.usage for e in of(Entry, self.RECORDS) if e.usage}
         assert [
             (u.input_tokens, u.output_tokens, u.cached_tokens, u.cache_write_tokens) for u in usages.values()
         ][:2] == [(1000, 40, 0, 100), (1060, 12, 1000, 0)]
 
-    def test_tells_facts_when_they_change(self) -> None:
-        """A name replaces the user's first words as title; a new model is reported before it speaks."""
+    def test_reports_changed_facts(self) -> None:
+        """A name replaces the first request as title, and a new model is reported before its answer."""
         assert facts(self.RECORDS, Meta, "title") == ["List the beds.", "The garden"]
         assert facts(self.RECORDS, Meta, "model") == ["claude-sonnet-4-5", "gpt-5.1"]
         assert facts(self.RECORDS, Meta, "cwd") == ["/home/ada/garden"]
 
-    def test_names_what_it_cannot_use(self) -> None:
-        """Broken lines by number, unknown rows by type; half a line at the end of an import is broken too."""
+    def test_reports_unusable_lines(self) -> None:
+        """Malformed lines are reported by number and unknown rows by type, even half a line at the end."""
         assert [p.line for p in of(Problem, self.RECORDS)] == [13, 27]
         assert [u.type for u in of(Unknown, self.RECORDS)] == ["answer that ended with aborted", "hologram"]
 
@@ -108,17 +108,17 @@ class TestASession:
 class TestTheTree:
     """The parents of rows."""
 
-    def test_goes_on_behind_a_row_that_never_came(self) -> None:
-        """As when its line was broken."""
+    def test_continues_after_a_missing_row(self) -> None:
+        """A parent may be missing because its line was malformed."""
         assert of(Rewind, fed(row("a", None, "one"), row("b", "lost", "two"))) == []
 
-    def test_turns_only_where_the_context_is_another(self) -> None:
-        """A row that hangs before rows of which nothing is sent goes on all the same."""
+    def test_rewinds_only_if_the_context_changes(self) -> None:
+        """A row whose parent precedes only unsent rows causes no rewind."""
         label = {"type": "label", "id": "l", "parentId": "a", "targetId": "a"}
         assert of(Rewind, fed(row("a", None, "one"), label, row("b", "a", "two"))) == []
 
-    def test_goes_back_behind_a_compaction(self) -> None:
-        """Messages taken by the compaction are in the context again; on its own branch they are not."""
+    def test_can_rewind_before_a_compaction(self) -> None:
+        """Compacted messages return to the context on a branch from before the compaction."""
         compaction = {
             "type": "compaction",
             "id": "c",
@@ -130,32 +130,32 @@ class TestTheTree:
         assert of(Rewind, fed(*rows))[-1].live == ("a", "b")
         assert of(Rewind, fed(*rows, row("f", "d", "5")))[-1].live == ("c", "b", "d")
 
-    def test_may_begin_again(self) -> None:
+    def test_can_begin_again(self) -> None:
         """A second row without a parent is a new beginning."""
         assert of(Rewind, fed(row("a", None, "1"), row("b", None, "2")))[-1].live == ()
 
-    def test_takes_a_row_once(self) -> None:
-        """A copy says nothing new."""
+    def test_reads_a_row_once(self) -> None:
+        """A copy of a row is ignored."""
         assert len(of(Entry, fed(row("a", None, "1"), row("a", None, "1")))) == 1
 
 
 class TestEdits:
-    """Rows that change what an earlier one says to the model."""
+    """Edits: rows that change an earlier row."""
 
     def edit(self, target: str, content: Any) -> dict[str, Any]:
-        """Return an edit; None leaves the row out."""
+        """Return an edit; None removes the row."""
         new = None if content is None else {"content": content}
         return {"type": "context_edit", "id": "e", "parentId": "b", "targetId": target, "replacement": new}
 
-    def test_leave_a_row_out(self) -> None:
-        """On their branch; before them it is there."""
+    def test_remove_a_row(self) -> None:
+        """The row is removed on the branch of the edit only."""
         rows = [row("a", None, "1"), row("b", "a", "2"), self.edit("a", None)]
         assert of(Rewind, fed(*rows))[-1].live == ("b",)
         assert of(Rewind, fed(*rows, row("c", "b", "3")))[-1].live == ("a", "b")
         assert of(Rewind, fed(*rows, row("c", "e", "3")))[-1].live == ("b",)
 
-    def test_let_a_row_say_something_else(self) -> None:
-        """A new version; a result stays the result of its call."""
+    def test_replace_the_text_of_a_row(self) -> None:
+        """The row gets a new version, and a result remains that of its call."""
         rows = [
             row("a", None, "1"),
             row("b", "a", "long", "toolResult", toolCallId="c1"),
@@ -165,8 +165,8 @@ class TestEdits:
         assert (entry.source_id, entry.supersedes) == ("e", "b")
         assert [(r.call_id, r.text) for r in entry.message.results] == [("c1", "short")]
 
-    def test_of_a_row_that_is_not_there_change_nothing(self) -> None:
-        """An unknown target, or one that left the context."""
+    def test_of_a_missing_row_change_nothing(self) -> None:
+        """The target is unknown, or has left the context."""
         assert len(fed(row("a", None, "1"), row("b", "a", "2"), self.edit("z", None))) == 3
 
 
@@ -174,15 +174,15 @@ class TestOtherLayouts:
     """Files of older and newer versions."""
 
     def test_without_a_tree_are_a_list(self) -> None:
-        """A compaction counts the file's rows; what hooks say is a reminder."""
+        """A compaction names a row by its number, and texts of hooks are reminders."""
         records = decoded(BIRDS, Decoder())
         [compaction] = of(Compaction, records)
         assert compaction.kept == ("line 4", "line 5")
         assert said(records)[-2:] == [("reminder", "It rains."), ("user", "And now?")]
         assert of(Rewind, records) == []
 
-    def test_bring_along_what_a_compaction_keeps(self) -> None:
-        """Messages that were there are the same ones; the rest is new."""
+    def test_list_the_messages_that_a_compaction_keeps(self) -> None:
+        """Known messages keep their ids, and others are new."""
         tail = [row("", None, "2")["message"], row("", None, "new")["message"]]
         compaction = {"type": "compaction", "id": "c", "parentId": "b", "summary": "s", "retainedTail": tail}
         rows = [row("a", None, "1"), row("b", "a", "2"), compaction, row("d", "c", "3")]
@@ -194,7 +194,7 @@ class TestOtherLayouts:
         "key", ["id", "parentId", "type", "message", "timestamp", "summary", "firstKeptEntryId", "targetId"]
     )
     @pytest.mark.parametrize("value", [None, 1, "x", [], [1], {}, {"role": 5, "content": [7]}, True])
-    def test_with_any_value_anywhere_leave_the_rest(self, key: str, value: Any) -> None:
+    def test_with_any_value_anywhere_do_not_raise(self, key: str, value: Any) -> None:
         """A field of the wrong type never breaks the reading of what follows."""
         for kind in ("message", "compaction", "context_edit", "session_info"):
             odd = {**row("b", "a", "odd"), "type": kind, key: value}
@@ -202,7 +202,7 @@ class TestOtherLayouts:
 
 
 class TestSessions:
-    """In the store, followed and imported."""
+    """Sessions in the store, followed and imported."""
 
     @pytest.fixture
     def app(self, tmp_path: Path) -> Iterator[App]:
@@ -219,7 +219,7 @@ class TestSessions:
         return sum(following.look(file) for file in following.discover())
 
     def test_are_followed_as_they_grow(self, app: App, tmp_path: Path) -> None:  # X12
-        """Half a line comes with the rest of it; a fork stands below its parent."""
+        """Half a line is read when it is complete, and a fork has its parent."""
         assert self.look(app) > 20
         assert self.look(app) == 0
         [path] = (tmp_path / "pi").rglob(f"*{GARDEN_ID}.jsonl")
@@ -234,8 +234,8 @@ class TestSessions:
         assert (found[FORK_ID].parent_id, found[FORK_ID].agent_type) == (GARDEN_ID, "fork")
         assert list(app.verify()) == []
 
-    def test_show_what_the_agent_sends(self, app: App) -> None:
-        """The context is what is left after branch and compaction, the gauge the last answer's real usage."""
+    def test_show_the_context_of_the_agent(self, app: App) -> None:
+        """The context excludes other branches and compacted messages, and the gauge is the last usage."""
         self.look(app)
         agent = app.sessions.get(GARDEN_ID).agent
         assert agent is not None
@@ -244,7 +244,7 @@ class TestSessions:
         assert sorted(kinds) == ["compaction", "rewind"]
 
     def test_are_imported_by_their_content(self, app: App) -> None:
-        """Into the session that is followed; nothing comes twice."""
+        """An import belongs to the followed session, and adds nothing twice."""
         self.look(app)
         for path in (GARDEN, BIRDS):
             [imported] = app.importing.import_file("upload.jsonl", path.read_bytes())

@@ -8,15 +8,15 @@ from webapp.agents.pi.files import discover, likeness, origin, roots
 from webapp.agents.records import Origin
 
 
-def test_the_folder_is_that_of_the_environment() -> None:
-    """The one for sessions first, then the agent's own, else the usual one."""
+def test_the_folder_follows_the_environment() -> None:
+    """A variable for sessions comes before the one for the agent's folder, and then the default."""
     assert roots({"HOME": "/h"}) == [Path("/h/.pi/agent/sessions")]
     assert roots({"HOME": "/h", "PI_CODING_AGENT_DIR": "/p"}) == [Path("/p/sessions")]
     assert roots({"PI_CODING_AGENT_DIR": "/p", "PI_CODING_AGENT_SESSION_DIR": "/s"}) == [Path("/s")]
 
 
-def test_the_first_row_tells_whose_a_session_is() -> None:
-    """A session made from another one names that one's file; one that names itself has no parent."""
+def test_the_first_row_names_the_parent() -> None:
+    """A session made from another one names its file; a session that names itself has no parent."""
     path = PurePath("a.jsonl")
     assert origin(path, b'{"type":"session","id":"s"}\n{}') == Origin("s")
     fork = b'{"type":"session","id":"s","parentSession":"C:\\\\x\\\\2026_p.jsonl"}\n'
@@ -25,15 +25,15 @@ def test_the_first_row_tells_whose_a_session_is() -> None:
     assert origin(path, b'{"type":"message","id":"s"}\n') == origin(path, b"broken") == Origin()
 
 
-def test_other_files_are_passed_over(tmp_path: Path) -> None:
-    """Only files that begin as a session does."""
+def test_other_files_are_ignored(tmp_path: Path) -> None:
+    """Only files with a session's first row count."""
     (tmp_path / "2026_x.jsonl").write_text("{}\n")
     (tmp_path / "2026_y.jsonl").write_text('{"type":"session","id":"y"}\n')
     assert [file.session_id for file in discover(tmp_path)] == ["y"]
 
 
-def test_rows_are_known_by_their_shape() -> None:
-    """A session's first row, and entries with a parent or a message; other agents' rows are not."""
+def test_rows_are_recognised_by_their_fields() -> None:
+    """This covers a first row and entries with a parent or message, but not rows of other agents."""
     assert likeness({"type": "session", "id": "a", "timestamp": "t"}) == 2
     assert likeness({"type": "message", "message": {"role": "user"}}) == 2
     assert likeness({"type": "compaction", "parentId": None}) == 2

@@ -12,7 +12,7 @@ from webapp.agents.records import REMINDER, Usage
 
 
 def reminder(text: str) -> Message:
-    """Return what no person wrote."""
+    """Return a reminder."""
     return Message("user", (Text(text),), REMINDER)
 
 
@@ -40,13 +40,13 @@ def command(**more: Any) -> dict[str, Any]:
         ),
     ],
 )
-def test_messages_are_what_pi_sends(said: dict[str, Any], message: Message | str | None) -> None:
-    """By role; what is dropped or unknown is named."""
+def test_messages_are_those_that_pi_sends(said: dict[str, Any], message: Message | str | None) -> None:
+    """Each role has its message, and dropped and unknown messages are distinguished."""
     assert message_of(said) == message
 
 
 def test_summaries_are_sent_with_their_heading() -> None:
-    """Those of branches and of compactions."""
+    """This applies to summaries of branches and of compactions."""
     for role in ("branchSummary", "compactionSummary"):
         message = message_of({"role": role, "summary": "done"})
         assert isinstance(message, Message)

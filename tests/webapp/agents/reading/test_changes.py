@@ -15,7 +15,7 @@ from webapp.agents.reading.changes import Snapshot, changes
 
 
 class Watching:
-    """A watch in a thread of its own."""
+    """A watch running in a thread."""
 
     def __init__(self, roots: list[Path], poll: float | None) -> None:
         self._stop, self._found = threading.Event(), Queue[set[Path] | None]()
@@ -28,14 +28,14 @@ class Watching:
         self._found.put(None)
 
     def until(self, path: Path) -> bool:
-        """Waits for a file to be named."""
+        """Wait until a file is named."""
         while (found := self._found.get(timeout=PATIENCE)) is not None:
             if path in found:
                 return True
         return False
 
     def stop(self) -> bool:
-        """Stops the watch; whether it ended."""
+        """Stop the watch; return whether it ended."""
         self._stop.set()
         self._thread.join(PATIENCE)
         return not self._thread.is_alive()
@@ -52,10 +52,10 @@ def watching(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Watchin
 
 
 class TestAWatch:
-    """Told by the system or by looking."""
+    """Watching by notifications of the system or by polling."""
 
-    def test_names_what_is_there_and_what_changes(self, watching: Watching, tmp_path: Path) -> None:
-        """At first every file, then those that grow or are new, in new folders too."""
+    def test_names_existing_and_changed_files(self, watching: Watching, tmp_path: Path) -> None:
+        """First every file is named, then new and growing ones, even in new folders."""
         assert watching.until(tmp_path / "here" / "old.jsonl")
         with (tmp_path / "here" / "old.jsonl").open("a") as file:
             file.write("{}\n")
@@ -66,7 +66,7 @@ class TestAWatch:
         assert watching.until(new)
 
     def test_finds_folders_that_appear_later(self, watching: Watching, tmp_path: Path) -> None:
-        """A root that did not exist is watched once it does."""
+        """A root is watched as soon as it exists."""
         assert watching.until(tmp_path / "here" / "old.jsonl")
         path = tmp_path / "later" / "deep" / "x.jsonl"
         path.parent.mkdir(parents=True)
@@ -77,8 +77,8 @@ class TestAWatch:
         assert watching.until(path)
 
 
-def test_a_watch_that_cannot_be_told_looks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Exhausted watches are no end: folders are walked instead."""
+def test_polls_without_notifications(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """If the system has no watches left, the folders are polled."""
 
     def refuse(*_: object, **__: object) -> Iterator[set[object]]:
         raise OSError("no space left on device")
@@ -91,8 +91,8 @@ def test_a_watch_that_cannot_be_told_looks(tmp_path: Path, monkeypatch: pytest.M
     assert watching.stop()
 
 
-def test_a_snapshot_names_what_is_new_or_other(tmp_path: Path) -> None:
-    """At first all, then nothing, then what changed; other endings never."""
+def test_a_snapshot_names_new_and_changed_files(tmp_path: Path) -> None:
+    """The first look names all files and later ones only changes; other endings are ignored."""
     path = tmp_path / "a.jsonl"
     path.write_text("{}\n")
     (tmp_path / "b.txt").write_text("x")

@@ -12,7 +12,7 @@ from webapp.agents.reading.databases import open_foreign
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    """A small database in WAL, as a program left it."""
+    """A small database in WAL mode."""
     path = tmp_path / "other.db"
     with sqlite3.connect(path) as db:
         db.execute("PRAGMA journal_mode=WAL")
@@ -23,10 +23,10 @@ def path(tmp_path: Path) -> Path:
 
 
 class TestAForeignDatabase:
-    """Reading without leaving a trace."""
+    """Reading a database without changing it."""
 
     def test_gives_rows_in_order(self, path: Path) -> None:
-        """Matching rows come by id; a missing table has none."""
+        """Matching rows are ordered by id, and a missing table has none."""
         with open_foreign(path) as tables:
             assert [r["id"] for r in tables.rows("odd name", {"kind": "x"})] == ["a", "b"]
             assert len(list(tables.rows("odd name"))) == 3
@@ -40,8 +40,8 @@ class TestAForeignDatabase:
         assert [p.name for p in path.parent.iterdir()] == [path.name]
         assert path.read_bytes() == before
 
-    def test_that_cannot_be_read_says_so(self, path: Path, tmp_path: Path) -> None:
-        """Missing, damaged, or without the column: an OSError with the reason."""
+    def test_raises_an_error_if_unreadable(self, path: Path, tmp_path: Path) -> None:
+        """A missing or damaged file and a missing column raise OSError with the reason."""
         (tmp_path / "bad.db").write_bytes(b"x" * 5000)
         for bad in (tmp_path / "missing.db", tmp_path / "bad.db"):
             with pytest.raises(OSError, match=r"\w"), open_foreign(bad) as tables:

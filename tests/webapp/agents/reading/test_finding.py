@@ -11,7 +11,7 @@ from webapp.agents.reading.finding import HEAD_BYTES, home_of, list_files, read_
 
 
 def test_files_come_newest_first(tmp_path: Path) -> None:
-    """All files with the ending, wherever below, by time."""
+    """All files below the folder with the ending are listed by time."""
     for n, name in enumerate(("a.jsonl", "x/y/b.jsonl", "x/c.txt")):
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -21,8 +21,8 @@ def test_files_come_newest_first(tmp_path: Path) -> None:
     assert [f.size for f in list_files(tmp_path, ".txt")] == [3]
 
 
-def test_rings_of_links_end(tmp_path: Path) -> None:
-    """A link to a folder above is followed once, a broken one not at all."""
+def test_circular_links_end(tmp_path: Path) -> None:
+    """A link to a parent folder is followed once, and a broken link is ignored."""
     (tmp_path / "a.jsonl").write_text("")
     (tmp_path / "ring").symlink_to(tmp_path)
     (tmp_path / "broken.jsonl").symlink_to(tmp_path / "gone")
@@ -30,7 +30,7 @@ def test_rings_of_links_end(tmp_path: Path) -> None:
 
 
 def test_heads_and_small_documents_never_raise(tmp_path: Path) -> None:
-    """Missing and broken files give nothing; a head is never the whole of a large file."""
+    """Missing and malformed files give nothing, and only the head of a large file is read."""
     path = tmp_path / "a.json"
     assert read_head(path) == b""
     assert read_json_file(path) is None
@@ -41,15 +41,15 @@ def test_heads_and_small_documents_never_raise(tmp_path: Path) -> None:
     assert read_json_file(path) == [1]
 
 
-def test_the_home_folder_is_the_environments() -> None:
-    """HOME, or what Windows has instead."""
+def test_the_home_folder_follows_the_environment() -> None:
+    """It is HOME, or the variable of Windows."""
     assert home_of({"HOME": "/h"}) == Path("/h")
     assert home_of({"USERPROFILE": "/u"}) == Path("/u")
     assert home_of({}) == Path.home()
 
 
-def test_links_that_lead_out_are_left_out_and_said(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """Whoever writes into a followed folder shows no other file of its user; links inside it are followed."""
+def test_links_to_elsewhere_are_reported(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Writing into a followed folder must not expose other files; links inside it are followed."""
     inside, outside = tmp_path / "in", tmp_path / "out"
     for folder in (inside / "real", outside / "deep"):
         folder.mkdir(parents=True)
@@ -64,7 +64,7 @@ def test_links_that_lead_out_are_left_out_and_said(tmp_path: Path, caplog: pytes
 
 
 def test_a_root_may_itself_be_a_link(tmp_path: Path) -> None:
-    """Somebody who moved the whole folder named it on purpose."""
+    """The user may have moved the whole folder."""
     (tmp_path / "real").mkdir()
     (tmp_path / "real" / "a.jsonl").write_text("{}")
     (tmp_path / "root").symlink_to(tmp_path / "real")

@@ -25,15 +25,15 @@ class TestDocuments:
     """Reading a document element by element."""
 
     @given(ITEMS, st.booleans())
-    def test_is_what_a_parser_reads_where_the_text_is_sound(self, items: list[Any], body: bool) -> None:
-        """A list or an object with one."""
+    def test_of_valid_text_equals_a_parser(self, items: list[Any], body: bool) -> None:
+        """The document is a list, or an object with a list."""
         value = {"model": "m", "messages": items, "n": [1]} if body else items
         document = read_document(b" \n" + json.dumps(value, ensure_ascii=False).encode())
         assert document is not None
         assert (document.value, document.places, document.faults) == (value, list(range(len(items))), [])
 
     @given(ITEMS, st.booleans(), st.integers(0, 6))
-    def test_is_all_but_a_bad_element(self, items: list[Any], body: bool, at: int) -> None:
+    def test_skips_a_bad_element(self, items: list[Any], body: bool, at: int) -> None:
         """The bad element is reported with its number."""
         at = min(at, len(items))
         pieces = [json.dumps(item) for item in items]
@@ -47,8 +47,8 @@ class TestDocuments:
         assert document.places == [*range(at), *range(at + 1, len(items) + 1)]
 
     @given(ITEMS, st.integers(0, 200))
-    def test_is_what_was_whole_before_the_file_breaks_off(self, items: list[Any], cut: int) -> None:
-        """The file may end anywhere."""
+    def test_keeps_the_complete_elements_of_a_truncated_file(self, items: list[Any], cut: int) -> None:
+        """The file may end at any byte."""
         text = json.dumps(items).encode()
         document = read_document(text[: 1 + min(cut, len(text) - 2)])
         assert document is not None
@@ -56,20 +56,20 @@ class TestDocuments:
         assert "breaks off before its list ends" in document.faults[-1][1]
 
     @pytest.mark.parametrize("data", [b"", b"5", b'"x"', b"hello"])
-    def test_is_none_where_there_is_neither_list_nor_object(self, data: bytes) -> None:
-        """A number, a word."""
+    def test_without_a_list_or_object_is_none(self, data: bytes) -> None:
+        """A number or a word is no document."""
         assert read_document(data) is None
 
-    def test_tells_that_there_is_text_after_the_list(self) -> None:
-        """That text is left out."""
+    def test_reports_text_after_the_list(self) -> None:
+        """Such text is ignored."""
         document = read_document(b'[{"a": 1}]\n]garbage')
         assert document is not None
         assert document.value == [{"a": 1}]
         assert "line 2" not in document.faults[0][1]
         assert "after the end" in document.faults[0][1]
 
-    def test_tells_a_field_that_cannot_be_read(self) -> None:
-        """The list is used."""
+    def test_reports_an_unreadable_field(self) -> None:
+        """The list is still read."""
         document = read_document(b'{"model": nothing, "messages": [{"a": 1}]}')
         assert document is not None
         assert document.value == {"messages": [{"a": 1}]}
@@ -77,7 +77,7 @@ class TestDocuments:
 
     @given(st.binary(max_size=60))
     @example(b"\xef")  # the mark for it begins with it
-    def test_may_be_any_bytes(self, data: bytes) -> None:
+    def test_accepts_any_bytes(self, data: bytes) -> None:
         """No bytes raise an error."""
         read_document(b"[" + data)
         read_document(b'{"messages":[' + data)
@@ -87,7 +87,7 @@ class TestDepth:
     """Measuring how deep a value is nested."""
 
     def test_is_measured_without_recursion(self) -> None:
-        """A hundred thousand levels."""
+        """A hundred thousand levels raise no RecursionError."""
         value: Any = []
         for _ in range(100_000):
             value = [value]
@@ -95,15 +95,15 @@ class TestDepth:
 
     @pytest.mark.parametrize(("levels", "deeper"), [(199, False), (201, True)])
     def test_counts_lists_and_objects(self, levels: int, deeper: bool) -> None:
-        """From the outermost."""
+        """Each list and object is a level."""
         value: Any = {"a": 1}
         for n in range(levels):
             value = [value] if n % 2 else {"a": value}
         assert deeper_than(value, 200) is deeper
 
 
-def test_values_end_at_commas_and_brackets_outside_of_strings() -> None:
-    """None where the text breaks off."""
+def test_a_value_ends_at_a_comma_or_bracket_outside_strings() -> None:
+    """A truncated value has no end."""
     assert value_end(b'{"a,]": [1, 2]}, 5', 0) == 15
     assert value_end(b"5]", 0) == 1
     assert value_end(b'"ab', 0) is None

@@ -1,4 +1,4 @@
-"""Readers: the same records however a session is read, and positions that go on after a restart."""
+"""Readers: the same records for any portions, and positions that survive a restart."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Echo:
         self.lines = 0
 
     def feed(self, line_no: int, line: bytes) -> Iterator[Record]:
-        """One message a line, with the number of lines fed so far."""
+        """Return the line as a message, with the number of lines so far."""
         if line == b"bad":
             raise TypeError("unhashable")
         self.lines += 1
@@ -52,7 +52,7 @@ def opened(path: Path, position: Position | None = None) -> Reader:
 
 
 def grow(path: Path, text: str) -> None:
-    """Append to a file, with a time of change of its own."""
+    """Append to a file, with a new modification time."""
     before = path.stat().st_mtime_ns if path.exists() else 0
     with path.open("a") as file:
         file.write(text)
@@ -63,10 +63,10 @@ class TestLines:
     """Files that grow by lines."""
 
     @pytest.mark.parametrize(("agent", "file"), LINES, ids=lambda v: getattr(v, "session_id", v.source)[-20:])
-    def test_give_the_same_with_a_restart_after_each(
+    def test_give_the_same_after_any_restart(
         self, agent: Agent, file: TranscriptFile, tmp_path: Path
     ) -> None:  # X12
-        """Read at once, or line by line by a new reader from the stored position: the same records."""
+        """A new reader for each line, started at the stored position, gives the same records."""
         whole = records_of(agent.reader(file, {}).read())
         path = tmp_path / file.path.name
         copy = TranscriptFile(path, file.session_id, file.parent_id, file.source, file.title, file.agent_type)
@@ -82,7 +82,7 @@ class TestLines:
         assert followed == whole
 
     def test_of_a_kept_reader_are_decoded_once(self, tmp_path: Path) -> None:
-        """A reader goes on where it was, with what its decoder remembers; a new one decodes the lines before again."""
+        """A reader keeps its decoder, and a new reader decodes the earlier lines again."""
         path = tmp_path / "a.jsonl"
         grow(path, "a\nb\nhalf")
         reader = opened(path)
@@ -94,7 +94,7 @@ class TestLines:
         assert said(records_of(opened(path, chunk.position).read())) == [("user", "4 c")]
 
     def test_come_in_chunks(self, tmp_path: Path) -> None:
-        """A reader that stops after the first goes on with the second."""
+        """A reader stopped after a portion continues with the next one."""
         path = tmp_path / "a.jsonl"
         grow(path, "x\n" * (2 * CHUNK_RECORDS))
         reader = opened(path)
@@ -102,10 +102,8 @@ class TestLines:
         assert len(first.records) == CHUNK_RECORDS
         assert said(records_of(reader.read()))[0] == ("user", f"{CHUNK_RECORDS + 1} x")
 
-    def test_of_a_file_that_did_not_change_are_not_read(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        """The stored look of the file is enough; it is not opened."""
+    def test_of_an_unchanged_file_are_not_read(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """The stored size and time suffice, so the file is not opened."""
         path = tmp_path / "a.jsonl"
         grow(path, "a\n")
         [chunk] = opened(path).read()
@@ -114,7 +112,7 @@ class TestLines:
 
     @pytest.mark.parametrize("kept", [True, False])
     def test_of_a_replaced_file_restart(self, tmp_path: Path, kept: bool) -> None:
-        """Everything comes, by a new decoder, and is said to be a restart."""
+        """All lines are read by a new decoder, after a restart record."""
         path = tmp_path / "a.jsonl"
         grow(path, "a\nb\n")
         reader = opened(path)
@@ -125,7 +123,7 @@ class TestLines:
         assert again.restarted
         assert said(again.records) == [("user", "1 other")]
 
-    def test_that_a_decoder_fails_on_cost_only_themselves(self, tmp_path: Path) -> None:
+    def test_on_which_the_decoder_fails_are_skipped(self, tmp_path: Path) -> None:
         """The row is reported with its line and the error; its neighbours are used."""
         path = tmp_path / "a.jsonl"
         grow(path, "a\nbad\nb\n")
@@ -138,7 +136,7 @@ class TestWholes:
     """Sessions that change in place."""
 
     def reader(self, path: Path, position: Position | None = None) -> Reader:
-        """Return a reader that tells a document's words that are new, and of a broken one that it is."""
+        """Return a reader that gives the new words of a document, or a problem."""
 
         def compare(file: TranscriptFile, state: dict[str, Any]) -> Iterator[Record]:
             text = file.path.read_text()
@@ -152,8 +150,8 @@ class TestWholes:
 
         return WholeReader(TranscriptFile(path, "s", None, "x"), position or {}, compare)
 
-    def test_give_what_is_new_since_the_position(self, tmp_path: Path) -> None:
-        """By the same reader or another one; nothing where nothing changed."""
+    def test_give_changes_since_the_position(self, tmp_path: Path) -> None:
+        """The same reader or a new one gives only changes."""
         path = tmp_path / "a.json"
         path.write_text("one")
         reader = self.reader(path)
@@ -164,8 +162,8 @@ class TestWholes:
         for again in (reader, self.reader(path, chunk.position)):
             assert said(records_of(again.read())) == [("user", "two")]
 
-    def test_that_are_being_written_wait(self, tmp_path: Path) -> None:
-        """A fresh unreadable file gives nothing; once it is no longer written, its fault is reported."""
+    def test_that_are_being_written_are_read_later(self, tmp_path: Path) -> None:
+        """An unreadable file is reported only if it has not changed for a while."""
         path = tmp_path / "a.json"
         path.write_text("!")
         reader = self.reader(path)

@@ -1,4 +1,4 @@
-"""Rows of JSON, times, titles, media."""
+"""Rows of JSON, and times, titles, counts and media in them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from webapp.agents.reading.rows import (
 
 
 class TestParsing:
-    """A line is an object or a reason."""
+    """Parsing a line."""
 
     @given(st.binary(max_size=60))
     def test_never_raises(self, line: bytes) -> None:
@@ -35,13 +35,13 @@ class TestParsing:
         row = parse(line)
         assert isinstance(row, dict) or (row and "\n" not in row)
 
-    def test_mends_halves_of_surrogate_pairs(self) -> None:
-        """Text cut within a character costs that character alone; whole pairs and escaped backslashes stay."""
+    def test_replaces_half_surrogates(self) -> None:
+        """Only the cut character is replaced; whole pairs and escaped backslashes stay."""
         line = rb'{"a":"\ud83d x","b":"\ud83d\ude00","c":"\\ud83d"}'
         assert parse(line) == {"a": "\ufffd x", "b": "\U0001f600", "c": "\\ud83d"}
 
-    def test_reads_behind_zeros(self) -> None:
-        """Zeros that a crash left before a row do not cost it."""
+    def test_skips_leading_zeros(self) -> None:
+        """A crash may leave zero bytes before a row."""
         assert parse(b'\x00\x00{"a":1}') == {"a": 1}
 
 
@@ -60,20 +60,20 @@ class TestParsing:
     ],
 )
 def test_times_are_read_or_none(value: Any, at: datetime | None) -> None:
-    """ISO text, seconds and milliseconds; anything else is no time."""
+    """ISO text, seconds and milliseconds are times, and other values are none."""
     assert when(value) == at
 
 
 def test_titles_are_one_short_line() -> None:
-    """Blanks are folded, long ones cut at 80 characters, empty ones none."""
+    """Blanks are collapsed, long titles cut at 80 characters, and empty ones are none."""
     assert short_title("  a\n\tb ") == "a b"
     assert short_title(" \n") is None
     assert len(short_title("word " * 1000) or "") == 80
 
 
 @pytest.mark.parametrize("value", [True, -1, 1.5, "3", None, 1 << 60])
-def test_counts_that_are_none_count_nothing(value: Any) -> None:
-    """Only whole numbers above zero, within reason."""
+def test_invalid_counts_are_zero(value: Any) -> None:
+    """Only whole numbers above zero and below a maximum count."""
     assert count_of(value) == 0
 
 
@@ -93,18 +93,18 @@ class TestMedia:
             b"RIFF" + bytes(4) + b"WEBPVP8 " + bytes(10) + struct.pack("<HH", 7, 9),
         ],
     )
-    def test_has_the_measure_of_a_picture(self, raw: bytes) -> None:
-        """Width and height stand in the header."""
+    def test_has_the_dimensions_of_an_image(self, raw: bytes) -> None:
+        """Width and height are read from the header."""
         assert image_size(raw) == (7, 9)
 
     @given(st.binary(max_size=64), st.sampled_from(STARTS))
-    def test_of_broken_pictures_has_none(self, raw: bytes, start: bytes) -> None:
+    def test_of_malformed_images_has_some_dimensions(self, raw: bytes, start: bytes) -> None:
         """Any bytes give two numbers."""
         width, height = image_size(start + raw)
         assert width >= 0
         assert height >= 0
 
-    def test_is_known_by_its_bytes(self) -> None:
+    def test_is_identified_by_its_bytes(self) -> None:
         """The same bytes in base64 or in a data URL are the same media; broken base64 is still media."""
         data = base64.b64encode(b"hello").decode()
         media = media_from_base64(data, "application/pdf")
@@ -113,8 +113,8 @@ class TestMedia:
         assert media_from_base64("x", "image/png").digest != ""
 
 
-def test_values_are_read_with_what_was_mended() -> None:
-    """Or come as a fault with its reason."""
+def test_values_are_read_with_their_repairs() -> None:
+    """An unreadable value gives the reason."""
     assert parse_value(b"[1]") == ([1], None)
     assert parse_value(b'"a\\ud800"') == ("a\ufffd", "half a surrogate pair; read as \ufffd")
     assert parse_value(b"\0\0[1]") == ([1], "NUL bytes around it; left out")
@@ -125,14 +125,14 @@ def test_values_are_read_with_what_was_mended() -> None:
 
 
 def test_any_depth_is_written() -> None:
-    """Deeper than the fast writer goes."""
+    """This includes values too deep for the fast writer."""
     value: object = 1
     for _ in range(5_000):
         value = [value]
     assert dumps(value) == "[" * 5_000 + "1" + "]" * 5_000
 
 
-def test_documents_are_told_from_rows() -> None:
+def test_documents_are_distinguished_from_rows() -> None:
     """One value over several lines, or a list, is a document."""
     assert is_json_document(b'{\n "a": 1}')
     assert is_json_document(b"[1]")

@@ -1,4 +1,4 @@
-"""The tail of a growing file: every line once, whatever the writer does."""
+"""The tail of a growing file, which gives every line once."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ TEXTS = st.lists(
 
 
 def split(data: bytes, cuts: list[int]) -> list[bytes]:
-    """The data cut into pieces at the places `cuts` (taken modulo its length)."""
+    """Return the data in pieces cut at `cuts`, taken modulo its length."""
     places = sorted({c % (len(data) + 1) for c in cuts} | {0, len(data)})
     return [data[a:b] for a, b in pairwise(places)]
 
 
 def grow(path: Path, data: bytes) -> None:
-    """Appends to the file, with a time of change of its own even on coarse clocks."""
+    """Append to the file, with a new modification time even on coarse clocks."""
     before = path.stat().st_mtime_ns if path.exists() else 0
     with path.open("ab") as file:
         file.write(data)
@@ -34,7 +34,7 @@ def grow(path: Path, data: bytes) -> None:
 
 
 def replace(path: Path, data: bytes) -> None:
-    """Writes other content into the file."""
+    """Replace the content of the file."""
     before = path.stat().st_mtime_ns
     path.write_bytes(data)
     os.utime(path, ns=(before + 1_000_000, before + 1_000_000))
@@ -44,16 +44,16 @@ class TestLines:
     """Cutting bytes into lines."""
 
     @given(TEXTS, st.lists(st.integers(0, 600), max_size=8))
-    def test_are_the_same_however_the_bytes_are_cut(self, texts: list[bytes], cuts: list[int]) -> None:
+    def test_are_the_same_for_any_blocks(self, texts: list[bytes], cuts: list[int]) -> None:
         """Any split of a file into blocks gives the same numbered lines."""
         data = b"".join(t + b"\n" for t in texts)
         assert list(lines_of(split(data, cuts))) == [Line(n, t) for n, t in enumerate(texts, 1)]
 
     @given(TEXTS, st.lists(st.integers(0, 600), max_size=6), st.booleans())
-    def test_of_a_growing_file_come_once_over_restarts(
+    def test_of_a_growing_file_are_read_once_across_restarts(
         self, tmp_path_factory: pytest.TempPathFactory, texts: list[bytes], cuts: list[int], keep: bool
     ) -> None:
-        """Appends in any pieces, read by one tail or by a new one from the stored mark each time: each line once."""
+        """A tail, or a new one from each stored position, gives each line once."""
         path = tmp_path_factory.mktemp("tail") / "a.jsonl"
         tail, seen = FileTail(path), list[Item]()
         for piece in split(b"".join(t + b"\r\n" for t in texts), cuts):
@@ -64,10 +64,10 @@ class TestLines:
         assert seen == [Line(n, t) for n, t in enumerate(texts, 1)]
 
     @given(TEXTS, st.integers(0, 14))
-    def test_are_not_lost_by_stopping_in_the_middle(
+    def test_are_not_lost_by_a_stop(
         self, tmp_path_factory: pytest.TempPathFactory, texts: list[bytes], stop: int
     ) -> None:
-        """A reader that takes a few lines and comes back later, or a new one from its mark, gets the rest."""
+        """A reader that stops after a few lines gets the rest later, even a new one from its position."""
         path = tmp_path_factory.mktemp("tail") / "a.jsonl"
         path.write_bytes(b"".join(t + b"\n" for t in texts))
         tail = FileTail(path)
@@ -75,8 +75,8 @@ class TestLines:
         again = list(FileTail(path, tail.position).read())
         assert first + again == [Line(n, t) for n, t in enumerate(texts, 1)]
 
-    def test_without_newline_are_no_lines_yet(self, tmp_path: Path) -> None:
-        """A half-written last line is given out when it is whole."""
+    def test_without_a_newline_are_incomplete(self, tmp_path: Path) -> None:
+        """A half-written last line is read when it is complete."""
         path = tmp_path / "a.jsonl"
         path.write_bytes(b'{"a":1}\n{"b"')
         tail = FileTail(path)
@@ -85,11 +85,11 @@ class TestLines:
         assert list(tail.read()) == [Line(2, b'{"b":2}')]
 
     def test_that_are_empty_count_but_are_not_given(self) -> None:
-        """Blank lines keep the numbering of the others."""
+        """Blank lines count in the numbers of the others."""
         assert list(lines_of([b"\n\n{}\n  \n[]"])) == [Line(3, b"{}"), Line(5, b"[]")]
 
     def test_too_long_are_skipped_with_a_problem(self, tmp_path: Path) -> None:
-        """A line over the limit costs one Problem and no memory; those around it are read."""
+        """A line over the limit is one problem, and the lines around it are read."""
         path = tmp_path / "a.jsonl"
         path.write_bytes(b'{"a":1}\n' + b"x" * 5000 + b'\n{"b":2}\n')
         items = list(FileTail(path, max_line=1000).read())
@@ -99,8 +99,8 @@ class TestLines:
         assert items[1].line == 2
         assert "5,000 bytes" in items[1].reason
 
-    def test_of_any_length_are_held_within_the_limit(self) -> None:
-        """While an endless line arrives, memory stays within the limit."""
+    def test_of_any_length_need_limited_memory(self) -> None:
+        """While an endless line grows, its kept bytes stay within the limit."""
         splitter = Splitter(max_line=1000)
         for _ in range(50):
             assert list(splitter.feed(b"y" * 300)) == []
@@ -108,7 +108,7 @@ class TestLines:
         assert splitter.pending == 15_000
 
     def test_that_grow_slowly_are_not_read_again(self, tmp_path: Path) -> None:
-        """A long half line stays in memory, and comes out whole."""
+        """A long half line stays in memory until it is complete."""
         path = tmp_path / "a.jsonl"
         whole = b'{"long":"' + b"z" * 400_000 + b'"}'
         tail = FileTail(path)
@@ -120,13 +120,13 @@ class TestLines:
 
 
 class TestChangedFiles:
-    """Files that did not just grow."""
+    """Files that changed otherwise than by growing."""
 
     @given(TEXTS.filter(bool), TEXTS, st.booleans())
-    def test_that_are_replaced_are_read_anew(
+    def test_that_are_replaced_are_read_again(
         self, tmp_path_factory: pytest.TempPathFactory, old: list[bytes], new: list[bytes], keep: bool
     ) -> None:
-        """Other content under the same name gives all its lines behind a Restarted; a mere continuation does not."""
+        """Other content gives a restart and all its lines; a continuation gives no restart."""
         path = tmp_path_factory.mktemp("tail") / "a.jsonl"
         path.write_bytes(b"".join(t + b"\n" for t in old))
         tail = FileTail(path)
@@ -139,8 +139,8 @@ class TestChangedFiles:
             assert isinstance(items[0], Restarted)
             assert items[1:] == [Line(n, t) for n, t in enumerate(new, 1)]
 
-    def test_that_are_cut_off_are_read_anew(self, tmp_path: Path) -> None:
-        """A shorter file begins again, and says by how much it is shorter."""
+    def test_that_are_truncated_are_read_again(self, tmp_path: Path) -> None:
+        """A shorter file is read from its start, and the restart has the difference."""
         path = tmp_path / "a.jsonl"
         path.write_bytes(b'{"a":1}\n{"b":2}\n')
         tail = FileTail(path)
@@ -151,8 +151,8 @@ class TestChangedFiles:
         assert "16 bytes were read, 8 are left" in restarted.reason
         assert line == Line(1, b'{"a":1}')
 
-    def test_that_lose_half_a_line_go_on(self, tmp_path: Path) -> None:
-        """Cutting off what was not yet a line is no restart, even if it was long."""
+    def test_that_lose_half_a_line_continue(self, tmp_path: Path) -> None:
+        """Truncating an incomplete line causes no restart, even if it was long."""
         path = tmp_path / "a.jsonl"
         for half in (b"half", b"h" * 300_000):
             path.write_bytes(b'{"a":1}\n' + half)
@@ -162,7 +162,7 @@ class TestChangedFiles:
             assert list(tail.read()) == [Line(2, b'{"b":2}')]
 
     def test_that_do_not_change_are_not_opened(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        """An idle file costs a stat."""
+        """An unchanged file is only checked by its size and time."""
         path = tmp_path / "a.jsonl"
         path.write_bytes(b"{}\n")
         tail = FileTail(path)
@@ -171,7 +171,7 @@ class TestChangedFiles:
         assert list(tail.read()) == []
 
     def test_that_are_missing_have_no_lines(self, tmp_path: Path) -> None:
-        """A file that does not exist yet is read when it does."""
+        """A missing file is read as soon as it exists."""
         path = tmp_path / "later.jsonl"
         tail = FileTail(path)
         assert list(tail.read()) == []
@@ -179,8 +179,8 @@ class TestChangedFiles:
         assert list(tail.read()) == [Line(1, b"{}")]
 
 
-class TestFilesThatAreNoText:
-    """Encodings and binary data: one Problem a file, with the reason."""
+class TestOtherFiles:
+    """Files in other encodings or with binary data."""
 
     @pytest.mark.parametrize(
         ("data", "word"),
@@ -194,7 +194,7 @@ class TestFilesThatAreNoText:
         ],
     )
     def test_are_one_problem(self, tmp_path: Path, data: bytes, word: str) -> None:
-        """The reason names what the file is, and it is said once however the file grows."""
+        """The reason names the kind of file, and is reported once while the file grows."""
         path = tmp_path / "a.jsonl"
         path.write_bytes(data)
         tail = FileTail(path)
@@ -216,18 +216,18 @@ class TestFilesThatAreNoText:
 
 
 class TestFeeding:
-    """A line and its decoder."""
+    """Feeding a line to its decoder."""
 
     ROW = '{"type":"user","uuid":"u","parentUuid":null,"message":{"role":"user","content":"café"}}'
 
-    def test_mends_what_is_no_utf8_and_tells_it(self) -> None:
-        """The row is used."""
+    def test_replaces_and_reports_invalid_utf8(self) -> None:
+        """The row is still used."""
         problem, *records = fed(Decoder(), Line(3, self.ROW.encode("latin-1")))
         assert isinstance(problem, Problem)
         assert (problem.line, problem.used) == (3, True)
         assert records == fed(Decoder(), Line(3, self.ROW.replace("é", "\ufffd").encode()))
 
-    def test_tells_one_problem_of_a_line_that_is_broken_besides(self) -> None:
-        """A line broken in two ways gives one problem."""
+    def test_reports_one_problem_per_line(self) -> None:
+        """A line with invalid UTF-8 and invalid JSON gives one problem."""
         [problem] = fed(Decoder(), Line(3, self.ROW.encode("latin-1")[:-1]))
         assert problem == Problem(3, problem.reason)

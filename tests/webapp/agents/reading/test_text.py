@@ -18,14 +18,14 @@ class TestContent:
 
     @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32", "utf-16-le", "utf-16-be"])
     @pytest.mark.parametrize("size", [3, 7, 1 << 20])
-    def test_is_utf8_however_it_is_cut_into_blocks(self, encoding: str, size: int) -> None:
-        """A block may end in the middle of a letter."""
+    def test_is_utf8_for_any_blocks(self, encoding: str, size: int) -> None:
+        """A block may end in the middle of a character."""
         content = Content(BytesIO(TEXT.encode(encoding)))
         assert b"".join(content.blocks(size)).decode().removeprefix("\ufeff") == TEXT
         assert content.whole().decode() == content.head().decode() == TEXT
 
-    def test_tells_how_much_of_it_is_used(self) -> None:
-        """As blocks are asked for, up to all of it; looking at its beginning uses nothing."""
+    def test_reports_the_bytes_used(self) -> None:
+        """The number grows with each block up to all bytes; reading the beginning uses none."""
         told: list[tuple[int, int]] = []
         content = Content(b"x" * 10, lambda done, size: told.append((done, size)))
         assert content.head()
@@ -35,7 +35,7 @@ class TestContent:
         assert told == [(4, 10), (8, 10), (10, 10)]
 
     @pytest.mark.parametrize("data", [b"", b"  \n", b"\xef\xbb\xbf", b"\xff\xfe", "\n".encode("utf-16")])
-    def test_is_empty_where_there_are_blanks_only(self, data: bytes) -> None:
+    def test_is_empty_with_blanks_only(self, data: bytes) -> None:
         """A byte order mark counts as a blank."""
         assert Content(data).empty
 
@@ -49,16 +49,16 @@ class TestContent:
 
 
 class TestMending:
-    """Bytes that are no UTF-8."""
+    """Repairing invalid UTF-8."""
 
     @given(st.binary(max_size=40))
-    def test_makes_text_of_any_bytes_and_touches_no_text(self, data: bytes) -> None:
-        """Invalid bytes become U+FFFD."""
+    def test_makes_text_of_any_bytes(self, data: bytes) -> None:
+        """Invalid bytes become U+FFFD, and valid text is unchanged."""
         found = mended(data)
         assert data.decode("utf-8", "replace") == (data if found is None else found[0]).decode()
 
-    def test_tells_where_and_how_many(self) -> None:
-        """Counted from the line's start, from 1."""
+    def test_reports_place_and_number(self) -> None:
+        """The place counts from 1 at the start of the line."""
         assert mended(b"ab\ncd\xe9 \xe9") == (
             "ab\ncd\ufffd \ufffd".encode(),
             "byte 0xe9 at 3 is not UTF-8; read as \ufffd (1 more like it). Save the file as UTF-8 to mend it",

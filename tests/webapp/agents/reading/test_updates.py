@@ -1,4 +1,4 @@
-"""Records of a session that change in place, each given out once a version."""
+"""Records of a session that change in place, each given once per version."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from webapp.agents.records import Entry, Record, Rewind, Usage, UsageReport
 
 
 def put(history: History, name: str, text: str, usage: Usage | None = None) -> list[Record]:
-    """Return the entries that one message's record gives."""
+    """Return the entries of one message's record."""
     return list(history.put(name, [(name, message("assistant", text))], None, usage, "m", None))
 
 
 class TestAHistory:
-    """New, newer, gone."""
+    """New, changed and removed records."""
 
-    def test_gives_a_message_once_and_its_changes_as_versions(self) -> None:
-        """The same again is nothing; changed, it supersedes the version before."""
+    def test_gives_each_version_of_a_message_once(self) -> None:
+        """An unchanged record gives nothing, and a changed one supersedes the version before."""
         history = History({})
         assert [e.source_id for e in put(history, "a", "1") if isinstance(e, Entry)] == ["a"]
         assert put(history, "a", "1") == []
@@ -30,24 +30,24 @@ class TestAHistory:
         assert (second.source_id, second.supersedes) == ("a@2", "a")
         assert (third.source_id, third.supersedes) == ("a@3", "a@2")
 
-    def test_goes_on_from_its_stored_state(self) -> None:
-        """The state is plain JSON and all there is."""
+    def test_continues_from_its_stored_state(self) -> None:
+        """The state is JSON, and complete."""
         state: dict[str, Any] = {}
         put(History(state), "a", "1", Usage(5, 1))
         again = History(json.loads(json.dumps(state)))
         assert put(again, "a", "1", Usage(5, 1)) == []
         assert again.live == ["a"]
 
-    def test_tells_usage_apart_when_no_entry_carries_it(self) -> None:
-        """Usage that comes later is reported once."""
+    def test_reports_later_usage_separately(self) -> None:
+        """Usage that arrives after its message is reported once."""
         history = History({})
         put(history, "a", "1")
         (report,) = put(history, "a", "1", Usage(5, 1))
         assert isinstance(report, UsageReport)
         assert put(history, "a", "1", Usage(5, 1)) == []
 
-    def test_tells_what_left(self) -> None:
-        """A shorter list of what is live is a rewind with a name of its own; the same list is nothing."""
+    def test_reports_removed_records(self) -> None:
+        """A shorter list of live records gives a rewind with its own id; the same list gives nothing."""
         history = History({})
         put(history, "a", "1")
         put(history, "b", "2")
@@ -58,8 +58,8 @@ class TestAHistory:
         assert (first.live, second.live, second.to_source_id) == (("a",), (), None)
         assert first.source_id != second.source_id
 
-    def test_knows_what_stands_before_a_record(self) -> None:
-        """Its messages are found by the record's name."""
+    def test_finds_the_messages_before_a_record(self) -> None:
+        """The messages are found by the id of the record."""
         history = History({})
         put(history, "a", "1")
         list(history.put("b", [("b:results", message("tool", "x"))], None, None, None, None))
