@@ -7,10 +7,11 @@ own to the agent's prompt.
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import anyio
 import mcp_types as types
@@ -83,7 +84,7 @@ class ToolAnswers:
             "context_pin": _pin,
         }
         app = self._opened()
-        return tools[name](app, self._session(app, arguments.get("session")), arguments)
+        return tools[name](app, self._session(app, arguments), arguments)
 
     def close(self) -> None:
         """Close the application."""
@@ -96,7 +97,7 @@ class ToolAnswers:
             self._app = self._held.enter_context(opened(None))
         return self._app
 
-    def _session(self, app: App, named: str | None) -> str:
+    def _session(self, app: App, arguments: Mapping[str, Any]) -> str:
         """Return the session that is named, the one the agent says it runs, or the newest of the working directory."""
         from webapp.agents import AGENTS
         from webapp.commands.common import find_session
@@ -105,6 +106,7 @@ class ToolAnswers:
         told = (
             self._variables.get(agent.session_variable) for agent in AGENTS.values() if agent.session_variable
         )
+        named = _text_in(arguments, "session") if arguments.get("session") is not None else ""
         wanted = named or next(filter(None, told), None)
         if wanted:
             return find_session(app, wanted).id
@@ -129,8 +131,37 @@ def serve() -> int:
 
 async def _serve(answers: ToolAnswers) -> None:
     server = server_of(answers)
-    async with stdio_server() as (reading, writing):
-        await server.run(reading, writing, server.create_initialization_options())
+    # Nothing else of this process reads from its input.
+    with open(0, encoding="utf-8", errors="replace", closefd=False) as file:
+        lines = cast("anyio.AsyncFile[str]", _Lines(anyio.wrap_file(file)))
+        async with stdio_server(lines) as (reading, writing):
+            await server.run(reading, writing, server.create_initialization_options())
+
+
+class _Lines:
+    """The lines of a file, with whole characters."""
+
+    def __init__(self, file: anyio.AsyncFile[str]) -> None:
+        self._file = file
+
+    async def __aiter__(self) -> AsyncIterator[str]:
+        """Yield the lines."""
+        async for line in self._file:
+            yield with_whole_characters(line)
+
+
+def with_whole_characters(line: str) -> str:
+    """Return a line of JSON with U+FFFD for each half of a surrogate pair; the library drops a line that has one.
+
+    The agent would wait for the answer without end.
+    """
+    if "\\ud" not in line.lower():
+        return line
+    try:
+        text = json.dumps(json.loads(line), ensure_ascii=False)
+    except (ValueError, RecursionError):
+        return line
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def server_of(answers: ToolAnswers) -> Server[Any]:
@@ -170,7 +201,7 @@ def _stats(app: App, session: str, _: Mapping[str, Any]) -> str:
 
 
 def _search(app: App, session: str, arguments: Mapping[str, Any]) -> str:
-    found = app.search.everywhere(str(arguments["query"]), session).results[:HITS]
+    found = app.search.everywhere(_text_in(arguments, "query"), session).results[:HITS]
     if not found:
         return "Nothing in this session matches."
     lines = [
@@ -205,11 +236,32 @@ def _pin(app: App, session: str, arguments: Mapping[str, Any]) -> str:
         return str(error)
 
 
+def number_in(arguments: Mapping[str, Any]) -> int:
+    """Return the number of a message; a model can write it as a text. Raises Invalid, KeyError."""
+    from webapp.errors import Invalid
+    from webapp.store.keys import MASK
+
+    said = str(arguments["number"])
+    if not said.isdecimal() or len(said) > len(str(MASK)) or not 1 <= int(said) <= MASK:
+        raise Invalid(f"bad value for number; expected a whole number from 1, got {said[:80]}", "number")
+    return int(said)
+
+
+def _text_in(arguments: Mapping[str, Any], name: str) -> str:
+    """Return a text. Raises Invalid, KeyError."""
+    from webapp.errors import Invalid
+
+    said = arguments[name]
+    if not isinstance(said, str):
+        raise Invalid(f"bad value for {name}; expected a text, got {str(said)[:80]}", name)
+    return said
+
+
 def _mid(app: App, session: str, arguments: Mapping[str, Any]) -> str:
     """Return the id of the message with a number."""
     from webapp.errors import NotFound
 
-    number = int(arguments["number"])
+    number = number_in(arguments)
     found = app.messages.by_number(session, [number])
     if not found:
         raise NotFound("message", number)

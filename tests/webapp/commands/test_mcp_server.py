@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -9,13 +10,16 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import mcp_types as types
 import pytest
 from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
 from tests.browser.writing import ClaudeFolder, words
 from webapp.app import App
+from webapp.commands.mcp_server import number_in, with_whole_characters
 from webapp.config import Config
+from webapp.errors import Invalid
 from webapp.wiring import build
 
 
@@ -109,6 +113,40 @@ class TestTools:
             ("context_stats", {}),
         )  # fmt: skip
         assert [failed for _, failed in answers] == [True, True, True, False]
+
+    @pytest.mark.parametrize("value", ["abc", 0, 2**33 + 1, 2**70, 1.5, None, [], "9" * 5_000])
+    def test_refuse_a_number_that_is_none(self, value: Any) -> None:
+        """The answer names what is expected. Beyond 2**32 a number would be a message of another session."""
+        with pytest.raises(Invalid, match="bad value for number; expected a whole number from 1"):
+            number_in({"number": value})
+
+    @pytest.mark.parametrize(
+        ("name", "arguments"), [("context_search", {"query": 5}), ("context_stats", {"session": []})]
+    )
+    def test_refuse_words_that_are_none(
+        self, tmp_path: Path, session: str, name: str, arguments: Any
+    ) -> None:
+        """A query and a session are texts."""
+        _, _, [(text, failed)] = Asking(tmp_path, CLAUDE_CODE_SESSION_ID=session).ask((name, arguments))
+        assert failed
+        assert "expected a text" in text
+
+    @pytest.mark.parametrize("escape", [r"\ud83d", r"\uDE00", r"\ud83d\ud83d", r"\ud83d\ude00", r"\\ud83d"])
+    def test_take_half_a_character(self, escape: str) -> None:
+        """An agent in JavaScript sends half of a surrogate pair as an escape; the library drops such a line."""
+        call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"query": "find HERE"}}
+        line = json.dumps(call).replace("HERE", escape)
+        message = types.jsonrpc_message_adapter.validate_json(with_whole_characters(line))
+        assert isinstance(message, types.JSONRPCRequest)
+        expected = (
+            json.loads(f'"find {escape}"').encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        )
+        assert (message.params or {})["query"] == expected
+
+    @pytest.mark.parametrize("line", ["\\ud83d", "[" * 100_000 + r"\ud83d", r'{"a": "\ud83"}'])
+    def test_leave_a_line_that_is_no_json(self, line: str) -> None:
+        """The library drops it."""
+        assert with_whole_characters(line) == line
 
     def test_find_the_session_by_the_working_directory(
         self, tmp_path: Path, session: str, monkeypatch: pytest.MonkeyPatch
