@@ -22,6 +22,7 @@ NAMES = (
     "ingest",
     "append",
     "load",
+    "followers",
     "attacks",
     "requests",
     "pixel",
