@@ -65,6 +65,20 @@ class Decision:
                 for position in members[head]:
                     stays[position] = stay
 
+    def choose_among(self, task: Task, choose: Callable[[Task], Choice], *, marked: bool) -> int | None:
+        """Keep the candidates and return the room left; if they do not fit, apply the strategy's choice: None."""
+        costs, protection = task.history.unit_tokens, self.protection
+        total = sum([costs[h] for h in task.candidates])
+        if total <= task.room:
+            self.mark(task.candidates)
+            return task.room - total
+        candidates = frozenset(task.candidates)
+        guarded = [head for head in protection.guarded if head in candidates]
+        room, outdated = protection.guarded_room, protection.outdated
+        task = replace(task, guarded=guarded, guarded_room=room, outdated=outdated)
+        self.take(choose(task), marked=marked)
+        return None
+
     def take(self, choice: Choice, *, marked: bool) -> None:
         """Apply a strategy's choice; `marked` is True for a choice among units that are marked to go first."""
         self.mark(choice.kept)
@@ -210,36 +224,10 @@ def decide(
     free = _unmarked(history, causes, dropped, marked)
     room = max(0, max_tokens - protection.tokens)
     staged = decision.stage(settings, free, room)
-
-    def among(candidates: list[int], room: int, staying: Collection[int]) -> tuple[Choice | None, int]:
-        costs = staged.unit_tokens
-        total = sum([costs[h] for h in candidates])
-        if total <= room:
-            decision.mark(candidates)
-            return None, room - total
-        some = frozenset(candidates)
-        guarded = [head for head in protection.guarded if head in some]
-        choice = choose(
-            Task(
-                staged,
-                settings,
-                candidates,
-                room,
-                staying,
-                guarded,
-                protection.guarded_room,
-                protection.outdated,
-            )
-        )
-        return choice, room - choice.tokens
-
-    choice, left = among(free, room, causes)
-    if choice is not None:
-        decision.take(choice, marked=False)
-    elif marked:
-        choice, left = among(sorted(marked), left, causes.keys() | free)
-        if choice is not None:
-            decision.take(choice, marked=True)
+    left = decision.choose_among(Task(staged, settings, free, room, causes), choose, marked=False)
+    if left is not None and marked:
+        others = Task(staged, settings, sorted(marked), left, causes.keys() | free)
+        decision.choose_among(others, choose, marked=True)
     causes.update((head, cause) for head, cause in protection.guarded.items() if decision.stays[head])
     if decision.shortenings:
         decision.forget_gone()

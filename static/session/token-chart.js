@@ -224,29 +224,8 @@ export class TokenChart extends CoppiceElement {
     const colours = resolved(this, ["--muted", "--line", "--accent", "--text", "--warn", ...names]);
     /** @param {string} name */
     const colour = (name) => colours.get(name) ?? "";
-    const [muted, line, accent] = ["--muted", "--line", "--accent"].map(colour);
-    const font = `11px ${getComputedStyle(this).fontFamily}`;
-    const axis = { stroke: muted, font, ticks: { stroke: line, width: 1, size: 4 } };
-    /** @param {string | undefined} fill */
-    const look = (fill) => ({
-      paths: STEPS,
-      points: { show: timeline.points.length === 1, size: 7, fill },
-    });
-    const regions = [...timeline.regions].reverse().map((name) => ({
-      stroke: colour(`--r-${name}-e`),
-      width: 1,
-      fill: colour(`--r-${name}`),
-      ...look(colour(`--r-${name}-e`)),
-    }));
-    const series = [
-      {},
-      ...regions,
-      ...(followed ? [{ stroke: accent, width: 2, dash: [6, 3], ...look(accent) }] : []),
-    ];
     const top = this.#top(timeline);
-    const marks = { text: colour("--text"), warn: colour("--warn"), accent: accent ?? "" };
-    /** @param {number} tick the number of a message */
-    const whole = (tick) => (Number.isInteger(tick) ? number(tick) : "");
+    const marks = { text: colour("--text"), warn: colour("--warn"), accent: colour("--accent") };
     return {
       width: Math.max(200, this.querySelector(".chart-area")?.clientWidth ?? 600),
       height: this.#height,
@@ -254,24 +233,8 @@ export class TokenChart extends CoppiceElement {
       legend: { show: false },
       cursor: { y: false, drag: { x: true, y: false, setScale: false }, points: { show: false } },
       scales: { x: { time }, y: { range: (_, __, max) => [0, Math.max(top, max * 1.08)] } },
-      series,
-      axes: [
-        {
-          ...axis,
-          grid: { show: false },
-          size: 28,
-          space: 90,
-          values: (_, ticks) => (time ? timeLabels(ticks) : ticks.map(whole)),
-        },
-        {
-          ...axis,
-          size: 46,
-          grid: { stroke: line, width: 1 },
-          ticks: { show: false },
-          values: (_, ticks) => ticks.map((t) => compact(t)),
-          space: 28,
-        },
-      ],
+      series: seriesOf(timeline, followed, colour),
+      axes: axesOf(time, getComputedStyle(this).fontFamily, colour),
       hooks: {
         draw: [(plot) => this.#drawMarks(plot, timeline, time, marks)],
         setCursor: [(plot) => this.#tell(plot)],
@@ -385,6 +348,53 @@ function resolved(host, names) {
   const found = probes.map((probe) => getComputedStyle(probe).color);
   for (const probe of probes) probe.remove();
   return new Map(names.map((name, i) => [name, found[i] ?? ""]));
+}
+
+/** The regions from the top down, and the line of the pruned view.
+ * @param {Api.Timeline} timeline @param {boolean} followed @param {(name: string) => string} colour
+ * @returns {uPlot.Series[]} */
+function seriesOf({ points, regions }, followed, colour) {
+  /** @param {string} fill */
+  const look = (fill) => ({ paths: STEPS, points: { show: points.length === 1, size: 7, fill } });
+  const areas = [...regions].reverse().map((name) => ({
+    stroke: colour(`--r-${name}-e`),
+    width: 1,
+    fill: colour(`--r-${name}`),
+    ...look(colour(`--r-${name}-e`)),
+  }));
+  const accent = colour("--accent");
+  const line = followed ? [{ stroke: accent, width: 2, dash: [6, 3], ...look(accent) }] : [];
+  return [{}, ...areas, ...line];
+}
+
+/** @param {boolean} time @param {string} family of the font @param {(name: string) => string} colour
+ * @returns {uPlot.Axis[]} */
+function axesOf(time, family, colour) {
+  const line = colour("--line");
+  const axis = {
+    stroke: colour("--muted"),
+    font: `11px ${family}`,
+    ticks: { stroke: line, width: 1, size: 4 },
+  };
+  /** @param {number} tick the number of a message */
+  const whole = (tick) => (Number.isInteger(tick) ? number(tick) : "");
+  return [
+    {
+      ...axis,
+      grid: { show: false },
+      size: 28,
+      space: 90,
+      values: (_, ticks) => (time ? timeLabels(ticks) : ticks.map(whole)),
+    },
+    {
+      ...axis,
+      size: 46,
+      grid: { stroke: line, width: 1 },
+      ticks: { show: false },
+      values: (_, ticks) => ticks.map((t) => compact(t)),
+      space: 28,
+    },
+  ];
 }
 
 customElements.define("token-chart", TokenChart);

@@ -168,22 +168,16 @@ def run_server(
     """Serve until stopped. Invalid options are refused before anything starts."""
     from webapp.serving import server as serving
 
-    config = Config.load(
+    config = load_checked(
         **given,
         watch=watch or None,
         allowed_hosts=allowed_hosts or None,
         allowed_origins=allowed_origins or None,
         follow=False if no_watch else None,
         demo=demo or None,
+        allow_remote=allow_remote,
+        with_proxy=proxy_port is not None,
     )
-    if not is_loopback(config.host) and not allow_remote:
-        raise Invalid(REMOTE.format(host=config.host), "host")
-    for folder in config.watch:
-        if not folder.is_dir():
-            echo(GONE.format(folder=folder), err=True)
-    refuse_alone(config, beside=proxy_port is not None)
-    refuse_open(config)
-    serving.check_certificate(config.tls_cert, config.tls_key)
     listener = serving.listen(config.host, config.port, others=config.port == DEFAULT_PORT)
     url = serving.url_of(listener, config.host, secure=config.tls_cert is not None) + config.prefix
     port = listener.getsockname()[1]
@@ -207,7 +201,27 @@ def run_server(
         )
 
 
-def refuse_alone(config: Config, *, beside: bool) -> None:
+def load_checked(*, allow_remote: bool, with_proxy: bool, **given: Any) -> Config:
+    """Return the configuration; warn of followed folders that are not there.
+
+    Raises:
+        Invalid: the server cannot run with it.
+    """
+    from webapp.serving.server import check_certificate
+
+    config = Config.load(**given)
+    if not is_loopback(config.host) and not allow_remote:
+        raise Invalid(REMOTE.format(host=config.host), "host")
+    for folder in config.watch:
+        if not folder.is_dir():
+            echo(GONE.format(folder=folder), err=True)
+    check_workers(config, with_proxy=with_proxy)
+    check_token(config)
+    check_certificate(config.tls_cert, config.tls_key)
+    return config
+
+
+def check_workers(config: Config, *, with_proxy: bool) -> None:
     """Refuse several workers where they cannot work, and a queue that cannot be reached.
 
     Raises:
@@ -221,7 +235,7 @@ def refuse_alone(config: Config, *, beside: bool) -> None:
         return
     if config.queue is None:
         raise Invalid(QUEUELESS.format(workers=config.workers), "queue")
-    if config.demo or beside:
+    if config.demo or with_proxy:
         what = "the generated session" if config.demo else "the proxy"
         raise Invalid(ONE_ONLY.format(what=what), "workers")
     if not has_gunicorn():
@@ -230,7 +244,7 @@ def refuse_alone(config: Config, *, beside: bool) -> None:
         )
 
 
-def refuse_open(config: Config) -> None:
+def check_token(config: Config) -> None:
     """Refuse to serve other machines without a token; warn where they would send it in clear text.
 
     Raises:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from scoring.assembly import AssemblyConfig, BuiltContext, Item, Snapshot, build
 from scoring.errors import InvalidList
@@ -57,27 +57,14 @@ class Context:
             if row.wire_format in (None, name):
                 _take_flat_texts(items, name)
             built, messages = self._built(session, items, name)
-        envelope = _envelope(row, name)
-        listed = None if envelope else _as_they_came(messages, items, name)
-        known = messages if listed is not None and _as_read(messages, items) else None
-        if listed is None:
-            listed = encode(messages, name, _into(row, name, envelope))
-        notes = list(built.notes)
-        problems = validate(listed, name, ready=False, said=known)
-        if problems:
-            messages, more = _encoded_again(messages, name)
-            notes, envelope = notes + more, _envelope(row, name)
-            listed = encode(messages, name, _into(row, name, envelope))
-            problems = validate(listed, name, ready=False)
-        if problems:
-            raise InvalidList(problems)
+        sent = _encoded(messages, items, row, name)
         limits, scale = session.limits, session.pruned.scale
         tokens = scale.shown(built.token_estimate)
         return ContextAnswer(
-            messages=listed,
+            messages=sent.messages,
             format=name,
             key=FORMATS[name].key,
-            envelope=envelope,
+            envelope=sent.envelope,
             tokens=tokens,
             certainty=scale.certainty,
             budget=ContextBudget(
@@ -97,7 +84,7 @@ class Context:
             ),
             memories=built.memories,
             learnings=built.learnings,
-            notes=notes,
+            notes=[*built.notes, *sent.notes],
             version=session.version,
             as_of=iso(self._changed_at(session)),
         )
@@ -135,6 +122,35 @@ class Context:
         return built, (Message("system", (Text(built.system_prompt),)), *built.messages)
 
 
+class _Encoded(NamedTuple):
+    """A message list in a wire format, the other fields of its body, and notes on rewritten messages."""
+
+    messages: list[Any]
+    envelope: dict[str, Any]
+    notes: list[str]
+
+
+def _encoded(messages: Sequence[Message], items: Sequence[ViewItem], row: SessionRow, name: str) -> _Encoded:
+    """Return the messages in a wire format; those that arrived in it go out as they came, if they are valid.
+
+    Raises:
+        InvalidList: the list cannot be made valid for the format.
+    """
+    envelope = _envelope(row, name)
+    listed = None if envelope else _as_they_came(messages, items, name)
+    known = messages if listed is not None and _as_read(messages, items) else None
+    if listed is None:
+        listed = encode(messages, name, _into(row, name, envelope))
+    if not validate(listed, name, ready=False, said=known):
+        return _Encoded(listed, envelope, [])
+    rewritten, notes = _rewritten(messages, name)
+    envelope = _envelope(row, name)
+    listed = encode(rewritten, name, _into(row, name, envelope))
+    if problems := validate(listed, name, ready=False):
+        raise InvalidList(problems)
+    return _Encoded(listed, envelope, notes)
+
+
 def _format_of(row: SessionRow) -> str:
     """Return the format of a session's messages: the first that is unambiguous, else that of its agent or model."""
     known = AGENTS[row.source].wire_format if row.source in AGENTS else native_format(row.model)
@@ -159,7 +175,7 @@ def _into(row: SessionRow, name: str, envelope: dict[str, Any]) -> dict[str, Any
     return None if bare and name == "openai" else envelope
 
 
-def _encoded_again(messages: Sequence[Message], name: str) -> tuple[list[Message], list[str]]:
+def _rewritten(messages: Sequence[Message], name: str) -> tuple[list[Message], list[str]]:
     """Return the messages, with those that are invalid in the format rewritten, and a note for each of these.
 
     A server may answer with objects that it would not accept: an empty list of calls, content that is null.
