@@ -47,6 +47,13 @@ def emits_in(module: Module) -> Iterator[str]:
             yield f"{module.path}:{node.lineno} emits; only webapp/live/gateway.py does"
 
 
+def operations_in(module: Module) -> Iterator[str]:
+    """Yield the calls that store an operation."""
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("operations.add"):
+            yield f"{module.path}:{node.lineno} stores an operation; only ContextChange does"
+
+
 def impurities_in(module: Module) -> Iterator[str]:
     """The imports and calls by which a function would depend on more than its arguments."""
     for node in ast.walk(module.tree):
@@ -182,6 +189,20 @@ class TestSocketIo:
         """Elements take their data from static/shared/socket.js."""
         knowing = [path for path, text in our_scripts().items() if "socket.io-client" in text]
         assert knowing == ["static/shared/socket.js"]
+
+
+class TestOperations:
+    """There is one way to make an operation, and undo reads nothing else."""
+
+    def test_are_stored_by_context_change_only(self) -> None:
+        """A prune, a drop, a pin, a summary, an emergency and a compaction by the agent all collect one."""
+        others = [one for one in read_modules().values() if one.name != "webapp.services.session.operation"]
+        lines = [line for module in others for line in operations_in(module)]
+        assert not lines, "\n" + "\n".join(lines)
+
+    def test_that_are_stored_elsewhere_are_seen(self) -> None:
+        """Any object that has the table counts."""
+        assert len(list(operations_in(source("self._store.operations.add(1, row, items)\n")))) == 1
 
 
 class TestScoring:
