@@ -1,4 +1,4 @@
-"""A websocket spoken by hand, so that a test decides what is read and when."""
+"""A websocket without a library, so that a test decides what is read and when."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def sent(connection: socket.socket, text: str) -> None:
 
 
 def read_until(connection: socket.socket, end: bytes) -> bytes:
-    """Return what arrives up to `end`; less where the other side closes."""
+    """Return the bytes up to `end`, or fewer if the other side closes."""
     found = b""
     while end not in found and (data := connection.recv(65_536)):
         found += data

@@ -1,4 +1,4 @@
-"""Limits on pages, asked of the WSGI layer itself."""
+"""Limits on the number of connected pages, tested on the WSGI layer."""
 
 from __future__ import annotations
 
@@ -18,31 +18,31 @@ POLL = NEW + "&sid=x"
 
 
 def yes(_: dict[str, Any], start_response: Any) -> Iterable[bytes]:
-    """Say yes to every request."""
+    """Answer every request."""
     start_response("200 OK", [])
     return [b"yes"]
 
 
 class TestPages:
-    """As many as there is room for."""
+    """Pages that connect."""
 
-    def test_beyond_the_limit_get_a_503_that_says_so(self) -> None:
-        """And plain requests, and the pages that are there, are answered."""
+    def test_beyond_the_limit_are_refused_with_503(self) -> None:
+        """Other requests and connected pages are still answered."""
         client = Client(Admission(yes, range(PAGES)))
         refused = client.get(NEW)
         assert (refused.status_code, refused.headers["Retry-After"]) == (503, "1")
         assert "open pages" in json.loads(refused.data)["error"]["message"]
         assert [client.get(path).status_code for path in ("/api/sessions", POLL)] == [200, 200]
 
-    def test_that_come_and_go_too_fast_are_refused(self) -> None:
-        """Each new one costs a thread for some seconds."""
+    def test_that_reconnect_too_fast_are_refused(self) -> None:
+        """Each new page occupies a thread for some seconds."""
         client = Client(Admission(yes, ()))
         assert {client.get(NEW).status_code for _ in range(NEW_PAGES)} == {200}
         assert client.get(NEW).status_code == 503
 
     @pytest.mark.parametrize("path", [POLL])
     def test_that_poll_leave_threads_to_requests(self, path: str) -> None:
-        """Only so many hold one while they wait."""
+        """A limited number of polling pages may occupy a thread."""
         waiting, free = threading.Semaphore(0), threading.Event()
 
         def slow(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:

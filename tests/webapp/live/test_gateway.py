@@ -39,14 +39,14 @@ def visitor(gateway: Gateway, flask_app: Flask) -> Iterator[Page]:
 
 
 class Page:
-    """A page: what it says, and what it was told."""
+    """A connected page that sends events and records messages."""
 
     def __init__(self, gateway: Gateway, flask_app: Flask) -> None:
         self.client = gateway.socketio.test_client(flask_app)
         self.told: list[tuple[str, dict[str, Any]]] = []
 
     def says(self, event: str, *data: Any) -> Any:
-        """Sends an event and gives its acknowledgement."""
+        """Send an event; return its acknowledgement."""
         return self.client.emit(event, *data, callback=True)
 
     def hears(self, *names: str, count: int = 1) -> list[dict[str, Any]]:
@@ -63,23 +63,23 @@ class Page:
 
 
 class TestRooms:
-    """A page hears of what it looks at."""
+    """Rooms, which a page joins for what it shows."""
 
     def test_a_first_visit_gets_a_snapshot(self, visitor: Page) -> None:
-        """With the revision that it holds for."""
+        """The snapshot has its revision."""
         answer = visitor.says("subscribe", {"room": "session:a"})
         assert answer["snapshot"]["stats"]["session"]["id"] == "a"
         assert answer["revision"] >= 1
 
     def test_the_overview_has_every_session(self, visitor: Page) -> None:
-        """As rows."""
+        """The snapshot has a row for each session."""
         answer = visitor.says("subscribe", {"room": "overview"})
         assert [one["id"] for one in answer["snapshot"]["sessions"]] == ["a"]
 
-    def test_of_a_long_overview_a_page_gets_those_that_changed_last(
+    def test_a_long_overview_is_sent_in_part(
         self, visitor: Page, app: App, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """The snapshot is a page of the list and says where the next one begins."""
+        """The snapshot has the sessions changed last, and the cursor of the next page."""
         monkeypatch.setattr("webapp.live.gateway.SNAPSHOT_SESSIONS", 2)
         for name in "bcd":
             app.sessions.create(id=name, model="gpt-5")
@@ -88,10 +88,10 @@ class TestRooms:
         assert [one["id"] for one in snapshot["sessions"]] == whole[:2]
         assert (snapshot["total"], snapshot["next"]) == (4, whole[1])
 
-    def test_pages_that_come_together_share_one_reading(
+    def test_pages_that_join_together_share_one_read(
         self, visitor: Page, app: App, gateway: Gateway, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """And are told what has changed since, so that they see what the others see."""
+        """They also get the messages since that read."""
         monkeypatch.setattr("webapp.live.gateway.SHARED_SECONDS", float("inf"))
         visitor.says("subscribe", {"room": "overview"})
         self.rename(app, visitor, "renamed")
@@ -101,10 +101,10 @@ class TestRooms:
         assert [one["id"] for one in answer["snapshot"]["sessions"]] == ["a"]
         assert [one["title"] for one in second.hears("session:updated")][-1] == "renamed"
 
-    def test_a_page_that_was_away_gets_what_it_missed(
+    def test_a_page_that_reconnects_gets_missed_messages(
         self, visitor: Page, app: App, gateway: Gateway
     ) -> None:
-        """As the same messages, with the same revisions, and nothing twice."""
+        """The messages have their revisions, and none is repeated."""
         visitor.says("subscribe", {"room": "overview"})
         first, second = (self.rename(app, visitor, title) for title in ("one", "two"))
         again = Page(gateway, gateway.flask_app)
@@ -114,7 +114,7 @@ class TestRooms:
 
     @staticmethod
     def rename(app: App, visitor: Page, title: str) -> int:
-        """Renames the session and waits until the page knows; the revision of that message."""
+        """Rename the session and wait for the message; return its revision."""
         visitor.told.clear()
         app.sessions.patch("a", title=title)
         revisions: list[int] = []
@@ -128,18 +128,18 @@ class TestRooms:
         return revisions[-1]
 
     def test_revisions_grow_by_one(self, visitor: Page, app: App) -> None:
-        """In each room for itself."""
+        """Each room counts separately."""
         start = visitor.says("subscribe", {"room": "overview"})["revision"]
         revisions = [self.rename(app, visitor, title) for title in "abc"]
         assert revisions == [start + 1, start + 2, start + 3]
 
     @pytest.mark.parametrize("room", ["session:nobody", "everything", "", "session:"])
     def test_a_room_that_does_not_exist_is_refused(self, visitor: Page, room: str) -> None:
-        """In the shape of the API's errors."""
+        """The error has the shape of the API's errors."""
         assert visitor.says("subscribe", {"room": room})["error"]["type"] == "not_found"
 
-    def test_a_page_that_left_hears_nothing(self, visitor: Page, app: App) -> None:
-        """Leaving is as quick as coming."""
+    def test_a_page_that_left_gets_no_message(self, visitor: Page, app: App) -> None:
+        """A page can leave a room."""
         visitor.says("subscribe", {"room": "session:a"})
         visitor.says("subscribe", {"room": "overview"})
         visitor.says("unsubscribe", {"room": "session:a"})
@@ -149,16 +149,16 @@ class TestRooms:
 
 
 class TestMessages:
-    """Events inside become the messages of the interface."""
+    """Messages of events."""
 
     def test_a_change_of_settings_reaches_every_room(self, visitor: Page, app: App) -> None:
-        """With the settings that hold now."""
+        """The message has the current settings."""
         visitor.says("subscribe", {"room": "session:a"})
         app.bus.publish(SettingsChanged())
         assert "settings" in visitor.hears("settings:changed")[0]
 
-    def test_a_prune_is_told_with_its_figures(self, visitor: Page, app: App) -> None:  # B14
-        """Tokens before and after, and the messages that went, in the session's room."""
+    def test_a_prune_is_sent_with_its_numbers(self, visitor: Page, app: App) -> None:  # B14
+        """The room of the session gets the tokens before and after, and the dropped messages."""
         visitor.says("subscribe", {"room": "session:a"})
         app.bus.publish(ContextPruned("a", 1, "manual", 100, 60, 2, ("m1", "m2"), 1.0))
         [told] = visitor.hears("context:pruned")
@@ -166,20 +166,20 @@ class TestMessages:
         assert told["removed_ids"] == ["m1", "m2"]
 
     def test_a_problem_is_a_toast(self, visitor: Page, app: App) -> None:
-        """Only in the room it belongs to."""
+        """The toast is sent to the room of its session only."""
         visitor.says("subscribe", {"room": "session:a"})
         app.bus.publish(ProblemReported("a", "line 212 is not JSON"))
         assert visitor.hears("toast:warning")[0]["message"] == "line 212 is not JSON"
 
-    def test_a_deleted_session_is_said_to_be_gone(self, visitor: Page, app: App) -> None:
-        """Also to those who look at it, whatever else was still to be told of it."""
+    def test_a_deletion_is_sent(self, visitor: Page, app: App) -> None:
+        """The session's own pages get it, too, instead of any pending message."""
         visitor.says("subscribe", {"room": "session:a"})
         visitor.says("subscribe", {"room": "overview"})
         app.sessions.delete("a")
         assert {m["room"] for m in visitor.hears("session:deleted", count=2)} == {"session:a", "overview"}
 
     def test_an_append_sends_the_session_once(self, visitor: Page, app: App) -> None:
-        """In its own room the figures hold it, and nothing else does."""
+        """In its own room only the statistics contain the session."""
         visitor.says("subscribe", {"room": "session:a"})
         app.ingest.append_messages("a", [{"role": "user", "content": "hello"}])
         assert visitor.hears("context:stats")
@@ -188,8 +188,8 @@ class TestMessages:
             "context:stats"
         ]
 
-    def test_appended_messages_come_as_rows(self, visitor: Page, app: App) -> None:
-        """With their scores and fates, and the figures after them."""
+    def test_appended_messages_are_sent_as_rows(self, visitor: Page, app: App) -> None:
+        """Rows have scores and fates, and the statistics follow."""
         visitor.says("subscribe", {"room": "session:a"})
         app.ingest.append_messages("a", [{"role": "user", "content": "hello"}])
         [told] = visitor.hears("messages:appended")
@@ -198,10 +198,10 @@ class TestMessages:
 
 
 class TestFloods:
-    """At most ten messages a second, and nothing lost."""
+    """Many events, sent as at most ten messages a second."""
 
-    def test_are_told_as_a_few_messages(self, visitor: Page, app: App) -> None:
-        """A thousand appends within a moment: their count is whole, the messages are few."""
+    def test_are_joined_to_a_few_messages(self, visitor: Page, app: App) -> None:
+        """A thousand appends are few messages with the complete count."""
         visitor.says("subscribe", {"room": "session:a"})
         started = time.monotonic()
         for n in range(1000):
@@ -211,8 +211,8 @@ class TestFloods:
         seconds = time.monotonic() - started
         assert len(visitor.told) <= RATE * (4 + seconds)
 
-    def test_never_hold_up_a_publisher(self, gateway: Gateway, visitor: Page, app: App) -> None:
-        """Publishing returns while the thread that tells is stuck in reading."""
+    def test_never_delay_a_publisher(self, gateway: Gateway, visitor: Page, app: App) -> None:
+        """Publishing returns even while the sending thread waits for a read."""
         visitor.says("subscribe", {"room": "overview"})
         stuck, free = threading.Event(), threading.Event()
 
@@ -234,8 +234,8 @@ class TestFloods:
             free.set()
         assert visitor.hears("session:updated")
 
-    def test_of_many_sessions_are_told_together(self, gateway: Gateway, visitor: Page, app: App) -> None:
-        """One message with their rows, not one for each: every page of the overview pays for every message."""
+    def test_of_many_sessions_are_sent_together(self, gateway: Gateway, visitor: Page, app: App) -> None:
+        """The rows of many sessions are one message, because every page of the overview gets it."""
         for n in range(20):
             app.sessions.create(id=f"n{n}", model="gpt-5")
         visitor.says("subscribe", {"room": "overview"})
@@ -252,7 +252,7 @@ class TestFloods:
         until(lambda: {f"title {n}" for n in range(20)} <= titles())
         assert len(visitor.told) < 10
 
-    def test_of_a_busy_store_are_told_later(self, gateway: Gateway, visitor: Page, app: App) -> None:
+    def test_with_a_busy_store_are_sent_later(self, gateway: Gateway, visitor: Page, app: App) -> None:
         """A failed read is repeated."""
         visitor.says("subscribe", {"room": "overview"})
         answers: list[Any] = [BusyStore("busy"), replace(app.sessions.get("a"), title="at last")]
@@ -268,7 +268,7 @@ class TestFloods:
         app.bus.publish(SessionUpdated("a"))
         until(lambda: "at last" in [told["title"] for told in visitor.hears("session:updated")])
 
-    def test_nobody_looks_at_cost_nothing(self, gateway: Gateway, app: App) -> None:
+    def test_without_a_page_need_no_read(self, gateway: Gateway, app: App) -> None:
         """No row is read for an empty room."""
         gateway.app.sessions.get = None  # type: ignore[assignment]
         for _ in range(10):
@@ -277,8 +277,8 @@ class TestFloods:
         assert gateway._rooms == {}
 
 
-class TestWhatPagesAsk:
-    """As over HTTP, answered by the acknowledgement."""
+class TestRequests:
+    """Requests of pages, answered by the acknowledgement."""
 
     @pytest.mark.parametrize(
         ("event", "data", "kind"),
@@ -293,14 +293,14 @@ class TestWhatPagesAsk:
             ("context:undo", {"session_id": "a", "n": 99}, "not_found"),
         ],
     )
-    def test_is_refused_in_the_shape_of_the_api(
+    def test_that_are_invalid_get_errors_like_the_api(
         self, visitor: Page, event: str, data: Any, kind: str
     ) -> None:
-        """Whatever is wrong with it."""
+        """Every kind of invalid request gets such an error."""
         assert visitor.says(event, data)["error"]["type"] == kind
 
-    def test_may_be_a_plan_a_prune_and_its_undo(self, visitor: Page, app: App) -> None:  # X1, X2
-        """The plan shown is the plan applied, and undo gives everything back."""
+    def test_can_plan_prune_and_undo(self, visitor: Page, app: App) -> None:  # X1, X2
+        """The shown plan is applied, and undo restores all messages."""
         texts = [{"role": "user" if n % 2 == 0 else "assistant", "content": f"{n} " * 400} for n in range(60)]
         app.ingest.append_messages("a", texts)
         visitor.says("subscribe", {"room": "session:a"})
@@ -312,7 +312,7 @@ class TestWhatPagesAsk:
         assert undone["undone"] == [applied["operation"]["n"]]
         assert len(visitor.hears("context:restored")[0]["message_ids"]) == plan["removed_count"]
 
-    def test_never_shows_the_inside(self, visitor: Page, gateway: Gateway) -> None:
+    def test_never_reveal_internal_errors(self, visitor: Page, gateway: Gateway) -> None:
         """An unforeseen error is reported as internal."""
         gateway.app.prunes.plan = None  # type: ignore[assignment]
         error = visitor.says("context:plan", {"session_id": "a"})["error"]
@@ -321,11 +321,11 @@ class TestWhatPagesAsk:
 
 
 class TestOverTheWire:
-    """With a real server and real clients."""
+    """Connections with a real server and real clients."""
 
     @pytest.mark.parametrize("transport", ["websocket", "polling"])
     def test_both_transports_work(self, live_server: Server, transport: str) -> None:
-        """A page that cannot open a websocket asks again and again instead."""
+        """A page that cannot open a websocket polls."""
         heard = threading.Event()
         client = socketio.Client()
         client.on("session:updated", lambda _: heard.set())
@@ -345,13 +345,13 @@ class TestOverTheWire:
     def test_foreign_pages_cannot_connect(
         self, live_server: Server, transport: str, headers: dict[str, str]
     ) -> None:
-        """Neither by origin nor by a rebound name."""
+        """A foreign origin and a rebound name are refused."""
         client = socketio.Client(reconnection=False)
         with pytest.raises(socketio.exceptions.ConnectionError):
             client.connect(live_server.url, headers=headers, transports=[transport], wait_timeout=PATIENCE)
 
-    def test_a_page_that_lags_too_far_is_let_go(self, live_server: Server) -> None:
-        """Its messages do not pile up for ever; it comes back for a fresh look."""
+    def test_a_page_that_lags_too_far_is_disconnected(self, live_server: Server) -> None:
+        """Its backlog is bounded, and it gets a snapshot when it reconnects."""
         gateway: Gateway = live_server.flask.extensions["coppice.live"]
         gone = threading.Event()
         client = socketio.Client(reconnection=False)
@@ -361,8 +361,8 @@ class TestOverTheWire:
         engine_client.queue.qsize = lambda: LAG_LIMIT + 1
         assert gone.wait(PATIENCE)
 
-    def test_closing_lets_every_page_go(self, live_server: Server) -> None:
-        """At once, so that the server can end."""
+    def test_closing_disconnects_every_page(self, live_server: Server) -> None:
+        """The connections end at once, so that the server can stop."""
         gone = threading.Event()
         client = socketio.Client(reconnection=False)
         client.on("disconnect", lambda *_: gone.set())

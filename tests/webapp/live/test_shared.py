@@ -1,4 +1,4 @@
-"""Rooms among several workers, on two workers over one store and a real Redis."""
+"""Rooms shared by two workers, with one store and a real Redis."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from webapp.queue import LOST
 
 
 class TestRecent:
-    """The notes that a worker holds."""
+    """The recent notes of a worker."""
 
-    def test_give_a_page_what_its_room_was_told_since(self) -> None:
-        """In order, with the notes for every room, and nothing of other rooms."""
+    def test_give_a_page_the_notes_since_its_revision(self) -> None:
+        """They are in order, with notes for all rooms but not those of other rooms."""
         recent = RecentNotes()
         for revision, room in enumerate(("a", "b", None, "a"), 10):
             recent.add(revision, (Note(room, ""),))
         assert [one.revision for one in recent.missed("a", 9) or ()] == [10, 12, 13]
         assert recent.missed("a", 13) == []
 
-    def test_give_nothing_where_some_may_be_missing(self) -> None:
-        """Before the first note, after the last, and once events were lost: the page then gets a snapshot."""
+    def test_give_nothing_if_some_may_be_missing(self) -> None:
+        """Before the first note, after the last and after lost events, a page gets a snapshot."""
         recent = RecentNotes()
         recent.add(10, (Note("a", ""),))
         assert recent.missed("a", 8) is None
@@ -35,7 +35,7 @@ class TestRecent:
         assert recent.missed("a", 10) is None
 
     def test_are_bounded(self) -> None:
-        """The oldest go first."""
+        """The oldest notes are removed first."""
         recent = RecentNotes()
         for revision in range(1, NOTES + 11):
             recent.add(revision, (Note("a", ""),))
@@ -44,22 +44,22 @@ class TestRecent:
 
 
 class TestRevisions:
-    """The place up to which a room's pages were told everything."""
+    """The revision up to which the pages of a room got everything."""
 
-    def test_move_on_with_the_last_message_of_those_sent_together(self) -> None:
-        """A page that has only the first of them gets all of them again."""
+    def test_advance_with_the_last_message_of_a_group(self) -> None:
+        """A page that has only a part of a group gets all of it again."""
         recent = RecentNotes()
         recent.add(10, notes_of(SessionUpdated("a")))
         room = SharedRoom("session:a", recent)
         room.revision, room.ahead = 9, 10
         assert [room.stamp("x", {}, last=last).revision for last in (False, True)] == [9, 10]
 
-    def test_stay_while_a_message_of_the_room_waits(self, workers: tuple[Worker, Worker]) -> None:
-        """A page that resumes from a message gets what another session of its room was still waiting for."""
+    def test_stay_while_a_message_is_pending(self, workers: tuple[Worker, Worker]) -> None:
+        """A page that resumes also gets the pending message of another session."""
         first, _ = workers
         gateway = first.gateway
         with gateway._wake:
-            gateway._closed = True  # nobody sends meanwhile
+            gateway._closed = True  # no thread sends meanwhile
             gateway._wake.notify()
         gateway._thread.join()
         for name in "ab":
@@ -77,8 +77,8 @@ class TestRevisions:
 class TestWorkers:
     """Two workers and their pages."""
 
-    def test_a_page_hears_of_what_another_worker_changed(self, workers: tuple[Worker, Worker]) -> None:
-        """Whichever worker took a message, the pages of all of them get it, under one revision."""
+    def test_a_page_gets_changes_of_another_worker(self, workers: tuple[Worker, Worker]) -> None:
+        """Pages of all workers get a message under the same revision."""
         first, second = workers
         first.app.sessions.create(id="a", model="gpt-5")
         pages = Visitor(first), Visitor(second)
@@ -92,7 +92,7 @@ class TestWorkers:
             until(lambda page=page: page.has_heard()[-1][1]["revision"] == first.gateway._recent.latest)  # type: ignore[misc]
 
     def test_revisions_never_fall(self, workers: tuple[Worker, Worker]) -> None:
-        """While both workers append at once."""
+        """They grow even while both workers append."""
         first, second = workers
         first.app.sessions.create(id="a", model="gpt-5")
         page = Visitor(second)
@@ -109,7 +109,7 @@ class TestWorkers:
         assert revisions == sorted(revisions)
 
     def test_a_page_resumes_on_another_worker(self, workers: tuple[Worker, Worker]) -> None:
-        """By its last revision: it gets what it missed, and no snapshot."""
+        """With its last revision it gets the missed messages, not a snapshot."""
         first, second = workers
         first.app.sessions.create(id="a", model="gpt-5")
         page = Visitor(first)
@@ -127,8 +127,8 @@ class TestWorkers:
         again.waits_for(2)
         assert again.numbers() == [2]
 
-    def test_a_page_gets_a_snapshot_where_events_are_missing(self, workers: tuple[Worker, Worker]) -> None:
-        """A worker that vanished may have stored what it told nobody."""
+    def test_a_page_gets_a_snapshot_if_events_are_missing(self, workers: tuple[Worker, Worker]) -> None:
+        """A worker that crashed may have stored changes without sending them."""
         first, second = workers
         first.app.sessions.create(id="a", model="gpt-5")
         page = Visitor(second)
@@ -136,10 +136,10 @@ class TestWorkers:
         second.gateway.lost()
         assert Visitor(second).joins("session:a", revision)["snapshot"] is not None
 
-    def test_a_page_gets_a_snapshot_on_a_worker_that_started_after_events_were_lost(
+    def test_a_page_gets_a_snapshot_from_a_worker_that_missed_events(
         self, workers: tuple[Worker, Worker], config: Config, queue_url: str
     ) -> None:
-        """It has read the events before and after, and not those that are missing."""
+        """The worker has the events before and after the lost ones."""
         first, _ = workers
         first.app.sessions.create(id="a", model="gpt-5")
         page = Visitor(first)
@@ -155,8 +155,8 @@ class TestWorkers:
         assert Visitor(third).joins("session:a", revision)["snapshot"] is not None
         third.close()
 
-    def test_a_page_hears_of_what_a_worker_stores_while_it_ends(self, workers: tuple[Worker, Worker]) -> None:
-        """Requests that still run are told to the pages of the others, though its own pages are gone."""
+    def test_a_page_gets_changes_of_a_worker_that_is_ending(self, workers: tuple[Worker, Worker]) -> None:
+        """Its last requests are sent to the pages of other workers."""
         first, second = workers
         first.app.sessions.create(id="a", model="gpt-5")
         page = Visitor(second)
@@ -166,7 +166,7 @@ class TestWorkers:
         page.waits_for(1)
 
     def test_settings_and_models_reach_other_workers(self, workers: tuple[Worker, Worker]) -> None:
-        """With the event, and not only when the store is looked at."""
+        """They arrive with the event, before the next check of the store."""
         first, second = workers
         assert second.app.environment.settings().target_percent != 55
         second.app.environment._checked_at = second.app.environment.clock() + 10**9
@@ -176,7 +176,7 @@ class TestWorkers:
         until(lambda: second.app.environment.model("ours").window == 50_000)
 
     def test_pages_connect_by_websocket_only(self, workers: tuple[Worker, Worker]) -> None:
-        """A page that polls would reach another worker each time, which does not know it."""
+        """Each poll would reach another worker, which does not know the page."""
         first, _ = workers
         refused = first.flask.test_client().get("/socket.io/?EIO=4&transport=polling")
         assert refused.status_code == 400

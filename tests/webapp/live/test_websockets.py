@@ -1,4 +1,4 @@
-"""Websockets on one thread: what slow, stuck and rude pages can do, and what they cannot."""
+"""Websockets on one thread, with slow, stuck and invalid clients."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ def pages(server: Server) -> int:
 
 
 class TestAPage:
-    """One websocket, spoken by hand."""
+    """A page with a websocket of a test."""
 
-    def test_that_takes_nothing_is_cut_off_by_bytes(self, live_server: Server) -> None:
-        """Although few messages wait for it; what they hold is bounded."""
+    def test_that_reads_nothing_is_disconnected_by_bytes(self, live_server: Server) -> None:
+        """The bytes of its pending messages are bounded, even if they are few."""
         stuck = opened(live_server.url)
         read_until(stuck, b'"sid"')
         sent(stuck, "40")
@@ -52,8 +52,8 @@ class TestAPage:
         ],
         ids=["huge", "binary", "unmasked", "noise"],
     )
-    def test_that_breaks_the_protocol_is_let_go(self, live_server: Server, rude: bytes) -> None:
-        """And the others stay."""
+    def test_that_violates_the_protocol_is_disconnected(self, live_server: Server, rude: bytes) -> None:
+        """Other pages stay connected."""
         polite, impolite = opened(live_server.url), opened(live_server.url)
         until(lambda: pages(live_server) == 2)
         impolite.sendall(rude + b"x" * 2_000_000 if rude.startswith(b"\x81\xff") else rude)
@@ -63,8 +63,8 @@ class TestAPage:
         polite.close()
         impolite.close()
 
-    def test_that_asks_faster_than_it_is_answered_is_let_go(self, live_server: Server) -> None:
-        """Its requests wait in line, and the line is bounded."""
+    def test_with_too_many_pending_requests_is_disconnected(self, live_server: Server) -> None:
+        """The queue of its requests is bounded."""
         free = threading.Event()
         live_server.app.sessions.list = lambda **_: free.wait(PATIENCE)  # type: ignore[assignment]
         page = opened(live_server.url)
@@ -78,10 +78,10 @@ class TestAPage:
             free.set()
             page.close()
 
-    def test_is_never_read_by_a_call_that_waits(
+    def test_is_never_read_by_a_blocking_call(
         self, live_server: Server, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """Not even the first time, while its request has not ended: all pages would wait with it."""
+        """A blocking read would delay all pages, even the first read of a page."""
         looks: list[bool] = []
         look_at = Websockets.look_at
 
@@ -97,15 +97,15 @@ class TestAPage:
         page.close()
 
     def test_without_a_key_is_refused(self, live_server: Server) -> None:
-        """With 400: it is no handshake."""
+        """Without a key it is no handshake, and gets 400."""
         headers = {"Upgrade": "websocket", "Connection": "Upgrade"}
         answer = httpx.get(
             live_server.url + "/socket.io/?EIO=4&transport=websocket", headers=headers, timeout=PATIENCE
         )
         assert answer.status_code == 400
 
-    def test_may_begin_by_polling(self, live_server: Server) -> None:
-        """And change over to a websocket without losing a message."""
+    def test_may_start_by_polling(self, live_server: Server) -> None:
+        """It can switch to a websocket without losing a message."""
         heard = threading.Event()
         client = socketio.Client(reconnection=False)
         client.on("session:updated", lambda _: heard.set())
@@ -118,8 +118,8 @@ class TestAPage:
         finally:
             client.disconnect()
 
-    def test_leaves_no_trace_when_it_goes(self, live_server: Server) -> None:
-        """However it goes."""
+    def test_is_forgotten_after_it_leaves(self, live_server: Server) -> None:
+        """This applies to every kind of disconnect."""
         for _ in range(5):
             opened(live_server.url).close()
         client = socketio.Client(reconnection=False)
@@ -128,14 +128,12 @@ class TestAPage:
         until(lambda: pages(live_server) == 0)
 
 
-class TestAPacketThatIsNone:
-    """Of a client that does not speak Socket.IO, or wants to fill the log."""
+class TestAnInvalidPacket:
+    """A packet that is not Socket.IO."""
 
     @pytest.mark.parametrize("packet", ["42[", '42[{"a":1}]', "42[]", '44"x"', "42[1e999]", "42" + "9" * 110])
-    def test_leaves_no_word_in_the_log(
-        self, tmp_path: Path, caplog: pytest.LogCaptureFixture, packet: str
-    ) -> None:  # X1
-        """The next packet is answered."""
+    def test_is_not_logged(self, tmp_path: Path, caplog: pytest.LogCaptureFixture, packet: str) -> None:  # X1
+        """The next packet is still answered."""
         with running_server(tmp_path) as server, opened(server.url) as page:
             read_until(page, b"pingInterval")
             sent(page, "40")

@@ -1,4 +1,4 @@
-"""A real HTTP server on this machine that answers as model endpoints do, well or badly, as each test scripts it."""
+"""A real HTTP server on this machine that answers like a model endpoint, as each test scripts it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Act = Callable[[BaseHTTPRequestHandler], None]
 
 @dataclass
 class Endpoints:
-    """`url` is the server's address; `seen` the requests as (path, headers, body). The last act repeats."""
+    """A scripted server: `url` is its address, `seen` its requests as (path, headers, body)."""
 
     url: str
     acts: list[Act]
@@ -27,7 +27,7 @@ class Endpoints:
 
 @contextmanager
 def answering(*acts: Act) -> Iterator[Endpoints]:
-    """A server that answers its first request by the first act, and so on."""
+    """Run a server that answers each request by the next act; the last act repeats."""
     script: Endpoints
 
     class Handler(BaseHTTPRequestHandler):
@@ -43,7 +43,7 @@ def answering(*acts: Act) -> Iterator[Endpoints]:
             act(self)
 
         def log_message(self, format: str, *args: object) -> None:
-            """Say nothing."""
+            """Log nothing."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
@@ -60,7 +60,7 @@ def answering(*acts: Act) -> Iterator[Endpoints]:
 
 
 def sending(body: str | bytes, status: int = 200, kind: str = "application/json", **headers: str) -> Act:
-    """Answers with this body at once."""
+    """Return an act that answers with this body at once."""
     data = body.encode() if isinstance(body, str) else body
 
     def act(handler: BaseHTTPRequestHandler) -> None:
@@ -76,7 +76,7 @@ def sending(body: str | bytes, status: int = 200, kind: str = "application/json"
 
 
 def streaming(events: list[Any], hold: threading.Event | None = None) -> Act:
-    """A stream of events, as both kinds of endpoints send them; holds still behind the first until `hold` is set."""
+    """Return an act that streams events, and waits after the first one until `hold` is set."""
 
     def act(handler: BaseHTTPRequestHandler) -> None:
         handler.send_response(200)
@@ -96,7 +96,7 @@ def streaming(events: list[Any], hold: threading.Event | None = None) -> Act:
 
 
 def chat(*pieces: str, end: bool = True) -> list[Any]:
-    """The chunks of a chat completion, with usage at its end."""
+    """Return the chunks of a chat completion, with usage at its end."""
     chunks: list[Any] = [{"model": "m-1", "choices": [{"delta": {"content": piece}}]} for piece in pieces]
     if end:
         chunks.append({"choices": [{"delta": {}, "finish_reason": "stop"}]})
@@ -110,7 +110,7 @@ def chat(*pieces: str, end: bool = True) -> list[Any]:
 
 
 def messages(*pieces: str, end: bool = True) -> list[Any]:
-    """The events of an answer of the messages API."""
+    """Return the events of an answer of the messages API."""
     used = {"input_tokens": 600, "cache_read_input_tokens": 400, "output_tokens": 1}
     events: list[Any] = [
         {"type": "message_start", "message": {"model": "m-1", "usage": used}},

@@ -1,4 +1,4 @@
-"""Asking a model over HTTP: answers, errors, slow answers, half streams, rubbish."""
+"""Asking a model over HTTP: answers, errors, slow answers and truncated streams."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ KEY = "sk-secret-key"
 def asking(
     *acts: Act, api: Api = "openai", timeout: float = PATIENCE, attempts: int = 3
 ) -> Iterator[tuple[ModelClient, Endpoints]]:
-    """A client and the server it asks."""
+    """Run a server and yield it with a client."""
     with answering(*acts) as server:
         endpoint = Endpoint(server.url, "m", api, KEY, timeout)
         client = ModelClient(endpoint, attempts, first_wait_seconds=0.01)
@@ -41,7 +41,7 @@ def reply_to(*acts: Act, api: Api = "openai", timeout: float = PATIENCE, attempt
 
 
 class TestAnswers:
-    """Answers of a healthy endpoint."""
+    """Answers of an endpoint without faults."""
 
     @pytest.mark.parametrize(
         ("api", "act"),
@@ -51,7 +51,7 @@ class TestAnswers:
         ],
     )
     def test_are_read_from_a_stream_with_their_usage(self, api: Api, act: Act) -> None:  # S4
-        """Both kinds of endpoint."""
+        """This applies to both kinds of endpoint."""
         reply = reply_to(act, api=api)
         assert (reply.ok, reply.text, reply.model) == (True, "Hello there", "m-1")
         assert reply.usage == Usage(1_000, 20, 400)
@@ -69,12 +69,12 @@ class TestAnswers:
             ),
         ],
     )
-    def test_in_one_piece_are_read_too(self, api: Api, body: object) -> None:  # S4
-        """From a server that does not stream."""
+    def test_without_a_stream_are_read(self, api: Api, body: object) -> None:  # S4
+        """A server may answer in one piece."""
         assert reply_to(sending(json.dumps(body)), api=api).text == "Hi"
 
-    def test_are_asked_for_as_the_apis_want_it(self) -> None:  # S4
-        """Address, key and body."""
+    def test_are_requested_in_the_format_of_the_api(self) -> None:  # S4
+        """Address, key and body are those of the API."""
         with asking(streaming(chat("x"))) as (client, server):
             client.ask(ASKED)
             path, headers, body = server.seen[0]
@@ -88,8 +88,8 @@ class TestAnswers:
         assert headers["x-api-key"] == KEY
         assert (body["system"], body["max_tokens"]) == ("be brief", 500)
 
-    def test_come_to_many_threads_over_one_client(self) -> None:
-        """Each gets its own."""
+    def test_reach_several_threads_of_one_client(self) -> None:
+        """Each thread gets its own answer."""
         with asking(streaming(chat("Hello"))) as (client, server):
             replies: list[Reply] = []
             threads = [threading.Thread(target=lambda: replies.append(client.ask(ASKED))) for _ in range(8)]
@@ -102,7 +102,7 @@ class TestAnswers:
 
 
 class TestFailures:
-    """Every failure is a value."""
+    """Failures, which are values."""
 
     @pytest.mark.parametrize(
         ("act", "kind", "asked"),
@@ -126,10 +126,8 @@ class TestFailures:
             (sending(b"\xff\xfe\x00rubbish"), "malformed", 1),
         ],
     )
-    def test_are_named_and_tried_again_where_they_may_pass(
-        self, act: Act, kind: str, asked: int
-    ) -> None:  # C9
-        """Too much traffic and broken connections are; a wrong key and rubbish are not."""
+    def test_are_retried_if_temporary(self, act: Act, kind: str, asked: int) -> None:  # C9
+        """Rate limits and broken connections are retried; a wrong key and invalid answers are not."""
         with asking(act) as (client, server):
             reply = client.ask(ASKED)
             assert reply.failure is not None
@@ -145,24 +143,24 @@ class TestFailures:
             (messages("half", end=False), "cut_off"),
         ],
     )
-    def test_inside_a_stream_are_seen(self, events: list[object], kind: str) -> None:  # C9
-        """An endpoint may begin well and end badly."""
+    def test_inside_a_stream_are_detected(self, events: list[object], kind: str) -> None:  # C9
+        """A stream may fail after a valid beginning."""
         reply = reply_to(streaming(events), api="anthropic", attempts=1)
         assert reply.failure is not None
         assert reply.failure.kind == kind
 
     def test_are_followed_by_an_answer(self) -> None:  # C9
-        """The second try counts; the usage of both is added up."""
+        """The second answer is used, and the usage of both attempts is added."""
         reply = reply_to(streaming(chat("half", end=False)), streaming(chat("whole")))
         assert (reply.text, reply.attempts) == ("whole", 2)
 
     def test_wait_as_long_as_the_provider_asks(self) -> None:
-        """Retry-After goes before our own waiting."""
+        """Retry-After replaces the default wait."""
         reply = reply_to(sending("{}", 429, retry_after="0"), streaming(chat("now")))
         assert reply.text == "now"
 
-    def test_of_a_server_that_is_not_there(self) -> None:  # C9
-        """Unreachable, after all tries."""
+    def test_include_an_unreachable_server(self) -> None:  # C9
+        """The failure is reported after all attempts."""
         with answering(sending("")) as server:
             url = server.url
         client = ModelClient(Endpoint(url, "m"), first_wait_seconds=0.01)
@@ -171,8 +169,8 @@ class TestFailures:
         assert reply.failure is not None
         assert (reply.failure.kind, reply.attempts) == ("unreachable", 3)
 
-    def test_of_a_slow_answer_end_with_the_time_limit(self) -> None:  # C9
-        """Also when it trickles."""
+    def test_include_an_answer_over_the_time_limit(self) -> None:  # C9
+        """This includes an answer that arrives byte by byte."""
         hold = threading.Event()
         reply = reply_to(streaming(chat("slow", "ly"), hold), timeout=0.3)
         hold.set()
@@ -180,17 +178,17 @@ class TestFailures:
         assert reply.failure.kind == "timeout"
 
     def test_never_show_the_key(self) -> None:
-        """Not even where the endpoint repeats it."""
+        """The key is hidden even if the endpoint repeats it."""
         reply = reply_to(sending(json.dumps({"error": {"message": f"wrong key {KEY}"}}), 401))
         assert KEY not in repr(reply)
         assert "wrong key [key]" in str(reply.failure)
 
 
-class TestGivingUp:
-    """A call that nobody needs any more."""
+class TestCancelling:
+    """Cancelling a call."""
 
     def test_ends_in_the_middle_of_an_answer(self) -> None:  # C9
-        """Soon, and cleanly; the client goes on working."""
+        """The call ends soon, and the client still works."""
         hold, cancelled = threading.Event(), threading.Event()
         with asking(streaming(chat("slow", "ly"), hold), streaming(chat("next"))) as (client, server):
             found: list[Reply] = []
@@ -205,8 +203,8 @@ class TestGivingUp:
             hold.set()
             assert client.ask(ASKED).text == "next"
 
-    def test_before_it_began_asks_nobody(self) -> None:
-        """The signal was there already."""
+    def test_before_the_call_sends_no_request(self) -> None:
+        """The signal may be set already."""
         cancelled = threading.Event()
         cancelled.set()
         with asking(streaming(chat("x"))) as (client, _):
@@ -214,7 +212,7 @@ class TestGivingUp:
         assert reply.failure is not None
         assert reply.failure.kind == "cancelled"
 
-    def test_with_the_client_ends_all(self) -> None:
+    def test_by_closing_the_client_ends_all_calls(self) -> None:
         """Closing cancels running requests, and refuses new ones."""
         hold = threading.Event()
         with asking(streaming(chat("slow", "ly"), hold)) as (client, server):

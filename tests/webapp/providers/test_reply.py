@@ -9,19 +9,19 @@ from webapp.providers.reply import Failure, Reply, Usage
 
 
 class TestUsage:
-    """Tokens and money."""
+    """Tokens and cost."""
 
-    def test_costs_what_the_model_charges(self) -> None:  # S4
-        """The cached part at its own price."""
-        prices = find_model("claude-opus-4-5")  # 5, 0.5 and 25 dollars a million
+    def test_has_the_cost_of_the_model(self) -> None:  # S4
+        """Cached tokens have their own price."""
+        prices = find_model("claude-opus-4-5")  # 5, 0.5 and 25 dollars per million
         assert Usage(1_000_000, 100_000, 400_000).cost(prices) == pytest.approx(0.6 * 5 + 0.4 * 0.5 + 2.5)
 
-    def test_has_no_cost_where_prices_are_not_known(self) -> None:
-        """None is not nothing."""
+    def test_has_no_cost_without_prices(self) -> None:
+        """An unknown cost is None, not 0."""
         assert Usage(1, 1).cost(find_model("nobody-knows")) is None
 
     def test_adds_up(self) -> None:
-        """Over several attempts."""
+        """Usage of several attempts is added."""
         assert Usage(1, 2, 3).plus(Usage(10, 20, 30)) == Usage(11, 22, 33)
 
 
@@ -29,15 +29,15 @@ class TestReply:
     """An answer or a failure."""
 
     def test_is_ok_without_a_failure(self) -> None:
-        """And not with one."""
+        """A reply with a failure is not ok."""
         assert Reply("text").ok
         assert not Reply(failure=Failure("refused", "no")).ok
 
     def test_counts_the_attempts(self) -> None:
-        """With what they took in all."""
+        """It also has their total usage."""
         assert Reply("x").after(3, Usage(9)) == Reply("x", Usage(9), attempts=3)
 
-    def test_knows_which_failures_may_pass(self) -> None:
-        """A wrong key stays wrong."""
+    def test_knows_temporary_failures(self) -> None:
+        """A wrong key is not temporary."""
         assert Failure("overloaded", "").passing
         assert not Failure("refused", "").passing

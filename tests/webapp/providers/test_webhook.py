@@ -1,4 +1,4 @@
-"""Posting to a webhook: the scheme of Standard Webhooks, held against its own library, and receivers of every kind."""
+"""Posting to a webhook: the signatures of Standard Webhooks, and receivers of every kind."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ BODY = orjson.dumps({"type": "context:pruned", "data": {"removed": 3, "text": "Ã
 
 
 def posted(url: str, secret: str | None = None) -> Outcome:
-    """Post the body once, now, in a thread: this one may have Playwright's loop."""
+    """Post the body once in a thread, because this one may run Playwright's event loop."""
     posting = post(url, secret or new_secret(), "msg_1", now_ms() // 1000, BODY)
     with ThreadPoolExecutor(1) as pool:
         return pool.submit(asyncio.run, posting).result()
 
 
 class TestSigning:
-    """`webhook-id`, `webhook-timestamp` and `webhook-signature`."""
+    """The headers `webhook-id`, `webhook-timestamp` and `webhook-signature`."""
 
-    def test_is_verified_by_the_library_of_receivers(self) -> None:  # X16
+    def test_is_verified_by_the_official_library(self) -> None:  # X16
         """Id, time and body are signed together."""
         secret = new_secret()
         with answering(sending("", 204)) as receiver:
@@ -42,14 +42,14 @@ class TestSigning:
         with pytest.raises(WebhookVerificationError):
             Webhook(new_secret()).verify(orjson.dumps(body), headers)
 
-    def test_is_the_example_of_the_specification(self) -> None:
-        """The one that its libraries are tested with."""
+    def test_matches_the_example_of_the_specification(self) -> None:
+        """The official libraries are tested with the same example."""
         secret, body = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", b'{"test": 2432232314}'
         signed = sign(secret, "msg_p5jXN8AQM9LWM0D4loKWxJek", 1614265330, body)
         assert signed == "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
 
-    def test_takes_secrets_of_the_form_alone(self) -> None:
-        """Of 24 to 64 bytes, as the specification wants."""
+    def test_requires_secrets_of_the_specified_form(self) -> None:
+        """A secret has 24 to 64 bytes."""
         assert check_secret(new_secret())
         for wrong in ("", "whsec_", "whsec_???", "whsec_" + "A" * 12, new_secret().removeprefix("whsec_")):
             with pytest.raises(Invalid):
@@ -57,29 +57,29 @@ class TestSigning:
 
 
 class TestReceivers:
-    """One try, and what became of it."""
+    """Receivers, and the result of one attempt."""
 
     @pytest.mark.parametrize("status", [200, 202, 299])
-    def test_that_answer_well_have_it(self, status: int) -> None:
-        """Whatever they say besides."""
+    def test_that_accept_are_successes(self, status: int) -> None:
+        """The body of the answer does not matter."""
         with answering(sending("thanks", status)) as receiver:
             assert posted(receiver.url) == Outcome(status)
 
     @pytest.mark.parametrize("status", [302, 400, 404, 500, 503])
-    def test_that_answer_otherwise_do_not(self, status: int) -> None:
+    def test_that_answer_otherwise_are_failures(self, status: int) -> None:
         """A redirect is not followed."""
         with answering(sending("", status, location="http://127.0.0.1:1/")) as receiver:
             assert posted(receiver.url) == Outcome(status, f"the receiver answers {status}")
         assert len(receiver.seen) == 1
 
-    def test_say_how_long_to_wait_and_that_they_are_gone(self) -> None:
-        """Retry-After in seconds, and 410."""
+    def test_can_ask_to_wait_or_be_gone(self) -> None:
+        """Retry-After is in seconds, and 410 means gone."""
         with answering(sending("", 429, retry_after="90"), sending("", 410)) as receiver:
             assert posted(receiver.url).wait_seconds == 90
             assert posted(receiver.url).gone
 
-    def test_that_hang_are_given_up(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """However slowly they dribble: the whole try has one limit."""
+    def test_that_hang_are_aborted(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """The whole attempt has one time limit, even if bytes keep arriving."""
         monkeypatch.setattr(webhook, "SECONDS", 0.2)
 
         def hang(handler: Any) -> None:
@@ -89,8 +89,8 @@ class TestReceivers:
         with answering(hang) as receiver:
             assert posted(receiver.url).problem == "no answer within 0.2 seconds"
 
-    def test_that_are_not_there_or_speak_no_http_are_no_error(self) -> None:
-        """A value comes back in every case."""
+    def test_that_are_unreachable_or_invalid_raise_no_error(self) -> None:
+        """The result is a value in every case."""
         with socket.socket() as closed:
             closed.bind(("127.0.0.1", 0))
             assert posted(f"http://127.0.0.1:{closed.getsockname()[1]}/").problem == "no connection"
@@ -104,7 +104,7 @@ class TestReceivers:
 
 
 class TestAddresses:
-    """Places to which messages go, and others."""
+    """Addresses of receivers."""
 
     @pytest.mark.parametrize(
         "url",
@@ -114,7 +114,7 @@ class TestAddresses:
         ],
     )  # fmt: skip
     def test_may_be_on_this_machine_and_its_networks(self, url: str) -> None:
-        """That is where most receivers run."""
+        """Most receivers run there."""
         assert check_url(url) == url
 
     @pytest.mark.parametrize(
@@ -124,11 +124,11 @@ class TestAddresses:
             "http://[::ffff:169.254.169.254]/", "http://224.0.0.1/", "ftp://example.org/", "file:///etc/passwd", "x",
             "http://", "http://user:pass@example.org/", "http://example.org/#a", "http://[::1", "http://a:99999/",
             "http://example.org/\n", "",
-            # Other spellings of addresses, which resolvers read and filters do not.
+            # Other spellings of addresses, which resolvers accept but simple filters miss.
             "http://0/", "http://0x7f.1/", "http://2130706433/", "http://127.1/", "http://0177.0.0.1/",
             "http://0xa9fea9fe/", "http://2852039166/", "http://169.254.43518/", "http://1.2.3.4.5/", "http://1.2.3.999/",
             "http://\uff11\uff12\uff17.0.0.1/", "http://169\u3002254\u3002169\u3002254/", "http://1.0x/",
-            # Addresses that carry another one, that clouds keep for credentials, or that no host has.
+            # Addresses that embed another one, that clouds use for credentials, or that no host has.
             "http://[::169.254.169.254]/", "http://[64:ff9b::a9fe:a9fe]/", "http://[2002:a9fe:a9fe::]/", "http://0.1.2.3/",
             "http://[fd00:ec2::254]/", "http://[fd20:ce::254]/", "http://100.100.100.200/", "http://192.0.0.192/",
             "http://168.63.129.16/", "http://255.255.255.255/", "http://250.1.2.3/", "http://[ff02::1]/",
@@ -137,14 +137,14 @@ class TestAddresses:
             "http://" + "a" * 64 + ".org/", "http://a,b/", "http://a\\b/", "http://[v1.x]/", "http://\ud800/", "http://a\u0000b/",
         ],
     )  # fmt: skip
-    def test_of_no_host_or_of_a_clouds_credentials_are_refused(self, url: str) -> None:
-        """The fault names the field."""
+    def test_of_no_host_or_of_cloud_credentials_are_refused(self, url: str) -> None:
+        """The error names the field."""
         with pytest.raises(Invalid) as refused:
             check_url(url)
         assert refused.value.details[0]["field"] == "url"
 
-    def test_are_looked_at_where_the_name_leads(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """A name can be pointed at any address later: the connection itself is checked before anything is sent."""
+    def test_are_checked_after_the_name_is_resolved(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """A name can change its address, so the connection is checked before anything is sent."""
         monkeypatch.setattr(webhook, "refused", lambda host: host == "127.0.0.1")
         with answering(sending("")) as receiver:
             outcome = posted(receiver.url.replace("127.0.0.1", "localhost"))

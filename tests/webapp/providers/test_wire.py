@@ -1,4 +1,4 @@
-"""Requests and answers of both kinds, without a connection."""
+"""Requests and answers of both APIs, without a connection."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from webapp.providers.wire import Answer, Question, body_of, refused
 class TestRequests:
     """Requests as they are sent."""
 
-    def test_limit_the_answer_in_the_words_of_the_api(self) -> None:
-        """OpenAI itself has a newer word for it than those that imitate it."""
+    def test_limit_the_answer_by_the_field_of_the_api(self) -> None:
+        """OpenAI has a newer field than compatible servers."""
         asked = Question("s", "t", 99)
         assert body_of(Endpoint("https://api.openai.com/v1", "m"), asked)["max_completion_tokens"] == 99
         assert body_of(Endpoint("http://localhost/v1", "m"), asked)["max_tokens"] == 99
@@ -25,7 +25,7 @@ class TestAnswers:
 
     @given(near_wire)
     def test_of_any_shape_never_raise(self, value: object) -> None:  # C9
-        """They are read or refused."""
+        """Any JSON value is read or refused."""
         answer = Answer()
         if isinstance(value, dict):
             answer.event(value)
@@ -33,7 +33,7 @@ class TestAnswers:
 
     @given(st.lists(st.text(max_size=40), max_size=5))
     def test_of_any_lines_never_raise(self, lines: list[str]) -> None:  # C9
-        """Also of no lines at all."""
+        """This includes an empty stream."""
         answer = Answer()
         for line in lines:
             answer.line("data:" + line)
@@ -44,8 +44,8 @@ class TestAnswers:
 class TestRefusals:
     """The meaning of each status."""
 
-    def test_are_told_in_the_words_of_the_provider(self) -> None:
-        """As far as it has any."""
+    def test_have_the_text_of_the_provider(self) -> None:
+        """A refusal without a text has its status only."""
         assert (
             refused(400, '{"error": {"message": "too long"}}', None).message
             == "the endpoint answers 400: too long"
@@ -53,7 +53,7 @@ class TestRefusals:
         assert refused(500, "<html>", None).message == "the endpoint answers 500"
         assert refused(400, '{"error": "plain"}', None).message.endswith("plain")
 
-    def test_say_how_long_to_wait(self) -> None:
-        """Only a number counts."""
+    def test_have_the_wait_of_the_provider(self) -> None:
+        """Only a number of seconds is used."""
         assert refused(429, "", "7").wait_seconds == 7
         assert refused(429, "", "tomorrow").wait_seconds is None

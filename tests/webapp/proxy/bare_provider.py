@@ -1,4 +1,4 @@
-"""A provider made of a socket, so that it can answer with bytes that no HTTP server would send."""
+"""A provider on a plain socket, which can answer with bytes that no HTTP server sends."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from contextlib import suppress
 
 
 class BareProvider:
-    """Accepts connections and answers each in a thread; `arrived` is what the last request sent."""
+    """A provider that answers each connection in a thread; `arrived` has the bytes of the last request."""
 
     def __init__(self) -> None:
         self.answer, self.arrived = b"", b""
@@ -21,7 +21,7 @@ class BareProvider:
         self._socket.close()
 
     def converse(self, client: socket.socket) -> None:
-        """Read a request and answer it; a subclass says how."""
+        """Read a request and answer it; a subclass defines the answer."""
         raise NotImplementedError
 
     def _serve(self) -> None:

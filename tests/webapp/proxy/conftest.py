@@ -21,7 +21,7 @@ from webapp.agents.beside import hints
 
 @dataclass
 class Way:
-    """The stations between an SDK and the provider."""
+    """The provider, server and proxy of a test."""
 
     provider: Upstream
     server: Server
@@ -44,7 +44,7 @@ class Way:
 
 @contextmanager
 def running_proxy(provider: str, server: str, folder: Path) -> Iterator[str]:
-    """Yield the address of a proxy in front of a provider; it hands copies to a server."""
+    """Yield the address of a proxy in front of a provider; it sends copies to a server."""
     port = free_port()
     command = [sys.executable, "-m", "webapp", "proxy", "--port", str(port), "--server", server]
     command += ["--anthropic", provider, "--openai", provider]

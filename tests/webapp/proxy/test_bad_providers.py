@@ -1,4 +1,4 @@
-"""Providers that fail: a client gets the same through the proxy as without it."""
+"""Providers that fail: a client gets the same with and without the proxy."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Fails(BareProvider):
         super().__init__()
 
     def converse(self, client: socket.socket) -> None:
-        """Answer once the request has its end, and count clients that leave."""
+        """Answer after the end of the request, and count clients that leave."""
         read = b""
         while not read.endswith(b'"end"}'):
             more = client.recv(65_536)
@@ -89,7 +89,7 @@ class TestARequest:
     """The body of a request on its way to the provider."""
 
     def test_is_passed_on_while_it_arrives(self, fails: Fails, through: str) -> None:  # X13
-        """The provider has the beginning before the client has sent the end, and answers when it has all."""
+        """The provider gets the beginning before the client sends the end."""
         fails.answer = CHUNKED + CHUNK + b"0\r\n\r\n"
         begins, ends = b'{"part": "' + b"x" * 300_000, b'", "a": "end"}'
         with half_sent(through, begins, len(ends)) as client:
@@ -97,15 +97,15 @@ class TestARequest:
             client.sendall(ends)
             assert client.recv(65_536).startswith(b"HTTP/1.1 200")
 
-    def test_that_breaks_off_breaks_off_at_the_provider(self, fails: Fails, through: str) -> None:  # X13
-        """A client that ends in the middle of its body ends the provider's connection; nothing whole is sent."""
+    def test_that_breaks_off_is_never_completed(self, fails: Fails, through: str) -> None:  # X13
+        """If a client leaves in the middle of its body, the connection to the provider ends, too."""
         before = fails.broken
         with half_sent(through, b'{"part": "' + b"x" * 300_000, 50):
             until(lambda: b"x" * 200_000 in fails.arrived)
         until(lambda: fails.broken > before)
 
-    def test_with_a_chunk_that_is_none_is_refused(self, through: str) -> None:  # X13
-        """The client reads why."""
+    def test_with_an_invalid_chunk_is_refused(self, through: str) -> None:  # X13
+        """The client gets the reason."""
         parts = urlsplit(through)
         head = (
             f"POST {parts.path}/v1/messages HTTP/1.1\r\nhost: 127.0.0.1\r\ntransfer-encoding: chunked\r\n\r\n"
@@ -121,7 +121,7 @@ class TestARequest:
 
 @contextmanager
 def half_sent(url: str, begins: bytes, missing: int) -> Iterator[socket.socket]:
-    """Yield the connection of a request of which so many bytes are missing."""
+    """Yield the connection of a request that lacks some of its bytes."""
     parts = urlsplit(url)
     head = f"POST {parts.path}/v1/messages HTTP/1.1\r\nhost: 127.0.0.1\r\nx-api-key: k\r\n"
     head += f"content-length: {len(begins) + missing}\r\n\r\n"
@@ -131,7 +131,7 @@ def half_sent(url: str, begins: bytes, missing: int) -> Iterator[socket.socket]:
 
 
 def seen(url: str) -> tuple[object, ...]:
-    """Return an answer as the client gets it: its status, headers, bytes and end."""
+    """Return an answer as the client gets it: status, headers, bytes and end."""
     got = b""
     headers = {"accept-encoding": "identity", "x-api-key": "k"}
     try:
@@ -153,23 +153,23 @@ def seen(url: str) -> tuple[object, ...]:
 
 
 class TestAProviderThatFails:
-    """Every way of failing."""
+    """Providers that fail in any way."""
 
     @pytest.mark.parametrize("kind", ANSWERS)
-    def test_is_seen_as_it_is(self, fails: Fails, through: str, kind: str) -> None:  # X13
+    def test_is_passed_on_unchanged(self, fails: Fails, through: str, kind: str) -> None:  # X13
         """Status, headers, bytes and the end of the connection are those of the provider."""
         fails.answer, fails.hangs = ANSWERS[kind], False
         assert seen(through) == seen(fails.url)
 
-    def test_that_hangs_is_left_when_the_client_leaves(self, fails: Fails, through: str) -> None:  # X13
-        """The call to a provider that says nothing ends soon after the client's own patience."""
+    def test_that_hangs_is_left_with_the_client(self, fails: Fails, through: str) -> None:  # X13
+        """The call to a provider that does not answer ends soon after the client leaves."""
         fails.answer, fails.hangs, fails.gone = b"", True, 0
         with httpx.Client(timeout=0.5) as client, pytest.raises(httpx.ReadTimeout):
             client.post(f"{through}/v1/messages", content=b'{"a": "end"}')
         until(lambda: fails.gone == 1)
 
-    def test_that_hangs_in_mid_stream_has_given_what_it_gave(self, fails: Fails, through: str) -> None:  # X13
-        """Events are passed on as they come, not when the stream ends."""
+    def test_that_hangs_in_a_stream_has_sent_its_events(self, fails: Fails, through: str) -> None:  # X13
+        """Events are passed on as they arrive, not when the stream ends."""
         fails.answer, fails.hangs, fails.gone = CHUNKED + CHUNK, True, 0
         with (
             httpx.Client() as client,
@@ -178,7 +178,7 @@ class TestAProviderThatFails:
             assert next(answer.iter_raw()) == EVENT
         until(lambda: fails.gone == 1)
 
-    def test_that_cannot_be_reached_breaks_the_connection(self, tmp_path: Path) -> None:  # X13
-        """No answer is made up for a provider that is not there."""
+    def test_that_is_unreachable_ends_the_connection(self, tmp_path: Path) -> None:  # X13
+        """The proxy invents no answer of an unreachable provider."""
         with running_proxy("http://127.0.0.1:9", "http://127.0.0.1:9", tmp_path) as url:
             assert seen(f"{url}/anthropic") in (("NetworkError",), ("ProtocolError",))

@@ -1,4 +1,4 @@
-"""The names of sessions, and the kinds of keys."""
+"""Callers of the proxy: the names of their sessions, and the kinds of their keys."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ class TestTheSession:
     def test_is_named_by_path_header_or_body(
         self, headers: dict[str, str], named: str, body: dict[str, object], name: str
     ) -> None:  # X13
-        """The path comes first, then a header, then the body; otherwise the messages identify the session."""
+        """The path comes first, then a header, then the body; otherwise the session has no name."""
         assert caller_of(headers, named, body).name == name
 
 
 class TestTheKey:
-    """Keys that are paid by use, and tokens of subscriptions."""
+    """API keys, and tokens of subscriptions."""
 
     @pytest.mark.parametrize(
         ("provider", "headers", "expected"),
@@ -49,5 +49,5 @@ class TestTheKey:
         ],
     )
     def test_is_recognised(self, provider: str, headers: dict[str, str], expected: bool) -> None:  # X13
-        """A subscription's token is never taken for a key."""
+        """The token of a subscription is distinguished from an API key."""
         assert is_subscription(provider, headers) is expected

@@ -1,4 +1,4 @@
-"""Compressed requests and answers: forwarded as they are, observed and edited all the same."""
+"""Compressed requests and answers: forwarded unchanged, but observed and edited."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ PACK: dict[str, Callable[[bytes], bytes]] = {
 
 
 def call(way: Way, name: str, coding: str, messages: list[Any]) -> bytes:
-    """Make a compressed call, as Codex does, and return its bytes."""
+    """Make a compressed call like Codex; return its bytes."""
     data = PACK[coding](json.dumps({"model": "gpt-5.1", "messages": messages}).encode())
     headers = {"content-encoding": coding, "x-coppice-session": name, "authorization": "Bearer sk-x"}
     answer = httpx.post(f"{way.openai}/chat/completions", content=data, headers=headers, timeout=60)
@@ -51,7 +51,7 @@ def gzipping(way: Way) -> Iterator[Way]:
 class TestARequest:
     """A compressed body of a client."""
 
-    def test_is_forwarded_as_it_is_and_observed(self, way: Way, coding: str) -> None:  # X13
+    def test_is_forwarded_unchanged_and_observed(self, way: Way, coding: str) -> None:  # X13
         """The provider gets the client's bytes; the session has the messages and the exact usage."""
         data = call(way, f"packed-{coding}", coding, [user("Hello")])
         session = told(way, f"proxy-packed-{coding}", 2)
@@ -68,11 +68,11 @@ class TestARequest:
 
 
 class TestAnAnswer:
-    """A compressed body of a provider that was asked for none."""
+    """A compressed body that the client did not ask for."""
 
     @pytest.mark.parametrize("streams", [False, True])
     def test_is_forwarded_and_observed(self, gzipping: Way, *, streams: bool) -> None:  # X13
-        """The client unpacks it, and the session has the usage that it tells."""
+        """The client decompresses it, and the session has its usage."""
         client, name = claude(gzipping, f"gzips-{streams}"), f"proxy-gzips-{streams}"
         asked: Any = {"model": "claude-x", "max_tokens": 9, "messages": [{"role": "user", "content": "Hi"}]}
         if streams:
@@ -84,12 +84,12 @@ class TestAnAnswer:
         assert told(gzipping, name, 2).agent.certainty == "exact"
 
 
-class TestUnpacking:
-    """Bodies that cannot be read."""
+class TestDecompression:
+    """Decompressing bodies."""
 
     @pytest.mark.parametrize("coding", PACK)
     def test_is_bounded(self, coding: str) -> None:  # X13
-        """A short body that would be endless is refused, and so are a broken one and one with more behind it."""
+        """A body that expands too far is refused, and so are a malformed one and one with trailing bytes."""
         packed = PACK[coding](b"x" * MOST)
         assert unpacked(packed, coding, MOST + 1) == b"x" * MOST
         for data in (PACK[coding](b"x" * 50 * MOST), packed[:-9], b"no such thing", packed + packed):
@@ -98,12 +98,12 @@ class TestUnpacking:
 
     @pytest.mark.parametrize("coding", PACK)
     def test_reads_an_answer_that_broke_off(self, coding: str) -> None:  # X13
-        """The part that has arrived has the usage until then."""
+        """A truncated answer has its usage so far."""
         text = b"".join(b"event %d\n" % n for n in range(50_000))
         found = unpacked(PACK[coding](text)[:-200], coding, MOST, cut=True)
         assert text.startswith(found)
 
-    def test_knows_no_brotli(self) -> None:  # X13
+    def test_does_not_support_brotli(self) -> None:  # X13
         """The reason names the compression."""
         with pytest.raises(ValueError, match="compressed with br"):
             unpacked(b"x", "br", MOST)

@@ -1,4 +1,4 @@
-"""Edit scripts applied to the text of a request: removals, replacements, and parts that never change."""
+"""Edit scripts applied to the text of a request: removals, replacements, and unchanged parts."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def result(name: str, text: str = "an output", **more: Any) -> Any:
 
 
 def body(messages: list[Any], protocol: Any = ANTHROPIC, **fields: Any) -> Body:
-    """Return a request as it comes."""
+    """Return the bytes of a request."""
     text = json.dumps({"model": "m", protocol.list_name: messages, **fields}, indent=1)
     return Body.read(text.encode(), protocol)
 
@@ -43,7 +43,7 @@ def body(messages: list[Any], protocol: Any = ANTHROPIC, **fields: Any) -> Body:
 def sent(
     messages: list[Any], edits: dict[int, Any], protocol: Any = ANTHROPIC, ended: int | None = None
 ) -> Any:
-    """Return the list that is sent, with edits by number; thoughts go before message `ended`."""
+    """Return the sent list, with edits by number; reasoning before message `ended` is removed."""
     keys = keys_of(messages)
     one = body(messages, protocol)
     text = edited(one, {keys[i]: edit for i, edit in edits.items()}, "" if ended is None else keys[ended])
@@ -53,22 +53,22 @@ def sent(
 DROP = {"drop": True}
 
 
-class TestWhatGoes:
+class TestDroppedMessages:
     """Messages that a script drops."""
 
-    def test_goes_with_its_other_half(self) -> None:  # X13, P4
-        """A call and its result go together, and stay together where the script names one of them alone."""
+    def test_include_both_call_and_result(self) -> None:  # X13, P4
+        """A call and its result are dropped together, and stay if the script names only one of them."""
         messages = [user("a"), call("1"), result("1"), call("2"), result("2"), user("b")]
         assert sent(messages, {1: DROP, 2: DROP}) == [messages[0], *messages[3:]]
         assert sent(messages, {1: DROP, 3: DROP, 4: DROP}) == [*messages[:3], messages[5]]
 
-    def test_leaves_a_list_that_begins_with_the_user(self) -> None:  # X13, X6
-        """The first question stays where the list would begin with an answer."""
+    def test_never_include_the_first_question_before_an_answer(self) -> None:  # X13, X6
+        """The first question stays if the list would otherwise begin with an answer."""
         messages = [user("a"), call("1"), result("1"), user("b")]
         assert sent(messages, {0: DROP})[0] == messages[0]
 
-    def test_takes_reasoning_along(self) -> None:  # X13
-        """A reasoning item and the item it led to are removed together."""
+    def test_include_their_reasoning(self) -> None:  # X13
+        """A reasoning item and the item after it are dropped together."""
         items = [
             {"type": "message", "role": "user", "content": "a"},
             {"type": "reasoning", "id": "r1", "summary": [], "encrypted_content": "x"},
@@ -80,39 +80,39 @@ class TestWhatGoes:
         assert sent(items, {1: DROP, 2: DROP, 3: DROP}, RESPONSES) == [items[0], items[4]]
 
     @pytest.mark.parametrize("dropped", [1, 2])
-    def test_keeps_a_deprecated_call_with_its_result(self, dropped: int) -> None:  # X13
-        """Chat completions once had calls without a name: the next message is their result."""
+    def test_include_the_result_of_a_deprecated_call(self, dropped: int) -> None:  # X13
+        """Earlier chat completions had calls without an id, whose result is the next message."""
         called = {"role": "assistant", "content": None, "function_call": {"name": "f", "arguments": "{}"}}
         messages = [user("one"), called, {"role": "function", "name": "f", "content": "out"}, user("two")]
         assert sent(messages, {dropped: DROP}, CHAT) == messages
         assert sent(messages, {1: DROP, 2: DROP}, CHAT) == [messages[0], messages[3]]
 
-    def test_leaves_all_else_byte_for_byte(self) -> None:  # X13
-        """The kept parts have the client's own spelling."""
+    def test_leave_other_messages_unchanged(self) -> None:  # X13
+        """The kept parts are equal to the byte."""
         kept = '{ "role":"user" , "content":"\\u00e9\\/ 1.0e3" }'
         text = f'{{"temperature":1.00,"messages":[{kept},{{"role":"assistant","content":"x"}}, {kept} ],"z" : {{}}}}'
         one = Body.read(text.encode(), CHAT)
         made = edited(one, {one.keys[1]: DROP}, "")
         assert made == f'{{"temperature":1.00,"messages":[{kept},{kept} ],"z" : {{}}}}'
 
-    def test_is_refused_where_the_list_is_not_whole(self) -> None:  # X13
-        """A list with an orphan is sent unchanged, with the reason."""
+    def test_are_refused_in_an_incomplete_list(self) -> None:  # X13
+        """A list with an unmatched result is sent unchanged, with the reason."""
         one = body([user("a"), result("lost"), user("b"), user("c")])
         with pytest.raises(Refused, match="the client's own list is not whole"):
             edited(one, {one.keys[2]: DROP}, "")
 
 
-class TestWhatIsReplaced:
+class TestReplacedOutputs:
     """Outputs with a shorter text."""
 
-    def test_is_the_output_alone(self) -> None:  # X13
-        """The result keeps its id, its error and its cache mark."""
+    def test_keep_other_fields(self) -> None:  # X13
+        """The result keeps its id, error flag and cache breakpoint."""
         messages = [user("a"), call("1"), result("1", "long", is_error=True, cache_control=MARK), user("b")]
         made = sent(messages, {2: {"outputs": {"1": "short"}}})
         assert made[2] == result("1", "short", is_error=True, cache_control=MARK)
 
-    def test_is_found_in_every_protocol(self) -> None:  # X13
-        """Chat completions and Responses keep the output in other places."""
+    def test_are_found_in_every_protocol(self) -> None:  # X13
+        """Chat completions and Responses have the output in other fields."""
         chat = [
             {"role": "user", "content": "a"},
             {"role": "assistant", "tool_calls": [{"id": "1", "type": "function", "function": {"name": "x"}}]},
@@ -126,7 +126,7 @@ class TestWhatIsReplaced:
         ]
         assert sent(items, {2: {"outputs": {"1": "short"}}}, RESPONSES)[2]["output"] == "short"
 
-    def test_is_preceded_by_summaries(self) -> None:  # X13
+    def test_follow_summaries(self) -> None:  # X13
         """A summary comes before the message that follows the covered ones."""
         messages = [user("a"), call("1"), result("1"), user("b"), user("c")]
         made = sent(messages, {1: DROP, 2: DROP, 3: {"before": ["A summary."]}})
@@ -135,74 +135,74 @@ class TestWhatIsReplaced:
         ]  # fmt: skip
 
 
-class TestThoughts:
-    """Blocks that a model signed."""
+class TestReasoning:
+    """Blocks with signed reasoning."""
 
-    def test_before_the_script_began_are_left_out(self) -> None:  # X13
-        """A model refuses older thoughts over a history that has changed."""
+    def test_before_the_script_began_is_removed(self) -> None:  # X13
+        """A model refuses earlier reasoning after the history has changed."""
         messages = [user("a"), call("1", "x"), result("1"), user("b"), call("2", "y"), result("2")]
         made = sent(messages, {2: {"outputs": {"1": "short"}}}, ended=3)
         assert made[1] == call("1")
 
-    def test_of_the_running_loop_are_not_touched(self) -> None:  # X13
-        """Thoughts since the user spoke last are sent as they came."""
+    def test_of_the_running_loop_is_unchanged(self) -> None:  # X13
+        """Reasoning since the last message of the user is sent unchanged."""
         messages = [user("a"), call("1", "x"), result("1"), user("b"), call("2", "y"), result("2")]
         made = sent(messages, {2: {"outputs": {"1": "short"}}}, ended=3)
         assert made[3:] == messages[3:]
         assert body(messages).is_thinking
 
-    def test_alone_in_a_message_take_it_along(self) -> None:  # X13
+    def test_alone_in_a_message_removes_it(self) -> None:  # X13
         """No message is left without content."""
         thought = {"role": "assistant", "content": [{"type": "thinking", "thinking": "x", "signature": "s"}]}
         messages = [user("a"), thought, user("b"), call("1"), result("1"), user("c")]
         assert sent(messages, {4: {"outputs": {"1": "short"}}}, ended=5)[1] == messages[2]
 
 
-class TestMarksOfTheCache:
-    """Breakpoints."""
+class TestCacheBreakpoints:
+    """Cache breakpoints of removed blocks."""
 
     def test_move_to_the_message_before(self) -> None:  # X13
-        """The mark of a removed block moves to the last block before it."""
+        """The breakpoint of a removed block moves to the last block before it."""
         messages = [user("a"), call("1"), result("1", cache_control=MARK), user("b")]
         made = sent(messages, {1: DROP, 2: DROP})
         assert made == [user("a", cache_control=MARK), messages[3]]
 
-    def test_move_to_a_text_that_is_no_block(self) -> None:  # X13
-        """A string becomes a block, because only blocks can have a mark."""
+    def test_move_to_a_string(self) -> None:  # X13
+        """A string becomes a block, because only blocks can have a breakpoint."""
         messages = [{"role": "user", "content": "a"}, call("1"), result("1", cache_control=MARK), user("b")]
         assert sent(messages, {1: DROP, 2: DROP})[0] == user("a", cache_control=MARK)
 
-    def test_are_not_doubled(self) -> None:  # X13
-        """A message that has one keeps it."""
+    def test_are_not_repeated(self) -> None:  # X13
+        """A message that has a breakpoint keeps it."""
         messages = [user("a", cache_control=MARK), call("1"), result("1", cache_control=MARK), user("b")]
         assert sent(messages, {1: DROP, 2: DROP})[0] == messages[0]
 
 
-class TestWhatIsNotEdited:
+class TestUneditableRequests:
     """Requests that no script can change."""
 
-    def test_has_its_history_at_the_provider(self) -> None:  # X13
-        """The list is a part of the conversation only."""
+    def test_include_those_with_a_history_at_the_provider(self) -> None:  # X13
+        """Their list is only a part of the conversation."""
         one = body([{"role": "user", "content": "a"}], RESPONSES, previous_response_id="resp_1")
         assert "previous_response_id" in str(one.why_not)
 
     @pytest.mark.parametrize(
         "data", [b"", b"[]", b"{", b'{"messages":"x"}', b"\xff", b'{"messages":[1],"messages":[2]}']
     )
-    def test_is_no_request(self, data: bytes) -> None:  # X13
-        """A body that cannot be read is refused, never guessed at."""
+    def test_include_invalid_bodies(self, data: bytes) -> None:  # X13
+        """A body that cannot be read is refused."""
         with pytest.raises(Refused):
             Body.read(data, CHAT)
 
-    def test_keeps_its_keys_when_marks_and_thoughts_go(self) -> None:  # X13
-        """A message has the same key with a mark, without its reasoning, or as a string."""
+    def test_have_keys_without_breakpoints_and_reasoning(self) -> None:  # X13
+        """A message has the same key with a breakpoint, without its reasoning, or as a string."""
         before = [user("a", cache_control=MARK), call("1", "x"), result("1")]
         after = [{"role": "user", "content": "a"}, call("1"), result("1", cache_control=MARK)]
         assert keys_of(before) == keys_of(after)
 
 
 class TestAnotherRequestOfASession:
-    """A body that is read with the one before it at hand."""
+    """A body that is read together with the one before it."""
 
     @pytest.mark.parametrize(
         "now",
@@ -215,7 +215,7 @@ class TestAnotherRequestOfASession:
         ],
         ids=["longer", "changed", "shifted", "shorter", "odd"],
     )
-    def test_is_read_as_if_it_were_the_first(self, now: list[Any]) -> None:  # X13
+    def test_is_read_like_the_first(self, now: list[Any]) -> None:  # X13
         """Its keys and its edited form do not depend on the request before."""
         before = [user("a"), call("1", "x"), result("1", cache_control=MARK)]
         keys = keys_of(now)
@@ -229,8 +229,8 @@ class TestAnotherRequestOfASession:
         assert warm.fields == cold.fields
         assert said(warm, edits, keys[-1]) == said(cold, edits, keys[-1])
 
-    def test_has_what_stayed_read_once(self) -> None:  # X13
-        """Unchanged messages are not decoded again, so a call costs only its new messages."""
+    def test_reuses_unchanged_messages(self) -> None:  # X13
+        """Unchanged messages are not decoded again, so only new messages take time."""
         before = [user("a"), call("1"), result("1")]
         known = body(before)
         later = Body.read(known.text.replace('"m"', '"another"').encode(), ANTHROPIC, known)
@@ -249,8 +249,8 @@ DEEP = "[" * 300 + "]" * 300
 TWICE = '{"role": "assistant", "role": "assistant", "content": [{"text": "b", "cache_control": {}}]}'
 
 
-class TestWhatCannotBeEdited:
-    """Requests that no edit is sure of go as they came."""
+class TestAmbiguousRequests:
+    """Requests that cannot be edited safely."""
 
     @pytest.mark.parametrize(
         ("messages", "reason"),
@@ -260,8 +260,8 @@ class TestWhatCannotBeEdited:
             (f'[{{"content": {DEEP}}}]', "too deeply"),
         ],
     )
-    def test_is_refused_with_its_reason(self, messages: str, reason: str) -> None:  # X13
-        """A name that is there twice, a message that is no object, and one that is nested without end."""
+    def test_are_sent_unchanged_with_a_reason(self, messages: str, reason: str) -> None:  # X13
+        """These have a repeated key, a message that is no object, or one nested too deeply."""
         with pytest.raises(Refused, match=reason):
             drop_all(f'{{"messages": {messages}}}'.encode())
 

@@ -1,4 +1,4 @@
-"""Groups of messages: whatever a script names, a provider gets whole groups or nothing of them."""
+"""Groups of messages: for any script, a provider gets a whole group or nothing of it."""
 
 from __future__ import annotations
 
@@ -66,14 +66,14 @@ def answered(name: str) -> Any:
 
 
 def paused(call: str, result: str) -> list[Any]:
-    """Return an answer that was paused after its call; the result came with the next answer."""
+    """Return an answer paused after its call; the result is in the next answer."""
     return [said(used(call, "srv_1")), said(got(result, "srv_1"))]
 
 
 PROGRAM = {"type": "code_execution_20260120", "tool_id": "srv_1"}
 IN_PROGRAM = {"type": "program", "caller_id": "p1"}
 
-# Messages that stand between two questions of the user, and belong together.
+# Messages between two questions of the user that belong together.
 TOGETHER: dict[str, tuple[Protocol, list[Any]]] = {
     "web search": (ANTHROPIC, paused("server_tool_use", "web_search_tool_result")),
     "web fetch": (ANTHROPIC, paused("server_tool_use", "web_fetch_tool_result")),
@@ -183,7 +183,7 @@ TOGETHER: dict[str, tuple[Protocol, list[Any]]] = {
     ),
 }  # fmt: skip
 
-# What stands between groups.
+# Messages between groups.
 BETWEEN: dict[Protocol, list[list[Any]]] = {
     ANTHROPIC: [[], [user("and")], [said()]],
     CHAT: [[], [user("and")], [{"role": "assistant", "content": "So."}]],
@@ -195,8 +195,8 @@ class TestAGroup:
     """Messages that belong together."""
 
     @pytest.mark.parametrize("name", TOGETHER)
-    def test_goes_whole_or_stays_whole(self, name: str) -> None:  # X13, P4
-        """A script that names some of them drops none; one that names all of them drops all."""
+    def test_is_dropped_completely_or_not_at_all(self, name: str) -> None:  # X13, P4
+        """A script that names some messages of a group drops none; one that names all drops all."""
         protocol, group = TOGETHER[name]
         begin, end = (asked("a"), asked("b")) if protocol is RESPONSES else (user("a"), user("b"))
         messages = [begin, *group, end]
@@ -208,8 +208,8 @@ class TestAGroup:
         assert sent(messages, dict.fromkeys(places, DROP), protocol) == [begin, end]
 
     @given(st.lists(st.sampled_from(sorted(TOGETHER)), max_size=4), st.data())
-    def test_is_a_unit_of_the_planner(self, names: list[str], data: st.DataObject) -> None:  # P4, X13
-        """Lists with any groups, also with messages missing, have the same units here and there."""
+    def test_equals_a_unit_of_the_planner(self, names: list[str], data: st.DataObject) -> None:  # P4, X13
+        """Proxy and planner divide any list alike, even with missing messages."""
         wire_format = TOGETHER[names[0]][0] if names else CHAT
         lists = [TOGETHER[name][1] for name in names if TOGETHER[name][0] is wire_format]
         every = [
@@ -223,7 +223,7 @@ class TestAGroup:
         )
 
     def test_ends_at_the_next_reasoning(self) -> None:  # X13
-        """Two answers with reasoning of their own can be dropped one by one."""
+        """Two answers with their own reasoning can be dropped separately."""
         first, second = (
             [reasoning("r1"), called("1"), output("1")],
             [reasoning("r2"), called("2"), output("2")],
@@ -240,14 +240,14 @@ class TestAGroup:
             answered("m1"),
         ]
 
-    def test_does_not_hold_words_that_came_after_the_outputs(self) -> None:  # X13
-        """They are from the next answer."""
+    def test_excludes_text_after_the_outputs(self) -> None:  # X13
+        """Such text is from the next answer."""
         group = [reasoning("r1"), called("1"), output("1")]
         messages = [asked("a"), *group, answered("m1"), asked("b")]
         assert sent(messages, {4: DROP}, RESPONSES) == [asked("a"), *group, asked("b")]
 
-    def test_may_wait_for_the_provider(self) -> None:  # X13
-        """A paused answer has a call without a result; the rest of the list can be edited."""
+    def test_may_lack_a_result(self) -> None:  # X13
+        """A paused answer has a call without a result, and other messages can be edited."""
         messages = [user("a"), user("b"), said(used("server_tool_use", "srv_1"))]
         assert sent(messages, {1: DROP}) == [messages[0], messages[2]]
 
@@ -255,8 +255,8 @@ class TestAGroup:
 class TestAStrictProvider:
     """A provider that refuses what OpenAI and Anthropic refuse."""
 
-    def test_takes_parallel_calls_after_reasoning(self, way: Way) -> None:  # X13
-        """The script names the reasoning and the first of two calls: all of them are sent, and not refused."""
+    def test_accepts_parallel_calls_after_reasoning(self, way: Way) -> None:  # X13
+        """A script that names the reasoning and one of two calls removes none of them."""
         way.provider.clear()
         ask = asked("RUN(cat a.txt) and RUN(cat b.txt)")
         tools = [{"type": "function", "name": "bash", "parameters": {}}]
@@ -272,8 +272,8 @@ class TestAStrictProvider:
         assert (second.status_code, way.provider.refused) == (200, [])
         assert way.provider.requests[-1][2]["input"] == messages[1:]
 
-    def test_takes_a_paused_search(self, way: Way) -> None:  # X13
-        """The script names the result alone, or an earlier message besides: no result goes without its call."""
+    def test_accepts_a_paused_search(self, way: Way) -> None:  # X13
+        """A script that names only the result never separates it from its call."""
         way.provider.clear()
         search = paused("server_tool_use", "web_search_tool_result")
         messages = [user("a"), user("b"), *search, user("c")]

@@ -1,4 +1,4 @@
-"""Requests that are too long to be kept: passed on as they arrive, in bounded memory (X13)."""
+"""Requests too long to keep, passed on as they arrive in bounded memory (X13)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ END = b'"}]}'
 
 
 class Generated:
-    """A body that is made while it is read."""
+    """A body that is generated while it is read."""
 
     def __init__(self, size: int) -> None:
         self.size, self._left = size, size
@@ -45,7 +45,7 @@ class Generated:
 
 
 class Sink(ThreadingHTTPServer):
-    """A provider that notes the framing and the digest of a body."""
+    """A provider that records the framing and digest of a body."""
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
@@ -61,7 +61,7 @@ class _Handler(BaseHTTPRequestHandler):
         """Log nothing."""
 
     def do_POST(self) -> None:
-        """Read a body in pieces, and answer."""
+        """Read a body in parts, and answer."""
         seen, length = hashlib.sha256(), self.headers.get("content-length")
         self.server.framing = "chunks" if length is None else "length"
         sizes = iter([int(length)]) if length is not None else iter(self._chunk, 0)
@@ -80,7 +80,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(b"{}")
 
     def _chunk(self) -> int:
-        """Return the size of the next chunk; 0 is the last."""
+        """Return the size of the next chunk; the last is 0."""
         size = int(self.rfile.readline(), 16)
         if not size:
             self.rfile.readline()
@@ -94,7 +94,7 @@ class Kept:
         self.copies: list[CallCopy] = []
 
     def put(self, copy: CallCopy) -> None:
-        """Take a copy."""
+        """Keep a copy."""
         self.copies.append(copy)
 
     def close(self) -> None:
@@ -112,12 +112,12 @@ def sink() -> Iterator[Sink]:
 
 @pytest.fixture(autouse=True)
 def bound(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A small bound, so that the test is quick."""
+    """Set a small limit, so that the test is fast."""
     monkeypatch.setattr(relay, "KEPT_BYTES", MIB)
 
 
 def sent(sink: Sink, path: str, body: Generated, *, chunked: bool, scripts: Scripts | None = None) -> Kept:
-    """Send a request through a relay; return the copies that it handed over."""
+    """Send a request through a relay; return the copies it sent."""
     kept = Kept()
     environ: dict[str, Any] = {
         "REQUEST_METHOD": "POST",
@@ -134,11 +134,11 @@ def sent(sink: Sink, path: str, body: Generated, *, chunked: bool, scripts: Scri
 
 @pytest.mark.parametrize("chunked", [False, True])
 class TestALongBody:
-    """Longer than what is kept."""
+    """A body longer than the limit."""
 
     @pytest.mark.parametrize("path", [CONVERSATION, UPLOAD])
     def test_is_passed_on_in_bounded_memory(self, sink: Sink, path: str, *, chunked: bool) -> None:  # X13
-        """Byte for byte, and without a copy."""
+        """It arrives unchanged, and no copy is kept."""
         tracemalloc.start()
         try:
             kept = sent(sink, path, Generated(24 * MIB), chunked=chunked)
@@ -152,7 +152,7 @@ class TestALongBody:
     def test_is_not_edited(  # X13
         self, sink: Sink, monkeypatch: pytest.MonkeyPatch, *, chunked: bool
     ) -> None:
-        """Although its session is sent pruned."""
+        """It is sent unchanged even if its session is pruned."""
         scripts = Scripts()
         monkeypatch.setattr(Scripts, "knows", lambda *_: True)
         monkeypatch.setattr(Scripts, "killed", False)
@@ -161,14 +161,14 @@ class TestALongBody:
 
 @pytest.mark.parametrize("chunked", [False, True])
 class TestAShorterBody:
-    """Up to what is kept."""
+    """A body within the limit."""
 
     def test_of_a_conversation_is_copied(self, sink: Sink, *, chunked: bool) -> None:
-        """To the last byte; it is sent with its length."""
+        """The copy is complete, and the request is sent with its length."""
         [copy] = sent(sink, CONVERSATION, Generated(MIB), chunked=chunked).copies
         assert len(copy.request) == MIB
         assert sink.framing == "length"
 
-    def test_of_an_upload_is_not(self, sink: Sink, *, chunked: bool) -> None:
-        """It belongs to no session."""
+    def test_of_an_upload_is_not_copied(self, sink: Sink, *, chunked: bool) -> None:
+        """An upload belongs to no session."""
         assert sent(sink, UPLOAD, Generated(MIB), chunked=chunked).copies == []

@@ -1,4 +1,4 @@
-"""The proxy as it observes: the official SDKs through it, and the sessions that the server shows afterwards."""
+"""Observing: calls of the official SDKs through the proxy, and their sessions on the server."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def ask_claude(client: anthropic.Anthropic, messages: list[Any], *, streams: boo
 
 
 def told(way: Way, session_id: str, messages: int) -> Any:
-    """Return a session once it has so many messages."""
+    """Wait until a session has `count` messages; return it."""
 
     def there() -> Any:
         found = [one for one in way.server.app.sessions.list() if one.id == session_id]
@@ -63,7 +63,7 @@ class TestAnthropic:
 
     @pytest.mark.parametrize("streams", [False, True])
     def test_appear_live_with_exact_usage(self, way: Way, *, streams: bool) -> None:  # X13
-        """A call and its answer are a session with the size that the provider reports."""
+        """A call and its answer are a session with the usage that the provider reports."""
         client, name = claude(way, f"live-{streams}"), f"proxy-live-{streams}"
         said = ask_claude(client, [{"role": "user", "content": "Hello"}], streams=streams)
         session = told(way, name, 3)
@@ -77,8 +77,8 @@ class TestAnthropic:
         assert session.title == "Hello"
         assert session.source_label == "Proxy"
 
-    def test_go_on_with_what_is_new(self, way: Way) -> None:  # X13
-        """A second call appends the result and the next answer, not the whole conversation again."""
+    def test_append_only_new_messages(self, way: Way) -> None:  # X13
+        """A second call appends the result and the next answer."""
         client = claude(way, "goes-on")
         messages: list[Any] = [{"role": "user", "content": "RUN(ls)"}]
         first = ask_claude(client, messages, streams=True)
@@ -104,7 +104,7 @@ class TestAnthropic:
         assert session.agent.messages == 3
         assert session.messages == 5
 
-    def test_counting_tokens_makes_no_session(self, way: Way) -> None:  # X13
+    def test_counting_tokens_creates_no_session(self, way: Way) -> None:  # X13
         """Requests that count tokens are passed on and belong to no session."""
         client, before = claude(way, "counts"), way.sessions()
         asked: Any = {"model": "claude-sonnet-4-6", "messages": [{"role": "user", "content": "x" * 4_000}]}
@@ -113,7 +113,7 @@ class TestAnthropic:
         assert counted == [counted[0]] * 18
         assert way.sessions() == before
 
-    def test_sub_agents_have_sessions_of_their_own(self, way: Way) -> None:  # X13
+    def test_sub_agents_have_their_own_sessions(self, way: Way) -> None:  # X13
         """The header that names a sub-agent makes its session a child of the main one."""
         client = claude(way, "parent")
         ask_claude(client, [{"role": "user", "content": "Main"}])
@@ -130,7 +130,7 @@ class TestOpenAI:
     """Chat completions and Responses through OpenAI's SDK."""
 
     @pytest.mark.parametrize("streams", [False, True])
-    def test_chat_completions_appear(self, way: Way, *, streams: bool) -> None:  # X13
+    def test_chat_completions_are_a_session(self, way: Way, *, streams: bool) -> None:  # X13
         """A call, its tool's result and the answers are one session with exact usage."""
         client, messages = gpt(way, f"chat-{streams}"), list[Any]([{"role": "user", "content": "RUN(ls)"}])
         said: Any
@@ -152,8 +152,8 @@ class TestOpenAI:
         assert session.agent.tokens == said.usage.total_tokens
 
     @pytest.mark.parametrize("streams", [False, True])
-    def test_responses_appear(self, way: Way, *, streams: bool) -> None:  # X13
-        """Items of the Responses API are messages of one session, reasoning among them."""
+    def test_responses_are_a_session(self, way: Way, *, streams: bool) -> None:  # X13
+        """Items of the Responses API are messages of one session, including reasoning."""
         client, items = gpt(way, f"items-{streams}"), list[Any]([{"role": "user", "content": "RUN(ls)"}])
         for _ in range(2):
             asked: Any = {"model": "gpt-5.1", "input": items, "tools": RESPONSE_TOOLS, "store": False}
@@ -171,7 +171,7 @@ class TestOpenAI:
         assert session.operations == 0
 
     def test_the_path_names_a_session(self, way: Way) -> None:  # X13
-        """A client that can set no header names its session in the address."""
+        """A client that cannot set a header names its session in the address."""
         url = way.url + "/s/named/openai/v1"
         openai.OpenAI(base_url=url, api_key="sk-x").chat.completions.create(
             model="gpt-5.1", messages=[{"role": "user", "content": "Hi"}]
@@ -180,7 +180,7 @@ class TestOpenAI:
 
 
 class TestConversationsWithoutAName:
-    """Identity by the chain of hashes."""
+    """Conversations identified by the hashes of their messages."""
 
     def test_are_found_by_their_messages(self, way: Way) -> None:  # X13
         """Two conversations with the same beginning stay separate sessions."""
@@ -198,18 +198,18 @@ class TestConversationsWithoutAName:
 
 
 class TestPassingOn:
-    """Bytes, keys and errors on their way."""
+    """Passing on bytes, keys and errors."""
 
-    def test_sends_the_very_bytes(self, way: Way) -> None:  # X13
-        """Odd spacing, escapes and unknown fields reach the provider as they were written."""
+    def test_sends_the_same_bytes(self, way: Way) -> None:  # X13
+        """Spacing, escapes and unknown fields reach the provider unchanged."""
         said = '[{"role":"user","content":"\\u00e9 \\/"}]'
         body = f'{{ "model":"claude-x",\n "max_tokens" : 1.0e1,"messages":{said} , "y":1}}'
         with httpx.Client() as client:
             client.post(f"{way.anthropic}/v1/messages", content=body, headers={"x-api-key": "k"})
         assert way.provider.bytes[-1] == body.encode()
 
-    def test_passes_keys_on_and_keeps_none(self, way: Way) -> None:  # X13
-        """The key reaches the provider; neither the store nor a file of ours has it."""
+    def test_stores_no_key(self, way: Way) -> None:  # X13
+        """The key reaches the provider, and is neither in the store nor in a file."""
         secret = "sk-ant-api03-very-secret-key"
         name = "secretive"
         with anthropic.Anthropic(
@@ -222,8 +222,8 @@ class TestPassingOn:
         for file in way.server.app.config.database.parent.rglob("*"):
             assert not file.is_file() or secret.encode() not in file.read_bytes()
 
-    def test_passes_errors_on_unmodified(self, way: Way) -> None:  # X13
-        """A refusal of the provider is the client's to read."""
+    def test_passes_errors_on_unchanged(self, way: Way) -> None:  # X13
+        """The client gets the provider's refusal."""
         with pytest.raises(anthropic.BadRequestError, match="first message must use the user role"):
             ask_claude(claude(way, "wrong"), [{"role": "assistant", "content": "Me first"}])
 
@@ -232,12 +232,12 @@ class TestPassingOn:
         headers = {"upgrade": "websocket", "connection": "upgrade"}
         assert httpx.get(f"{way.openai}/responses", headers=headers).status_code == 426
 
-    def test_answers_the_look_at_whether_it_is_there(self, way: Way) -> None:  # X13
-        """Claude Code asks with HEAD / before its first call."""
+    def test_answers_a_check_of_its_address(self, way: Way) -> None:  # X13
+        """Claude Code sends HEAD / before its first call."""
         assert httpx.head(f"{way.anthropic}/").status_code == 200
 
     @pytest.mark.parametrize("headers", [{"origin": "http://evil.example"}, {"host": "evil.example"}])
     def test_refuses_pages_of_browsers(self, way: Way, headers: dict[str, str]) -> None:  # X13
-        """A page, or a name that was rebound to this machine, is not served."""
+        """A page and a rebound name are refused."""
         answer = httpx.post(f"{way.anthropic}/v1/messages", json={}, headers=headers)
         assert answer.status_code in (403, 421)

@@ -1,4 +1,4 @@
-"""HTTP that is odd but allowed: requests reach the provider as they were written, answers the client as they were."""
+"""Unusual but valid HTTP: requests and answers are passed on unchanged."""
 
 from __future__ import annotations
 
@@ -44,10 +44,10 @@ ANSWERS = {
 
 
 class Odd(BareProvider):
-    """A provider that keeps the bytes of the last request, and answers with given ones."""
+    """A provider that keeps the bytes of the last request and answers with given bytes."""
 
     def converse(self, client: socket.socket) -> None:
-        """Answer once the request is whole."""
+        """Answer a complete request."""
         read = client.recv(65_536)
         while read and not _is_whole(read):
             read += client.recv(65_536)
@@ -63,7 +63,7 @@ def _is_whole(read: bytes) -> bool:
 
 @pytest.fixture(scope="module")
 def odd() -> Iterator[Odd]:
-    """A provider of odd answers."""
+    """A provider of unusual answers."""
     made = Odd()
     yield made
     made.close()
@@ -77,7 +77,7 @@ def through(odd: Odd, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]
 
 
 def told(url: str, request: bytes) -> bytes:
-    """Send the bytes of a request; return the first of the answer."""
+    """Send the bytes of a request; return the beginning of the answer."""
     parts = urlsplit(url)
     with socket.create_connection(("127.0.0.1", parts.port or 0), timeout=60) as client:
         client.sendall(request)
@@ -85,7 +85,7 @@ def told(url: str, request: bytes) -> bytes:
 
 
 def told_all(url: str, request: bytes) -> bytes:
-    """Send the bytes of requests; return all that comes until the connection ends."""
+    """Send the bytes of requests; return all bytes until the connection ends."""
     with socket.create_connection(("127.0.0.1", urlsplit(url).port or 0), timeout=60) as client:
         client.sendall(request)
         got = b""
@@ -95,7 +95,7 @@ def told_all(url: str, request: bytes) -> bytes:
 
 
 def seen(url: str) -> tuple[object, ...]:
-    """Return what a client sees of an answer."""
+    """Return an answer as a client gets it."""
     try:
         with httpx.Client(timeout=60) as client:
             answer = client.post(f"{url}/v1/messages", content=b"{}", headers={"x-api-key": "k"})
@@ -109,17 +109,17 @@ def seen(url: str) -> tuple[object, ...]:
 
 
 class TestAnOddAnswer:
-    """Answers as few providers give them."""
+    """Unusual answers of providers."""
 
     @pytest.mark.parametrize("kind", ANSWERS)
-    def test_is_what_it_is_without_the_proxy(self, odd: Odd, through: str, kind: str) -> None:  # X13
-        """Status, reason, headers and body are those of the provider; what is no HTTP ends the connection."""
+    def test_is_the_same_as_without_the_proxy(self, odd: Odd, through: str, kind: str) -> None:  # X13
+        """Status, reason, headers and body are the provider's; bytes that are no HTTP end the connection."""
         odd.answer = ANSWERS[kind]
         assert seen(f"{through}/anthropic") == seen(odd.url)
 
 
 class TestAnOddRequest:
-    """Requests as few clients send them."""
+    """Unusual requests of clients."""
 
     @pytest.mark.parametrize(
         "target",
@@ -132,16 +132,14 @@ class TestAnOddRequest:
         ],
     )
     @pytest.mark.parametrize("begins", ["", "http://127.0.0.1:5080"])
-    def test_has_its_path_as_it_is_written(
-        self, odd: Odd, through: str, begins: str, target: str
-    ) -> None:  # X13
-        """Nothing is decoded, encoded or made simpler, also where the target names its server."""
+    def test_keeps_its_path_unchanged(self, odd: Odd, through: str, begins: str, target: str) -> None:  # X13
+        """The path is neither decoded nor normalised, even in an absolute target."""
         odd.answer = OK
         request = f"GET {begins}/proxy/openai{target} HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n".encode()
         assert told(through, request).startswith(b"HTTP/1.1 200")
         assert odd.arrived.split(b"\r\n")[0] == f"GET {target} HTTP/1.1".encode()
 
-    def test_has_long_and_many_headers(self, odd: Odd, through: str) -> None:  # X13
+    def test_may_have_long_and_many_headers(self, odd: Odd, through: str) -> None:  # X13
         """Codex sends a header that grows with the user's folders."""
         odd.answer = OK
         long = b"x-codex-turn-metadata: " + b"m" * 20_000
@@ -152,21 +150,21 @@ class TestAnOddRequest:
         assert b"x-h119: v" in odd.arrived
 
     def test_in_another_transfer_encoding_is_refused(self, odd: Odd, through: str) -> None:  # X13
-        """Its body would arrive without the encoding that it has."""
+        """Otherwise its body would arrive with another encoding."""
         request = b"POST /proxy/openai/v1/responses HTTP/1.1\r\nhost: 127.0.0.1\r\n"
         answer = told(through, request + b"transfer-encoding: gzip, chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n")
         assert answer.startswith(b"HTTP/1.1 501 ")
 
     def test_of_an_old_client_gets_a_stream_without_chunks(self, odd: Odd, through: str) -> None:  # X13
-        """HTTP/1.0 knows no chunks: the end of the connection is the end of the answer."""
+        """HTTP/1.0 has no chunks, so the end of the connection ends the answer."""
         odd.answer = (
             b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhello\r\n5\r\nworld\r\n0\r\n\r\n"
         )
         answer = told_all(through, b"GET /proxy/openai/v1/models HTTP/1.0\r\nhost: 127.0.0.1\r\n\r\n")
         assert answer.endswith(b"\r\n\r\nhelloworld")
 
-    def test_that_expects_a_go_on_is_told_so(self, odd: Odd, through: str) -> None:  # X13
-        """The body comes after an interim answer, and the provider gets it without the question."""
+    def test_that_expects_100_continue_gets_it(self, odd: Odd, through: str) -> None:  # X13
+        """The client sends its body after an interim answer, and the provider gets no Expect header."""
         odd.answer = OK
         parts = urlsplit(through)
         head = b"POST /proxy/openai/v1/files HTTP/1.1\r\nhost: 127.0.0.1\r\nexpect: 100-continue\r\n"
@@ -179,10 +177,8 @@ class TestAnOddRequest:
         assert b"expect" not in odd.arrived.lower()
 
     @pytest.mark.parametrize("extra", [b"origin: http://x\r\n", b"upgrade: websocket\r\n", b""])
-    def test_that_is_refused_hides_no_other_in_its_body(
-        self, odd: Odd, through: str, extra: bytes
-    ) -> None:  # X13
-        """The connection goes on with the request behind the body of the refused one."""
+    def test_that_is_refused_is_read_to_its_end(self, odd: Odd, through: str, extra: bytes) -> None:  # X13
+        """The connection continues with the request after the body of the refused one."""
         odd.answer, odd.arrived = OK, b""
         inner = b"GET /proxy/openai/v1/inner HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n"
         path = b"/proxy/openai/v1/responses" if extra else b"/nothing"
@@ -192,8 +188,8 @@ class TestAnOddRequest:
         assert answer.count(b"HTTP/1.1 ") == 2
         assert odd.arrived.startswith(b"GET /v1/last ")
 
-    def test_has_its_cookies_apart(self, odd: Odd, through: str) -> None:  # X13
-        """A header that comes twice is sent twice."""
+    def test_keeps_repeated_headers(self, odd: Odd, through: str) -> None:  # X13
+        """A header sent twice, such as a cookie, is passed on twice."""
         odd.answer = OK
         twice = b"cookie: a=1\r\ncookie: b=2\r\n"
         request = b"GET /proxy/openai/v1/models HTTP/1.1\r\nhost: 127.0.0.1\r\n%s\r\n" % twice
@@ -201,11 +197,11 @@ class TestAnOddRequest:
         assert twice in odd.arrived
 
 
-class TestACallThatIsEnded:
+class TestAnAbandonedCall:
     """A call whose client has left."""
 
-    def test_ends_also_where_the_provider_does_not_read(self) -> None:  # X13
-        """A provider that takes no bytes holds no thread."""
+    def test_ends_even_if_the_provider_does_not_read(self) -> None:  # X13
+        """A provider that reads no bytes occupies no thread."""
         with socket.create_server(("127.0.0.1", 0)) as deaf:
             provider, call = Provider(f"http://127.0.0.1:{deaf.getsockname()[1]}"), Call()
             ended: list[str] = []

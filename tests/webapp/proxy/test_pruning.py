@@ -1,4 +1,4 @@
-"""The proxy as it prunes: many turns through the official SDKs against a provider that refuses every fault."""
+"""Pruning: many turns through the official SDKs, with a provider that refuses invalid requests."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from tests.webapp.proxy.conftest import Way
 from tests.webapp.proxy.test_observing import FUNCTIONS, RESPONSE_TOOLS, TOOLS
 
 OUTPUT = "\n".join(f"line {n}: " + "words of an output " * 4 for n in range(30))
-# A test of the suite makes few turns; `python -m benchmarks.proxy turns` makes many with the same agents.
+# The suite makes few turns; `python -m benchmarks.proxy turns` makes many with the same agents.
 TURNS, EVERY = 12, 4
 
 
 class Agent:
-    """An agent that asks, runs the tool that the model calls, and asks on, with one SDK and one kind of call."""
+    """An agent with one SDK and API, which asks, runs the called tool and continues."""
 
     def __init__(self, url: str, session: str) -> None:
         self.url, self.session, self.items = url, session, list[Any]()
 
     def turn(self, number: int) -> None:
-        """Ask something, and answer the call that comes back."""
+        """Ask a question, and answer the resulting call."""
         self.items.append(self.question(f"Turn {number}: RUN(cat file{number}.txt)"))
         while calls := self.call():
             self.items += self.results(calls, f"{number} {OUTPUT}")
@@ -143,14 +143,14 @@ class Items(OpenAI):
 
 
 def taken_in(way: Way, agent: Agent) -> None:
-    """Wait until the server knows all that the agent has."""
+    """Wait until the server has all messages of the agent."""
     name, lists = f"proxy-{agent.session}", type(agent) is Messages
     until(lambda: name in way.sessions())
     until(lambda: way.server.app.sessions.get(name).messages >= len(agent.items) + lists)
 
 
 def prune(way: Way, agent: Agent, tokens: int) -> None:
-    """Prune a session so that about so many tokens of its conversation stay, and wait for the script."""
+    """Prune a session's conversation to about `tokens` tokens, and wait for the script."""
     taken_in(way, agent)
     url = f"{way.server.url}/api/sessions/proxy-{agent.session}"
     session = httpx.get(url, timeout=60).json()
@@ -162,18 +162,18 @@ def prune(way: Way, agent: Agent, tokens: int) -> None:
 
 
 def size(agent: Agent) -> int:
-    """Return the characters of all that an agent has."""
+    """Return the number of characters of an agent's messages."""
     return len(json.dumps(agent.items))
 
 
 def sent(way: Way) -> int:
-    """Return the characters of the conversation in the last request."""
+    """Return the number of characters of the conversation in the last request."""
     body = way.provider.requests[-1][2]
     return len(json.dumps(body.get("input") or body["messages"]))
 
 
 def switch(way: Way, agent: Agent, *, on: bool = True) -> None:
-    """Switch a session, and wait for the script."""
+    """Switch pruning of a session on or off, and wait for the script."""
     taken_in(way, agent)
     url = f"{way.server.url}/api/sessions/proxy-{agent.session}"
     httpx.patch(url, json={"proxy_prunes": on}, timeout=60).raise_for_status()
@@ -184,11 +184,11 @@ AGENTS: dict[str, Callable[[str, str], Agent]] = {"messages": Messages, "chat": 
 
 
 class TestManyTurns:
-    """Agents that work on while their sessions are pruned."""
+    """Agents that continue while their sessions are pruned."""
 
     @pytest.mark.parametrize("kind", AGENTS)
     def test_are_never_refused(self, way: Way, kind: str) -> None:  # X13
-        """Whole pairs, the running loop's thoughts untouched, a valid order: no call of a pruned session is refused."""
+        """Every pruned request has calls with results, the running loop's reasoning and a valid order."""
         agent = AGENTS[kind](way.url, f"many-{kind}")
         way.provider.clear()
         for number in range(TURNS):
@@ -219,8 +219,8 @@ class TestManyTurns:
         assert all(later[: len(before)] == before for before, later in pairwise(lists))
         assert sent(way) < size(agent)
 
-    def test_show_what_was_really_sent(self, way: Way) -> None:  # X13, X11
-        """A session that is sent pruned has one context, and its size is the provider's figure."""
+    def test_show_the_sent_context(self, way: Way) -> None:  # X13, X11
+        """A session sent pruned has one context, with the tokens that the provider reports."""
         agent = Messages(way.url, "shown")
         for number in range(5):
             agent.turn(number)
@@ -239,8 +239,8 @@ class TestManyTurns:
         assert session.proxy.unpruned > 0
         assert session.proxy.paid > 0
 
-    def test_go_on_unpruned_once_switched_off(self, way: Way) -> None:  # X13
-        """The switch taken back, all of the conversation is sent again, and the model takes it."""
+    def test_continue_unpruned_after_switching_off(self, way: Way) -> None:  # X13
+        """With the switch off, the whole conversation is sent again, and the provider accepts it."""
         agent = Messages(way.url, "off")
         for number in range(4):
             agent.turn(number)

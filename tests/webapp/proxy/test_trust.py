@@ -1,4 +1,4 @@
-"""Faults around the proxy: a dead server, a provider that refuses, a subscription, the kill switch."""
+"""Faults around the proxy: a dead server, a refusing provider, a subscription, the kill switch."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ LONG = [
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A folder of scripts for this module alone."""
+    """A folder of scripts for this module."""
     made = tmp_path_factory.mktemp("trust")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("COPPICE_HINTS", str(made / "hints"))
@@ -88,24 +88,24 @@ def sent(provider: Upstream) -> Any:
 
 
 class Stuck(BareProvider):
-    """A server that takes a copy and never says so; `taken` counts the connections."""
+    """A server that accepts copies and never answers; `taken` counts the connections."""
 
     def __init__(self) -> None:
         self.taken = 0
         super().__init__()
 
     def converse(self, client: socket.socket) -> None:
-        """Read all that comes."""
+        """Read all bytes."""
         self.taken += 1
         while client.recv(65_536):
             pass
 
 
 class TestAStuckServer:
-    """A server that is too busy to answer for as long as a call lasts."""
+    """A server that does not answer."""
 
-    def test_holds_up_no_call(self, provider: Upstream, folder: Path) -> None:  # X13
-        """One copy waits for the server; calls are answered, and pruned, all the same."""
+    def test_delays_no_call(self, provider: Upstream, folder: Path) -> None:  # X13
+        """While a copy waits for the server, calls are still answered and pruned."""
         with closing(Stuck()) as stuck, running_proxy(provider.url, stuck.url, folder) as one:
             assert call(one, "first", LONG).status_code == 200
             until(lambda: stuck.taken == 1)
@@ -119,33 +119,31 @@ class TestAStuckServer:
 
 
 class TestADeadServer:
-    """The script is a file, and nothing waits."""
+    """A server that has ended; its scripts are files."""
 
-    def test_changes_nothing_of_what_is_sent(self, url: str, provider: Upstream) -> None:  # X13
-        """The request is still pruned, and the next one has the same prefix."""
+    def test_does_not_change_requests(self, url: str, provider: Upstream) -> None:  # X13
+        """Requests are still pruned, and the next one has the same prefix."""
         script("dead", LONG, 1, 2)
         for more in ([user("e")], [user("e"), {"role": "assistant", "content": "f"}, user("g")]):
             assert call(url, "dead", [*LONG, *more]).status_code == 200
             assert sent(provider) == [LONG[0], LONG[3], *more]
 
-    def test_finds_a_session_without_a_name(self, url: str, provider: Upstream) -> None:  # X13
-        """The last message that the server knew is in the request, so it is that session."""
+    def test_does_not_prevent_finding_a_session(self, url: str, provider: Upstream) -> None:  # X13
+        """The request contains the last message that the server knew of the session."""
         messages = [user("nameless"), *LONG[1:]]
         script("nameless", messages, 1, 2)
         call(url, "", [*messages, user("e")])
         assert sent(provider) == [messages[0], messages[3], user("e")]
 
-    def test_leaves_an_edited_history_alone(self, url: str, provider: Upstream) -> None:  # X13
-        """A script holds for the history that it was made for."""
+    def test_leaves_an_edited_history_unchanged(self, url: str, provider: Upstream) -> None:  # X13
+        """A script applies only to the history it was made for."""
         script("edited", LONG, 1, 2)
         edited = [user("another beginning"), *LONG[1:], user("e")]
         call(url, "edited", edited)
         assert sent(provider) == edited
 
-    def test_and_a_proxy_that_starts_again_send_the_same(
-        self, provider: Upstream, folder: Path
-    ) -> None:  # X13
-        """A script that has begun to hold holds after a restart, while the next one waits."""
+    def test_does_not_matter_to_a_restarted_proxy(self, provider: Upstream, folder: Path) -> None:  # X13
+        """An active script stays active after a restart, and the next one waits."""
         thought = {"type": "thinking", "thinking": "x", "signature": "s"}
         tool = {"type": "tool_use", "id": "t", "name": "Bash", "input": {}}
         loop = [user("e"), {"role": "assistant", "content": [thought, tool]}]
@@ -163,15 +161,17 @@ class TestADeadServer:
         script("again", LONG, 1, 2)
         assert ask([*LONG, user("e")]) == [LONG[0], LONG[3], user("e")]
         script("again", LONG, 1, version="2")
-        provider.signatures["s"] = _digest([LONG[0], LONG[3], user("e")])  # what the model was shown
+        provider.signatures["s"] = _digest(
+            [LONG[0], LONG[3], user("e")]
+        )  # the prefix that the model has seen
         assert ask([*LONG, *loop])[:2] == [LONG[0], LONG[3]]
 
 
 class TestAProviderThatRefuses:
-    """400 on a pruned request."""
+    """A provider that answers a pruned request with 400."""
 
-    def test_gets_the_request_as_it_came(self, url: str, provider: Upstream) -> None:  # X13
-        """A fault of ours costs a round trip; the session is sent as it comes until its next prune."""
+    def test_gets_the_original_request(self, url: str, provider: Upstream) -> None:  # X13
+        """The original request is sent next, and the session is unpruned until its next prune."""
         script("refused", LONG, 1)
         provider.refuses = lambda body: "no" if len(body["messages"]) == 4 else None
         messages = [*LONG, user("e")]
@@ -185,19 +185,19 @@ class TestAProviderThatRefuses:
         assert len(sent(provider)) == 3
 
 
-class TestWhatIsNeverChanged:
-    """Requests that pass as they are, switched on or not."""
+class TestUnchangedRequests:
+    """Requests that are never changed, even with pruning switched on."""
 
-    def test_are_those_of_subscriptions(self, url: str, provider: Upstream) -> None:  # X13
-        """A login's token passes, and its request with it, byte for byte."""
+    def test_include_those_of_subscriptions(self, url: str, provider: Upstream) -> None:  # X13
+        """A request with the token of a login is passed on byte for byte."""
         script("login", LONG, 1, 2)
         messages = [*LONG, user("e")]
         call(url, "login", messages, key="eyJhbGciOiJSUzI1NiJ9.x.y")
         assert sent(provider) == messages
         assert provider.requests[-1][1]["authorization"].startswith("Bearer eyJ")
 
-    def test_are_all_once_pruning_is_stopped(self, url: str, provider: Upstream) -> None:  # X13
-        """The kill switch holds from the next request, in a proxy that runs, with no server."""
+    def test_include_all_after_the_kill_switch(self, url: str, provider: Upstream) -> None:  # X13
+        """The kill switch applies from the next request of a running proxy, without a server."""
         script("killed", LONG, 1, 2)
         messages = [*LONG, user("e")]
         switch_pruning(on=False)
@@ -209,16 +209,16 @@ class TestWhatIsNeverChanged:
         call(url, "killed", messages)
         assert len(sent(provider)) == 3
 
-    def test_are_those_with_a_script_that_cannot_be_read(self, url: str, provider: Upstream) -> None:  # X13
-        """A broken file only prevents the prune."""
+    def test_include_those_with_an_unreadable_script(self, url: str, provider: Upstream) -> None:  # X13
+        """An unreadable script only prevents the prune."""
         for text in ("", "{", "[]", '{"version": 1}', '{"version":"1","prunes":true,"edits":[1]}'):
             Path(hints.path("proxy-broken", hints.EDITS, hints.proxy_folder())).write_text(text)
             messages = [*LONG, user("e")]
             assert call(url, "broken", messages).status_code == 200
             assert sent(provider) == messages
 
-    def test_are_half_characters(self, url: str, provider: Upstream) -> None:  # X13
-        """A text that JSON allows and UTF-8 does not is sent unchanged, while other messages are pruned."""
+    def test_include_messages_with_half_characters(self, url: str, provider: Upstream) -> None:  # X13
+        """Text that JSON allows but UTF-8 does not is unchanged, while other messages are pruned."""
         script("odd", LONG, 1, 2)
         half = user("\ud83d")
         body = json.dumps({"model": "m", "messages": [*LONG, half]}).encode()

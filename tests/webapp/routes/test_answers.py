@@ -1,4 +1,4 @@
-"""JSON on the wire: fast for almost everything, right for the rest."""
+"""JSON in answers: fast for most values, and correct for all."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from webapp.routes.answers import dump_json, install, json_response
 
 
 def deep(levels: int) -> Any:
-    """Lists in lists."""
+    """Return nested lists."""
     value: Any = 1
     for _ in range(levels):
         value = [value]
@@ -21,23 +21,23 @@ def deep(levels: int) -> Any:
 
 
 class TestDumping:
-    """Dumped text can be read again."""
+    """Writing values as JSON."""
 
     @pytest.mark.parametrize("value", [{"a": "ä"}, 2**70, "\ud800", deep(400), {"n": None}])
-    def test_writes_whatever_a_message_may_hold(self, value: Any) -> None:
-        """Large integers, lone surrogates and deep nesting go the slow way."""
+    def test_writes_any_value_of_a_message(self, value: Any) -> None:
+        """Large integers, half surrogates and deep nesting need the slower writer."""
         assert json.loads(dump_json(value)) == value
 
     def test_writes_times_with_z(self) -> None:
-        """As ISO 8601 in UTC."""
+        """Times are ISO 8601 in UTC."""
         assert dump_json(datetime(2026, 1, 2, tzinfo=UTC)) == b'"2026-01-02T00:00:00Z"'
 
 
 class TestAnswers:
-    """A response of data."""
+    """Responses with data."""
 
-    def test_are_never_kept(self) -> None:
-        """The next look may differ."""
+    def test_are_never_cached(self) -> None:
+        """The next answer may differ."""
         answer = json_response({"a": 1}, 201)
         assert (answer.status_code, answer.mimetype, answer.headers["Cache-Control"]) == (
             201,
@@ -45,8 +45,8 @@ class TestAnswers:
             "no-store",
         )
 
-    def test_are_what_flask_writes_too(self) -> None:
-        """One way of writing JSON."""
+    def test_are_written_alike_by_flask(self) -> None:
+        """Flask uses the same JSON writer."""
         flask_app = Flask(__name__)
         install(flask_app)
         with flask_app.app_context():

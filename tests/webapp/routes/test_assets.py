@@ -1,4 +1,4 @@
-"""The browser's files: kept for a year under their hash, revalidated without one; compressed for those who take it."""
+"""Static files: cached for a year under their hash, revalidated otherwise, and compressed."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ PACKED = {"Accept-Encoding": "gzip"}
 
 
 def lasting(flask_app: Flask, filename: str) -> str:
-    """The address of a file with its hash in it."""
+    """Return the address of a file with its hash."""
     with flask_app.test_request_context("/"):
         return url_for("static", filename=filename)
 
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder of files in the place of ours."""
+    """A folder of files in place of Coppice's."""
     for name, text in {"app.js": 'import "./lib/a.js";', "lib/a.js": "1;" * 500, "lib/b.js": "2;"}.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text)
@@ -45,17 +45,17 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 class TestFiles:
-    """One file, two addresses."""
+    """Files with two addresses each."""
 
-    def test_with_their_hash_are_kept_for_a_year(self, flask_app: Flask, client: Client) -> None:
-        """Browsers do not ask for them again."""
+    def test_with_their_hash_are_cached_for_a_year(self, flask_app: Flask, client: Client) -> None:
+        """Browsers do not request them again."""
         answer = client.get(lasting(flask_app, "app.js"))
         assert answer.status_code == 200
         assert "immutable" in answer.headers["Cache-Control"]
         assert "max-age=31536000" in answer.headers["Cache-Control"]
 
-    def test_with_another_hash_are_not_kept(self, client: Client) -> None:
-        """An old page gets the current file, which no cache keeps under the old name."""
+    def test_with_another_hash_are_not_cached(self, client: Client) -> None:
+        """An old page gets the current file, which is not cached under the old hash."""
         answer = client.get("/static/app.0000000000.js")
         assert answer.status_code == 200
         assert answer.headers["Cache-Control"] == "no-cache"
@@ -67,10 +67,10 @@ class TestFiles:
         assert first.headers["Cache-Control"] == "no-cache"
         assert (again.status_code, again.headers["Vary"]) == (304, "Accept-Encoding")
 
-    def test_that_are_edited_have_a_new_address_and_the_others_keep_theirs(
+    def test_have_a_new_address_only_after_an_edit(
         self, flask_app: Flask, client: Client, folder: Path
     ) -> None:
-        """The next load of the page shows the change, and fetches that file alone."""
+        """The next load of the page fetches the edited file only."""
         names = ("lib/a.js", "lib/b.js")
         before = [lasting(flask_app, name) for name in names]
         (folder / "lib/a.js").write_text("3;" * 501)
@@ -84,22 +84,22 @@ class TestFiles:
         assert client.get(f"/static/{path}").status_code == 404
 
     def test_of_javascript_have_its_type(self, client: Client) -> None:
-        """A module of another type is not run."""
+        """Browsers do not run modules of another type."""
         assert client.get("/static/app.js").mimetype == "text/javascript"
 
     def test_have_addresses_below_the_prefix(self, flask_app: Flask) -> None:
-        """Keys and addresses of the import map as well."""
+        """This includes the keys and addresses of the import map."""
         with flask_app.test_request_context("/", environ_overrides={"SCRIPT_NAME": "/below"}):
             found = assets.import_map("theme.js")["imports"]
         assert list(found) == ["/below/static/theme.js"]
         assert re.fullmatch(r"/below/static/theme\.[0-9a-f]{10}\.js", found["/below/static/theme.js"])
 
 
-class TestTheSheet:
+class TestStyleSheets:
     """The style sheets of a page."""
 
-    def test_is_all_of_them_in_their_order(self, client: Client) -> None:
-        """No stylesheet is missing."""
+    def test_are_all_in_their_order(self, client: Client) -> None:
+        """No style sheet is missing."""
         names = [f"styles/{path.name}" for path in (STATIC / "styles").glob("*.css")]
         assert set(assets.SHEETS) == {*names, "vendor/uplot/uPlot.min.css"}
         assert client.get("/static/styles.css").text == "\n".join(
@@ -108,7 +108,7 @@ class TestTheSheet:
 
 
 class TestComments:
-    """Comments, written for the readers of the source."""
+    """Comments in the sources, which are not sent."""
 
     SOURCE = """// A module.
 import { a } from "./a.js"; // a
@@ -121,19 +121,19 @@ const more = 1 /* five
 /** @type {number} */ (more).toFixed();
 """
 
-    def test_on_lines_of_their_own_are_not_sent(self) -> None:
-        """Each statement keeps its line, and a comment after a statement stays."""
+    def test_on_separate_lines_are_not_sent(self) -> None:
+        """Each statement keeps its line number, and a comment after a statement stays."""
         lines = self.SOURCE.splitlines()
         sent = without_comments(self.SOURCE).splitlines()
         assert sent == ["", lines[1], "", "", lines[4], "", *lines[6:]]
 
-    def test_of_other_people_are_sent(self, client: Client) -> None:
-        """A library keeps its licence."""
+    def test_of_libraries_are_sent(self, client: Client) -> None:
+        """A library keeps its licence text."""
         name = "vendor/uplot/uPlot.min.css"
         assert client.get(f"/static/{name}").data == (STATIC / name).read_bytes()
 
-    def test_are_in_no_file_that_is_sent(self, client: Client) -> None:
-        """Every module of ours; and none loses a line."""
+    def test_are_removed_from_every_module(self, client: Client) -> None:
+        """No module of Coppice has a comment line, and none loses a line."""
         ours = [path for path in STATIC.rglob("*.js") if "vendor" not in path.parts]
         assert len(ours) > 50
         for path in ours:
@@ -141,7 +141,7 @@ const more = 1 /* five
             assert not re.search(r"^\s*//", sent, re.MULTILINE), path
             assert sent.count("\n") == path.read_text().count("\n"), path
 
-    def test_are_taken_out_of_no_text(self) -> None:
+    def test_in_strings_are_kept(self) -> None:
         """A lexer of the language confirms that only comments are removed."""
         for path in [path for path in STATIC.rglob("*.js") if "vendor" not in path.parts]:
             source = path.read_text()
@@ -156,10 +156,10 @@ const more = 1 /* five
 
 
 class TestCompression:
-    """One file, two encodings."""
+    """Compressed files."""
 
-    def test_is_for_those_who_take_it(self, client: Client) -> None:
-        """The same text, shorter; a cache between keeps both apart."""
+    def test_is_used_for_clients_that_accept_it(self, client: Client) -> None:
+        """The text is the same, and Vary keeps caches correct."""
         full, packed = client.get("/static/app.js"), client.get("/static/app.js", headers=PACKED)
         assert "Content-Encoding" not in full.headers
         assert packed.headers["Content-Encoding"] == "gzip"
@@ -168,27 +168,27 @@ class TestCompression:
         assert full.headers["Vary"] == packed.headers["Vary"] == "Accept-Encoding"
         assert full.headers["ETag"] != packed.headers["ETag"]
 
-    def test_is_not_for_those_who_refuse_it(self, client: Client) -> None:
+    def test_is_not_used_for_clients_that_refuse_it(self, client: Client) -> None:
         """A weight of 0 is a refusal."""
         answer = client.get("/static/app.js", headers={"Accept-Encoding": "gzip;q=0, br"})
         assert "Content-Encoding" not in answer.headers
 
-    def test_of_a_head_is_that_of_the_get(self, client: Client) -> None:
-        """The same headers, without the content."""
+    def test_of_head_is_that_of_get(self, client: Client) -> None:
+        """The headers are the same, without the content."""
         got, told = (ask("/static/app.js", headers=PACKED) for ask in (client.get, client.head))
         assert told.data == b""
         for name in ("Content-Length", "Content-Encoding", "ETag", "Vary", "Cache-Control"):
             assert told.headers[name] == got.headers[name]
 
-    def test_leaves_parts_alone(self, client: Client) -> None:
-        """A part is of the text, for those who take gzip too."""
+    def test_does_not_affect_ranges(self, client: Client) -> None:
+        """A range is a part of the uncompressed text, even for clients that accept gzip."""
         whole = client.get("/static/app.js").data
         part = client.get("/static/app.js", headers=PACKED | {"Range": "bytes=3-9"})
         assert (part.status_code, part.data) == (206, whole[3:10])
         assert part.headers["Content-Range"] == f"bytes 3-9/{len(whole)}"
         assert "Content-Encoding" not in part.headers
 
-    def test_is_kept_for_the_next_one(self) -> None:
+    def test_is_cached(self) -> None:
         """A file is compressed once until it changes."""
         first, second = asset("app.js"), asset("app.js")
         assert first is not None
@@ -199,8 +199,8 @@ class TestCompression:
 class TestModules:
     """The modules that a page loads, read from its imports."""
 
-    def test_are_those_that_are_imported_each_once(self, flask_app: Flask) -> None:
-        """All of them lie there, and every import of any of them is among them, libraries too."""
+    def test_are_all_imported_modules_once(self, flask_app: Flask) -> None:
+        """All exist, and the list has every import of each module, with libraries."""
         with flask_app.test_request_context("/"):
             found = modules("app.js", "session/coppice-session.js", "")
         assert found[0] == "app.js"
@@ -223,26 +223,26 @@ class TestModules:
             'import*as all from"./a.js"',
         ],
     )
-    def test_are_found_however_they_are_written(self, code: str) -> None:
-        """Minified ones too."""
+    def test_are_found_in_any_form(self, code: str) -> None:
+        """Imports of minified modules are found, too."""
         assert assets.Asset(code.encode(), "text/javascript").imports == ("./a.js",)
 
     @pytest.mark.parametrize(
         "code", ['export const a = "./a.js";', '/** @type {import("./a.js").A} */', "important();"]
     )
-    def test_are_not_in_other_code(self, code: str) -> None:
-        """Texts and types are not imported."""
+    def test_are_not_found_in_other_code(self, code: str) -> None:
+        """Strings and types are no imports."""
         assert assets.Asset(code.encode(), "text/javascript").imports == ()
 
 
 class TestTheImportMap:
     """The addresses of a page's modules."""
 
-    def test_names_files_that_exist(self) -> None:
-        """Every one of them."""
+    def test_names_existing_files(self) -> None:
+        """Every file of the map exists."""
         assert [path for path in VENDORED.values() if not (STATIC / path).is_file()] == []
 
-    def test_stands_in_the_page_with_the_nonce(self, client: Client) -> None:
+    def test_is_in_the_page_with_the_nonce(self, client: Client) -> None:
         """It is the only inline script, and maps every module to its hashed address."""
         answer = client.get("/")
         found = re.search(r'<script type="importmap" nonce="([^"]+)">(.*?)</script>', answer.text, re.DOTALL)
@@ -255,8 +255,8 @@ class TestTheImportMap:
         for address in asked:
             assert "immutable" in client.get(address).headers["Cache-Control"]
 
-    def test_leads_to_what_is_loaded_later(self, flask_app: Flask) -> None:
-        """A panel that is opened has a lasting address, and is not requested before."""
+    def test_has_the_modules_that_are_loaded_later(self, flask_app: Flask) -> None:
+        """A panel is requested when it is opened, under its hashed address."""
         with flask_app.test_request_context("/"):
             leads = assets.import_map("session/coppice-session.js")["imports"]
         assert "/static/session/history-panel.js" in leads

@@ -1,4 +1,4 @@
-"""Every route, with whatever its document allows and whatever it does not: no 5xx, and answers as documented."""
+"""Every route with valid and invalid requests: no 5xx, and answers as documented."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from webapp.routes.api.documents import build_document
 from webapp.services.planning.requests import PruneRequest
 from webapp.wiring import build
 
-# Small, for the whole suite's sake; a fault here is a wrong type or a missing check, which few examples find.
+# Few examples keep the suite short; they suffice to find a wrong type or a missing check.
 EXAMPLES = 8
 HELD = (
     "not_a_server_error",
@@ -31,14 +31,14 @@ HELD = (
     "status_code_conformance",
     "response_schema_conformance",
 )
-# Without a network between, nothing decodes a compressed answer; what a form cannot send is tested elsewhere.
+# Without a network no client decodes a compressed answer. Content types of forms are tested elsewhere.
 HEADERS = {"Accept-Encoding": "identity", "X-Coppice": "1"}
 MEMORIES = 20
 
 
 @pytest.fixture(scope="module")
 def fuzzed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Flask]:
-    """An application with memories and a session, `a`, that was talked in, summarised and pruned."""
+    """An application with memories and a session `a` with messages, a summary and a prune."""
     folder: Path = tmp_path_factory.mktemp("fuzz")
     config = Config(db=folder / "c.db", follow=False, tokenizer=False, env={"HOME": str(folder)})
     app = build(config)
@@ -60,7 +60,7 @@ def fuzzed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Flask]:
 
 @pytest.fixture(scope="module")
 def api(fuzzed: Flask) -> Any:
-    """The document, over the application itself."""
+    """The OpenAPI document, loaded from the application."""
     loaded = schemathesis.openapi.from_wsgi("/api/openapi.json", fuzzed)
     loaded.hook("map_case")(partial(mostly_there, fuzzed.extensions["coppice"]))
     return loaded
@@ -77,7 +77,7 @@ CALL = {
 }  # fmt: skip
 SENDER = {"host": "laptop", "user": "ada"}
 FILE = {"key": "/a.jsonl", "source": "claude-code", "session_id": "pushed"}
-# Bodies and queries without which an operation of the document does not succeed.
+# Bodies and queries that an operation needs to succeed.
 BODIES: Mapping[tuple[str, str], Mapping[str, Any]] = {
     ("post", "/api/import"): {"name": "a.json", "content": [{"role": "user", "content": "a"}]},
     ("post", "/api/memories"): {"text": "a"},
@@ -105,7 +105,7 @@ BODIES: Mapping[tuple[str, str], Mapping[str, Any]] = {
 
 
 def sound_query(path: str, method: str, session: str) -> dict[str, str]:
-    """Return the query without which an operation does not succeed."""
+    """Return the query that an operation needs to succeed."""
     if (method, path) == ("delete", SESSION):
         return {"confirm": session}
     if path == f"{SESSION}/heaviest/members":
@@ -114,7 +114,7 @@ def sound_query(path: str, method: str, session: str) -> dict[str, str]:
 
 
 def existing(app: App, path: str) -> dict[str, Any]:
-    """Return values for the parameters of a path: they name what was made now, ready for its last step."""
+    """Return values for the parameters of a path, which name newly created objects."""
     found: dict[str, Any] = {}
     if "{session_id}" in path:
         found["session_id"] = session = talked_in(app, path)
@@ -139,7 +139,7 @@ def existing(app: App, path: str) -> dict[str, Any]:
 
 
 def talked_in(app: App, path: str) -> str:
-    """Return the id of a new session; that of an agent where it is to be resumed."""
+    """Return the id of a new session with messages; for resuming, that of an agent's session."""
     if path.endswith("/resume"):
         return RESUMED
     session = app.sessions.create(model="gpt-5").id
@@ -148,7 +148,7 @@ def talked_in(app: App, path: str) -> str:
 
 
 def mostly_there(app: App, _: Any, case: Any) -> Any:
-    """Mostly name what exists: a 404 for each invented name would prove little."""
+    """Replace most names by existing ones, because answers of 404 test little."""
     fields, right = case.path_parameters, case.meta.generation.mode is GenerationMode.POSITIVE
     if not fields or len(str(fields)) % 4 == 0:
         return case
@@ -168,13 +168,13 @@ def mostly_there(app: App, _: Any, case: Any) -> Any:
 
 
 def answered(case: Any) -> int:
-    """Return the status of the answer to a request; it is as the document says."""
+    """Send a request and check its answer against the document; return the status."""
     checks = [CHECKS.get_one(name) for name in HELD]
     return int(case.call_and_validate(checks=checks, headers=HEADERS).status_code)
 
 
 def can_be_wrong(operation: dict[str, Any]) -> bool:
-    """Return whether a request may break the document: any text is right where a path has a text."""
+    """Return whether a request can be invalid: any text is valid for a text in a path."""
     fields = operation["parameters"]
     return "requestBody" in operation or any(
         field["in"] == "query" or field["schema"].get("type") != "string" for field in fields
@@ -191,11 +191,11 @@ WRONG = [(path, method, GenerationMode.NEGATIVE) for path, method, one in OPERAT
 
 
 class TestEveryRoute:
-    """Statuses, types and shapes as documented, and never a failure of ours."""
+    """Every route, whose statuses, types and schemas are as documented."""
 
     @pytest.mark.parametrize(("path", "method", "mode"), [*RIGHT, *WRONG], ids=str)
-    def test_keeps_its_word(self, api: Any, path: str, method: str, mode: GenerationMode) -> None:
-        """With what the document allows, and with what it does not."""
+    def test_behaves_as_documented(self, api: Any, path: str, method: str, mode: GenerationMode) -> None:
+        """This applies to valid and invalid requests."""
         strategy = api[path][method].as_strategy(generation_mode=mode)
 
         @given(case=strategy)
@@ -206,8 +206,8 @@ class TestEveryRoute:
         holds()
 
     @pytest.mark.parametrize(("path", "method"), [(path, method) for path, method, _ in OPERATIONS], ids=str)
-    def test_succeeds(self, api: Any, fuzzed: Flask, path: str, method: str) -> None:
-        """With what it asks for; the shape of its success is the documented one."""
+    def test_succeeds_with_a_valid_request(self, api: Any, fuzzed: Flask, path: str, method: str) -> None:
+        """The successful answer matches its schema."""
         names = existing(fuzzed.extensions["coppice"], path)
         case = api[path][method].Case(
             path_parameters=names,

@@ -1,4 +1,4 @@
-"""Monitoring: liveness, and metrics of what happened."""
+"""Monitoring: the health check and metrics."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from webapp.events import (
 )
 from webapp.services.planning.requests import PruneRequest
 
-# The parts of a query, and of a legend, that name metrics and labels.
+# The parts of a query or legend that name metrics and labels.
 METRIC = re.compile(r"\b((?:coppice|process)_\w+)")
 LABEL = re.compile(r"(\w+)(?:=~|=)\"")
 BY = re.compile(r"by \(([^)]*)\)")
@@ -45,12 +45,12 @@ def samples(client: Client) -> dict[str, float]:
 class TestLiveness:
     """GET /healthz."""
 
-    def test_says_ok(self, client: Client) -> None:
-        """The store answers."""
+    def test_answers_ok(self, client: Client) -> None:
+        """The store can be read."""
         assert client.get("/healthz").json == {"status": "ok"}
 
     def test_fails_with_the_store(self, client: Client, app: App, monkeypatch: pytest.MonkeyPatch) -> None:
-        """503, with the reason."""
+        """The answer is 503, with the reason."""
 
         def fail() -> None:
             raise BusyStore("the database is busy")
@@ -66,7 +66,7 @@ PRUNED = ContextPruned("a", 1, "automatic", 100, 60, 2, ("m1", "m2"), 1.0)
 class TestMetrics:
     """GET /metrics, in Prometheus' text format."""
 
-    def test_count_what_happened(self, client: Client, app: App) -> None:  # X16
+    def test_count_events(self, client: Client, app: App) -> None:  # X16
         """The numbers come from the events."""
         app.bus.publish(MessagesAppended("a", (1, 2), 2), PRUNED, OperationUndone("a", (1, 2)))
         app.bus.publish(ContextSummarized("a", "u1", 20, 10, "…"), ContextRestored("a", 1, ("m1",)))
@@ -81,7 +81,7 @@ class TestMetrics:
         assert found["coppice_messages_restored_total"] == 1
         assert found["coppice_target_crossings_total"] == 1
 
-    def test_count_a_drop_by_hand_as_no_prune(self, client: Client, app: App) -> None:  # X16
+    def test_do_not_count_a_drop_as_a_prune(self, client: Client, app: App) -> None:  # X16
         """`reason="manual"` counts only prunes that a person requested."""
         app.sessions.create(id="a", model="gpt-5")
         app.ingest.append_messages("a", [{"role": "user", "content": f"{n} hello " * 300} for n in range(20)])
@@ -92,12 +92,12 @@ class TestMetrics:
         found = samples(client)
         assert (found["coppice_drops_total"], found["coppice_prunes_total{reason=manual}"]) == (1, 1)
 
-    def test_count_tries_of_webhooks(self, client: Client, app: App) -> None:
-        """Tries are counted by outcome."""
+    def test_count_attempts_of_webhooks(self, client: Client, app: App) -> None:
+        """Attempts are counted by outcome."""
         app.webhooks.counts.failed = 3
         assert samples(client)["coppice_webhook_tries_total{result=failed}"] == 3
 
-    def test_tell_how_full_each_session_is(self, client: Client, app: App) -> None:  # X16
+    def test_have_the_utilization_of_each_session(self, client: Client, app: App) -> None:  # X16
         """The ratio is labelled with id, source and model."""
         app.sessions.create(id="a", model="gpt-5")
         app.ingest.append_messages("a", [{"role": "user", "content": "hello " * 50}])
@@ -107,14 +107,14 @@ class TestMetrics:
         assert found[f"coppice_session_utilization_ratio{labels}"] == shown.pruned.tokens / shown.limit
         assert found["coppice_session_target_ratio{session=a}"] == shown.target_tokens / shown.limit
 
-    def test_time_requests_by_route(self, client: Client) -> None:
-        """A label for each path would have no bound."""
+    def test_measure_requests_by_route(self, client: Client) -> None:
+        """The number of labels by path would be unbounded."""
         client.get("/api/sessions/one")
         client.get("/api/sessions/two")
         labels = "{method=GET,route=/api/sessions/<session_id>,status=404}"
         assert samples(client)[f"coppice_http_request_duration_seconds_count{labels}"] == 2
 
-    def test_are_named_as_prometheus_wants(self, client: Client) -> None:  # X16
+    def test_are_named_as_prometheus_recommends(self, client: Client) -> None:  # X16
         """Names follow its guide: base units, ratios, `_total` for counters."""
         units = ("_seconds", "_bytes", "_tokens", "_ratio")
         families = list(text_string_to_metric_families(client.get("/metrics").text))
@@ -135,7 +135,7 @@ class TestTheDashboard:
 
     @pytest.fixture
     def labels(self, client: Client, app: App) -> dict[str, set[str]]:
-        """The labels of each metric that a server which was used has; Prometheus adds the job."""
+        """Return the labels of each metric of a used server, with the job that Prometheus adds."""
         app.sessions.create(id="a", model="gpt-5")
         app.bus.publish(PRUNED)
         client.get("/api/sessions")
@@ -145,8 +145,8 @@ class TestTheDashboard:
                 found.setdefault(one.name, {"job"}).update(one.labels)
         return found
 
-    def test_asks_for_metrics_that_exist(self, labels: dict[str, set[str]]) -> None:  # X16
-        """The labels exist too."""
+    def test_queries_existing_metrics(self, labels: dict[str, set[str]]) -> None:  # X16
+        """The labels exist, too."""
         dashboard = json.loads((ROOT / "docs" / "grafana.json").read_text("utf-8"))
         asked: set[str] = set()
         for panel in dashboard["panels"]:
@@ -166,7 +166,7 @@ class TestTheDashboard:
         assert {one for one in ours if one.startswith("coppice_") and not one.endswith("_created")} <= shown
 
     def test_has_panels_that_do_not_overlap(self) -> None:
-        """Each panel has an id and a place of its own."""
+        """Each panel has its own id and place."""
         panels = json.loads((ROOT / "docs" / "grafana.json").read_text("utf-8"))["panels"]
         assert len({one["id"] for one in panels}) == len(panels)
         taken: set[tuple[int, int]] = set()

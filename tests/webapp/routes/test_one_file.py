@@ -1,4 +1,4 @@
-"""Modules joined into one script: what the browser runs is in tests/browser/test_widget_elsewhere.py."""
+"""Modules joined into one script; tests/browser/test_widget_elsewhere.py runs it in a browser."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ def joined(**modules: str) -> str:
 
 
 class TestJoining:
-    """Imports become constants, modules functions that are called once."""
+    """Joining: imports become constants, and modules functions that are called once."""
 
-    def test_places_a_module_once_and_before_those_that_import_it(self) -> None:
-        """Two importers share it."""
+    def test_puts_a_module_once_and_before_its_importers(self) -> None:
+        """Two importers share one module."""
         script = joined(
             a='import { b } from "./b";\nimport { c as d } from "./c";\n',
             b='import { c } from "./c";\nexport const b = c;\n',
@@ -30,7 +30,7 @@ class TestJoining:
     @pytest.mark.parametrize(
         "text", ['import all from "./b";', "export default 1;", 'import * as b from "./b";']
     )
-    def test_stops_at_a_form_that_it_does_not_join(self, text: str) -> None:
-        """Rather than serve a script that fails in the browser."""
+    def test_refuses_unknown_forms_of_import(self, text: str) -> None:
+        """Otherwise the script would fail in the browser."""
         with pytest.raises(Invalid, match="cannot join a"):
             joined(a=text, b="")

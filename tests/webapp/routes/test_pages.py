@@ -1,4 +1,4 @@
-"""The pages: shells without data, under a policy that runs only our own files."""
+"""The pages: shells without data, whose policy allows only Coppice's own files."""
 
 from __future__ import annotations
 
@@ -25,37 +25,37 @@ PAGES = {
 
 
 def script(path: str) -> str:
-    """The file of a page's root element: in the folder of the page."""
+    """Return the file of a page's root element, in the folder of the page."""
     name = PAGES[path]
     return f"{name.removeprefix('coppice-')}/{name}.js"
 
 
 @pytest.fixture(autouse=True)
 def session(app: App) -> None:
-    """A session to look at, with a title that tries to be markup."""
+    """A session with markup as its title."""
     app.sessions.create(id="a", model="gpt-5", title="<img src=x onerror=alert(1)>")
 
 
 class TestPages:
-    """One root element each."""
+    """Pages, each with one root element."""
 
     @pytest.mark.parametrize("path", PAGES)
-    def test_hold_their_element(self, client: Client, path: str) -> None:
-        """And nothing of the data: that comes from the API."""
+    def test_have_their_element(self, client: Client, path: str) -> None:
+        """They have no data, which comes from the API."""
         answer = client.get(path)
         assert answer.status_code == 200
         assert f"<{PAGES[path]}" in answer.text
 
     @pytest.mark.parametrize("path", PAGES)
     def test_have_no_inline_code(self, client: Client, path: str) -> None:
-        """No script without a source but the import map and data, no handler and no style in an attribute."""
+        """The only inline scripts are the import map and data, and no attribute has a handler or style."""
         text = client.get(path).text
         inline = [tag for tag in re.findall(r"<script[^>]*>", text) if "src=" not in tag]
         assert [re.findall(r'type="([^"]*)"', tag) for tag in inline] == [["application/json"], ["importmap"]]
         assert not re.search(r"<[^>]+\s(on\w+|style)=", text)
 
     @pytest.mark.parametrize("path", PAGES)
-    def test_hold_the_words_of_the_choices(self, client: Client, path: str) -> None:  # X7, B18
+    def test_have_the_labels_of_choices(self, client: Client, path: str) -> None:  # X7, B18
         """Strategies and task types have the same names on every page as in the settings."""
         words = re.search(
             r'<script type="application/json" id="choices">(.*?)</script>', client.get(path).text
@@ -64,8 +64,8 @@ class TestPages:
         assert json.loads(words[1]) == client.get("/api/settings").get_json()["choices"]
 
     @pytest.mark.parametrize("path", PAGES)
-    def test_ask_for_all_their_modules_at_once(self, client: Client, path: str) -> None:
-        """Their element's and those that it imports, each once and under its lasting address; no other page's."""
+    def test_preload_all_their_modules(self, client: Client, path: str) -> None:
+        """Each module of the page is listed once under its hashed address, and no other page's."""
         text = client.get(path).text
         hashed = re.findall(r'rel="modulepreload" href="/static/([^"]+)"', text)
         asked = [re.sub(r"\.[0-9a-f]{10}\.js$", ".js", name) for name in hashed]
@@ -77,17 +77,17 @@ class TestPages:
         assert not others.intersection(asked)
 
     def test_of_an_error_have_no_element(self, client: Client) -> None:
-        """They are words alone."""
+        """An error page is only text."""
         answer = client.get("/nothing")
         assert answer.status_code == 404
         assert "session/coppice-session.js" not in answer.text
 
     def test_show_a_title_as_text(self, client: Client) -> None:
-        """Whatever a session is called."""
+        """Markup in a title is escaped."""
         assert "<img src=x" not in client.get("/sessions/a").text
 
-    def test_change_nothing_by_being_looked_at(self, client: Client, app: App) -> None:
-        """The session is what it was."""
+    def test_change_nothing_by_being_read(self, client: Client, app: App) -> None:
+        """The session does not change."""
         before = app.sessions.get("a").version
         for path in PAGES:
             client.get(path)
@@ -95,36 +95,36 @@ class TestPages:
 
 
 class TestPagesBehindAToken:
-    """Without the token a page gives nothing away."""
+    """Pages of a server with a token."""
 
     @pytest.fixture
     def stranger(self, app: App, tmp_path: Path) -> Any:
-        """A client that has not brought the token yet."""
+        """A client without the token."""
         app.access_tokens = AccessTokens(app.store, "secret")
         flask_app = create_app(Config(db=tmp_path / "x.db"), app=app)
         yield flask_app.test_client()
         flask_app.extensions["coppice.live"].close()
 
-    def test_tell_no_title_and_not_which_sessions_exist(self, stranger: Client) -> None:
-        """The same shell for any id."""
+    def test_reveal_no_session_without_the_token(self, stranger: Client) -> None:
+        """The shell is the same for any id."""
         there, nowhere = stranger.get("/sessions/a"), stranger.get("/sessions/b")
         assert [there.status_code, nowhere.status_code] == [200, 200]
         assert "onerror" not in there.text
         assert len(there.text) == len(nowhere.text)
 
-    def test_tell_both_to_whoever_has_it(self, stranger: Client) -> None:
-        """As without a token set."""
+    def test_show_the_session_with_the_token(self, stranger: Client) -> None:
+        """With the token, pages are those of a server without one."""
         stranger.get("/?token=secret")
         assert "onerror" in stranger.get("/sessions/a").text
         assert stranger.get("/sessions/b").status_code == 404
 
 
 class TestHeaders:
-    """Every answer is guarded."""
+    """Security headers."""
 
     @pytest.mark.parametrize("path", ["/", "/api/sessions", "/api/nothing", "/static/app.js", "/nothing"])
     def test_are_on_every_answer(self, client: Client, path: str) -> None:
-        """Nobody may frame it, guess its type, or learn where it was linked from."""
+        """They forbid framing, guessing the type, and sending a referrer."""
         headers = client.get(path).headers
         assert headers["X-Content-Type-Options"] == "nosniff"
         assert headers["Referrer-Policy"] == "no-referrer"
@@ -132,11 +132,11 @@ class TestHeaders:
         assert "Access-Control-Allow-Origin" not in headers
 
     @pytest.mark.parametrize("path", ["/api/sessions", "/static/app.js"])
-    def test_of_what_is_no_page_allow_nothing(self, client: Client, path: str) -> None:
-        """Opened by itself, it runs and loads nothing."""
+    def test_of_other_answers_allow_nothing(self, client: Client, path: str) -> None:
+        """Opened as a page, such an answer runs and loads nothing."""
         assert client.get(path).headers["Content-Security-Policy"].startswith("default-src 'none'")
 
-    def test_bear_another_nonce_each_time(self, client: Client) -> None:
+    def test_have_a_new_nonce_each_time(self, client: Client) -> None:
         """A nonce is never used twice."""
         policies = {client.get("/").headers["Content-Security-Policy"] for _ in range(3)}
         assert len(policies) == 3
@@ -144,10 +144,10 @@ class TestHeaders:
     @pytest.mark.parametrize(
         "path", ["/api/sessions", "/api/nothing", "/metrics", "/healthz", "/nothing", "/widget"]
     )
-    def test_let_nothing_private_be_kept(self, client: Client, path: str) -> None:  # X1
-        """Neither by a browser nor by a proxy between; only our own files are."""
+    def test_prevent_caching_of_private_data(self, client: Client, path: str) -> None:  # X1
+        """Only static files are cached, by browsers or proxies."""
         assert client.get(path).headers["Cache-Control"] == "no-store"
 
-    def test_keep_no_page(self, client: Client) -> None:
-        """Its nonce would be of before."""
+    def test_prevent_caching_of_pages(self, client: Client) -> None:
+        """A cached page would have an old nonce."""
         assert client.get("/").headers["Cache-Control"] == "no-store"

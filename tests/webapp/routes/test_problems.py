@@ -1,4 +1,4 @@
-"""Failures leave in one shape: JSON for programs, a page for people, a trace for nobody."""
+"""Failures: JSON for programs, a page for people, and never a traceback."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from webapp.routes.problems import wants_json
 
 @pytest.fixture
 def failing(flask_app: Flask, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Makes the service behind /api/sessions fail as told, and gives a client."""
+    """A function that makes the service behind /api/sessions fail, and returns a client."""
 
     def fail_with(error: Exception) -> Client:
         def fail(**_: Any) -> Any:
@@ -29,7 +29,7 @@ def failing(flask_app: Flask, monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 class TestUnderTheApi:
-    """Every failure is JSON of one shape."""
+    """Failures of the API, which are JSON of one shape."""
 
     @pytest.mark.parametrize(
         ("error", "status", "kind"),
@@ -45,22 +45,22 @@ class TestUnderTheApi:
         ],
     )
     def test_errors_have_their_status(self, failing: Any, error: Exception, status: int, kind: str) -> None:
-        """As the one table says; what nobody foresaw is 500 and says nothing of the inside."""
+        """A table has the statuses; an unexpected error is 500 and reveals nothing internal."""
         answer = failing(error).get("/api/sessions")
         assert (answer.status_code, answer.json["error"]["type"]) == (status, kind)
         assert set(answer.json["error"]) == {"type", "message", "details"}
         assert b"secret" not in answer.data
         assert b"Traceback" not in answer.data
 
-    def test_a_busy_store_says_when_to_come_back(self, failing: Any) -> None:
-        """In the header that clients know."""
+    def test_a_busy_store_says_when_to_retry(self, failing: Any) -> None:
+        """The header is Retry-After."""
         assert failing(BusyStore("busy")).get("/api/sessions").headers["Retry-After"] == "1"
 
     @pytest.mark.parametrize("value", ["", "{", '{"role": "us', "\x01"])
-    def test_a_damaged_value_in_the_store_is_named_as_such(
+    def test_a_damaged_value_in_the_store_is_reported_as_such(
         self, client: Client, app: App, value: str, caplog: pytest.LogCaptureFixture
     ) -> None:  # X2
-        """The answer is no unknown failure, and says how to find the row; the log says where it was read."""
+        """The answer says how to find the row, and the log where it was read."""
         session = managed(app, wire("user", "one"))
         with app.store.write():
             app.store.db.run("UPDATE messages SET card = ?", (value,))
@@ -84,40 +84,40 @@ class TestUnderTheApi:
     def test_unknown_paths_and_methods_are_json_too(
         self, client: Client, method: str, path: str, status: int
     ) -> None:
-        """Never HTML."""
+        """They are not HTML."""
         answer = client.open(path, method=method)
         assert (answer.status_code, answer.mimetype) == (status, "application/json")
 
-    def test_a_wrong_method_says_the_right_ones(self, client: Client) -> None:
-        """In the header and in words."""
+    def test_a_wrong_method_lists_the_allowed_ones(self, client: Client) -> None:
+        """They are in the header and in the text."""
         answer = client.put("/api/sessions")
         assert {"GET", "POST"} <= set(answer.headers["Allow"].split(", "))
         assert "expected GET" in answer.json["error"]["message"]
 
     def test_too_large_a_body_is_413(self, client: Client) -> None:
-        """By its declared length, before it is read."""
+        """The declared length is checked before the body is read."""
         declared = {"CONTENT_LENGTH": str(10**12)}
         answer = client.post("/api/sessions", json={}, environ_overrides=declared)
         assert (answer.status_code, answer.json["error"]["type"]) == (413, "too_large")
 
 
 class TestElsewhere:
-    """People read pages."""
+    """Failures of pages."""
 
     def test_an_unknown_page_is_a_page(self, client: Client) -> None:
-        """With the status in its head and a way back."""
+        """The page has the status and a link back."""
         answer = client.get("/nothing")
         assert (answer.status_code, answer.mimetype) == (404, "text/html")
 
-    def test_what_was_asked_for_is_never_html(self, client: Client) -> None:
+    def test_the_requested_path_is_escaped(self, client: Client) -> None:
         """A path with markup in it is shown as text."""
         assert b"<script>alert" not in client.get("/<script>alert(1)</script>").data
 
     def test_a_session_that_does_not_exist_is_a_page(self, client: Client) -> None:
-        """404 in words."""
+        """The page says that the session is unknown."""
         answer = client.get("/sessions/nobody")
         assert (answer.status_code, answer.mimetype) == (404, "text/html")
 
-    def test_programs_are_known_by_their_path(self) -> None:
-        """Those that watch over the server are programs too."""
+    def test_programs_are_recognised_by_their_path(self) -> None:
+        """This includes programs that monitor the server."""
         assert [wants_json(p) for p in ("/api/x", "/healthz", "/", "/apis")] == [True, True, False, False]

@@ -1,4 +1,4 @@
-"""Bodies that break readers are refused with 400, before anything is done."""
+"""Reading bodies and queries: invalid ones are refused before anything is done."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ JSON_VALUES = st.recursive(
 
 
 def fault_of(data: bytes) -> RequestFault:
-    """The fault that a body makes."""
+    """Return the error of a body."""
     with pytest.raises(RequestFault) as caught:
         parse_json(data)
     return caught.value
 
 
 class TestJson:
-    """UTF-8, and not too deep."""
+    """JSON bodies in UTF-8 of limited depth."""
 
     @pytest.mark.parametrize(
         "data",
@@ -55,33 +55,33 @@ class TestJson:
         ids=lambda data: repr(data[:12]),
     )
     def test_that_cannot_be_read_is_malformed(self, data: bytes) -> None:
-        """Broken, in another encoding, or a depth bomb: 400."""
+        """Malformed, wrongly encoded and too deeply nested bodies get 400."""
         assert (fault_of(data).status, fault_of(data).type) == (400, "malformed")
 
     def test_may_be_as_deep_as_the_limit(self) -> None:
         """No real schema or argument is deeper."""
         assert parse_json(b"[" * DEPTH_LIMIT + b"]" * DEPTH_LIMIT)
 
-    def test_of_an_agent_that_cut_a_character_in_half_is_read(self) -> None:
-        """Half a surrogate pair, as JavaScript writes it, is U+FFFD: the rest of what was said is there."""
+    def test_with_half_a_character_is_read(self) -> None:
+        """Half a surrogate pair, as JavaScript writes it, becomes U+FFFD, and the rest is kept."""
         assert parse_json(b'["a\\ud83d", "\\ude00b", "\\ud83d\\ude00", "\\\\ud83d"]') == [
             "a\ufffd", "\ufffdb", "\U0001f600", "\\ud83d",
         ]  # fmt: skip
 
-    def test_may_begin_with_a_mark(self) -> None:
+    def test_may_begin_with_a_byte_order_mark(self) -> None:
         """Editors on Windows write one."""
         assert parse_json(b"\xef\xbb\xbf{}") == {}
 
     @given(JSON_VALUES)
-    def test_is_read_as_what_it_says(self, value: Any) -> None:
-        """Whatever the standard library writes."""
+    def test_is_read_like_by_the_standard_library(self, value: Any) -> None:
+        """Any output of the standard library is read as the same value."""
         assert parse_json(json.dumps(value).encode()) == value
 
 
 class TestBodies:
-    """Bodies as a route gets them."""
+    """Bodies of requests."""
 
-    def test_are_optional_where_nothing_has_to_be_said(self) -> None:
+    def test_are_optional_without_required_fields(self) -> None:
         """No body and no type is an empty object."""
         with FLASK.test_request_context("/", method="POST"):
             assert read_body(request, PlanBody, 1000).given() == {}
@@ -89,15 +89,15 @@ class TestBodies:
     @pytest.mark.parametrize(
         "mimetype", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data"]
     )
-    def test_of_what_a_foreign_form_may_send_are_refused(self, mimetype: str) -> None:
-        """A page elsewhere cannot send JSON without asking first."""
+    def test_of_a_foreign_form_are_refused(self, mimetype: str) -> None:
+        """A foreign page cannot send JSON without permission."""
         with FLASK.test_request_context("/", method="POST", data="{}", content_type=mimetype):
             with pytest.raises(RequestFault) as caught:
                 read_body(request, PlanBody, 1000)
             assert caught.value.status == 415
 
     def test_that_are_compressed_are_refused(self) -> None:
-        """A small file can unfold to any size."""
+        """A small body can expand to any size."""
         headers = {"Content-Encoding": "gzip"}
         with FLASK.test_request_context("/", method="POST", headers=headers), pytest.raises(RequestFault):
             refuse_encoded(request)
@@ -106,7 +106,7 @@ class TestBodies:
 class TestQueries:
     """The query string."""
 
-    def test_takes_the_last_of_two(self) -> None:
-        """A name given twice is no list."""
+    def test_uses_the_last_of_two_values(self) -> None:
+        """A repeated name is no list."""
         with FLASK.test_request_context("/?q=a&q=b"):
             assert read_query(request, SessionsQuery).q == "b"

@@ -9,19 +9,19 @@ from webapp.routes.api.routing import EXTENSION
 
 
 class TestTheApplication:
-    """Every part is in."""
+    """The application with all its routes."""
 
-    def test_has_pages_api_files_and_figures(self, flask_app: Flask) -> None:
-        """By their endpoints."""
+    def test_has_pages_api_files_and_metrics(self, flask_app: Flask) -> None:
+        """The endpoints of each are registered."""
         endpoints = {rule.endpoint for rule in flask_app.url_map.iter_rules()}
         assert {"overview", "session", "settings", "search", "static", "healthz", "metrics"} <= endpoints
         assert {"api.list_sessions", "api.openapi"} <= endpoints
 
     def test_knows_the_services(self, flask_app: Flask, app: object) -> None:
-        """Histories ask the application for them."""
+        """Views find the services in the application."""
         assert flask_app.extensions[EXTENSION] is app
 
-    def test_redirects_nowhere(self, client: Client) -> None:
+    def test_never_redirects(self, client: Client) -> None:
         """An address has one spelling."""
         for path in ("/api//sessions", "/api/sessions/", "/settings/", "/settings//"):
             assert client.get(path).status_code == 404

@@ -1,4 +1,4 @@
-"""A session to ask about."""
+"""Fixtures of tests of the API."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The API as a whole: complete, and harmless to read."""
+"""The API as a whole."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ def shape(path: str) -> str:
 class TestTheApi:
     """Promises that users, agents and checks rely on."""
 
-    def test_has_what_is_promised(self) -> None:
-        """Every route of the interface."""
+    def test_has_every_promised_route(self) -> None:
+        """Every route of the interface exists."""
         served = {f"{route.method} {shape(route.path)}" for route in routes()}
         assert {one.strip() for one in PROMISED.split(",")} <= served
 
-    def test_changes_nothing_by_being_read(self, client: Client, app: App, ids: list[str]) -> None:
-        """No GET has an effect on the session, its context or its history."""
+    def test_changes_nothing_by_get(self, client: Client, app: App, ids: list[str]) -> None:
+        """No GET changes the session, its context or its history."""
         client.post("/api/sessions/a/prune", json={"max_tokens": 8000})
         before = (app.sessions.get("a").version, client.get("/api/sessions/a/context").json["messages"])
         for route in routes():
@@ -50,10 +50,8 @@ class TestTheApi:
         [b"[" * 100_000, b"\xff", b"{", '{"a":"ä"}'.encode("latin-1")],
         ids=["too deep", "no UTF-8", "half", "Latin-1"],
     )
-    def test_takes_no_body_that_cannot_be_read(
-        self, client: Client, ids: list[str], route: Any, data: bytes
-    ) -> None:
-        """400 everywhere: a depth bomb, another encoding, half a body."""
+    def test_refuses_unreadable_bodies(self, client: Client, ids: list[str], route: Any, data: bytes) -> None:
+        """Every route answers 400 to nesting too deep, another encoding and half a body."""
         path = route.path.replace("<session_id>", "a").replace("<message_id>", ids[0])
         path = "/api" + path.replace("<int(max=2147483647):n>", "1").replace("<path:name>", "x")
         answer = client.open(path, method=route.method, data=data, content_type="application/json")

@@ -1,4 +1,4 @@
-"""The context over HTTP: asked for, planned, pruned, put back."""
+"""The context over HTTP: read, planned, pruned and restored."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ pytestmark = pytest.mark.usefixtures("ids")
 
 
 class TestAsking:
-    """GET …/context."""
+    """Reading: GET …/context."""
 
     @pytest.mark.parametrize("name", ["openai", "anthropic", "gemini", "responses"])
-    def test_gives_the_list_in_the_format_asked_for(self, client: Client, name: str) -> None:  # X13
+    def test_gives_the_list_in_the_requested_format(self, client: Client, name: str) -> None:  # X13
         """The answer has its estimate and its time."""
         context = client.get(f"/api/sessions/a/context?format={name}").json
         assert context["format"] == name
         assert context["tokens"] > 0
         assert context["as_of"].endswith("Z")
 
-    def test_of_the_same_state_is_the_same_bytes(self, client: Client, app: App) -> None:  # C1, C6
+    def test_gives_equal_bytes_for_the_same_state(self, client: Client, app: App) -> None:  # C1, C6
         """A later answer is equal and has the time of the last change."""
         first = client.get("/api/sessions/a/context").data
         app.environment.clock = lambda: 4_000_000_000_000
@@ -42,10 +42,10 @@ class TestAsking:
 
 
 class TestPruning:
-    """POST …/plan, …/prune and …/undo."""
+    """Pruning: POST …/plan, …/prune and …/undo."""
 
-    def test_does_what_the_plan_showed(self, client: Client) -> None:  # X1
-        """The same messages, and the context is below its budget."""
+    def test_applies_the_shown_plan(self, client: Client) -> None:  # X1
+        """The planned messages are dropped, and the context is within its budget."""
         plan = client.post("/api/sessions/a/plan", json={"max_tokens": 12_000}).json
         applied = client.post("/api/sessions/a/prune", json={"plan_id": plan["plan_id"]}).json
         assert sorted(applied["event"]["removed_ids"]) == sorted(one["id"] for one in plan["removed"])
@@ -57,8 +57,8 @@ class TestPruning:
         client.post("/api/sessions/a/plan", json={"max_tokens": 8000})
         assert client.get("/api/sessions/a").json["version"] == before
 
-    def test_clears_what_comes_again_before_it_drops(self, client: Client) -> None:  # X7, X3
-        """A group of the plan with its fate, a reason that names the other message, and a context that says why."""
+    def test_clears_repeated_outputs_before_dropping(self, client: Client) -> None:  # X7, X3
+        """The plan has a group for them, the reason names the other message, and the context a line instead."""
         said: list[Any] = []
         for n in (1, 2):
             call = {"id": f"c{n}", "type": "function", "function": {"name": "Bash", "arguments": "{}"}}
@@ -78,15 +78,15 @@ class TestPruning:
         assert client.get("/api/sessions/a/stats").json["tokens"] == tokens
 
     def test_refuses_a_plan_for_an_older_state(self, client: Client) -> None:  # X1
-        """409, and nothing is pruned."""
+        """The answer is 409, and nothing is pruned."""
         plan = client.post("/api/sessions/a/plan", json={"max_tokens": 8000}).json
         client.post("/api/sessions/a/messages", json={"messages": [{"role": "user", "content": "more"}]})
         answer = client.post("/api/sessions/a/prune", json={"plan_id": plan["plan_id"]})
         assert (answer.status_code, answer.json["error"]["type"]) == (409, "stale_plan")
         assert client.get("/api/sessions/a/operations").json["operations"] == []
 
-    def test_is_undone_whole(self, client: Client) -> None:  # X2
-        """The context before it, plus everything appended since."""
+    def test_is_undone_completely(self, client: Client) -> None:  # X2
+        """Undo gives the context before, plus all messages appended since."""
         before = client.get("/api/sessions/a/context").json["messages"]
         n = client.post("/api/sessions/a/prune", json={"max_tokens": 8000}).json["operation"]["n"]
         later = {"role": "user", "content": "more"}
@@ -96,12 +96,12 @@ class TestPruning:
         assert client.get("/api/sessions/a/context").json["messages"] == [*before, later]
 
     def test_is_undone_once(self, client: Client) -> None:
-        """The second time there is nothing to undo."""
+        """A second undo has nothing to undo."""
         n = client.post("/api/sessions/a/prune", json={"max_tokens": 8000}).json["operation"]["n"]
         client.post(f"/api/sessions/a/operations/{n}/undo")
         assert client.post(f"/api/sessions/a/operations/{n}/undo").status_code == 409
 
-    def test_spares_what_it_is_told_to(self, client: Client) -> None:
+    def test_spares_chosen_messages(self, client: Client) -> None:
         """Messages are named by id."""
         first = client.post("/api/sessions/a/plan", json={"max_tokens": 8000}).json["removed"][0]["id"]
         again = client.post("/api/sessions/a/plan", json={"max_tokens": 8000, "spare": [first]}).json
@@ -125,7 +125,7 @@ class TestPruning:
         ],
     )
     def test_refuses_absurd_requests(self, client: Client, body: dict[str, Any]) -> None:
-        """422, one detail a wrong field."""
+        """The answer is 422, with a detail for each wrong field."""
         answer = client.post("/api/sessions/a/plan", json=body)
         assert answer.status_code == 422
         assert answer.json["error"]["details"]
@@ -134,8 +134,8 @@ class TestPruning:
 class TestHistory:
     """GET …/operations[/<n>]."""
 
-    def test_tells_what_was_done_to_which_messages(self, client: Client) -> None:
-        """Newest first; one of them with its messages."""
+    def test_lists_operations_and_their_messages(self, client: Client) -> None:
+        """The newest is first, and one operation has its messages."""
         n = client.post("/api/sessions/a/prune", json={"max_tokens": 8000}).json["operation"]["n"]
         [told] = client.get("/api/sessions/a/operations").json["operations"]
         full = client.get(f"/api/sessions/a/operations/{n}").json
@@ -143,12 +143,12 @@ class TestHistory:
         assert len(full["items"]) == told["messages"]
         assert all(item["reason"] for item in full["items"])
 
-    def test_can_be_asked_for_one_kind(self, client: Client) -> None:
-        """Pins only, say; a kind that does not exist is refused."""
+    def test_can_be_filtered_by_kind(self, client: Client) -> None:
+        """An unknown kind is refused."""
         client.post("/api/sessions/a/prune", json={"max_tokens": 8000})
         assert client.get("/api/sessions/a/operations?kind=pin").json["operations"] == []
         assert client.get("/api/sessions/a/operations?kind=luck").status_code == 422
 
-    def test_has_no_operation_that_was_not(self, client: Client) -> None:
-        """404."""
+    def test_has_no_unknown_operation(self, client: Client) -> None:
+        """The answer is 404."""
         assert client.get("/api/sessions/a/operations/77").status_code == 404

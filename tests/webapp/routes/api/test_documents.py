@@ -1,4 +1,4 @@
-"""The OpenAPI document is valid, complete, and true of the server."""
+"""The OpenAPI document: valid, complete and accurate."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ DOCUMENT = build_document(routes())
 
 
 def references(value: Any) -> set[str]:
-    """Every reference in a document."""
+    """Return every reference in a document."""
     if isinstance(value, dict):
         own = {value["$ref"]} if isinstance(value.get("$ref"), str) else set()
         return own.union(*(references(inner) for inner in value.values()))
@@ -24,10 +24,10 @@ def references(value: Any) -> set[str]:
 
 
 class TestTheDocument:
-    """Built from the route table."""
+    """The document, built from the table of routes."""
 
     def test_is_served(self, client: Client) -> None:
-        """It has an address of its own."""
+        """The document has its own address."""
         assert client.get("/api/openapi.json").json["openapi"] == "3.1.0"
 
     def test_names_the_version_of_the_package(self) -> None:
@@ -36,21 +36,21 @@ class TestTheDocument:
         assert DOCUMENT["info"]["version"] == project["version"]
 
     def test_has_every_route(self) -> None:
-        """Path and method."""
+        """Every path and method is in the document."""
         written = {(m, p) for p, methods in DOCUMENT["paths"].items() for m in methods}
         assert len(written) == len(routes())
 
-    def test_refers_only_to_what_it_holds(self) -> None:
-        """No reference leads nowhere."""
+    def test_has_no_dangling_reference(self) -> None:
+        """Every reference is in the document."""
         held = {f"#/components/schemas/{name}" for name in DOCUMENT["components"]["schemas"]}
         assert references(DOCUMENT) <= held
 
-    def test_holds_valid_schemas(self) -> None:
+    def test_has_valid_schemas(self) -> None:
         """OpenAPI 3.1 uses JSON Schema 2020-12."""
         for schema in DOCUMENT["components"]["schemas"].values():
             jsonschema.Draft202012Validator.check_schema(schema)
 
-    def test_names_the_failures_of_reading(self) -> None:
+    def test_names_the_errors_of_bodies(self) -> None:
         """Every route with a body lists the errors for malformed, too large and wrongly typed bodies."""
         for methods in DOCUMENT["paths"].values():
             for operation in methods.values():
@@ -61,8 +61,8 @@ class TestTheDocument:
         """It changes only with the code."""
         assert build_document(routes()) == DOCUMENT
 
-    def test_leaves_out_null_where_a_query_cannot_say_it(self) -> None:
-        """An optional parameter has the type that it has when it is given."""
+    def test_has_no_null_in_queries(self) -> None:
+        """An optional parameter has the type of its value, because a query cannot contain null."""
         field = {
             "anyOf": [{"type": "string", "maxLength": 5}, {"type": "null"}],
             "default": None,
@@ -70,8 +70,8 @@ class TestTheDocument:
         }
         assert without_null(field) == {"type": "string", "maxLength": 5}
 
-    def test_lets_a_file_be_json(self) -> None:
-        """An export in a wire format is JSON, which is no text to a reader of the document."""
+    def test_describes_json_files_as_json(self) -> None:
+        """An export in a wire format is JSON, not text."""
         answer = DOCUMENT["paths"]["/api/sessions/{session_id}/export"]["get"]["responses"]["200"]
         schema = answer["content"]["*/*"]["schema"]
         jsonschema.validate({"input": []}, schema)

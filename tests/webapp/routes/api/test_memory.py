@@ -11,16 +11,16 @@ from webapp.app import App
 
 @pytest.fixture
 def session(app: App) -> str:
-    """A session with enough to summarise."""
+    """A session with enough messages to summarise."""
     return followed(app, *conversation(6), user("end"))
 
 
 class TestMemories:
-    """Both kinds have the same routes."""
+    """Memories and learnings, which have the same routes."""
 
     @pytest.mark.parametrize("name", ["memories", "learnings"])
     def test_are_kept_read_changed_and_deleted(self, client: Client, name: str) -> None:  # M8
-        """The usual five."""
+        """There are routes to create, list, read, change and delete."""
         made = client.post(f"/api/{name}", json={"text": "the port is 8080"})
         assert made.status_code == 201
         path = f"/api/{name}/{made.json['id']}"
@@ -32,7 +32,7 @@ class TestMemories:
         assert client.get(path).status_code == 404
 
     @pytest.mark.parametrize("name", ["-1", "abc", "9" * 30, "7"])
-    def test_that_are_not_there_are_named_as_they_were_asked_for(self, client: Client, name: str) -> None:
+    def test_that_are_unknown_are_named_in_the_error(self, client: Client, name: str) -> None:
         """The error repeats the name from the address."""
         for kind, word in (("memories", "memory"), ("learnings", "learning")):
             answer = client.get(f"/api/{kind}/{name}")
@@ -57,23 +57,23 @@ class TestMemories:
         assert client.post("/api/proposals/again", json={"text": words}).json == {"ok": True}
         assert len(client.get("/api/proposals").json["proposals"]) == 1
 
-    def test_refuse_what_says_nothing(self, client: Client) -> None:
+    def test_refuse_an_empty_text(self, client: Client) -> None:
         """The error names the wrong field."""
         answer = client.post("/api/memories", json={"text": "   "})
         assert (answer.status_code, answer.json["error"]["details"][0]["field"]) == (422, "text")
 
 
 class TestSummaries:
-    """Summarise now, look at it, take it apart."""
+    """Making, reading and expanding summaries."""
 
-    def test_are_made_on_wish(self, client: Client, session: str) -> None:  # S8
+    def test_are_made_on_request(self, client: Client, session: str) -> None:  # S8
         """A second summary needs new messages."""
         made = client.post(f"/api/sessions/{session}/summarize", json={})
         assert (made.status_code, made.json["summary"]["id"]) == (200, 1)
         assert client.post(f"/api/sessions/{session}/summarize", json={}).status_code == 409
 
     def test_are_listed_and_expanded(self, client: Client, session: str) -> None:  # C7
-        """Each with the messages it covers."""
+        """Each summary has the messages it covers."""
         client.post(f"/api/sessions/{session}/summarize", json={})
         base = f"/api/sessions/{session}/summaries"
         assert [one["in_context"] for one in client.get(base).json["summaries"]] == [True]
@@ -82,17 +82,15 @@ class TestSummaries:
         assert client.post(f"{base}/1/expand", json={}).json["operation"]["kind"] == "expand"
         assert client.post(f"{base}/1/expand", json={}).status_code == 409
 
-    def test_are_given_up_on_wish(self, client: Client, session: str) -> None:  # C9
-        """`ok` is false where none is being made."""
+    def test_can_be_cancelled(self, client: Client, session: str) -> None:  # C9
+        """`ok` is false if none is being made."""
         assert client.post(f"/api/sessions/{session}/summarize/cancel", json={}).json == {"ok": False}
 
 
 class TestOverflow:
-    """The emergency path for an agent whose call was refused."""
+    """The emergency cut, for an agent whose call was refused."""
 
-    def test_takes_no_more_than_it_takes_where_no_provider_refused(
-        self, client: Client, app: App
-    ) -> None:  # S5, B7
+    def test_cuts_no_more_than_needed_without_a_refusal(self, client: Client, app: App) -> None:  # S5, B7
         """A user's request does not halve the turns, and a context that fits is unchanged."""
         app.models.put("small", window=16_384)
         said = [wire("user", f"{n} " + "use src/parser.py " * 160) for n in range(13)]
@@ -105,7 +103,7 @@ class TestOverflow:
         again = client.post(f"/api/sessions/{big}/overflow", json={"reported": False})
         assert again.status_code == 409
 
-    def test_relieves_the_context(self, client: Client, session: str) -> None:  # P6
+    def test_cuts_the_context(self, client: Client, session: str) -> None:  # P6
         """The answer lists the changes."""
         made = client.post(f"/api/sessions/{session}/overflow", json={})
         assert made.json["emergency"]["dropped"] == 12
@@ -123,6 +121,6 @@ class TestStatus:
         assert client.get("/api/sessions/nope/status").status_code == 404
 
     def test_is_part_of_the_stats(self, client: Client, session: str) -> None:  # S7
-        """The same bars."""
+        """Both have the same bars."""
         stats = client.get(f"/api/sessions/{session}/stats").json
         assert stats["triggers"] == client.get(f"/api/sessions/{session}/status").json["triggers"]

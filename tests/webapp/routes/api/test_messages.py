@@ -20,7 +20,7 @@ class TestAppending:
         ],
     )
     def test_takes_any_wire_format(self, client: Client, message: dict[str, object]) -> None:
-        """OpenAI chat, Anthropic, Gemini, OpenAI Responses."""
+        """The formats are OpenAI chat, Anthropic, Gemini and OpenAI Responses."""
         client.post("/api/sessions", json={"id": "b", "model": "gpt-5"})
         answer = client.post("/api/sessions/b/messages", json={"messages": [message]}).json
         assert answer["added"] == 1
@@ -36,18 +36,18 @@ class TestAppending:
             ([{"role": "user", "content": 5}], "messages.0"),
         ],
     )
-    def test_of_what_is_no_message_is_refused(
+    def test_of_an_invalid_message_is_refused(
         self, client: Client, messages: list[object], field: str
     ) -> None:
-        """400 with its place, and nothing is stored."""
+        """The answer is 400 with its place, and nothing is stored."""
         client.post("/api/sessions", json={"id": "b", "model": "gpt-5"})
         answer = client.post("/api/sessions/b/messages", json={"messages": messages})
         assert answer.status_code == 400
         assert answer.json["error"]["details"][0]["field"].startswith(field)
         assert client.get("/api/sessions/b").json["messages"] == 0
 
-    def test_twice_under_one_key_is_once(self, client: Client) -> None:
-        """The second answer is the first; the same key for other messages is a conflict."""
+    def test_twice_under_one_key_happens_once(self, client: Client) -> None:
+        """The second answer equals the first, and other messages under the key are a conflict."""
         client.post("/api/sessions", json={"id": "b", "model": "gpt-5"})
         body = {"messages": [{"role": "user", "content": "hello"}], "idempotency_key": "k"}
         first, again = (client.post("/api/sessions/b/messages", json=body).json for _ in range(2))
@@ -59,7 +59,7 @@ class TestAppending:
 class TestPages:
     """GET /api/sessions/<id>/messages."""
 
-    def test_go_through_all_once(self, client: Client, ids: list[str]) -> None:
+    def test_contain_all_messages_once(self, client: Client, ids: list[str]) -> None:
         """The cursor goes from the newest to the oldest message."""
         seen: list[str] = []
         after = ""
@@ -71,8 +71,8 @@ class TestPages:
             after = f"&after={page['next']}"
         assert seen == ids[::-1]
 
-    def test_in_brief_hold_beginnings(self, client: Client, ids: list[str]) -> None:
-        """The same messages, without the parts of their scores and with at most 80 characters of text."""
+    def test_in_brief_have_short_texts(self, client: Client, ids: list[str]) -> None:
+        """Messages have at most 80 characters of text and no contributions."""
         client.post(
             "/api/sessions/a/messages", json={"messages": [{"role": "user", "content": "word " * 60}]}
         )
@@ -81,7 +81,7 @@ class TestPages:
         assert brief["messages"][0]["text"] == full["messages"][0]["text"][:79] + "…"
         assert all(m["signals"] == m["contributions"] == {} for m in brief["messages"])
 
-    def test_without_parts_hold_all_but_those(self, client: Client, ids: list[str]) -> None:
+    def test_can_leave_out_contributions(self, client: Client, ids: list[str]) -> None:
         """Closed rows of a list need no parts."""
         full, rows = (
             client.get(f"/api/sessions/a/messages{query}").json["messages"]
@@ -90,7 +90,7 @@ class TestPages:
         assert rows == [{**message, "signals": {}, "contributions": {}} for message in full]
 
     def test_explain_every_message(self, client: Client, ids: list[str]) -> None:  # X3
-        """Score, the part of each signal, tokens, unit, fate and reason; the parts add up to the score."""
+        """Each has score, contributions that add up to it, tokens, unit, fate and reason."""
         messages = client.get("/api/sessions/a/messages").json["messages"]
         assert {message["id"] for message in messages} == set(ids) != set()
         for message in messages:
@@ -102,25 +102,25 @@ class TestPages:
         "query", ["sort=best", "limit=0", "limit=9999", "role=wizard", "after=x", "fate=luck"]
     )
     @pytest.mark.usefixtures("ids")
-    def test_refuse_what_is_wrong(self, client: Client, query: str) -> None:
+    def test_refuse_invalid_parameters(self, client: Client, query: str) -> None:
         """The error names the parameter."""
         answer = client.get(f"/api/sessions/a/messages?{query}")
         assert answer.status_code == 422
         assert answer.json["error"]["details"][0]["field"] == query.partition("=")[0]
 
 
-class TestActs:
+class TestOperations:
     """POST …/messages/<mid>/pin and its siblings."""
 
     def test_pin_and_unpin(self, client: Client, ids: list[str]) -> None:  # X5
-        """The message says so."""
+        """The message is marked accordingly."""
         client.post(f"/api/sessions/a/messages/{ids[3]}/pin")
         pinned = client.get(f"/api/sessions/a/messages/{ids[3]}").json["pinned"]
         client.post(f"/api/sessions/a/messages/{ids[3]}/unpin")
         assert (pinned, client.get(f"/api/sessions/a/messages/{ids[3]}").json["pinned"]) == (True, False)
 
     def test_drop_and_restore(self, client: Client, ids: list[str]) -> None:  # X2, B15
-        """A dropped message is in the archive, and comes back to its place."""
+        """A dropped message is in the archive, and returns to its place."""
         before = client.get("/api/sessions/a/context").json["messages"]
         client.post(f"/api/sessions/a/messages/{ids[3]}/drop")
         archived = [message["id"] for message in client.get("/api/sessions/a/archive?q=3").json["messages"]]
@@ -130,7 +130,7 @@ class TestActs:
         assert client.get("/api/sessions/a/context").json["messages"] == before
 
     def test_drop_first(self, client: Client, ids: list[str]) -> None:  # X5
-        """The next plan takes it before all others."""
+        """The next plan drops it before all others."""
         client.post(f"/api/sessions/a/messages/{ids[9]}/drop-first")
         tokens = client.get("/api/sessions/a/stats").json["tokens"]
         plan = client.post("/api/sessions/a/plan", json={"max_tokens": tokens - 10}).json
@@ -139,6 +139,6 @@ class TestActs:
     @pytest.mark.parametrize("act", ["pin", "unpin", "restore", "drop", "drop-first"])
     @pytest.mark.parametrize("message", ["nobody", "1-00", "999999999999999999999-ab", "%00"])
     @pytest.mark.usefixtures("ids")
-    def test_on_no_message_are_not_found(self, client: Client, act: str, message: str) -> None:
-        """404."""
+    def test_on_an_unknown_message_are_not_found(self, client: Client, act: str, message: str) -> None:
+        """The answer is 404."""
         assert client.post(f"/api/sessions/a/messages/{message}/{act}").status_code == 404

@@ -32,7 +32,7 @@ def get_file(app: str) -> Response:
 
 @pytest.fixture
 def flask_app() -> Flask:
-    """An application of the two routes."""
+    """An application with the two routes."""
     made = Flask(__name__)
     made.extensions[EXTENSION] = "the app"
     problems.install(made)
@@ -41,19 +41,19 @@ def flask_app() -> Flask:
 
 
 class TestServing:
-    """A view receives checked data and returns data."""
+    """Views, which get checked data and return data."""
 
-    def test_hands_over_what_was_sent(self, flask_app: Flask) -> None:
-        """The application, the path's parameters, the body and the query."""
+    def test_passes_the_request_on(self, flask_app: Flask) -> None:
+        """A view gets the application, the path's parameters, the body and the query."""
         answer = flask_app.test_client().post("/api/things/x?q=y", json={"max_tokens": 5})
         assert answer.status_code == 201
         assert answer.json == {"app": "the app", "name": "x", "body": {"max_tokens": 5}, "query": {"q": "y"}}
 
-    def test_lets_a_view_answer_itself(self, flask_app: Flask) -> None:
+    def test_accepts_a_response_of_the_view(self, flask_app: Flask) -> None:
         """A view may return a whole response, such as a file."""
         assert flask_app.test_client().get("/api/file").text == "the app's"
 
-    def test_never_calls_the_view_with_what_is_wrong(self, flask_app: Flask) -> None:
+    def test_never_calls_the_view_with_invalid_data(self, flask_app: Flask) -> None:
         """Invalid requests are refused first."""
         assert flask_app.test_client().post("/api/things/x", json={"max_tokens": "5"}).status_code == 422
 
@@ -63,22 +63,22 @@ class TestServing:
 
 
 class TestOurRoutes:
-    """The real table."""
+    """The real table of routes."""
 
     @pytest.mark.parametrize("route", routes(), ids=lambda route: route.name)
     def test_are_thin(self, route: Route) -> None:
-        """Parse, call one service, shape the answer: about twenty lines."""
+        """A view parses, calls one service and shapes the answer, in about twenty lines."""
         assert len(inspect.getsource(route.view).splitlines()) <= 25
 
-    def test_have_names_of_their_own(self) -> None:
-        """The name is the operation's in the OpenAPI document."""
+    def test_have_unique_names(self) -> None:
+        """The name is that of the operation in the OpenAPI document."""
         names = [route.name for route in routes()]
         assert len(set(names)) == len(names)
 
-    def test_say_what_they_do(self) -> None:
-        """Every one of them."""
+    def test_have_a_summary(self) -> None:
+        """Every route has a summary."""
         assert [route.name for route in routes() if not route.summary] == []
 
     def test_act_only_when_posted(self) -> None:
-        """A GET takes no body, so that it cannot be asked to act."""
+        """A GET has no body, so it cannot request a change."""
         assert [route.name for route in routes() if route.method == "GET" and route.body] == []

@@ -11,17 +11,17 @@ class TestMaking:
     """POST /api/sessions."""
 
     def test_gives_the_session(self, client: Client) -> None:
-        """201, with its limits and where they are from."""
+        """The answer is 201, with the session's limits and their source."""
         answer = client.post("/api/sessions", json={"id": "a", "model": "gpt-5", "title": "t"})
         assert answer.status_code == 201
         assert (answer.json["id"], answer.json["kind"], answer.json["model_known"]) == ("a", "managed", True)
 
-    def test_of_one_that_exists_is_a_conflict(self, client: Client) -> None:
-        """409."""
+    def test_of_an_existing_session_is_a_conflict(self, client: Client) -> None:
+        """The answer is 409."""
         client.post("/api/sessions", json={"id": "a", "model": "gpt-5"})
         assert client.post("/api/sessions", json={"id": "a", "model": "gpt-5"}).status_code == 409
 
-    def test_gives_an_id_where_none_is_named(self, client: Client) -> None:
+    def test_generates_a_missing_id(self, client: Client) -> None:
         """The id is new."""
         made = [client.post("/api/sessions", json={"model": "gpt-5"}).json["id"] for _ in range(3)]
         assert len(set(made)) == 3
@@ -37,8 +37,8 @@ class TestOne:
             assert [one["id"] for one in client.get(f"/api/sessions{query}").json["sessions"]] == ["a"]
         assert client.get("/api/sessions?q=nothing").json["sessions"] == []
 
-    def test_changes_what_was_sent_and_only_that(self, client: Client) -> None:
-        """The rest stays."""
+    def test_changes_only_the_sent_fields(self, client: Client) -> None:
+        """Other fields stay."""
         changed = client.patch("/api/sessions/a", json={"automatic": True}).json
         assert (changed["automatic"], changed["title"]) == (True, "Fix the login")
 
@@ -51,14 +51,14 @@ class TestOne:
             {"automatic": "yes"},
         ],
     )
-    def test_refuses_what_is_wrong(self, client: Client, body: dict[str, object]) -> None:
+    def test_refuses_invalid_fields(self, client: Client, body: dict[str, object]) -> None:
         """The error names the field."""
         answer = client.patch("/api/sessions/a", json=body)
         assert answer.status_code == 422
         assert answer.json["error"]["details"]
 
-    def test_says_its_task_type_and_takes_another(self, client: Client) -> None:  # B18
-        """The answer has the reason; null returns to the settings."""
+    def test_has_a_task_type_that_can_be_changed(self, client: Client) -> None:  # B18
+        """The answer has the reason, and null restores the settings."""
         found = client.get("/api/sessions/a").json["task_type"]
         assert (found["name"], found["setting"], found["own"]) == ("chat", "auto", False)
         assert found["reason"] == "looks like chat: no tool was used"
@@ -70,14 +70,14 @@ class TestOne:
         assert given_back == found
 
     def test_is_deleted_only_when_its_id_is_repeated(self, client: Client) -> None:
-        """A slip deletes nothing."""
+        """A deletion by mistake is refused."""
         assert client.delete("/api/sessions/a").status_code == 400
         assert client.delete("/api/sessions/a?confirm=b").status_code == 400
         assert client.delete("/api/sessions/a?confirm=a").json == {"ok": True}
         assert client.get("/api/sessions/a").status_code == 404
 
-    def test_tells_how_full_it_is(self, client: Client) -> None:  # B11, X16
-        """Items, tokens, limit, percent, whether it needs pruning, regions, and when."""
+    def test_has_statistics(self, client: Client) -> None:  # B11, X16
+        """They are items, tokens, limit, utilization, need of a prune, regions and time."""
         stats = client.get("/api/sessions/a/stats").json
         assert stats["items"] == 40
         assert stats["utilizationPercent"] == pytest.approx(100 * stats["tokens"] / stats["limit"], abs=0.06)
@@ -85,7 +85,7 @@ class TestOne:
         assert sum(region["tokens"] for region in stats["regions"]) == stats["tokens"]
         assert stats["as_of"].endswith("Z")
 
-    def test_tells_its_course(self, client: Client) -> None:
+    def test_has_a_timeline(self, client: Client) -> None:
         """The answer has at most the requested number of points."""
         timeline = client.get("/api/sessions/a/timeline?points=5").json
         assert 1 <= len(timeline["points"]) <= 6

@@ -12,14 +12,14 @@ from tests.webapp.promises import Client
 class TestSettings:
     """GET and PUT /api/settings, POST /api/settings/reset."""
 
-    def test_come_with_all_that_a_page_needs(self, client: Client) -> None:  # B16
-        """Defaults, presets, limits of each number, and the preset in force."""
+    def test_have_everything_that_a_page_needs(self, client: Client) -> None:  # B16
+        """They have defaults, presets, ranges of numbers and the current preset."""
         doc = client.get("/api/settings").json
         assert doc["settings"] == doc["defaults"]
         assert doc["preset"] in doc["presets"]
         assert doc["limits"]
 
-    def test_are_saved_as_a_whole_or_not_at_all(self, client: Client) -> None:
+    def test_are_saved_completely_or_not_at_all(self, client: Client) -> None:
         """Two wrong fields give two details, and the valid field is not saved."""
         before = client.get("/api/settings").json
         wrong = {"fresh_tail": 5, "target_percent": 900, "weights": {"recency": -5}}
@@ -29,7 +29,7 @@ class TestSettings:
         assert {"target_percent", "weights.recency"} <= fields
         assert client.get("/api/settings").json == before
 
-    def test_go_back_to_the_defaults(self, client: Client) -> None:
+    def test_can_be_reset(self, client: Client) -> None:
         """One request resets them."""
         changed = client.put("/api/settings", json={"fresh_tail": 5}).json
         assert (changed["settings"]["fresh_tail"], changed["preset"]) == (5, "custom")
@@ -41,7 +41,7 @@ class TestSettings:
         assert client.put("/api/settings", data=body, content_type="application/json").status_code == 422
 
     @pytest.mark.parametrize("preset", ["Magic", None, 5, [], {}])
-    def test_name_a_preset_that_exists(self, client: Client, preset: Any) -> None:
+    def test_refuse_an_unknown_preset(self, client: Client, preset: Any) -> None:
         """An unknown preset is refused as a wrong field."""
         answer = client.put("/api/settings", json={"preset": preset})
         assert [one["field"] for one in answer.json["error"]["details"]] == ["preset"]
@@ -51,7 +51,7 @@ class TestSettings:
 class TestSuggesting:
     """POST /api/settings/suggest."""
 
-    def test_answers_with_figures_and_a_reason(self, client: Client) -> None:  # X15
+    def test_answers_with_numbers_and_a_reason(self, client: Client) -> None:  # X15
         """Nothing is saved."""
         before = client.get("/api/settings").json
         found = client.post("/api/settings/suggest", json={}).json
@@ -61,7 +61,7 @@ class TestSuggesting:
         assert found["reason"]
         assert client.get("/api/settings").json == before
 
-    def test_takes_sessions_by_name(self, client: Client, ids: list[str]) -> None:  # X15
+    def test_accepts_ids_of_sessions(self, client: Client, ids: list[str]) -> None:  # X15
         """An unknown session is 404; an unknown field is 422."""
         assert ids
         assert client.post("/api/settings/suggest", json={"sessions": ["a"]}).status_code == 200
@@ -72,13 +72,13 @@ class TestSuggesting:
 class TestModels:
     """GET /api/models, PUT and DELETE /api/models/<name>."""
 
-    def test_say_where_their_limits_are_from(self, client: Client) -> None:  # X10, B13
-        """Source and date."""
+    def test_name_the_source_of_their_limits(self, client: Client) -> None:  # X10, B13
+        """Each model has a source and a date."""
         rows = client.get("/api/models").json["models"]
         assert all(row["source"] for row in rows if not row.get("overridden"))
 
-    def test_are_overridden_and_given_back(self, client: Client) -> None:  # B13
-        """A session of that model changes with it; names may have slashes."""
+    def test_can_be_overridden_and_reset(self, client: Client) -> None:  # B13
+        """Sessions of that model change, too, and a name may have slashes."""
         client.post("/api/sessions", json={"id": "a", "model": "my/model"})
         client.put("/api/models/my/model", json={"window": 50_000})
         assert client.get("/api/sessions/a").json["window"] == 50_000
@@ -90,6 +90,6 @@ class TestModels:
         "row",
         [{}, {"window": 0}, {"window": "5"}, {"window": 10, "input_limit": 20}, {"window": 5, "size": 5}],
     )
-    def test_refuse_what_is_wrong(self, client: Client, row: dict[str, Any]) -> None:
-        """422."""
+    def test_refuse_invalid_limits(self, client: Client, row: dict[str, Any]) -> None:
+        """The answer is 422."""
         assert client.put("/api/models/x", json=row).status_code == 422

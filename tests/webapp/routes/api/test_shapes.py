@@ -1,4 +1,4 @@
-"""The shapes of the document are those of the real answers."""
+"""Real answers, compared with the schemas of the OpenAPI document."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ TALK = [
     {"role": "user", "content": "Now the tests."},
 ]
 
-# Queries without which a route has no answer, by its name.
+# Required queries, by the name of the route.
 QUERIES = {"members_of_group": {"kind": "repeated", "name": ""}}
 
 
 @pytest.fixture
 def fed(client: Client) -> tuple[Client, str]:
-    """A client, and the id of a message in session `a`, which was pruned and summarised, and remembered from."""
+    """A client, and the id of a message in a session `a` with a prune, a summary and memories."""
     client.post("/api/sessions", json={"id": "a", "model": "gpt-5"})
     ids = client.post("/api/sessions/a/messages", json={"messages": TALK * 8}).json["ids"]
     client.post("/api/sessions/a/prune", json={"max_tokens": 900})
@@ -42,7 +42,7 @@ def fed(client: Client) -> tuple[Client, str]:
 
 
 def of(method: str) -> list[Any]:
-    """The routes of a method that answer with data."""
+    """Return the routes of a method that answer with data."""
     found = [route for route in routes() if route.method == method and route.answers is not None]
     return [pytest.param(route, id=route.name) for route in found]
 
@@ -51,8 +51,8 @@ class TestAnswers:
     """Answers checked against the schemas of the document."""
 
     @pytest.mark.parametrize("route", of("GET"))
-    def test_of_reading_have_their_shape(self, fed: tuple[Client, str], route: Route) -> None:
-        """Every GET, with a session in it that has something to tell."""
+    def test_of_reads_match_their_schema(self, fed: tuple[Client, str], route: Route) -> None:
+        """Every GET is made with a session that has data."""
         client, message_id = fed
         path = fill(route.path, message_id)
         searched = {"q": "login"} if route.query and "q" in route.query.model_fields else {}
@@ -60,8 +60,8 @@ class TestAnswers:
         answer = client.get(f"/api{path}", query_string=query)
         assert answer.status_code == 200, answer.text
 
-    def test_of_acting_have_their_shape(self, fed: tuple[Client, str]) -> None:
-        """Planning, pruning, undoing, and each act on a message."""
+    def test_of_operations_match_their_schema(self, fed: tuple[Client, str]) -> None:
+        """These are plan, prune, undo and each operation on a message."""
         client, message_id = fed
         by_name = {route.name: route for route in routes()}
         sent: dict[str, dict[str, Any]] = {
@@ -85,8 +85,8 @@ class TestAnswers:
             )
             assert answer.status_code == route.status, f"{name}: {answer.text}"
 
-    def test_of_memory_and_summaries_have_their_shape(self, fed: tuple[Client, str]) -> None:
-        """Keeping, changing, deleting; summarising, expanding, relieving."""
+    def test_of_memory_and_summaries_match_their_schema(self, fed: tuple[Client, str]) -> None:
+        """These are all routes that change memories, and those of summaries and overflow."""
         client, message_id = fed
         by_name = {route.name: route for route in routes()}
         told = [{"role": "user", "content": f"request {n}: " + "more words " * 40} for n in range(12)]
@@ -110,7 +110,7 @@ class TestAnswers:
 
 
 def fill(path: str, message_id: str) -> str:
-    """A path with its parameters filled in."""
+    """Return a path with its parameters filled in."""
     for parameter, value in (
         ("<session_id>", "a"),
         ("<message_id>", message_id),

@@ -1,4 +1,4 @@
-"""Files in and out, over HTTP."""
+"""Import, export, search and demo, over HTTP."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CHAT = [{"role": "user", "content": "hello"}, {"role": "assistant", "content": "
 
 
 def upload(client: Client, *files: tuple[str, bytes], **fields: str) -> Any:
-    """Sends files as a form."""
+    """Send files as a form."""
     data = {**fields, "file": [(io.BytesIO(content), name) for name, content in files]}
     return client.post("/api/import", data=data, content_type="multipart/form-data")
 
@@ -29,7 +29,7 @@ def upload(client: Client, *files: tuple[str, bytes], **fields: str) -> Any:
 class TestImporting:
     """POST /api/import."""
 
-    def test_takes_a_file_of_a_form(self, client: Client) -> None:
+    def test_accepts_a_file_of_a_form(self, client: Client) -> None:
         """A second import adds nothing."""
         first = upload(client, ("chat.json", json.dumps(CHAT).encode())).json["imported"][0]
         again = upload(client, ("chat.json", json.dumps(CHAT).encode())).json["imported"][0]
@@ -37,19 +37,19 @@ class TestImporting:
         assert first["session_id"] == again["session_id"]
 
     @pytest.mark.parametrize("content", [CHAT, json.dumps(CHAT), {"model": "gpt-5", "messages": CHAT}])
-    def test_takes_a_file_in_json(self, client: Client, content: Any) -> None:
+    def test_accepts_a_file_in_json(self, client: Client, content: Any) -> None:
         """The file is given as text or as its value."""
         answer = client.post("/api/import", json={"name": "chat.json", "content": content})
         assert answer.json["imported"][0]["added"] == 2
 
-    def test_takes_what_can_be_read_of_several(self, client: Client) -> None:
+    def test_imports_the_readable_ones_of_several_files(self, client: Client) -> None:
         """The answer lists the unreadable files with the reasons."""
         answer = upload(client, ("a.bin", b"\x00\x01"), ("chat.json", json.dumps(CHAT).encode())).json
         told = {one["title"]: one for one in answer["imported"]}
         assert told["a.bin"]["problems"]
         assert sum(one["added"] for one in answer["imported"]) == 2
 
-    def test_takes_a_list_in_json_with_half_a_character(self, client: Client) -> None:
+    def test_accepts_a_list_in_json_with_half_a_character(self, client: Client) -> None:
         """The result is the same as for a file."""
         data = b'{"content": [{"role": "user", "content": "cut \\ud83d"}]}'
         answer = client.post("/api/import", data=data, content_type="application/json")
@@ -65,8 +65,8 @@ class TestImporting:
         ],
         ids=["empty", "binary", "deep", "latin-1"],
     )
-    def test_refuses_what_cannot_be_read(self, client: Client, content: bytes, status: int) -> None:
-        """The error names the file; nothing is stored."""
+    def test_refuses_an_unreadable_file(self, client: Client, content: bytes, status: int) -> None:
+        """The error names the file, and nothing is stored."""
         answer = upload(client, ("x.json", content))
         assert answer.status_code in (status, 422)
         assert "x.json" in answer.json["error"]["message"]
@@ -83,12 +83,14 @@ class TestImporting:
             ({"data": b"--", "content_type": "multipart/form-data"}, 400),
         ],
     )
-    def test_refuses_what_is_no_upload(self, client: Client, kwargs: dict[str, Any], status: int) -> None:
-        """The type is wrong, or there is no file."""
+    def test_refuses_a_request_without_a_file(
+        self, client: Client, kwargs: dict[str, Any], status: int
+    ) -> None:
+        """The type may be wrong, or the file missing."""
         assert client.post("/api/import", **kwargs).status_code == status
 
-    def test_takes_real_transcripts(self, client: Client, transcripts: Any) -> None:
-        """A Codex rollout."""
+    def test_accepts_real_transcripts(self, client: Client, transcripts: Any) -> None:
+        """A rollout of Codex is imported."""
         file = next((transcripts / "codex").rglob("*.jsonl"))
         [told] = upload(client, (file.name, file.read_bytes())).json["imported"]
         assert told["source"] == "codex"
@@ -99,12 +101,12 @@ class TestImporting:
 class TestExporting:
     """GET …/export."""
 
-    def test_gives_a_file_that_comes_back_as_it_was(self, client: Client) -> None:  # S1
-        """Import after deleting gives the same messages, pruned ones too."""
+    def test_gives_a_file_that_can_be_imported(self, client: Client) -> None:  # S1
+        """An import after deleting restores all messages, even pruned ones."""
         client.post("/api/sessions/a/prune", json={"max_tokens": 8000})
         before = client.get("/api/sessions/a/context").json["messages"]
         file = client.get("/api/sessions/a/export")
-        content = file.data  # the answer is streamed: read it while there is something to read
+        content = file.data  # read the streamed answer before the session is deleted
         assert "attachment" in file.headers["Content-Disposition"]
         client.delete("/api/sessions/a?confirm=a")
         upload(client, ("a.jsonl", content))
@@ -114,14 +116,14 @@ class TestExporting:
     @pytest.mark.parametrize(
         ("name", "status"), [("openai", 200), ("gemini", 200), ("morse", 422), ("codex", 422)]
     )
-    def test_has_formats(self, client: Client, name: str, status: int) -> None:
+    def test_refuses_unsuitable_formats(self, client: Client, name: str, status: int) -> None:
         """Formats that do not fit the session are refused."""
         assert client.get(f"/api/sessions/a/export?format={name}").status_code in (status, 409)
 
-    def test_fails_before_it_has_begun(
+    def test_fails_before_the_answer_begins(
         self, client: Client, app: App, monkeypatch: pytest.MonkeyPatch
     ) -> None:  # S1
-        """No file breaks off if a page in the middle of the session cannot be read."""
+        """Damage in the middle of a session gives an error, not a truncated file."""
 
         def torn(_: Any) -> Iterator[dict[str, Any]]:
             yield {"type": "session"}
@@ -132,8 +134,8 @@ class TestExporting:
         answer = client.get("/api/sessions/s/export")
         assert (answer.status_code, answer.json["error"]["type"]) == (503, "store_damaged")
 
-    def test_names_a_file_with_any_letters(self) -> None:
-        """The name is encoded, with an ASCII form beside it; it cannot break the header."""
+    def test_can_name_a_file_in_any_script(self) -> None:
+        """The name is encoded, with an ASCII form, and cannot break the header."""
         header = disposition('naïve "name"\r\nX: 1.json')
         assert "\r" not in header
         assert "filename*=UTF-8''na%C3%AFve" in header
@@ -143,14 +145,14 @@ class TestExporting:
 class TestSearching:
     """GET /api/search."""
 
-    def test_finds_what_was_said_pruned_or_not(self, client: Client) -> None:  # X14
-        """Each find has a snippet."""
+    def test_finds_messages_and_pruned_ones(self, client: Client) -> None:  # X14
+        """Each result has a snippet."""
         client.post("/api/sessions/a/prune", json={"max_tokens": 8000})
         found = client.get("/api/search?q=word&session=a").json["results"]
         assert found
 
     @pytest.mark.parametrize("q", ['"', "AND OR NOT", "a*b(", "%00", "NEAR(", "x" * 500])
-    def test_takes_any_words(self, client: Client, q: str) -> None:
+    def test_accepts_any_words(self, client: Client, q: str) -> None:
         """Operators of the search language are treated as words."""
         assert client.get(f"/api/search?q={q}").status_code == 200
 
@@ -166,10 +168,10 @@ class TestTheDemo:
 
 
 class TestProgress:
-    """The pace at which pages hear of an import."""
+    """The progress of an import, sent to pages."""
 
-    def test_is_a_few_times_a_second(self) -> None:
-        """The rate does not depend on the number of blocks; a short import sends none."""
+    def test_is_sent_a_few_times_a_second(self) -> None:
+        """The rate does not depend on the number of blocks, and a short import sends none."""
         events: list[Any] = []
         now = [0.0]
         bus = Bus()
