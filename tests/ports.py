@@ -2,12 +2,36 @@
 
 from __future__ import annotations
 
-import os
+import fcntl
 import socket
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TextIO
 
-# Below the ports that the system gives to whoever asks for any, and for each worker of a test run its own.
-WORKER = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
-PORTS = iter(range(20_000 + 500 * WORKER, 20_500 + 500 * WORKER))
+# Below the ports that the system gives to whoever asks for any.
+FIRST, END, EACH = 20_000, 32_000, 500
+_locks: list[TextIO] = []  # held until the process ends
+
+
+def own_ports() -> Iterator[int]:
+    """Return ports that no other test process has, of this run or of another one on the machine."""
+    for first in range(FIRST, END, EACH):
+        try:
+            lock = (Path(tempfile.gettempdir()) / f"coppice-test-ports-{first}").open("a")
+        except OSError:  # another user's
+            continue
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            lock.close()
+        else:
+            _locks.append(lock)
+            return iter(range(first, first + EACH))
+    raise AssertionError("too many test processes: no ports are left")
+
+
+PORTS = own_ports()
 
 
 def free_port() -> int:
@@ -15,7 +39,7 @@ def free_port() -> int:
     for port in PORTS:
         if not listens(port):
             return port
-    raise AssertionError("no free port is left for this worker")
+    raise AssertionError("no free port is left for this process")
 
 
 def listens(port: int) -> bool:

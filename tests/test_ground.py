@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import socket
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page
 
-from tests.shared import shared_files, shared_path
+from tests.ports import EACH, free_port
+from tests.shared import ROOT, shared_files, shared_path
 
 
 class TestTheHome:
@@ -43,6 +46,18 @@ class TestTheNetwork:
         with socket.create_server(("127.0.0.1", 0)) as server, socket.socket() as client:
             client.connect(server.getsockname())
             assert client.getpeername() == server.getsockname()
+
+
+class TestPorts:
+    """The ports that tests give to programs."""
+
+    def test_differ_between_runs(self) -> None:
+        """Two runs on one machine at the same time, as of two working copies, do not get in each other's way."""
+        code = "from tests.ports import free_port; print(free_port())"
+        said = subprocess.run(
+            [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+        )
+        assert int(said.stdout) // EACH != free_port() // EACH
 
 
 class TestSharedMaterial:
