@@ -36,11 +36,11 @@ class Machine:
         self.sender = Sender(self.server, self.spool, self.files, who, self.again.append)
 
     def read(self) -> int:
-        """Read what is new in every transcript into the backlog; return the number of entries."""
+        """Read the new lines of every transcript into the backlog; return the number of entries."""
         return sum(self.files.look(file) for file in self.files.discover())
 
     def send(self) -> None:
-        """Send what waits, and read again what the server asks for."""
+        """Send the backlog, and read again the files that the server asks for."""
         while self.sender.send_next():
             pass
         while self.again:
@@ -54,5 +54,5 @@ class Machine:
         self.send()
 
     def end(self) -> None:
-        """End the process as a kill does: only the disk stays."""
+        """End the process like a kill, so that only the disk remains."""
         self.spool.close()

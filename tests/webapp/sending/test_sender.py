@@ -1,4 +1,4 @@
-"""Transcripts that are pushed: the server has what it would have had if it had followed them itself."""
+"""Transcripts pushed to a server, which has the same sessions as if it followed them."""
 
 from __future__ import annotations
 
@@ -36,20 +36,20 @@ def team(tmp_path: Path) -> Iterator[Server]:
 
 @pytest.fixture(autouse=True)
 def server_folder(tmp_path: Path) -> None:
-    """Make the folder of the server."""
+    """Create the folder of the server."""
     (tmp_path / "server").mkdir()
 
 
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
-    """Return a home with the folder of one agent's transcripts."""
+    """A home directory with the folder of one agent's transcripts."""
     made = tmp_path / "ada"
     transcript(made).parent.mkdir(parents=True)
     return made
 
 
 def transcript(home: Path, name: str = NAME) -> Path:
-    """Return the path of a transcript."""
+    """The path of a transcript."""
     return home / ".claude" / "projects" / "-src" / f"{name}.jsonl"
 
 
@@ -59,7 +59,7 @@ def texts(app: App, session: str = NAME) -> list[str]:
 
 
 def contents(app: App) -> dict[str, Any]:
-    """Return what the store has of each session: its chain of entries, its context, its totals and usage."""
+    """Return the entries, context, totals and usage of each session in the store."""
     found: dict[str, Any] = {}
     for one in app.store.sessions.all():
         entries = app.store.log.entries(one.key, 0, one.next_seq)
@@ -75,7 +75,7 @@ def contents(app: App) -> dict[str, Any]:
 
 
 def every_agent(home: Path) -> Path:
-    """Return a folder with the samples of every agent, some of them as a database."""
+    """A folder with the samples of every agent, some as a database."""
     watched = home / "samples"
     shutil.copytree(SAMPLES, watched, ignore=shutil.ignore_patterns("opencode"))
     (watched / "opencode").mkdir()
@@ -95,12 +95,10 @@ def chunk_of(n: int, **fields: Any) -> dict[str, Any]:
     return {"after": {"n": n}, "records": records, "restarted": False, "unreadable": False}
 
 
-class TestWhatArrives:
+class TestPushedSessions:
     """The sessions on the server."""
 
-    def test_is_what_the_server_would_have_read_itself(
-        self, team: Server, home: Path, tmp_path: Path
-    ) -> None:
+    def test_equal_sessions_that_the_server_follows(self, team: Server, home: Path, tmp_path: Path) -> None:
         """Sub-agents, compactions, rewinds, usage and notes of every agent are the same, down to the hash chain."""
         watched = every_agent(home)
         machine = Machine(team.url, home, watch=(watched,))
@@ -116,22 +114,22 @@ class TestWhatArrives:
         assert len(read) > 10
         assert pushed == read
 
-    def test_carries_user_and_host(self, team: Server, home: Path) -> None:
-        """Sub-agents have those of their session."""
+    def test_have_user_and_host(self, team: Server, home: Path) -> None:
+        """Sub-agents have the user and host of their session."""
         machine = Machine(team.url, home, watch=(every_agent(home),))
         machine.push()
         sessions = team.app.sessions.list()
         assert {(one.user, one.host) for one in sessions} == {("ada", "laptop")}
         assert any(one.parent_id for one in sessions)
 
-    def test_names_no_file_of_the_server(self, team: Server, home: Path) -> None:
-        """A path on another machine is never opened here."""
+    def test_never_open_a_file_of_the_server(self, team: Server, home: Path) -> None:
+        """A path of another machine is not opened on the server."""
         transcript(home).write_bytes(row(0))
         Machine(team.url, home).push()
         assert team.app.sessions.get(NAME).file is None
 
-    def test_is_redacted_before_it_leaves_the_machine(self, team: Server, home: Path) -> None:
-        """Neither the message nor the row has the credential, and it is not in the backlog."""
+    def test_are_redacted_on_their_machine(self, team: Server, home: Path) -> None:
+        """The credential is in neither the message nor the row nor the backlog."""
         pytest.importorskip("detect_secrets")
         secret = "ghp_" + "a1B2" * 9
         transcript(home).write_bytes(row(0, f"token {secret}"))
@@ -146,11 +144,11 @@ class TestWhatArrives:
         assert secret.encode() not in (entry.raw or b"")
 
 
-class TestNothingIsLostOrDoubled:
-    """Kills of either side, and absences of the server."""
+class TestNothingIsLostOrRepeated:
+    """Kills of either side, and an unreachable server."""
 
-    def test_while_the_server_is_away(self, tmp_path: Path, home: Path) -> None:
-        """Lines wait on disk, also for the next process, and after the transcript is gone."""
+    def test_while_the_server_is_unreachable(self, tmp_path: Path, home: Path) -> None:
+        """Lines wait on disk, even for another process, and after the transcript was deleted."""
         machine = Machine("http://127.0.0.1:9", home)
         transcript(home).write_bytes(row(0) + row(1))
         machine.read()
@@ -165,7 +163,7 @@ class TestNothingIsLostOrDoubled:
             assert len(later.spool) == 0
 
     def test_by_a_kill_before_the_server_heard_of_a_chunk(self, team: Server, home: Path) -> None:
-        """The next process sends what the disk has, and reads on behind it."""
+        """The next process sends the backlog, and continues after it."""
         transcript(home).write_bytes(row(0))
         machine = Machine(team.url, home)
         machine.read()
@@ -176,7 +174,7 @@ class TestNothingIsLostOrDoubled:
         later.push()
         assert texts(team.app) == ["hello 0", "hello 1"]
 
-    def test_by_a_kill_before_the_answer_came(self, team: Server, home: Path) -> None:
+    def test_by_a_kill_before_the_answer(self, team: Server, home: Path) -> None:
         """The server acknowledges a chunk again that it has."""
         transcript(home).write_bytes(row(0))
         machine = Machine(team.url, home)
@@ -191,7 +189,7 @@ class TestNothingIsLostOrDoubled:
         assert texts(team.app) == ["hello 0"]
 
     def test_by_a_server_that_forgot(self, tmp_path: Path, home: Path) -> None:
-        """After a backup was restored the transcript is read again from where the server is."""
+        """After a restored backup the transcript is read again from the server's position."""
         lines = [row(n) for n in range(3)]
         transcript(home).write_bytes(lines[0])
         (tmp_path / "old").mkdir()
@@ -216,7 +214,7 @@ class TestNothingIsLostOrDoubled:
     def test_by_a_server_that_forgot_while_the_transcript_was_deleted(
         self, tmp_path: Path, home: Path
     ) -> None:
-        """The parts that wait are all there is of it, and are sent as they are."""
+        """The backlog has the only remaining lines, and they are sent."""
         (tmp_path / "old").mkdir()
         transcript(home).write_bytes(row(0))
         with running_server(tmp_path / "server") as team, running_server(tmp_path / "old") as old:
@@ -270,7 +268,7 @@ class TestNothingIsLostOrDoubled:
         assert texts(team.app) == [f"hello {n}" for n in range(4)]
 
     def test_by_a_machine_that_forgot(self, team: Server, home: Path, tmp_path: Path) -> None:
-        """A machine without its backlog begins where the server is."""
+        """A machine without its backlog continues at the server's position."""
         transcript(home).write_bytes(row(0))
         Machine(team.url, home).push()
         with transcript(home).open("ab") as file:
@@ -293,7 +291,7 @@ class TestNothingIsLostOrDoubled:
         assert texts(team.app) == ["hello 0", "hello 1"]
 
     def test_by_a_file_that_was_replaced(self, team: Server, home: Path) -> None:
-        """As for a followed file: what is new in it is appended."""
+        """As for a followed file, its new lines are appended."""
         machine = Machine(team.url, home)
         transcript(home).write_bytes(row(0) + row(1))
         machine.push()
@@ -303,9 +301,9 @@ class TestNothingIsLostOrDoubled:
 
 
 class TestTheBacklog:
-    """The lines that wait."""
+    """The backlog of lines."""
 
-    def test_is_held_by_one_process(self, home: Path) -> None:
+    def test_belongs_to_one_process(self, home: Path) -> None:
         """A second one would send lines twice and out of order."""
         machine = Machine("http://127.0.0.1:9", home)
         with pytest.raises(Exception, match="another `coppice follow`"):
@@ -314,15 +312,15 @@ class TestTheBacklog:
         Machine("http://127.0.0.1:9", home).end()
 
     def test_stops_reading_at_its_limit(self, home: Path) -> None:
-        """The rest stays in the transcript, and is read after the next start."""
+        """The rest is read from the transcript after the next start."""
         transcript(home).write_bytes(b"".join(row(n) for n in range(2 * CHUNK_RECORDS)))
         machine = Machine("http://127.0.0.1:9", home, limit=1)
         machine.files.closed.set()
         machine.read()
         assert len(machine.spool) <= 1
 
-    def test_does_not_wait_for_what_the_server_refuses(self, team: Server, home: Path) -> None:
-        """The limit counts while something can be sent."""
+    def test_excludes_refused_files_from_its_limit(self, team: Server, home: Path) -> None:
+        """Refused files cannot be sent, so they do not count."""
         machine = Machine(team.url, home, limit=1)
         transcript(home).write_bytes(row(0))
         machine.read()
@@ -335,7 +333,7 @@ class TestTheBacklog:
     def test_waits_for_a_full_disk(
         self, team: Server, home: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
     ) -> None:
-        """Reading goes on where it paused, also if the transcript does not change again."""
+        """Reading continues where it paused, even if the transcript does not change."""
         monkeypatch.setattr(sender, "DISK_PAUSE", 0.001)
         machine = Machine(team.url, home)
         put, times = machine.spool.put, iter([OSError("No space left on device")] * 2)
@@ -351,8 +349,8 @@ class TestTheBacklog:
         assert texts(team.app) == ["hello 0"]
         assert caplog.text.count("No space left") == 1
 
-    def test_reads_again_what_was_damaged_while_it_waited(self, team: Server, home: Path) -> None:
-        """Of a transcript that is gone, the other parts are sent."""
+    def test_reads_damaged_parts_again(self, team: Server, home: Path) -> None:
+        """The other parts of a deleted transcript are still sent."""
         gone = NAME.replace("1", "9")
         machine = Machine(team.url, home)
         for n in range(3):
@@ -368,7 +366,7 @@ class TestTheBacklog:
         assert texts(team.app, gone) == ["hello 1", "hello 2"]
 
     def test_loses_a_damaged_file_and_reads_its_part_again(self, team: Server, home: Path) -> None:
-        """Only what waited in it, which is still in the transcript."""
+        """Its lines are still in the transcript."""
         transcript(home).write_bytes(row(0))
         machine = Machine(team.url, home)
         machine.read()
@@ -379,13 +377,13 @@ class TestTheBacklog:
         assert texts(team.app) == ["hello 0"]
 
 
-class TestWhoseItIs:
+class TestOwnership:
     """Sessions of other users, and deleted ones."""
 
-    def test_another_users_session_is_left_alone(
+    def test_another_users_session_is_not_changed(
         self, team: Server, home: Path, caplog: pytest.LogCaptureFixture
     ) -> None:
-        """The other files go on; the log names the file."""
+        """Other files are still pushed, and the log names the refused one."""
         transcript(home).write_bytes(row(0))
         Machine(team.url, home).push()
         with transcript(home).open("ab") as file:
@@ -398,8 +396,8 @@ class TestWhoseItIs:
         assert texts(team.app, other) == ["hello 0"]
         assert "came from elsewhere" in caplog.text
 
-    def test_a_sub_agent_reaches_no_session_of_another(self, team: Server, home: Path) -> None:
-        """Neither as a conversation inside a transcript, nor as a parent that it names."""
+    def test_a_sub_agent_cannot_change_a_session_of_another(self, team: Server, home: Path) -> None:
+        """This holds for a conversation in a transcript and for a named parent."""
         pushed = team.app.pushed
         ada, eve = Sender("ada", "laptop"), Sender("eve", "box")
         pushed.receive(ada, file_of("s.agent-1"), "", chunk_of(1))
@@ -412,15 +410,15 @@ class TestWhoseItIs:
         pushed.receive(eve, file_of("e", parent_id="p"), "", chunk)
         assert team.app.sessions.get("e").parent_id is None
 
-    def test_no_user_reaches_the_positions_of_another(self, team: Server) -> None:
-        """However the names of users, hosts and files are chosen."""
+    def test_positions_are_separate_per_user(self, team: Server) -> None:
+        """No choice of user, host and file names reads another user's position."""
         pushed = team.app.pushed
         one, other = Sender("a", "b@c"), Sender("a@b", "c")
         pushed.receive(one, file_of("s"), "", chunk_of(1))
         assert pushed.differing(other, {"s.jsonl": ""}).positions == []
 
     def test_a_deleted_session_stays_deleted(self, team: Server, home: Path) -> None:
-        """As for a followed file."""
+        """This is the same as for a followed file."""
         transcript(home).write_bytes(row(0))
         machine = Machine(team.url, home)
         machine.push()

@@ -1,4 +1,4 @@
-"""The server that lines are pushed to: its failures, and what to do about them."""
+"""The server that lines are pushed to, and its failures."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from webapp.sending.server import Denied, Rejected, TeamServer, Unreachable
 
 
 class Answering:
-    """A server that gives one answer to everything."""
+    """A server that gives the same answer to every request."""
 
     def __init__(self) -> None:
         self.status, self.body, self.headers = 200, b"{}", dict[str, str]()
@@ -35,7 +35,7 @@ class Answering:
                 self.wfile.write(outer.body)
 
             def log_message(self, format: str, *args: Any) -> None:
-                """Say nothing."""
+                """Log nothing."""
 
         self.http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.url = f"http://127.0.0.1:{self.http.server_address[1]}"
@@ -53,12 +53,12 @@ def other() -> Iterator[Answering]:
 
 
 def ours(message: str) -> bytes:
-    """Return an error as our server writes one."""
+    """Return an error as a Coppice server writes it."""
     return json.dumps({"error": {"type": "x", "message": message, "details": []}}).encode()
 
 
 class TestAnswers:
-    """Each failure is one of three kinds, and says what to do."""
+    """Failed answers, of three kinds."""
 
     @pytest.mark.parametrize(
         ("status", "body", "kind", "words"),
@@ -83,15 +83,15 @@ class TestAnswers:
     def test_say_what_to_do(
         self, other: Answering, status: int, body: bytes, kind: type[CoppiceError], words: str
     ) -> None:
-        """Words of our own server are passed on."""
+        """The text of a Coppice server is passed on."""
         other.status, other.body = status, body
         other.headers = {"Location": "https://new.example/"} if status == 301 else {}
         with pytest.raises(kind) as raised:
             TeamServer(other.url, "coppice_x").push(b"{}")
         assert words in str(raised.value)
 
-    def test_of_nobody_is_an_absence(self) -> None:
-        """The message names the address."""
+    def test_missing_mean_an_unreachable_server(self) -> None:
+        """The error names the address."""
         with pytest.raises(Unreachable, match=r"http://127\.0\.0\.1:9 does not answer"):
             TeamServer("http://127.0.0.1:9", None).push(b"{}")
 
@@ -113,10 +113,10 @@ class TestAnswers:
 
 
 class TestPositions:
-    """The comparison at the start."""
+    """The positions compared at the start."""
 
-    def test_are_asked_in_parts(self, tmp_path: Path) -> None:
-        """A machine has thousands of transcripts."""
+    def test_are_requested_in_parts(self, tmp_path: Path) -> None:
+        """A machine may have thousands of transcripts."""
         with running_server(tmp_path) as team:
             files = {f"/home/ada/{n}.jsonl": "a digest" for n in range(1_201)}
             found = TeamServer(team.url, None).differing({"host": "laptop", "user": "ada"}, files)

@@ -27,7 +27,7 @@ def put(spool: Spool, key: str, n: int) -> None:
 
 
 def full(_: int) -> None:
-    """Fail as a full disk does."""
+    """Raise the error of a full disk."""
     raise OSError(errno.ENOSPC, "No space left on device")
 
 
@@ -35,7 +35,7 @@ class TestSpool:
     """TranscriptAppender that wait, and what was acknowledged."""
 
     def test_gives_chunks_in_order_and_skips_those_of_refused_files(self, tmp_path: Path) -> None:
-        """A refused file holds up no other."""
+        """A refused file delays no other."""
         spool = Spool(tmp_path)
         for key, n in (("a", 1), ("b", 1), ("a", 2)):
             put(spool, key, n)
@@ -46,8 +46,8 @@ class TestSpool:
         assert other is not None
         assert other.key == "b"
 
-    def test_writes_the_request_whole(self, tmp_path: Path) -> None:
-        """`before` can be replaced, where a transcript is gone."""
+    def test_writes_the_complete_request(self, tmp_path: Path) -> None:
+        """`before` can be replaced if a transcript was deleted."""
         spool = Spool(tmp_path)
         put(spool, "a", 2)
         one = spool.first()
@@ -69,8 +69,8 @@ class TestSpool:
         assert later.position("a") == {"n": 2}
         assert (len(later), later.size > 0) == (1, True)
 
-    def test_forgets_what_waits_of_a_file_that_is_read_again(self, tmp_path: Path) -> None:
-        """The others stay."""
+    def test_forgets_portions_of_a_file_that_is_read_again(self, tmp_path: Path) -> None:
+        """Portions of other files stay."""
         spool = Spool(tmp_path)
         put(spool, "a", 1)
         put(spool, "b", 1)
@@ -78,15 +78,15 @@ class TestSpool:
         assert spool.position("a") == {"n": 0}
         assert (len(spool), spool.position("b")) == (1, {"n": 1})
 
-    def test_is_for_the_user_alone(self, tmp_path: Path) -> None:
+    def test_is_readable_by_its_user_only(self, tmp_path: Path) -> None:
         """Transcripts hold source code and sometimes credentials."""
         spool = Spool(tmp_path / "follow")
         put(spool, "a", 1)
         modes = {stat.S_IMODE(path.stat().st_mode) & 0o077 for path in (tmp_path / "follow").rglob("*.json")}
         assert modes == {0}
 
-    def test_is_one_processes(self, tmp_path: Path) -> None:
-        """The message names the file that it holds."""
+    def test_belongs_to_one_process(self, tmp_path: Path) -> None:
+        """The error names the locked file."""
         spool = Spool(tmp_path)
         with pytest.raises(Conflict, match="lock"):
             Spool(tmp_path)
@@ -99,7 +99,7 @@ class TestSpool:
         [b"", b'{"file"', b"{}", b"[]", b"x\n[]\n", b'x\n{"file":{"key":3},"after":{}}\n', b'{"key":"a","position":3}'],
     )  # fmt: skip
     def test_drops_a_damaged_file(self, tmp_path: Path, folder: str, data: bytes) -> None:
-        """Whatever is in it; its part is read from the transcript again."""
+        """Its lines are read from the transcript again."""
         spool = Spool(tmp_path)
         put(spool, "a", 1)
         if (one := spool.first()) is not None and folder == "acknowledged":
@@ -111,8 +111,8 @@ class TestSpool:
         assert later.position("a") == {}
         assert not list((tmp_path / folder).glob("*.json"))
 
-    def test_notices_records_that_are_not_what_was_written(self, tmp_path: Path) -> None:
-        """The server would refuse them, or take something else."""
+    def test_detects_changed_records(self, tmp_path: Path) -> None:
+        """The server would refuse them, or store something else."""
         spool = Spool(tmp_path)
         put(spool, "a", 1)
         one = spool.first()
@@ -130,7 +130,7 @@ class TestSpool:
     def test_leaves_no_half_file_on_a_full_disk(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """It would take the room that the others need; what is there stays, and can be acknowledged."""
+        """Other portions stay and can be acknowledged, which frees space."""
         spool = Spool(tmp_path)
         put(spool, "a", 1)
         monkeypatch.setattr("os.fsync", full)

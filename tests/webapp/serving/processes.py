@@ -20,7 +20,7 @@ from tests.waiting import PATIENCE, until
 def started(
     folder: Path, *options: str, verify: ssl.SSLContext | bool = True
 ) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """Run `coppice serve` as a separate process; yield it and the printed address once it answers."""
+    """Run `coppice serve` as a process; yield it and the printed address as soon as it answers."""
     database = servers.database_in(folder)
     place = str(database) if isinstance(database, Path) else database.url
     command = [sys.executable, "-m", "webapp", "serve", "--no-watch", "--db", place, *options]
@@ -39,7 +39,7 @@ def started(
 
 
 def answers(url: str, verify: ssl.SSLContext | bool) -> bool:
-    """Return whether the server says that it is well."""
+    """Return whether the health check of the server succeeds."""
     try:
         return bool(httpx.get(url + "/healthz", timeout=PATIENCE, verify=verify).json() == {"status": "ok"})
     except httpx.HTTPError:

@@ -27,7 +27,7 @@ pytestmark = pytest.mark.skipif(not has_gunicorn(), reason="gunicorn does not ru
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a server."""
+    """The address of a running server."""
     with started(tmp_path_factory.mktemp("served"), "--port", "0") as (_, url):
         yield url
 
@@ -60,8 +60,8 @@ class TestTheCommand:
     """`coppice serve`, under gunicorn."""
 
     @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
-    def test_ends_when_told_to_with_streams_open(self, tmp_path: Path, name: str) -> None:
-        """Without a word about it or about a request: a websocket, a long poll, an upload and an export are held."""
+    def test_ends_with_open_streams(self, tmp_path: Path, name: str) -> None:
+        """It ends without output, even with a websocket, a long poll, an upload and an export open."""
         with started(tmp_path, "--port", "0") as (process, url):
             pages = [socketio.Client(reconnection=False) for _ in range(2)]
             for page, transport in zip(pages, ("websocket", "polling"), strict=True):
@@ -87,7 +87,7 @@ class TestTheCommand:
                 one.close()
 
     def test_serves_more_pages_than_ten_at_once(self, served: str) -> None:
-        """Each open page holds a thread, and other requests are still answered."""
+        """Each open page occupies a thread, and other requests are still answered."""
         url = served
         pages = [socketio.Client(reconnection=False) for _ in range(12)]
         for page in pages:
@@ -108,11 +108,11 @@ class TestTheCommand:
         ids=["nothing", "half a head", "half a body", "half a long body", "half a chunk"],
     )
     def test_answers_beside_requests_that_never_end(self, served: str, part: str) -> None:
-        """More of them than it has threads, or room for connections that are still arriving."""
+        """There are more of them than threads or places for new connections."""
         url = served
         held = []
         for _ in range(ARRIVING + 60):
-            with suppress(OSError):  # dropped already, to make room for the next
+            with suppress(OSError):  # dropped already, to free a place for the next
                 held.append(asked(url, part))
         for _ in range(5):
             assert httpx.get(url + "/api/sessions", timeout=PATIENCE).status_code == 200
@@ -129,7 +129,7 @@ class TestTheCommand:
         for one in held:
             one.close()
 
-    def test_answers_a_request_that_comes_in_pieces(self, served: str) -> None:
+    def test_answers_a_request_in_parts(self, served: str) -> None:
         """The next request on the connection, sent before the answer, is answered too."""
         url = served
         with socket.create_connection(("127.0.0.1", int(url.rpartition(":")[2]))) as connection:
@@ -149,8 +149,8 @@ class TestTheCommand:
         assert answer.startswith(b"HTTP/1.1 400 ")
         assert b"broke off" in answer
 
-    def test_leaves_nothing_behind_when_it_is_killed(self, tmp_path: Path) -> None:
-        """The port is free again, because no second process holds it."""
+    def test_frees_its_port_when_it_is_killed(self, tmp_path: Path) -> None:
+        """No second process keeps the port."""
         with started(tmp_path, "--port", "0") as (process, url):
             port = int(url.rpartition(":")[2])
             page = opened(url)
@@ -162,13 +162,13 @@ class TestTheCommand:
 
 
 class Counted:
-    """A reader of so many bytes."""
+    """A reader of a number of bytes."""
 
     def __init__(self, length: int) -> None:
         self.length = length
 
     def read(self, size: int) -> bytes:
-        """Return up to so many bytes."""
+        """Return up to `size` bytes."""
         size = min(size, self.length)
         self.length -= size
         return b"x" * size
@@ -177,7 +177,7 @@ class Counted:
 class TestABodyThatAThreadReads:
     """A connection with a time by which its body has to be there."""
 
-    def test_is_cut_off_no_more_once_it_is_there(self) -> None:  # X13
+    def test_has_no_time_limit_after_it_arrived(self) -> None:  # X13
         """The limit for receiving a request does not apply to its answer."""
         conn = SimpleNamespace(until=600.0)
         arriving = Arriving(Counted(10), conn)  # type: ignore[arg-type]  # a connection, as far as it is needed

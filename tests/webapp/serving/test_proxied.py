@@ -107,7 +107,7 @@ class TestTls:
         page.disconnect()
 
     def test_answers_beside_handshakes_that_never_end(self, url: str, pair: tuple[Path, Path]) -> None:
-        """Clients that do not speak TLS do no harm either."""
+        """This includes clients that do not use TLS."""
         port = int(url.rpartition(":")[2])
         held = [socket.create_connection(("127.0.0.1", port)) for _ in range(150)]
         for n, one in enumerate(held):
@@ -116,7 +116,7 @@ class TestTls:
         for one in held:
             one.close()
 
-    def test_is_refused_with_files_that_do_not_fit(self, pair: tuple[Path, Path], tmp_path: Path) -> None:
+    def test_is_refused_with_files_that_do_not_match(self, pair: tuple[Path, Path], tmp_path: Path) -> None:
         """The error names the files before anything starts."""
         bad = tmp_path / "bad.pem"
         bad.write_text("no certificate")
@@ -132,7 +132,7 @@ class TestTls:
 
 
 class TestThePrefix:
-    """A path that the proxy has taken off or passes on."""
+    """A path prefix that the proxy removes or passes on."""
 
     @pytest.mark.parametrize(
         ("path", "below"),
@@ -146,7 +146,7 @@ class TestThePrefix:
             ("//coppice/x", "//coppice/x"),
         ],
     )
-    def test_is_taken_off_once(self, path: str, below: str) -> None:
+    def test_is_removed_once(self, path: str, below: str) -> None:
         """The prefix is the root of the application's addresses."""
         seen: Environ = {}
         Prefixed(lambda environ, _: seen.update(environ) or [], "/coppice")(
@@ -184,11 +184,11 @@ def nginx(folder: Path, to: str, pair: tuple[Path, Path]) -> Iterator[str]:
 @pytest.mark.skipif(os.name != "posix", reason="nginx is started as on POSIX")
 @pytest.mark.parametrize("stripped", [False, True], ids=["prefix passed on", "prefix taken off"])
 class TestBehindNginx:
-    """TLS ends in nginx, and the server lies below a path."""
+    """A server below a path behind nginx, which ends TLS."""
 
     @pytest.fixture
     def server(self, tmp_path: Path, pair: tuple[Path, Path], stripped: bool) -> Iterator[Any]:
-        """Nginx before a server that asks for a token."""
+        """Nginx in front of a server with a token."""
         given: dict[str, Any] = {"prefix": "/coppice", "proxies": 1, "tokenizer": False}
         with running_server(tmp_path, **given) as inner:
             to = inner.url + ("/" if stripped else "")
@@ -198,11 +198,11 @@ class TestBehindNginx:
 
     @pytest.fixture
     def http(self, server: Any, pair: tuple[Path, Path]) -> Iterator[httpx.Client]:
-        """A browser's requests."""
+        """A client like a browser."""
         with httpx.Client(base_url=server.url, verify=trusting(pair[0]), timeout=PATIENCE) as made:
             yield made
 
-    def test_a_browser_gets_in_with_a_token(self, server: Any, http: httpx.Client) -> None:
+    def test_a_browser_is_admitted_with_a_token(self, server: Any, http: httpx.Client) -> None:
         """Addresses and the cookie are below the path, and the cookie is only sent over TLS."""
         assert http.get("/api/sessions").status_code == 401
         opened = http.get(f"/?token={server.token}")
@@ -220,15 +220,15 @@ class TestBehindNginx:
             http.post("/api/sessions", json={"id": "a", "model": "gpt-5"}, headers=headers).status_code == 201
         )
 
-    def test_a_page_hears_of_changes(self, server: Any, pair: tuple[Path, Path]) -> None:
+    def test_a_page_gets_events(self, server: Any, pair: tuple[Path, Path]) -> None:
         """Events arrive over a websocket through nginx."""
         origin = server.url.removesuffix("/coppice")
         page = connected(origin, "coppice/socket.io", pair[0], Authorization=f"Bearer {server.token}")
         assert page.call("subscribe", {"room": "overview"}, timeout=PATIENCE)["room"] == "overview"
         page.disconnect()
 
-    def test_guesses_are_counted_by_whom_nginx_serves(self, server: Any, http: httpx.Client) -> None:
-        """Neither nginx's own address nor one that a client invents counts."""
+    def test_guesses_are_counted_by_the_client_of_nginx(self, server: Any, http: httpx.Client) -> None:
+        """Neither nginx's own address nor a forged one is used."""
         for n in range(10):
             made_up = {"Authorization": "Bearer guess", "X-Forwarded-For": f"10.0.0.{n}"}
             assert http.get("/api/sessions", headers=made_up).status_code == 401

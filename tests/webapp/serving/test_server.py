@@ -36,29 +36,29 @@ class TestTheInterpreter:
 
 
 class TestPorts:
-    """A port that was named is the one that is served; the default gives way."""
+    """Ports: a named one is required, and the default may change."""
 
     def test_in_use_and_named_is_refused(self) -> None:
-        """Programs know it: another would leave them talking to whatever has it."""
+        """Programs would otherwise connect to the other server on that port."""
         with listen("127.0.0.1", 0) as taken, pytest.raises(Invalid, match="in use"):
             listen("127.0.0.1", taken.getsockname()[1])
 
     def test_in_use_gives_the_next_free_one(self) -> None:
-        """The one after it, or after that."""
+        """The next free port is used."""
         with listen("127.0.0.1", 0) as taken:
             port = taken.getsockname()[1]
             with listen("127.0.0.1", port, others=True) as other:
                 assert port < other.getsockname()[1] <= port + 50
 
-    def test_are_told_with_the_address(self) -> None:
-        """As one opens it in a browser; IPv6 in brackets."""
+    def test_are_part_of_the_printed_address(self) -> None:
+        """The address can be opened in a browser; IPv6 is in brackets."""
         with listen("127.0.0.1", 0) as listener:
             port = listener.getsockname()[1]
             assert url_of(listener, "127.0.0.1") == f"http://127.0.0.1:{port}"
             assert url_of(listener, "::1") == f"http://[::1]:{port}"
 
-    def test_on_an_address_that_is_not_ours_are_refused(self) -> None:
-        """With the address and the reason."""
+    def test_on_an_address_of_another_machine_are_refused(self) -> None:
+        """The error has the address and the reason."""
         with pytest.raises(Invalid, match=r"192\.0\.2\.1"):
             listen("192.0.2.1", 0)
 
@@ -67,13 +67,13 @@ class TestHosts:
     """Addresses that are reachable from this machine only."""
 
     @pytest.mark.parametrize("host", ["127.0.0.1", "127.8.8.8", "::1", "localhost"])
-    def test_loopback_ones_are_known(self, host: str) -> None:
-        """By address or by the one name."""
+    def test_of_loopback_are_recognised(self, host: str) -> None:
+        """They are addresses, or the name localhost."""
         assert is_loopback(host)
 
     @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.5", "box.local", ""])
-    def test_others_are_not(self, host: str) -> None:
-        """All interfaces are not one."""
+    def test_of_other_machines_are_not(self, host: str) -> None:
+        """The wildcard address is not loopback."""
         assert not is_loopback(host)
 
 
@@ -81,13 +81,13 @@ class TestWerkzeug:
     """The server of tests, and of systems without gunicorn."""
 
     def test_keeps_a_connection(self, live_server: Server) -> None:
-        """Request after request on one."""
+        """Several requests use one connection."""
         with httpx.Client(base_url=live_server.url, timeout=PATIENCE) as client:
             assert [client.get("/healthz").status_code for _ in range(3)] == [200] * 3
             assert client.get("/healthz").http_version == "HTTP/1.1"
 
-    def test_is_chosen_where_there_is_no_fork(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """As on Windows."""
+    def test_is_used_on_systems_without_fork(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Windows has no fork."""
         monkeypatch.setattr(os, "name", "nt")
         assert not has_gunicorn()
 
@@ -95,12 +95,12 @@ class TestWerkzeug:
 class TestTheTokenizer:
     """The counter of tokens, which takes a while to load."""
 
-    def test_is_loaded_at_the_start_and_nothing_waits_for_it(
+    def test_is_loaded_at_the_start_without_delaying_requests(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """Before anything is appended; requests that count nothing are answered meanwhile."""
+        """It is loaded before the first append, and other requests are answered meanwhile."""
         begun, goes_on = threading.Event(), threading.Event()
-        load = Tokenizers._load  # the step that takes long
+        load = Tokenizers._load  # the slow step
 
         def slowly(self: Tokenizers, name: str) -> TokenCounter:
             begun.set()

@@ -1,4 +1,4 @@
-"""Several workers over one store: what only one may do, what any may go on with, and processes that are killed."""
+"""Several workers over one store: plans, jobs of one worker, and killed processes."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ WORDS = "the parser reads one line and stops at the first brace that nothing ope
 
 @pytest.fixture
 def pair(workers: tuple[Worker, Worker]) -> tuple[Worker, Worker]:
-    """Two workers and a session of some length, `a`."""
+    """Two workers and a session `a`."""
     first, _ = workers
     first.app.sessions.create(id="a", model="gpt-5")
     say(first, *(f"{n} {WORDS * 5}" for n in range(30)))
@@ -42,15 +42,15 @@ class TestPlans:
     """A plan that one worker shows and another applies."""
 
     def test_are_applied_by_another_worker(self, pair: tuple[Worker, Worker]) -> None:
-        """Exactly the plan that was shown."""
+        """Another worker applies exactly the shown plan."""
         first, second = pair
         shown = first.app.prunes.plan("a", PlanRequest(max_tokens=900))
         done = second.app.prunes.apply("a", PruneRequest(plan_id=shown.plan_id))
         assert done.operation.messages == shown.removed_count > 0
         assert done.operation.tokens_after == shown.after.tokens
 
-    def test_with_wishes_are_applied_with_them(self, pair: tuple[Worker, Worker]) -> None:
-        """Tried settings, spared and dropped messages, and the strategy."""
+    def test_with_choices_are_applied_with_them(self, pair: tuple[Worker, Worker]) -> None:
+        """The choices are tried settings, spared and dropped messages, and the strategy."""
         first, second = pair
         rows = first.app.messages.page("a").messages
         wanted = PlanRequest(
@@ -64,24 +64,24 @@ class TestPlans:
         assert done.operation.tokens_after == shown.after.tokens
         assert {row.id for row in shown.removed} <= {row.id for row in out.items}
 
-    def test_are_stale_once_the_session_has_changed(self, pair: tuple[Worker, Worker]) -> None:
-        """On whichever worker it was changed."""
+    def test_are_stale_after_a_change_of_the_session(self, pair: tuple[Worker, Worker]) -> None:
+        """The change may be made by any worker."""
         first, second = pair
         shown = first.app.prunes.plan("a", PlanRequest(max_tokens=900))
         say(first, "more")
         with pytest.raises(StalePlan, match="the session has changed"):
             second.app.prunes.apply("a", PruneRequest(plan_id=shown.plan_id))
 
-    def test_are_stale_once_the_settings_have_changed(self, pair: tuple[Worker, Worker]) -> None:
-        """A plan that would now be another is not applied."""
+    def test_are_stale_after_a_change_of_the_settings(self, pair: tuple[Worker, Worker]) -> None:
+        """A stale plan is not applied."""
         first, second = pair
         shown = first.app.prunes.plan("a", PlanRequest(max_tokens=900))
         second.app.sessions.patch("a", settings={"fresh_tail": 9})
         with pytest.raises(StalePlan, match="look at a new one"):
             second.app.prunes.apply("a", PruneRequest(plan_id=shown.plan_id))
 
-    def test_that_nobody_showed_are_unknown(self, pair: tuple[Worker, Worker]) -> None:
-        """As with one worker; so is the plan of another session."""
+    def test_with_an_invented_id_are_unknown(self, pair: tuple[Worker, Worker]) -> None:
+        """The plan of another session is unknown, too."""
         first, second = pair
         first.app.sessions.create(id="b", model="gpt-5")
         shown = first.app.prunes.plan("a", PlanRequest(max_tokens=900))
@@ -91,25 +91,25 @@ class TestPlans:
 
 
 class Slow:
-    """A model that answers when it is let go, or cancelled."""
+    """A model that answers when `go` is set or it is cancelled."""
 
     def __init__(self) -> None:
         self.asked, self.go = threading.Event(), threading.Event()
 
     def __call__(self, system: str, text: str, cancelled: threading.Event | None) -> Written:
-        """Wait for either."""
+        """Wait until either happens."""
         self.asked.set()
         until(lambda: self.go.is_set() or (cancelled is not None and cancelled.is_set()))
         return Written("", "cancelled", cancelled=True)
 
 
 class TestOneAtATime:
-    """The store lets one worker do it."""
+    """Work that only one worker may do at a time."""
 
     def test_one_summary_of_a_session(
         self, pair: tuple[Worker, Worker], monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """Another worker says that it runs, and can cancel it."""
+        """Another worker sees that it runs, and can cancel it."""
         monkeypatch.setattr("webapp.services.session.leases.RENEW_SECONDS", 0.01)
         first, second = pair
         model = Slow()
@@ -126,8 +126,8 @@ class TestOneAtATime:
         until(lambda: not second.app.background.running("a"))
         slow.close()
 
-    def test_one_prune_by_itself(self, pair: tuple[Worker, Worker]) -> None:
-        """However many workers append at the moment when the target is crossed."""
+    def test_one_automatic_prune(self, pair: tuple[Worker, Worker]) -> None:
+        """Several workers may append while the target is crossed."""
         first, _ = pair
         tokens = first.app.sessions.stats("a").tokens
         settings = {"cap_tokens": tokens + 2_000, "target_percent": 100, "fresh_tail": 2}
@@ -151,7 +151,7 @@ class TestOneAtATime:
 class TestFollowing:
     """The transcripts of a machine."""
 
-    def test_is_done_by_one_worker_and_then_by_the_next(
+    def test_is_done_by_one_worker_at_a_time(
         self, config: Config, queue_url: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """Another takes over when the first ends."""
@@ -170,7 +170,7 @@ class TestFollowing:
     def test_is_done_for_each_machine_and_user(
         self, config: Config, queue_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, differs: str
     ) -> None:
-        """Two machines can have one name, as clones and containers do, and one machine several users."""
+        """Clones and containers can have the same name, and a machine several users."""
         first = replace(config, follow=True, queue=queue_url)
         running = [RunningServer(first)]
         if differs == "machine":
@@ -187,14 +187,14 @@ class TestFollowing:
 
 
 class Viewer:
-    """A page of a server that comes back when its worker is gone."""
+    """A page that reconnects when its worker ends."""
 
     def __init__(self, url: str, room: str) -> None:
         self.numbers: set[int] = set()
         self.revision: int | None = None
         self.room, self.url = room, url
         self.closed = threading.Event()
-        # Its own reconnection ends where the server disconnects it.
+        # The client's own reconnection ends when the server disconnects it.
         self.client = socketio.Client(reconnection=False)
         self.client.on("connect", self.join)
         self.client.on("messages:appended", self.take)
@@ -203,7 +203,7 @@ class Viewer:
         self.thread.start()
 
     def stay(self) -> None:
-        """Connect again and again, as a browser does."""
+        """Reconnect repeatedly, like a browser."""
         while not self.closed.wait(0.05):
             with suppress(socketio.exceptions.ConnectionError):
                 self.client.connect(self.url, transports=["websocket"])
@@ -221,23 +221,23 @@ class Viewer:
         self.client.emit("subscribe", wish, callback=self.joined)
 
     def joined(self, answer: dict[str, Any]) -> None:
-        """Take the snapshot, or go on."""
+        """Use the snapshot, or continue."""
         self.revision = answer["revision"]
         if answer["snapshot"] is not None:
             self.numbers |= {row["number"] for row in answer["snapshot"]["page"]["messages"]}
 
     def take(self, told: dict[str, Any]) -> None:
-        """Take new messages."""
+        """Record new messages."""
         self.numbers |= {row["number"] for row in told["messages"]}
         self.note(told)
 
     def note(self, told: dict[str, Any]) -> None:
-        """Note the revision."""
+        """Record the revision."""
         self.revision = told["revision"]
 
 
 def children(process: subprocess.Popen[str]) -> list[int]:
-    """Return the ids of the workers of a server."""
+    """Return the process ids of a server's workers."""
     text = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text()
     return [int(one) for one in text.split()]
 
@@ -266,7 +266,7 @@ class TestProcesses:
                 one.close()
 
     def test_outlive_an_outage_of_redis(self, tmp_path: Path) -> None:
-        """A worker that ends meanwhile is started again and again until Redis answers, and the others go on."""
+        """A worker that ends is restarted until Redis answers, and the others continue."""
         if reason := missing():
             pytest.skip(reason)
         with (
@@ -289,7 +289,7 @@ class TestProcesses:
             assert stays in children(process)
 
     def test_end_together(self, tmp_path: Path, queue_url: str) -> None:
-        """With the signal to their parent, or its death."""
+        """They end with a signal to their parent, or when it dies."""
         for sent in (signal.SIGTERM, signal.SIGKILL):
             with started(tmp_path, "--port", "0", "--workers", "2", "--queue", queue_url) as (process, _):
                 until(lambda process=process: len(children(process)) == 2)  # type: ignore[misc]
@@ -300,7 +300,7 @@ class TestProcesses:
 
 
 def said(url: str, body: dict[str, Any]) -> bool:
-    """Return whether the server has taken a message; one that was sent before is taken once."""
+    """Send a message, once even if repeated; return whether it was accepted."""
     try:
         return httpx.post(f"{url}/api/sessions/a/messages", json=body, timeout=PATIENCE).is_success
     except httpx.HTTPError:

@@ -1,4 +1,4 @@
-"""Fixtures that give every test a store of its own."""
+"""Fixtures that give every test a separate store."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from webapp.store.sessions import SessionRow
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def engine(request: pytest.FixtureRequest) -> str:
-    """Both engines."""
+    """The engine, which is each of the two."""
     return str(request.param)
 
 

@@ -1,4 +1,4 @@
-"""Transactions over PostgreSQL: who waits for whom."""
+"""Transactions over PostgreSQL: locks, connections and queries."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from webapp.store.postgresql.engine import CONNECTIONS, WRITERS
 
 @pytest.fixture
 def server(cluster: Cluster) -> Iterator[Server]:
-    """An empty store's address."""
+    """The address of an empty store."""
     with cluster.database() as lent:
         yield lent
 
@@ -35,7 +35,7 @@ def store(server: Server) -> Iterator[Store]:
 
 @pytest.fixture
 def other(server: Server) -> Iterator[Store]:
-    """The store of another process."""
+    """A second store, as of another process."""
     made = Store(server, busy_seconds=10)
     yield made
     made.close()
@@ -49,8 +49,8 @@ def waiting(store: Store) -> int:
 class TestLocks:
     """Reads inside a write are still true at its end."""
 
-    def test_let_different_sessions_be_written_to_at_once(self, store: Store, other: Store) -> None:
-        """An append to one waits for no append to another."""
+    def test_allow_writes_to_different_sessions_at_once(self, store: Store, other: Store) -> None:
+        """An append to one session does not wait for another session."""
         with other.write("a"):
             other.small.put_revision("a", 1)
             done = Event()
@@ -66,10 +66,10 @@ class TestLocks:
             assert done.is_set()
 
     @pytest.mark.parametrize(("held", "asked"), [("a", "a"), ("a", None), (None, "a"), (None, None)])
-    def test_keep_out_whoever_could_change_what_was_read(
+    def test_exclude_conflicting_writes(
         self, store: Store, other: Store, held: str | None, asked: str | None
     ) -> None:
-        """The same session, and the store as a whole."""
+        """Writes to the same session and to the whole store wait."""
         refused = list[BusyStore]()
 
         def write() -> None:
@@ -86,7 +86,7 @@ class TestLocks:
         assert len(refused) == 1
 
     def test_lose_no_update_between_processes(self, store: Store, other: Store) -> None:
-        """Read-then-write from two pools."""
+        """Two pools read and then write."""
 
         def add(one: Store) -> None:
             for _ in range(10):
@@ -104,8 +104,8 @@ class TestLocks:
         assert list(store.verify()) == []
 
     def test_let_two_sessions_add_to_one_setting(self, store: Store, other: Store) -> None:
-        """As to the windows that agents report: the later one waits for the other's."""
-        for first in (True, False):  # also where it is not there yet
+        """The later write waits for the earlier one."""
+        for first in (True, False):  # even if it does not exist yet
             with store.write("a"):
                 store.small.put_setting("x", {**store.small.locked_fields("x"), f"a {first}": 1})
                 done = Thread(target=self._add, args=(other, f"b {first}"))
@@ -120,7 +120,7 @@ class TestLocks:
             other.small.put_setting("x", {**other.small.locked_fields("x"), name: 1})
 
     def test_leave_connections_to_readers(self, store: Store, other: Store) -> None:
-        """However many writers wait, a page is read."""
+        """Reads continue while many writers wait."""
         refused = list[BusyStore]()
 
         def write() -> None:
@@ -141,20 +141,20 @@ class TestLocks:
             thread.join()
         assert refused == []
 
-    def test_let_a_server_start_beside_a_long_write(self, store: Store, server: Server) -> None:
-        """Only a database that lacks something is written to."""
+    def test_allow_a_server_to_start_during_a_long_write(self, store: Store, server: Server) -> None:
+        """A start writes only to an incomplete database."""
         with store.write():
             Store(server, busy_seconds=0.02).close()
 
-    def test_hold_for_one_session_alone(self, store: Store) -> None:
-        """A nested write that would reach further is a mistake in the program."""
+    def test_apply_to_one_session(self, store: Store) -> None:
+        """A nested write to more is a programming error."""
         with pytest.raises(StoreError, match="beyond session a"), store.write("a"), store.write("b"):
             pytest.fail("it began")
 
-    def test_of_a_process_that_stopped_in_the_middle_are_taken_back(
+    def test_of_a_suspended_process_expire(
         self, store: Store, other: Store, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """A machine that hangs or lost its power holds up the others for a while only, and stores nothing."""
+        """A machine that hangs or lost power delays others for a limited time, and stores nothing."""
         monkeypatch.setattr(locks, "IDLE_MS", 50)
 
         def is_free() -> bool:
@@ -180,10 +180,10 @@ class TestLocks:
 
 
 class TestConnections:
-    """Connections that go."""
+    """Connections that end."""
 
     def test_are_made_again_after_the_server_has_ended_them(self, store: Store, server: Server) -> None:
-        """One statement fails, in our words; later ones do not."""
+        """One statement fails with a typed error, and later ones succeed."""
         store.small.put_setting("x", 1)
         with program(server) as another:
             another.execute(
@@ -194,14 +194,14 @@ class TestConnections:
             store.small.setting("x")
         assert store.small.setting("x") == 1
 
-    def test_hear_of_nothing_but_seals(self, store: Store, caplog: pytest.LogCaptureFixture) -> None:
-        """The server says other things too, for example before it ends."""
+    def test_report_only_seals(self, store: Store, caplog: pytest.LogCaptureFixture) -> None:
+        """Other notices of the server are ignored."""
         with store.write():
             store.db.run("DO 'BEGIN RAISE WARNING $$the server is ending now$$; END'")
         assert caplog.records == []
 
     def test_that_end_inside_a_write_store_nothing(self, store: Store, server: Server) -> None:
-        """The next write is whole, and its seals are those of what is there."""
+        """The next write is complete, with correct seals."""
 
         def write() -> None:
             with store.write():
@@ -218,18 +218,18 @@ class TestConnections:
         assert [store.small.setting(name) for name in "xyz"] == [None, None, 1]
         assert list(store.verify()) == []
 
-    def test_are_not_made_after_the_end(self, store: Store) -> None:
-        """A closed store says so."""
+    def test_are_not_made_after_closing(self, store: Store) -> None:
+        """A closed store raises an error."""
         store.close()
         with pytest.raises(ClosedStore, match="is closed"):
             store.small.setting("x")
 
 
 class TestTransactions:
-    """All or nothing."""
+    """Transactions, which are stored completely or not at all."""
 
-    def test_that_failed_inside_store_nothing(self, store: Store) -> None:
-        """Also where the error of a statement was passed over."""
+    def test_with_a_failed_statement_store_nothing(self, store: Store) -> None:
+        """This holds even if the error was ignored."""
 
         def pass_over() -> None:
             with store.write():
@@ -242,8 +242,8 @@ class TestTransactions:
         assert store.small.setting("x") is None
 
 
-class TestQueriesThatAreReadBitByBit:
-    """They end with their transaction, whoever still holds them."""
+class TestStreamedQueries:
+    """Queries read row by row, which end with their transaction."""
 
     @staticmethod
     def begun(store: Store) -> Iterator[tuple[object, ...]]:
@@ -262,8 +262,8 @@ class TestQueriesThatAreReadBitByBit:
             store.small.put_setting("y", 1)
         assert store.small.setting("y") == 1
 
-    def test_are_not_read_on(self, store: Store) -> None:
-        """Neither in no transaction nor in another."""
+    def test_cannot_be_continued(self, store: Store) -> None:
+        """This holds without a transaction and in another one."""
         rows = self.begun(store)
         with store.read(), pytest.raises(StoreError, match="has ended"):
             list(rows)
