@@ -85,7 +85,7 @@ export function savedWords({ tokens_before: before, tokens_promised: promised, t
   return `${said}; its first call held ${number(first)} instead of ${number(before)}, ${real}.`;
 }
 
-/** The facts of a session, separated by dots. @param {Api.Session} session
+/** The facts of a session, separated by dots, none of which begins a line. @param {Api.Session} session
  * @param {Api.Parent | null} parent */
 function facts(session, parent) {
   const of = parent && html` of <a class="link" href=${pageOf(parent.id)}>${parent.title}</a>`;
@@ -102,7 +102,7 @@ function facts(session, parent) {
     session.automatic && html`<b>prunes by itself</b>`,
     session.proxy?.prunes && html`<b>sent pruned</b>`,
   ];
-  return known.filter(Boolean).map((one, i) => html`${i > 0 && " · "}${one}`);
+  return known.filter(Boolean).map((one, i) => html`${i > 0 && "\u00a0· "}${one}`);
 }
 
 /** @param {Api.Session} session */

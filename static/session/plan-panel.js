@@ -33,6 +33,8 @@ const CALM_MS = 700;
 const SHARE = 0.2;
 const STALE = "The session or its settings had changed, so nothing was pruned. This is a new plan.";
 
+const NOT_DONE = "Could not prune";
+
 export class PlanPanel extends CoppiceElement {
   /** @type {Api.Session | null} */
   #session = null;
@@ -53,7 +55,7 @@ export class PlanPanel extends CoppiceElement {
   #held = false;
   /** @type {string | null} */
   #note = null;
-  /** @type {string | null} */
+  /** What failed, and why. @type {[what: string, why: string] | null} */
   #error = null;
   #folds = foldsOf(NO_TRIAL);
   /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -278,7 +280,7 @@ export class PlanPanel extends CoppiceElement {
       this.#followChanges();
     } catch (error) {
       if (mine.signal.aborted) return;
-      this.#error = reasonOf(error);
+      this.#error = ["No plan", reasonOf(error)];
     }
     this.requestUpdate();
   }
@@ -292,7 +294,7 @@ export class PlanPanel extends CoppiceElement {
       this.#plan = null;
       this.emit("pruned", { applied });
     } catch (error) {
-      this.#error = reasonOf(error);
+      this.#error = [NOT_DONE, reasonOf(error)];
     }
     this.#busy = false;
     this.requestUpdate();
@@ -319,7 +321,7 @@ export class PlanPanel extends CoppiceElement {
     } catch (error) {
       this.#busy = false;
       if (error instanceof ApiError && error.status === 409) await this.plan(STALE);
-      else this.#error = reasonOf(error);
+      else this.#error = [NOT_DONE, reasonOf(error)];
     }
     this.requestUpdate();
   }
@@ -330,7 +332,7 @@ export class PlanPanel extends CoppiceElement {
     const alone = this.#choices.takes && this.#options.max_tokens === undefined;
     return html`<div class="panel-body">
         <h2 class="plan-title" tabindex="-1">${planTitle(plan, session, alone)}</h2>
-        ${this.#error && problem("No plan", this.#error, "plan-again")} ${this.#remark(session)}
+        ${this.#error && problem(...this.#error, "plan-again")} ${this.#remark(session)}
         ${plan ? this.#body(plan, session) : this.#withoutPlan(session)}
       </div>
       ${plan && this.#foot(plan)}`;

@@ -1,6 +1,6 @@
 // The plan panel as markup: bars before and after, the reader's choices, removed messages by reason, costs
 // and savings, a what-if.
-import { counted, money, number, percentSet, sentence } from "../shared/format.js";
+import { counted, money, number, percent, percentSet, sentence } from "../shared/format.js";
 import { html } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
 import { certaintyOfParts } from "../shared/session-facts.js";
@@ -39,8 +39,18 @@ export function planBody(view) {
     </div>
     ${tuning(view)}
     ${plan.over_budget && overBudget(plan.over_budget)}
-    ${plan.nothing_to_do && html`<p class="note-box" role="status">${sentence(plan.nothing_to_do)}</p>`}
+    ${plan.nothing_to_do && nothingToDo(plan)}
     ${chosen(view)} ${groups(view)} ${bill(plan, certaintyOfParts(session.pruned))}`;
+}
+
+/** Says why a plan does nothing; where the context is below the aim, how to free some all the same.
+ * @param {Api.Plan} plan */
+function nothingToDo({ nothing_to_do, before, max_tokens }) {
+  const lower =
+    before.tokens > 0 &&
+    before.tokens <= max_tokens &&
+    html` To free some all the same, move <i>Cut to</i> below ${percent(before.utilization)}.`;
+  return html`<p class="note-box" role="status">${sentence(nothing_to_do)}${lower}</p>`;
 }
 
 /** @param {NonNullable<Api.Plan["over_budget"]>} over */

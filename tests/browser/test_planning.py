@@ -297,6 +297,23 @@ class TestGrowing:
             expect(page.locator("plan-panel").get_by_role("alert")).to_have_count(0)
 
 
+class TestApplying:
+    """The button of a plan."""
+
+    def test_says_that_it_failed_and_not_that_there_is_no_plan(self, page: Page, server: Server) -> None:
+        """The plan stays, and the button works once the server answers again."""
+        open_session(page, server, managed(server, 60))
+        page.keyboard.press("p")
+        button = page.get_by_role("button", name=APPLY)
+        expect(button).to_be_visible()
+        page.route("**/prune", lambda route: route.abort())
+        button.click()
+        expect(page.get_by_role("alert")).to_contain_text("Could not prune: the server does not answer")
+        page.unroute("**/prune")
+        button.click()
+        expect(page.get_by_role("status").filter(has_text="messages pruned")).to_be_visible()
+
+
 class TestSight:
     """The parts of the plan that stay visible while its reasons scroll."""
 

@@ -227,6 +227,17 @@ def test_columns_are_about_as_long_as_each_other(page: Page, server: Server, pre
     assert min(heights) >= 0.8 * max(heights), heights
 
 
+def test_fields_begin_below_each_other_on_a_phone(page: Page, server: Server) -> None:
+    """Units of different length do not move the fields, and the task types fit one line."""
+    page.set_viewport_size({"width": 360, "height": 800})
+    page.goto(f"{server.url}/settings")
+    expect(page.get_by_label("Fresh tail")).to_be_visible()
+    fields = page.locator(".setting-value input[type=number]")
+    assert len(set(fields.evaluate_all("all => all.map(one => one.getBoundingClientRect().left)"))) == 1
+    types = page.locator(".type-choice .segmented button")
+    assert len(set(types.evaluate_all("all => all.map(one => one.getBoundingClientRect().top)"))) == 1
+
+
 class TestModels:
     """The table of model limits."""
 

@@ -191,7 +191,7 @@ describe("the header", () => {
       markup(header(child, { id: "p 1", title: "The parent" })),
       /sub-agent of <a class="link" href="\/sessions\/p%201">The parent<\/a>/,
     );
-    assert.match(markup(header(child, null)), />sub-agent · /);
+    assert.match(markup(header(child, null)), />sub-agent\u00a0· /);
     assert.doesNotMatch(markup(header(child, null)), /href="\/sessions\/p/);
   });
   it("says what has to be known before the figures are believed", () => {

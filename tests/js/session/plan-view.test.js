@@ -27,6 +27,15 @@ describe("the plan", () => {
     assert.equal(planTitle(plan(), session(), false), "Prune to 60\u202f%");
     assert.equal(planTitle(plan(), session(), true), "Only what you chose");
   });
+  it("that does nothing says how to free some all the same, where that is possible", () => {
+    const nothing_to_do = "the context of 77,419 tokens is within 120,000 already";
+    const before = { tokens: 77_419, utilization: 38.7, messages: 9 };
+    const shown = body({ plan: plan({ nothing_to_do, before }) });
+    assert.match(shown, /already\. To free some all the same, move <i>Cut to<\/i> below 38\.7/);
+    const stuck = body({ plan: plan({ nothing_to_do: "everything in the context is protected" }) });
+    assert.match(stuck, /is protected\./);
+    assert.doesNotMatch(stuck, /Cut to<\/i> below/);
+  });
   it("draws the regions that stay as the server tells them", () => {
     /** @type {Api.Region[]} */
     const regions_after = [{ name: "user", tokens: 77_777, certainty: "exact" }];
