@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from scoring.messages import Message, Reasoning, Text, ToolResult
+from scoring.messages import REMINDER, Message, Reasoning, Text, ToolResult
 from scoring.summary.sentences import SCANNED, is_confirmation
 
 ERROR_WORTH = 4.0
@@ -49,9 +49,9 @@ _EXTENSIONS = (
     "py|pyi|ipynb|js|mjs|cjs|ts|tsx|jsx|vue|md|rst|txt|json|jsonl|ya?ml|toml|ini|cfg|conf|env|lock|csv|tsv|html?|s?css|"
     "xml|svg|go|rs|rb|java|kt|swift|c|h|cc|cpp|hpp|cs|php|lua|sh|sql|db|log|pdf|png|jpe?g|gif|docx?|xlsx?|pptx?|zip|gz|tar"
 )
-# Rooted, of three parts, or of two with an extension: "and/or" is not a path.
+# Rooted, of three parts, or of two with an extension: "and/or" is not a path, nor is the tag "</div>".
 _PATH = (
-    r"(?<![\w:/.@-])(?:(?:~|\.{1,2})?/(?:[\w@.+-]+/)*|(?:[\w@.+-]+/){2,}|(?:[\w@.+-]+/)+(?=[\w@+-]+\.[a-z]))"
+    r"(?<![\w:/.@<-])(?:(?:~|\.{1,2})?/(?:[\w@.+-]+/)*|(?:[\w@.+-]+/){2,}|(?:[\w@.+-]+/)+(?=[\w@+-]+\.[a-z]))"
     r"[\w@+-][\w@.+-]*\w"
 )
 # Only in the words of a user or an agent: in the output of a tool every second word would match.
@@ -73,7 +73,9 @@ def values(messages: Sequence[Message]) -> Iterator[tuple[float, str]]:
             if not isinstance(part, Text | ToolResult | Reasoning) or is_confirmation(part.text):
                 continue
             text = _ends(part.text)
-            own = 1.0 * (message.role == "user") - 0.5 * isinstance(part, Reasoning)
+            own = 1.0 * (message.role == "user" and message.name != REMINDER) - 0.5 * isinstance(
+                part, Reasoning
+            )
             lines = error_lines(text)
             if not isinstance(part, ToolResult):
                 lines = [line for line in lines if _QUOTED_ERROR.match(line)]

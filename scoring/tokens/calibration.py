@@ -193,6 +193,8 @@ def judged(
         least = _least_steady(known, estimate_before, surely_sent, least_share, whole=whole)
         if real_input < least:
             return "false", 0
+    if not (steady or known.known) and real_input < least_share * known.factor * surely_sent:
+        return "false", 0  # an agent sends more than the text: a system prompt and tools
     said, _ = total(known, estimate_before)
     kept = known.factor * (estimate_before - surely_sent)
     # The reported size of an answer includes reasoning that may not be sent again; only its text is certain.

@@ -16,9 +16,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
+from scoring import messages
 from scoring.messages import Message
 
-REMINDER = "reminder"
+REMINDER = messages.REMINDER
 TIER_CHARS = 40
 
 EntryKind = Literal["message", "compaction_summary"]

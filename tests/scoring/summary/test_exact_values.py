@@ -54,6 +54,11 @@ class TestValues:
         """The beginning of an IP address is no version."""
         assert "10.0.0" not in {found for _, found in values([model("no answer from 10.0.0.5")])}
 
+    def test_are_not_tags(self) -> None:  # S4
+        """A closing tag looks like a path from the root."""
+        text = "<summary>ready, see /var/log/app.log</summary><task-id>x</task-id></div>"
+        assert [value for _, value in values([user(text)])] == ["/var/log/app.log"]
+
     def test_of_the_user_are_worth_more(self) -> None:
         """Check that what somebody typed was meant."""
         assert max(values([user("port 8080")])) > max(values([model("port 8080")]))

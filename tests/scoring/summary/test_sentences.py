@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from scoring.messages import ToolCall, message
+from scoring.messages import REMINDER, Message, Text, ToolCall, message
 from scoring.summary.sentences import (
     decisions,
     is_confirmation,
@@ -153,6 +153,14 @@ class TestSentences:
         """A list in brackets, a box, a tag of HTML."""
         for text in ("[1, 2] and [x] stay", "<b>bold</b> stays", "see [1m] below"):
             assert said_by(user(text)) == [text]
+
+    def test_of_a_program_are_not_said_by_the_user(self) -> None:  # S4
+        """Hooks, lists of skills and notes of an interruption come in the user's role."""
+        listed = Message("user", (Text("Never invoke it for one task. Next, complete a review."),), REMINDER)
+        assert said_by(listed) == next_steps(listed) == list(open_tasks([listed])) == []
+        assert list(decisions([listed])) == []
+        for note in ("[Request interrupted by user]", "[Request interrupted by user for tool use]"):
+            assert said_by(user(f"{note}\nUse tabs instead.")) == ["Use tabs instead."]
 
     def test_of_a_tool_are_not_said_by_anybody(self) -> None:
         """Only user and agent speak."""

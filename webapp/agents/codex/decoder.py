@@ -188,6 +188,8 @@ class Decoder:
             window,
         )
         if not usage.input_tokens:
+            if window:
+                yield Meta(window=window)
             return
         sums = [
             count_of((total or last).get(k)) for k in ("input_tokens", "cached_input_tokens", "output_tokens")

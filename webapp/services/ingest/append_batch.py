@@ -56,6 +56,8 @@ class AppendBatch:
     def __init__(self, session: Session) -> None:
         self.session, self.row, self.state = session, session.row, session.state
         self._store = session.environment.store
+        # A clock that is ahead must not make a session current for years, or its cache warm.
+        self._now = session.environment.clock()
         self._limits = session.model_row
         self._factor = self._limits.token_factor
         self.base_version = session.version
@@ -151,7 +153,7 @@ class AppendBatch:
         if row.source_id is not None:
             self._sources[row.source_id] = (row.seq, row.message_no)
         if row.at is not None:
-            self.row.last_activity_at = max(self.row.last_activity_at, row.at)
+            self.row.last_activity_at = max(self.row.last_activity_at, min(row.at, self._now))
         self.entries.append(row)
 
     def _seen_again(self, entry: Entry) -> None:
@@ -309,7 +311,7 @@ class AppendBatch:
                 name, self.row.next_seq, at, one.model or None, one.input_tokens, one.output_tokens, one.cached_tokens,
                 one.cache_write_tokens, 0, None, one.cache_write_hour_tokens, service_tier=usage.tier,
             )  # fmt: skip
-        state.called_at = max(state.called_at, at or 0)
+        state.called_at = max(state.called_at, min(at or 0, self._now))
         if usage.cache_write_tokens:
             state.cached_for_hour = usage.cache_write_hour_tokens > 0
 

@@ -51,12 +51,12 @@ def _told(
         yield Window(row.window, "reported", "reported by the agent")
     if is_wide(row.model):
         yield Window(model.window, "marker", "named with the model")
-    if row.source not in AGENTS or not model.known:
+    if row.source not in AGENTS:
         return
-    if (known := remembered().get(window_key(row, model))) is not None:
+    if model.known and (known := remembered().get(window_key(row, model))) is not None:
         yield Window(known["window"], "remembered", known["why"])
     usual = AGENTS[row.source].usual_window
-    if usual is not None and usual < model.window:
+    if usual is not None and (usual < model.window or not model.known):
         yield Window(
             usual, "usual", f"assumed: {AGENTS[row.source].label} starts with {usual:,} tokens by default"
         )

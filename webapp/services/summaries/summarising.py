@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol, cast
 
-from scoring.messages import Message
+from scoring.messages import REMINDER, Message
 from scoring.summary import (
     JudgedSummary,
     Level,
@@ -35,6 +35,7 @@ from webapp.services.session.histories import Histories
 from webapp.services.session.operation import ContextChange, reason_of
 from webapp.services.session.operation_answers import operation_answer
 from webapp.services.session.session import Session
+from webapp.services.session.stored_messages import read_features
 from webapp.services.session.times import iso
 from webapp.services.summaries.answers import (
     Covered,
@@ -80,7 +81,7 @@ class Span:
     @property
     def values(self) -> list[Message | Summary]:
         """Return the items as `scoring` takes them."""
-        return [s.item if isinstance(s.item, Summary) else s.item.message for s in self.items]
+        return [s.item if isinstance(s.item, Summary) else _with_speaker(s) for s in self.items]
 
     @property
     def messages(self) -> list[MessageRow]:
@@ -91,6 +92,18 @@ class Span:
     def summaries(self) -> list[SummaryRow]:
         """Return the rows of the summaries among them."""
         return [s.row for s in self.items if isinstance(s.row, SummaryRow)]
+
+
+def _with_speaker(item: ViewItem) -> Message:
+    """Return the message of an item, with the name REMINDER if a program wrote it in the user's role.
+
+    A summary by the agent itself tells what the user wanted, so it stays without this name.
+    """
+    message, row = item.message, item.row
+    if not isinstance(row, MessageRow) or (row.role, row.kind) != ("user", "message"):
+        return message
+    (features,) = read_features([row.features])
+    return message if features.own_words else replace(message, name=REMINDER)
 
 
 @dataclass(frozen=True, slots=True)

@@ -118,6 +118,13 @@ class TestUsage:
         ends = [by_id[r.input_end].text for r in of(UsageReport, records)]
         assert ends == ["List the beds.", "Exit code: 2", "Done"]
 
+    def test_that_names_no_call_still_has_the_window(self) -> None:  # X10
+        """Only the last call's tokens may be missing."""
+        info = {"total_token_usage": {"input_tokens": 9}, "model_context_window": 258_400}
+        records = fed([{"type": "event_msg", "payload": {"type": "token_count", "info": info}}])
+        assert facts(records, Meta, "window") == [258_400]
+        assert of(UsageReport, records) == []
+
     def test_of_other_shapes_counts_nothing(self) -> None:
         """Broken token counts are no usage."""
         infos: list[Any] = [None, 5, {}, {"last_token_usage": {"input_tokens": -3}}, {"last_token_usage": []}]

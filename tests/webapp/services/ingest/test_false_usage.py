@@ -80,6 +80,18 @@ class TestAFalseReport:
         assert cost is not None
         assert cost.spent_at_least
 
+    @pytest.mark.parametrize("words", [60, 120])
+    def test_of_an_agent_is_detected_from_its_first_call_on(self, app: App, words: int) -> None:  # X11
+        """A gateway can leave out cached tokens in every call; the first one must not make the others seem true."""
+        session_id = followed(app, user("value " * words), model="claude-sonnet-4-5")
+        for n in range(5, 25, 2):
+            call = entry(n, said("hm " * 30), usage=usage(3, 40), call_key=f"k{n}")
+            app.ingest.append_records(session_id, [call, entry(n + 1, user("value " * words))])
+        session = app.sessions.get(session_id)
+        assert session.agent is not None
+        assert (session.agent.tokens > 10 * words, session.agent.certainty) == (True, "estimated")
+        assert any("10 usage reports set aside" in note for note in session.notes)
+
     def test_is_noted_once_per_call(self, app: App) -> None:
         """A call written as several rows repeats its usage."""
         session_id = followed(app, user(WORDS), model="claude-sonnet-4-5")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -120,6 +122,15 @@ class TestSession:
         assert app.sessions.get(session).activity == "waiting"
         followed(app, user("long ago"))
         assert app.sessions.get("s").activity == "stale"
+
+    def test_is_not_current_for_years_by_a_wrong_clock(self, app: App) -> None:
+        """A time in the future counts as the server's own."""
+        ahead = datetime.now(UTC) + timedelta(days=9_000)
+        followed(app, user("hi"))
+        later = replace(entry(9, said("x"), usage=usage(30_000), call_key="k"), at=ahead)
+        app.ingest.append_records("s", [later])
+        row = app.store.sessions.get("s")
+        assert max(row.last_activity_at, row.state["called_at"]) <= app.environment.clock()
 
     def test_notes_an_unknown_model(self, app: App) -> None:
         """The first note names the unknown model."""

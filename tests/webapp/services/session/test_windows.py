@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.webapp.building import START, conversation, entry, followed, managed, said, usage
+from tests.webapp.building import START, conversation, entry, followed, managed, said, usage, user
 from webapp.agents.records import Compaction, Meta, Record
 from webapp.app import App
 from webapp.services.session.answers import Session
@@ -38,6 +38,13 @@ class TestTheWindowOfAnAgent:
         session = app.sessions.get(followed(app, *conversation(1), model=WIDE))
         assert (session.window, session.limit, session.window_assumed) == (200_000, 200_000, True)
         assert session.limit_source == "assumed: Claude Code starts with 200,000 tokens by default"
+
+    @pytest.mark.parametrize("model", [None, "gw-prod-claude", "claude-opus-6-20270101"])
+    def test_is_the_agents_default_for_an_unknown_model(self, app: App, model: str | None) -> None:  # X10
+        """The agent uses it with any model, also before its first answer names one."""
+        session = app.sessions.get(followed(app, user("hi"), model=model))
+        assert (session.window, session.limit, session.window_assumed) == (200_000, 200_000, True)
+        assert all("200,000" in note for note in session.notes)
 
     def test_is_that_of_the_model_for_a_program(self, app: App) -> None:
         """A program that uses the API gets the model's window."""
@@ -118,7 +125,7 @@ class TestACallAboveTheWindow:
         ("model", "tokens", "limit", "offered"),
         [
             ("gpt-5", 300_000, 272_000, 400_000),
-            ("nobody-knows-it", 110_000, 100_000, 128_000),
+            ("nobody-knows-it", 210_000, 200_000, 400_000),
             ("own", 5_100, 5_000, 128_000),
         ],
     )

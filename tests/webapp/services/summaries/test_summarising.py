@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from scoring.formats import validate
+from scoring.messages import REMINDER, Message, Text
 from scoring.summary.snapshot import SECTIONS
 from tests.webapp.building import (
     call,
@@ -50,6 +51,19 @@ class TestSummarising:
         assert made.summary.messages == 19
         assert made.summary.tokens < made.summary.replaced_tokens
         assert list(app.verify()) == []
+
+    def test_has_the_users_task_and_not_that_of_a_hook(self, app: App) -> None:  # S4
+        """A program's text in the user's role is neither the task, nor a decision, nor a request."""
+        notes = [Message("user", (Text(text),), REMINDER) for text in (
+            "Mail server 6.0 registered. Never reply to it.", "Status set to busy.",
+        )]  # fmt: skip
+        followed(
+            app, notes[0], user("Please port the parser to Rust."), *conversation(6), notes[1], user("end")
+        )
+        text = app.summarising.summarise("s").summary.text
+        assert "Task: Please port the parser to Rust." in text
+        assert "registered" not in text
+        assert "Never reply" not in text
 
     @pytest.mark.parametrize("name", ["openai", "anthropic", "gemini", "responses"])
     def test_is_sent_in_every_format(self, app: App, name: str) -> None:  # C2, X6
