@@ -42,6 +42,7 @@ QUIET = (
     "--no-first-run",
     "--disable-quic",
     "--disable-gpu",
+    "--force-prefers-reduced-motion",  # of its own window, which is drawn although nobody sees it
     "--disable-smooth-scrolling",  # now and then it loses a key that is pressed as an animation ends
     f"--disable-features={','.join(WITHOUT)}",
 )

@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
-import pytest
-
 from benchmarks.plan import KEPT, _cold, _talked, _worked, made_up, with_contents
 from scoring.formats import recognise
 from scoring.planning import plan_prune
@@ -28,17 +23,17 @@ class TestHistories:
 class TestLists:
     """Bare lists, pruned by both."""
 
-    @pytest.mark.parametrize("make", [_worked, _talked])
-    def test_are_pruned_by_both_side_by_side(self, make: Callable[[int], list[dict[str, Any]]]) -> None:
+    def test_are_pruned_by_both_side_by_side(self) -> None:
         """As OpenAI's, with a figure for each and for both together."""
-        messages = make(24)
-        assert recognise(messages).name == "openai"
-        rows = {row.name: row for row in _cold("list", messages, foresight=True)}
-        ours, theirs = rows["prune a list, Blueprint"], rows["the same, langchain-core trim_messages"]
-        assert ours.goal == theirs.value
-        assert rows["the same, Blueprint beside trim_messages"].value == ours.value / theirs.value
-        calls = (
-            "the same, Foresight, first call, beside trim_messages",
-            "the same, grown by a turn, second call",
-        )
-        assert all(rows[name].value > 0 for name in calls)
+        for make in (_worked, _talked):
+            messages = make(24)
+            assert recognise(messages).name == "openai"
+            rows = {row.name: row for row in _cold("list", messages, foresight=True)}
+            ours, theirs = rows["prune a list, Blueprint"], rows["the same, langchain-core trim_messages"]
+            assert ours.goal == theirs.value
+            assert rows["the same, Blueprint beside trim_messages"].value == ours.value / theirs.value
+            calls = (
+                "the same, Foresight, first call, beside trim_messages",
+                "the same, grown by a turn, second call",
+            )
+            assert all(rows[name].value > 0 for name in calls)

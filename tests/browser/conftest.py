@@ -39,8 +39,11 @@ def server(tmp_path: Path, folder: ClaudeFolder) -> Iterator[Server]:
 @pytest.fixture(scope="session")
 def shared_context(browser: Browser) -> Iterator[BrowserContext]:
     """One browser context for all tests of a worker: a desktop's screen, English numbers, one time zone."""
-    context = browser.new_context(viewport={"width": 1280, "height": 900}, locale="en-US", timezone_id="UTC")
+    context = browser.new_context(
+        viewport={"width": 1280, "height": 900}, locale="en-US", timezone_id="UTC", reduced_motion="reduce"
+    )
     context.set_default_timeout(PATIENCE_MS)
+    context.new_page()  # stays, so that the pages of tests are tabs of its window, not windows
     yield context
     context.close()
 
@@ -52,7 +55,7 @@ def context(shared_context: BrowserContext) -> Iterator[BrowserContext]:
     Stored values need no clearing: they belong to an origin, and the server of each test has its own port.
     """
     yield shared_context
-    for page in shared_context.pages:
+    for page in shared_context.pages[1:]:
         page.close()
     shared_context.clear_cookies()
     shared_context.clear_permissions()

@@ -45,14 +45,11 @@ class TestTheApi:
         assert after == before
 
     @pytest.mark.parametrize("route", [r for r in routes() if r.body], ids=lambda route: route.name)
-    @pytest.mark.parametrize(
-        "data",
-        [b"[" * 100_000, b"\xff", b"{", '{"a":"ä"}'.encode("latin-1")],
-        ids=["too deep", "no UTF-8", "half", "Latin-1"],
-    )
-    def test_refuses_unreadable_bodies(self, client: Client, ids: list[str], route: Any, data: bytes) -> None:
+    def test_refuses_unreadable_bodies(self, client: Client, ids: list[str], route: Any) -> None:
         """Every route answers 400 to nesting too deep, another encoding and half a body."""
         path = route.path.replace("<session_id>", "a").replace("<message_id>", ids[0])
         path = "/api" + path.replace("<int(max=2147483647):n>", "1").replace("<path:name>", "x")
-        answer = client.open(path, method=route.method, data=data, content_type="application/json")
-        assert (answer.status_code, answer.json["error"]["type"]) == (400, "malformed")
+        too_deep, no_utf8, half, latin1 = b"[" * 100_000, b"\xff", b"{", '{"a":"ä"}'.encode("latin-1")
+        for data in (too_deep, no_utf8, half, latin1):
+            answer = client.open(path, method=route.method, data=data, content_type="application/json")
+            assert (answer.status_code, answer.json["error"]["type"]) == (400, "malformed"), data[:9]
