@@ -13,7 +13,7 @@ from scoring.settings.settings import KEYWORDS
 
 
 class TestDefaultGroups:
-    """Tests of what the preset lists rate."""
+    """Ratings by the preset lists."""
 
     @pytest.mark.parametrize(
         ("text", "rating"),
@@ -86,7 +86,7 @@ def said(most: int) -> st.SearchStrategy[str]:
 
 
 class TestAnyText:
-    """Tests of what is found, beside the rule spelled as an expression."""
+    """Words found in any text, compared with a regular expression."""
 
     @given(text=said(30), words=st.lists(said(4), max_size=5))
     def test_is_searched_as_the_rule_says(self, text: str, words: list[str]) -> None:  # B4

@@ -7,7 +7,7 @@ from scoring.settings.settings import PRESETS
 
 
 class TestLimits:
-    """Tests of what the settings page draws its sliders from."""
+    """The ranges of sliders on the settings page."""
 
     def test_hold_every_preset(self) -> None:
         """No preset lies outside of what a person may set."""

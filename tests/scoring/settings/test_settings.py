@@ -49,7 +49,7 @@ class TestPresets:
 
     @pytest.mark.parametrize("name", list(PRESETS))
     def test_survive_json(self, name: str) -> None:  # B16
-        """Check that what is stored is read back to an equal value."""
+        """Stored settings are read back to an equal value."""
         data = json.loads(json.dumps(PRESETS[name].to_dict()))
         assert Settings.from_dict(data) == PRESETS[name]
 
@@ -95,7 +95,7 @@ class TestOverrides:
 
 
 class TestRefusal:
-    """Tests of what is wrong is named, all at once."""
+    """Invalid settings, whose faults are all named at once."""
 
     @pytest.mark.parametrize(
         ("data", "fields"),
@@ -131,6 +131,6 @@ class TestRefusal:
         assert (fault.field, fault.message) == ("weights.recency", "expected a number from 0 to 100, got -1")
 
     def test_of_something_else_altogether(self) -> None:
-        """Check that what is no object is no settings."""
+        """A value that is no object is refused."""
         with pytest.raises(InvalidSettings, match="settings: expected an object, got 'x'"):
             Settings.from_dict("x")  # type: ignore[arg-type]

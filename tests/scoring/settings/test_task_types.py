@@ -29,7 +29,7 @@ def faults_of(data: dict[str, Any]) -> dict[str, str]:
 
 
 class TestTaskTypes:
-    """Tests of what is shipped."""
+    """The task types that Coppice has."""
 
     def test_are_coding_support_research_and_chat(self) -> None:  # B18
         """The four types, each with what distinguishes it; beside them "any" and "auto" can be chosen."""
@@ -80,7 +80,7 @@ class TestSettings:
         assert hash(Settings.from_dict(written)) == hash(settings)
 
     def test_may_name_some_types_and_some_of_theirs(self) -> None:  # B16
-        """Check that what is not named stays; None follows the common settings again."""
+        """Other types and fields stay; None restores the common settings."""
         data = {"task_types": {"chat": {"keywords": WORDS}, "support": {"weights": None}}}
         types = Settings.from_dict(data).task_types
         assert types.chat.keywords is not None

@@ -10,7 +10,7 @@ from scoring.settings.validation import number, shown
 
 
 class TestNumbers:
-    """Tests of what counts as one."""
+    """Numbers that are accepted."""
 
     @pytest.mark.parametrize(("value", "read"), [(3, 3.0), (2.5, 2.5), (0, 0.0), (10, 10.0)])
     def test_are_taken_within_their_limits(self, value: float, read: float) -> None:
@@ -36,7 +36,7 @@ class TestNumbers:
 
 
 class TestShown:
-    """Tests of how a wrong value is shown."""
+    """The text of a wrong value."""
 
     @pytest.mark.parametrize(
         ("value", "text"),

@@ -9,7 +9,7 @@ from tests.scoring.builders import history_of, user
 
 
 class TestKeywords:
-    """Tests of what a message's words are worth."""
+    """The rating of a message's keywords."""
 
     def test_is_the_rating_found_when_the_message_came(self) -> None:  # B4
         """The rating stands in the features; the plan reads no text."""
@@ -17,7 +17,7 @@ class TestKeywords:
 
 
 class TestOfMentions:
-    """Tests of how often a name comes."""
+    """The rating of repeated names."""
 
     def test_rises_towards_one(self) -> None:  # B18
         """1/2 for one mention, more for more, up to the most that is counted."""

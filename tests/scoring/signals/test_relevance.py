@@ -19,7 +19,7 @@ def history_of(*messages: Message) -> History:
 
 
 class TestRelevance:
-    """Tests of how near a message is to the last question."""
+    """The relevance of messages to the last question."""
 
     def test_finds_the_words_of_the_question(self) -> None:  # B18
         """The answer first, its neighbours next, the rest by distance."""

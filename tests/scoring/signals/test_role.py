@@ -10,7 +10,7 @@ from tests.scoring.builders import history_of, in_letters
 
 
 class TestRole:
-    """Return who speaks."""
+    """The rating of roles."""
 
     def test_rates_as_the_preset_says(self) -> None:  # B3
         """System 1, user 2/3, assistant 1/3, tool 1/3."""
@@ -23,7 +23,7 @@ class TestRole:
 
 
 class TestOfMentions:
-    """Tests of who named a name."""
+    """The rating of names by the role that mentions them."""
 
     def test_puts_the_agents_own_words_and_the_task_first(self) -> None:  # B18
         """Then the user's and codes, then what only tools said."""

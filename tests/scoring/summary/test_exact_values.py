@@ -10,7 +10,7 @@ from tests.scoring.builders import model, user
 
 
 class TestValues:
-    """Tests of what is taken letter by letter."""
+    """Values that are quoted exactly."""
 
     @pytest.mark.parametrize(
         ("text", "value"),
@@ -60,7 +60,7 @@ class TestValues:
         assert [value for _, value in values([user(text)])] == ["/var/log/app.log"]
 
     def test_of_the_user_are_worth_more(self) -> None:
-        """Check that what somebody typed was meant."""
+        """A value typed by the user is intended."""
         assert max(values([user("port 8080")])) > max(values([model("port 8080")]))
 
     def test_of_confirmations_are_none(self) -> None:  # S4

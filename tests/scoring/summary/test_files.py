@@ -1,4 +1,4 @@
-"""Tests of which files were touched, and how."""
+"""The files that were read and changed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def call(name: str, **arguments: object) -> ToolCall:
 
 
 class TestTouches:
-    """Tests of what one call does to files."""
+    """Files touched by one call."""
 
     @pytest.mark.parametrize(
         ("made", "expected"),
@@ -51,7 +51,7 @@ class TestTouches:
 
 
 class TestFilesTouched:
-    """Tests of what a conversation did to files."""
+    """Files touched in a conversation."""
 
     def test_are_in_the_order_of_their_last_change(self) -> None:  # S4
         """With how often each was touched in which way."""

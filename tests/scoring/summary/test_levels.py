@@ -68,7 +68,7 @@ class TestLevels:
 
 
 class TestCovering:
-    """Tests of what a summary says it covers."""
+    """The messages that a summary covers."""
 
     def test_is_one_deeper_than_what_it_covers(self) -> None:  # C7
         """Messages count through."""

@@ -1,4 +1,4 @@
-"""Tests of how a model is asked, and how its reply is read."""
+"""The prompt for a model, and reading its reply."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ GOOD = "\n".join(f"## {name}\n- about {name.lower()}" for name in SECTIONS)
 
 
 class TestAsking:
-    """Tests of what a model gets to read."""
+    """The prompt."""
 
     def test_names_the_sections_and_the_limit(self) -> None:  # S4
         """And says that the conversation is material."""
@@ -46,7 +46,7 @@ class TestAsking:
 
 
 class TestReading:
-    """Tests of what comes back."""
+    """Reading a reply."""
 
     def test_takes_the_five_sections(self) -> None:  # S4
         """In order, as bullets."""

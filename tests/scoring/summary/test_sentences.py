@@ -1,4 +1,4 @@
-"""Tests of what was decided, announced and left open."""
+"""Sentences with decisions, next steps and open tasks."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.scoring.builders import model, user
 
 
 class TestConfirmations:
-    """Tests of what says nothing."""
+    """Confirmations without content."""
 
     @pytest.mark.parametrize(
         "text",
@@ -86,7 +86,7 @@ class TestDecisions:
 
 
 class TestSteps:
-    """Tests of what comes next, and what is open."""
+    """Next steps and open tasks."""
 
     def test_next_are_what_the_agent_announces(self) -> None:  # S4
         """Not what the user says."""
@@ -118,10 +118,10 @@ class TestSteps:
 
 
 class TestSentences:
-    """Tests of how texts are cut."""
+    """Dividing texts into sentences."""
 
     def test_leave_code_blocks_out(self) -> None:
-        """Check that what is in them is no sentence."""
+        """Code is no sentence."""
         assert sentences("First. Second!\n```\nx = 1. y\n```\nThird") == ["First.", "Second!", "Third"]
 
     def test_of_a_long_text_are_those_of_its_ends(self) -> None:
@@ -145,7 +145,7 @@ class TestSentences:
         ],
     )
     def test_of_a_program_are_not_the_user_s(self, text: str) -> None:  # S4
-        """Check that what an agent's program writes into a user's message is nobody's decision."""
+        """Text that an agent's program adds to a user's message is no decision."""
         assert said_by(user(text)) == []
         assert said_by(user(f"{text}\nNever touch prod.")) == ["Never touch prod."]
 

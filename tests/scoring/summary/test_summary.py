@@ -6,7 +6,7 @@ from scoring.summary.summary import Summary
 
 
 class TestSummary:
-    """Tests of how it reads."""
+    """The text of a summary."""
 
     def test_has_a_heading_that_says_what_it_covers(self) -> None:  # M6
         """Depth, messages, days; a summary of one day names it twice."""

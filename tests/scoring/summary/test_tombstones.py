@@ -1,4 +1,4 @@
-"""Tests of what stands where something was cleared or shortened."""
+"""The text in place of cleared and shortened outputs."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class TestClearing:
         assert "line 7" not in out.text
 
     def test_leaves_the_arguments_of_a_call_alone(self) -> None:  # C3
-        """Check that what the agent asked for stays as it was."""
+        """The arguments of a call stay unchanged."""
         call = message("assistant", "", ToolCall("1", "write", '{"path": "a", "content": "' + LONG + '"}'))
         assert cleared(call) == call
 

@@ -56,7 +56,7 @@ def followed(steps: int, factor: float, new: int = 1_000, hidden: int = 0) -> tu
 
 
 class TestTheTotal:
-    """Tests of what is said between two calls."""
+    """The total between two calls."""
 
     def test_is_estimated_before_the_first_call(self) -> None:  # X11
         """Without real usage the estimate stands, and says so."""
@@ -94,7 +94,7 @@ class TestTheTotal:
 
 
 class TestTheOutput:
-    """Tests of what a call answered is the next call's input."""
+    """The output of a call, which is input of the next one."""
 
     def test_counts_as_reported_with_thinking_that_nobody_sees(self) -> None:  # X11
         """Reported output above the visible text's estimate is taken as it is."""
@@ -193,7 +193,7 @@ class TestLearning:
         assert other.factor == named.factor
 
     def test_takes_nothing_from_a_call_after_a_rewind(self) -> None:
-        """Check that what left is not growth; the anchor holds meanwhile."""
+        """Messages that left are no growth; the anchor stays."""
         known, estimate = followed(8, 1.1)
         back = after_rewind(known)
         said, certainty = total(back, estimate - 2_000)
@@ -212,7 +212,7 @@ class TestLearning:
         assert total(known, 600)[0] == UNSEEN + 50 + 200 + 2_400 + 50 + 200
 
     def test_takes_nothing_from_the_second_call_for_the_factor(self) -> None:
-        """Check that what the agent begins with is its own figure, however large."""
+        """The additions of the second call do not change the factor."""
         known = observe(started(UNSEEN), UNSEEN, 50, 100, 50, call="1")
         after = observe(known, UNSEEN + 50 + 200 + 2_400, 50, 350, 50, call="2")
         assert (after.second, after.factor, after.samples) == (2_400, 1.0, ())
@@ -237,7 +237,7 @@ class TestWhatIsForetold:
         assert total(after, behind + 500)[0] == (after.anchor_real or 0) + 500
 
     def test_may_be_less_than_nothing(self) -> None:
-        """Check that what is written twice is sent once."""
+        """Content that is written twice may be sent once."""
         known, estimate = followed(8, 1.0)
         assert total(expecting(known, -400), estimate + 900)[0] == total(known, estimate + 500)[0]
 
@@ -345,7 +345,7 @@ class TestACompaction:
 
 
 class TestTheState:
-    """Tests of what the store keeps."""
+    """The stored state."""
 
     def test_comes_back_from_json(self) -> None:
         """All of it; unknown keys and missing ones are no matter."""

@@ -1,4 +1,4 @@
-"""Tests of what messages cost."""
+"""The tokens of messages."""
 
 from __future__ import annotations
 

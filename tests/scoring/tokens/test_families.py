@@ -1,4 +1,4 @@
-"""Tests of what families of models count around the text."""
+"""The tokens that families of models add to the text."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ def taught(*unseen: int, like: Traits = MAIN, calls: int = 10) -> list[tuple[Tra
 
 
 class TestExpected:
-    """Tests of what a session will carry unseen."""
+    """The expected unseen tokens of a session."""
 
     def test_is_what_the_newest_sessions_alike_had(self) -> None:  # X11
         """The median of the newest few."""
@@ -28,7 +28,7 @@ class TestExpected:
         assert expected(Traits("api"), []) == Overheads(0, 0, 0)
 
     def test_is_nothing_where_there_was_no_session(self) -> None:  # X11
-        """Check that what nobody has seen is not made up."""
+        """Without an earlier session no overhead is assumed."""
         assert expected(MAIN, []).unseen == 0
         assert expected(MAIN, []).calls == 0
 

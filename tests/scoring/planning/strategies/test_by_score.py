@@ -11,7 +11,7 @@ class TestTheWorkedExample:
     """[system, user1, model1, user2, model2, user3] with room for four."""
 
     def test_keeps_system_user2_model2_user3(self) -> None:  # B6
-        """Check that what scores lowest goes."""
+        """The message with the lowest score goes."""
         plan = plan_prune(history_of(in_letters("suauau")), BLUEPRINT, 4 * 3)
         assert plan.kept == (0, 3, 4, 5)
 
@@ -26,7 +26,7 @@ class TestTheWorkedExample:
 
 
 class TestByScore:
-    """Tests of which units it keeps."""
+    """The units that it keeps."""
 
     def test_passes_over_what_does_not_fit(self) -> None:  # B8
         """One enormous message in the middle does not stop older small ones from being kept."""
@@ -43,7 +43,7 @@ class TestByScore:
         assert plan.kept == (2, 3)
 
     def test_says_when_there_was_no_room_at_all(self) -> None:  # X3
-        """Check that where the protected leave nothing there is no cut to speak of."""
+        """If protected messages leave no room, there is no cut."""
         plan = plan_prune(history_of([system("x" * 400), user(), user()]), BLUEPRINT, 104)
         assert plan.cause(1) == "no_room"
         assert plan.reason(1) == "dropped: does not fit beside the protected"

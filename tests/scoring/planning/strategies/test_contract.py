@@ -1,4 +1,4 @@
-"""Tests of what a strategy is held to: a made-up one in place of ours."""
+"""The contract of a strategy, tested with an invented one."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class TestAStrategy:
         )
 
     def test_is_not_believed(self) -> None:  # X6
-        """Check that what claims to fit and does not is refused by the final check."""
+        """The final check refuses a result that exceeds the budget."""
         with pytest.raises(InvalidList, match="would stay"):
             plan_prune(history_of([user(), user()]), BLUEPRINT, 3, strategy="greedy")
 

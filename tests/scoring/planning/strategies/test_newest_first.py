@@ -12,7 +12,7 @@ NEWEST_FIRST = replace(BLUEPRINT, strategy="newest_first")
 
 
 class TestNewestFirst:
-    """Tests of which units it keeps."""
+    """The units that it keeps."""
 
     def test_fills_behind_the_fresh_tail(self) -> None:  # M4, M5
         """40 messages, tail 16, room for 29: 25-40 are the tail, 12-24 fill it, 1-11 are dropped."""

@@ -39,7 +39,7 @@ def plan(messages: list[Message], max_tokens: int, rules: Settings = SMALL) -> P
 
 
 class TestToolOutputsFirst:
-    """Tests of what is cleared, what stays, and what goes then."""
+    """The outputs cleared, and the messages dropped afterwards."""
 
     def test_clears_old_outputs_and_keeps_every_message(self) -> None:  # C8
         """The newest output stays whole, and every call its arguments."""
@@ -52,7 +52,7 @@ class TestToolOutputsFirst:
         assert "output of read cleared" in short.text
 
     def test_claims_no_less_than_a_cleared_output_costs(self) -> None:  # C8
-        """Check that what the plan says is what it comes to."""
+        """The plan states the tokens after the clearing."""
         given = turns(6)
         made = plan(given, sum(history_of(given).tokens) - 1_500)
         for position, shortening in made.shortenings.items():
@@ -98,7 +98,7 @@ class TestToolOutputsFirst:
         assert exempt_outputs(given, ("read",)) == set()
 
     def test_stops_at_a_summary(self) -> None:  # C8
-        """Check that what stands before one is not cleared."""
+        """Outputs before a summary are not cleared."""
         given = history_of(turns(6))
         given.summarised = 8
         made = plan_prune(given, SMALL, sum(given.tokens) - 900, strategy="tool_outputs_first")

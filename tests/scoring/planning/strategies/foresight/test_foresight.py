@@ -25,7 +25,7 @@ FILLER = "some words of no consequence whatever " * 10
 
 
 def planned(messages: list[Message], tokens: int, settings: Settings = PLAIN) -> PrunePlan:
-    """A plan for bare messages."""
+    """Return a plan for messages."""
     return plan_prune(History.of(messages, settings=settings), settings, tokens)
 
 
@@ -35,7 +35,7 @@ def weights(**changes: float) -> Settings:
 
 
 class TestTheChoice:
-    """Tests of what stays."""
+    """The messages that stay."""
 
     def test_is_the_one_place_of_a_name_that_the_task_mentions(self) -> None:  # B18, X3
         """Not the newest, not the longest: what holds the name."""
@@ -119,7 +119,7 @@ class TestShortening:
         assert plan.fate(2) == "shortened"
 
     def test_leaves_everything_but_outputs_alone(self) -> None:  # X7
-        """Check that what a person or a model said stays whole or goes."""
+        """Messages of the user and the model stay in full or go."""
         plan = planned([user(self.OUTPUT), model(self.OUTPUT), user("on")], 150)
         assert plan.shortened == ()
 
@@ -154,7 +154,7 @@ class TestASliderAtZero:
         return plan_prune(history, settings, sum(history.tokens) // 3).kept
 
     def test_of_role_makes_speakers_equal(self) -> None:
-        """Check that who says it makes no difference; at its weight it does."""
+        """Without its weight the speaker makes no difference; with it the speaker does."""
         other = tuple(replace(m, role="assistant") if m.role == "user" else m for m in self.SAID[:-1])
         swapped = (*other, self.SAID[-1])
         assert self.kept(self.SAID, weights(role=0)) == self.kept(swapped, weights(role=0))
@@ -170,7 +170,7 @@ class TestASliderAtZero:
         }
 
     def test_of_relevance_makes_questions_equal(self) -> None:
-        """Check that what is asked last makes no difference."""
+        """The last question makes no difference."""
         other = (*self.SAID[:-1], user("Where is the sister of them"))
         settings = weights(relevance=0)
         assert self.kept(self.SAID, settings) == self.kept(other, settings)
@@ -203,7 +203,7 @@ class TestASliderAtZero:
 
 
 class TestScores:
-    """Tests of what is shown of each message."""
+    """The shown scores of messages."""
 
     @given(any_messages, st.sampled_from([0.2, 0.6, 2.0]))
     def test_are_the_weighted_sum_of_their_parts(self, messages: list[Message], share: float) -> None:  # X3

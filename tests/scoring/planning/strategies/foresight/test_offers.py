@@ -44,7 +44,7 @@ class TestOffers:
         assert offers.best(1, 3).rows is None
 
     def test_falls_as_others_take_its_marks(self) -> None:
-        """Check that what stays elsewhere is not worth having again."""
+        """Names and lines that stay elsewhere have no worth."""
         offers, ledger, _ = offers_of(SAID)
         before = offers.whole(3)
         ledger.cover(ledger.held[3], 0)

@@ -18,10 +18,10 @@ SAID = [
 
 
 class TestPoints:
-    """Tests of what each signal gave."""
+    """The points of each signal."""
 
     def test_rank_as_the_units_were_looked_at(self) -> None:  # X3
-        """Check that what has the higher score was taken first, as far as it fits."""
+        """The unit with the higher score is taken first, if it fits."""
         plan = plan_prune(History.of(SAID, settings=FORESIGHT), FORESIGHT, 20)
         assert plan.scores[1] > plan.scores[2] > plan.scores[3] == 0
 
@@ -35,7 +35,7 @@ class TestPoints:
             column[4]
 
     def test_never_exceed_the_weight_of_a_signal(self) -> None:  # X3
-        """Check that who is due more gets its weight, and the others the rest."""
+        """A signal with a larger share gets its weight, and the others share the rest."""
         settings = FORESIGHT.from_dict({"weights": {"recency": 1, "role": 1, "keywords": 1, "length": 97}})
         plan = plan_prune(History.of(SAID, settings=settings), settings, 10_000)
         for i, score in enumerate(plan.scores):

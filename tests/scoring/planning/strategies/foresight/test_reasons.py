@@ -17,7 +17,7 @@ WORDS = "so it is\n" * 30
 
 
 def planned(messages: list[Message], tokens: int) -> PrunePlan:
-    """A plan for bare messages."""
+    """Return a plan for messages."""
     return plan_prune(History.of(messages, settings=PLAIN), PLAIN, tokens)
 
 
@@ -51,7 +51,7 @@ class TestReasons:
         assert (plan.cause(1), plan.reason(1)[: len(reason)]) == (cause, reason)
 
     def test_point_to_no_message(self) -> None:
-        """Check that what they would point to may go next time."""
+        """A message that they point to might be dropped later."""
         said = [user("see main.py"), *(model(f"main.py and part_{n} {WORDS}") for n in range(9)), user("on")]
         plan = planned(said, 250)
         assert not any("#" in plan.reason(i) or "message 1" in plan.reason(i) for i in range(len(said)))

@@ -1,4 +1,4 @@
-"""Tests of what mentions are worth."""
+"""The worth of mentions."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class TestLedger:
         assert worth["req-0003"] == pytest.approx(ALIKE_WORTH * worth["req-9999"])
 
     def test_gives_each_mark_to_the_first_that_stays(self) -> None:
-        """Check that what is covered adds nothing any more."""
+        """A covered name or line adds nothing."""
         ledger = Ledger(History.of(SAID, settings=FORESIGHT), FORESIGHT)
         assert ledger.gain([0, 1]) > 0
         ledger.cover([0], 0)
