@@ -23,9 +23,7 @@ import { bracketOf, canDrop, canShorten, newer, withFates } from "./rows.js";
 import { RowHeights } from "./window.js";
 
 /** The rows drawn before the length of a list is known. */
-const FIRST = 40;
-/** Rows read above and below those that are drawn. */
-const AHEAD = 20;
+const FIRST = 60;
 /** Filters whose rows depend on a plan. */
 const OF_A_PLAN = new Set(["kept", "protected", "changes", "goes", "shortened"]);
 /** Rows kept above and below those that are drawn. */
@@ -233,11 +231,6 @@ export class MessageList extends CoppiceElement {
     if (fresh.length > 0) this.#cameAt = now;
   }
 
-  /** The rows to read: those that are drawn, and some around them. @returns {import("./window.js").Span} */
-  get #wanted() {
-    return { from: Math.max(0, this.#span.from - AHEAD), to: this.#span.to + AHEAD };
-  }
-
   /** @param {Partial<import("../shared/api.js").PageQuery>} more */
   #fetch(more) {
     const { fate, from, to, ...rest } = this.#query;
@@ -274,15 +267,16 @@ export class MessageList extends CoppiceElement {
     }
   }
 
-  /** Reads the rows that are drawn, and some around them. Returns whether their fates are still to come.
+  /** Reads the rows that are drawn. Returns whether their fates are still to come.
    * @param {AbortSignal} signal
    * @param {boolean} atOnce */
   async #take(signal, atOnce) {
     const held = this.#isRead && this.#head > 0 && this.#query.sort !== "oldest";
-    const [head, { from, to }] = [this.#head, this.#wanted];
+    const [head, { from, to }] = [this.#head, this.#span];
+    const limit = Math.max(FIRST, to - from);
     const last = held ? head : undefined;
     const page = this.#withKnownFates(
-      await this.#fetch({ offset: from, limit: to - from, last, at_once: atOnce || undefined }),
+      await this.#fetch({ offset: from, limit, last, at_once: atOnce || undefined }),
     );
     if (signal.aborted || !page) return;
     if (this.#followsPlan && !page.pending && page.total === 0)
@@ -363,17 +357,14 @@ export class MessageList extends CoppiceElement {
     return this.#heights.span(top, top + innerHeight, this.#total);
   }
 
-  /** Reads the wanted rows that are missing, one request at a time. */
+  /** Reads the drawn rows that are missing, one request at a time. */
   async #fill() {
     if (this.#filling || !this.#page) return;
     this.#filling = true;
     const { signal } = this.#reader;
     const head = this.#head;
     try {
-      for (;;) {
-        const { from: first, to: end } = this.#wanted;
-        const missing = this.#rows.missing({ from: first, to: Math.min(end, this.#total) });
-        if (!missing) break;
+      for (let missing = this.#rows.missing(this.#span); missing; missing = this.#rows.missing(this.#span)) {
         const { from, to } = missing;
         const page = await this.#fetch({ offset: from, limit: to - from, last: head || undefined });
         if (signal.aborted || head !== this.#head) break;

@@ -2,7 +2,7 @@
 // height; that of an open one is known once it is drawn.
 
 /** Rows drawn above and below the view, and the step in which the drawn part moves. */
-const OVERSCAN = 20;
+const OVERSCAN = 40;
 const STEP = 20;
 
 /** @typedef {{ from: number, to: number }} Span rows from `from` up to, but without, `to` */
