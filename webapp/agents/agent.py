@@ -30,13 +30,13 @@ class Decode(Protocol):
 class FileImport:
     """The import of single files of an agent.
 
-    `likeness` rates if a row of JSON is the agent's: 2 by a field that only it has, 1 by one that others have too, 0
+    `match_score` rates if a row of JSON is the agent's: 2 by a field that only it has, 1 by one that others have too, 0
     if not. `is_document` checks an object that is a whole file, `begins` the first bytes of a file that is too long to
     be parsed. `origin` returns the session of a file, from its path, its first bytes and, if the file is at that path
     on this machine, the files beside it. `decode` yields the records of the content, given the file if it is known.
     """
 
-    likeness: Callable[[dict[str, Any]], int]
+    match_score: Callable[[dict[str, Any]], int]
     origin: Callable[[PurePath, bytes, bool], Origin]
     decode: Decode
     is_document: Callable[[dict[str, Any]], bool] | None = None
@@ -108,9 +108,9 @@ class Agent:
     `source` is its name in the store and the API, `label` on pages. `wire_format` is the format of its calls to its
     model. `folder` is the usual folder of its files and `variable` the environment variable that moves it, for help
     texts. `roots` returns the folders to follow, existing or not; `discover` finds the transcripts below one of them,
-    newest first. `belongs` finds the transcripts that a changed file belongs to, if a file is not simply a transcript.
-    `reader` reads a transcript from a stored position. `clears` is its habit of removing outputs from its context
-    without recording it.
+    newest first. `transcripts_of` finds the transcripts that a changed file belongs to, if a file is not simply a
+    transcript. `reader` reads a transcript from a stored position. `clears` is its habit of removing outputs from its
+    context without recording it.
 
     A `legacy` agent is read for existing sessions, and marked as such. Optional parts are None by default. `files` and
     `archives` import what it wrote. `transcripts` writes a pruned view in its format; `why_no_transcripts` is the
@@ -130,7 +130,7 @@ class Agent:
     roots: Callable[[Mapping[str, str]], list[Path]]
     discover: Callable[[Path], Iterator[TranscriptFile]]
     reader: Callable[[TranscriptFile, Position], Reader]
-    belongs: Callable[[Path], list[TranscriptFile]] | None = None
+    transcripts_of: Callable[[Path], list[TranscriptFile]] | None = None
     files: FileImport | None = None
     archives: Archives | None = None
     transcripts: Transcripts | None = None
@@ -147,6 +147,6 @@ class Agent:
 
     def files_at(self, path: Path) -> list[TranscriptFile]:
         """Return the transcripts that a changed file is or belongs to."""
-        if self.belongs is not None:
-            return self.belongs(path)
+        if self.transcripts_of is not None:
+            return self.transcripts_of(path)
         return [file for file in self.discover(path.parent) if file.path == path]

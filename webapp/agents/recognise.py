@@ -56,9 +56,9 @@ def _by_rows(head: bytes) -> str | None:
 def _vote(row: dict[str, Any]) -> str | None:
     if COPPICE in row:
         return COPPICE
-    likeness = {source: files.likeness(row) for source, files in IMPORTS.items()}
-    source = max(likeness, key=likeness.__getitem__)
-    if likeness[source]:
+    scores = {source: files.match_score(row) for source, files in IMPORTS.items()}
+    source = max(scores, key=scores.__getitem__)
+    if scores[source]:
         return source
     return WIRE if {"messages", "contents", "input", "role"} & row.keys() else None
 

@@ -182,7 +182,7 @@ class Gateway:
             ]
             self._forget_idle(now)
             self._sending = due
-            self._set_out()
+            self._note_progress()
         rows = {key.subject: taken for key, taken in due if key[::2] == (OVERVIEW, "") and taken.is_row()}
         alone = [(key, taken) for key, taken in due if not (len(rows) > 1 and rows.get(key.subject) is taken)]
         ends = {key.room: key for key, _ in alone}
@@ -190,23 +190,23 @@ class Gateway:
             ends.pop(OVERVIEW, None)
         for key, taken in alone:
             try:
-                self._tell(key, taken, now, last=ends.get(key.room) == key)
+                self._send(key, taken, now, last=ends.get(key.room) == key)
             except Exception:
                 log.exception("cannot send messages to %s", key.room)
         if len(rows) > 1:
             try:
-                self._tell_rows(rows, now)
+                self._send_rows(rows, now)
             except Exception:
                 log.exception("cannot send rows to the overview")
         with self._wake:
             self._sending = []
 
-    def _set_out(self) -> None:
-        """Note how far the rooms are told before and after what is being sent."""
+    def _note_progress(self) -> None:
+        """Note how far the rooms are complete before and after what is being sent."""
         if self._recent is None:
             return
-        waiting = self._told((key, one) for key, one in self._pending.items() if one.count())
-        sending = self._told(self._sending)
+        waiting = self._last_complete((key, one) for key, one in self._pending.items() if one.count())
+        sending = self._last_complete(self._sending)
         for name in sending:
             room = self._rooms.get(name)
             if isinstance(room, SharedRoom):
@@ -214,14 +214,14 @@ class Gateway:
                 room.revision = min(room.ahead, sending[name])
 
     @staticmethod
-    def _told(waiting: Iterable[tuple[Key, Pending]]) -> dict[str, int]:
+    def _last_complete(waiting: Iterable[tuple[Key, Pending]]) -> dict[str, int]:
         """Return for each room the revision before the first of the messages that wait."""
         found: dict[str, int] = {}
         for key, one in waiting:
             found[key.room] = min(found.get(key.room, one.first - 1), one.first - 1)
         return found
 
-    def _tell_rows(self, subjects: Mapping[str, Pending], now: float) -> None:
+    def _send_rows(self, subjects: Mapping[str, Pending], now: float) -> None:
         """Send the rows of several sessions in one message: each message costs time in every open overview."""
         room = self._rooms.get(OVERVIEW)
         if room is None:
@@ -273,7 +273,7 @@ class Gateway:
         for key in idle:
             del self._pending[key]
 
-    def _tell(self, key: Key, taken: Pending, now: float, *, last: bool = True) -> None:
+    def _send(self, key: Key, taken: Pending, now: float, *, last: bool = True) -> None:
         """Send what waits for a session in a room; `last` where the room is sent nothing after it for now."""
         room = self._rooms.get(key.room)
         if room is None:  # no page has joined since the start, so nothing has to be kept
@@ -420,7 +420,7 @@ class Gateway:
         if self._recent is None:
             return room.revision
         waiting = [(key, one) for key, one in self._pending.items() if one.count()]
-        return self._told([*waiting, *self._sending]).get(room.name, self._recent.latest)
+        return self._last_complete([*waiting, *self._sending]).get(room.name, self._recent.latest)
 
     def _shared_snapshot(self, room: Room) -> tuple[Payload | None, list[Sent] | list[QueuedNote]]:
         """Return the overview as read a moment ago and the messages sent since; None if it must be read now.

@@ -29,7 +29,7 @@ class Item(NamedTuple):
     position: float
     kind: int
     ref: int
-    stand_in: str | None
+    replacement: str | None
 
 
 class Gathered(NamedTuple):
@@ -39,7 +39,7 @@ class Gathered(NamedTuple):
     features: list[str]
     pinned: list[int]
     drop_first: list[int]
-    stand_ins: dict[int, str]
+    replacements: dict[int, str]
 
 
 class Contexts:
@@ -58,7 +58,7 @@ class Contexts:
         sql = "DELETE FROM context_items WHERE session = ? AND view = ? AND position = ?"
         self._db.run_many(sql, ((session, view, position) for position in positions))
 
-    def set_stand_ins(self, session: int, view: int, texts: Iterable[tuple[int, str | None]]) -> None:
+    def set_replacements(self, session: int, view: int, texts: Iterable[tuple[int, str | None]]) -> None:
         """Set the replacements of messages, each (position, text or None)."""
         sql = "UPDATE context_items SET stand_in = ? WHERE session = ? AND view = ? AND position = ?"
         self._db.run_many(sql, ((text, session, view, position) for position, text in texts))
@@ -97,8 +97,8 @@ class Contexts:
         rows = self._db.rows(sql, (session, view))
         if not rows:
             return Gathered([], [], [], [], {})
-        nos, features, pinned, drop_first, stand_ins = (list(column) for column in zip(*rows, strict=True))
-        shortened = {i: text for i, text in enumerate(stand_ins) if text is not None}
+        nos, features, pinned, drop_first, replacements = (list(column) for column in zip(*rows, strict=True))
+        shortened = {i: text for i, text in enumerate(replacements) if text is not None}
         return Gathered(nos, features, pinned, drop_first, shortened)
 
     def summary_tokens(self, session: int, view: int) -> int:

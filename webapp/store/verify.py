@@ -188,7 +188,9 @@ def _view(log: Log, contexts: Contexts, row: SessionRow, view: int) -> Iterator[
                 yield f"session {row.id}: message {item.ref} stands at the wrong place of the {name}"
             if view == PRUNED and message.out_operation is not None:
                 yield f"session {row.id}: message {item.ref} is in the {name} and marked as out of it"
-            tokens += orjson.loads(item.stand_in)["tokens"] if item.stand_in is not None else message.tokens
+            tokens += (
+                orjson.loads(item.replacement)["tokens"] if item.replacement is not None else message.tokens
+            )
             features = orjson.loads(message.features)
             answered.update(features.get("results", ()))
             open_calls.update(features.get("calls", ()))

@@ -30,9 +30,9 @@ class TestItems:
         """Adding an existing item keeps its replacement."""
         with store.write():
             store.contexts.add(row.key, PRUNED, [(0, 1)])
-            store.contexts.set_stand_ins(row.key, PRUNED, [(0, "short")])
+            store.contexts.set_replacements(row.key, PRUNED, [(0, "short")])
             store.contexts.add(row.key, PRUNED, [(0, 1)])
-        assert store.contexts.at(row.key, PRUNED, [0])[0].stand_in == "short"
+        assert store.contexts.at(row.key, PRUNED, [0])[0].replacement == "short"
 
 
 class TestTotals:

@@ -52,7 +52,7 @@ WRITING: dict[str, Callable[[Store, SessionRow], Any]] = {
     "log.set_flag": lambda s, r: s.log.set_flag(r.key, [1], "pinned", 1),
     "contexts.add": lambda s, r: s.contexts.add(r.key, 1, [(0, 1)]),
     "contexts.remove": lambda s, r: s.contexts.remove(r.key, 1, [0]),
-    "contexts.set_stand_ins": lambda s, r: s.contexts.set_stand_ins(r.key, 1, [(0, None)]),
+    "contexts.set_replacements": lambda s, r: s.contexts.set_replacements(r.key, 1, [(0, None)]),
     "contexts.put_totals": lambda s, r: s.contexts.put_totals(r.key, 1, {"user": (1, 1)}),
     "summaries.add": lambda s, r: s.summaries.add(r.key, SUMMARY),
     "summaries.put_in": lambda s, r: s.summaries.put_in(r.key, [SUMMARY]),

@@ -23,7 +23,7 @@ AGENT = Agent(
     discover=files.discover,
     reader=partial(LineReader, decoder=Decoder),
     files=FileImport(
-        likeness=rows.likeness,
+        match_score=rows.match_score,
         origin=files.origin,
         decode=lambda content, file=None: decode(content, Decoder(file)),
     ),

@@ -50,7 +50,7 @@ def unread_fields(row: dict[str, Any], message: dict[str, Any]) -> Iterator[str]
         yield f"{kind} row without usage"
 
 
-def likeness(row: dict[str, Any]) -> int:
+def match_score(row: dict[str, Any]) -> int:
     """Rate if a row is this agent's: 2 by a field that only it has, 1 by one that others have too, else 0."""
     return 2 if _OWN_KEYS & row.keys() else int("sessionId" in row)
 

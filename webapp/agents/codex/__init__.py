@@ -20,7 +20,7 @@ AGENT = Agent(
     discover=files.discover,
     reader=partial(LineReader, decoder=Decoder),
     files=FileImport(
-        likeness=items.likeness,
+        match_score=items.match_score,
         origin=files.origin,
         decode=lambda content, file=None: decode(content, Decoder(file)),
     ),

@@ -31,7 +31,7 @@ _MODEL = frozenset({"gemini", "model", "assistant"})
 _FIRST_WORDS = ("<session_context>", "This is the Gemini CLI. We are setting up the context")
 
 
-def likeness(row: dict[str, Any]) -> int:
+def match_score(row: dict[str, Any]) -> int:
     """Rate if a row is this agent's: 2 by a field that only it has or as one of its documents, else 0."""
     own = "$set" in row or "$rewindTo" in row or "projectHash" in row or row.get("type") == "gemini"
     return 2 if own or is_document(row) else 0

@@ -13,7 +13,7 @@ AGENT = Agent(
     roots=decoder.roots,
     discover=decoder.discover,
     reader=decoder.reader,
-    belongs=decoder.worked_on,
+    transcripts_of=decoder.worked_on,
     archives=Archives(
         find=decoder.archives_at, sessions=decoder.sessions_in, read=lambda file: decoder.read(file, {})
     ),

@@ -17,7 +17,7 @@ AGENT = Agent(
     discover=files.discover,
     reader=lambda file, position: LineReader(file, position, lambda _: Decoder()),
     files=FileImport(
-        likeness=files.likeness,
+        match_score=files.match_score,
         origin=files.origin,
         decode=lambda content, file=None: decode(content, Decoder()),  # noqa: ARG005
     ),

@@ -47,7 +47,7 @@ def origin(path: PurePath, head: bytes, on_disk: bool = False) -> Origin:
     return Origin(session, parent, None, "fork")
 
 
-def likeness(row: dict[str, Any]) -> int:
+def match_score(row: dict[str, Any]) -> int:
     """Rate if a row is pi's: 2 as a session's first row or an entry of its tree, else 0."""
     kind = text_of(row.get("type"))
     first = kind == "session" and "id" in row and "timestamp" in row

@@ -113,9 +113,11 @@ class Repairing:
             wrong = [i for i in items if i.ref not in rows or rows[i.ref].first_seq != i.position]
             contexts.remove(key, context.view, [item.position for item in wrong])
             broken = [
-                (int(i.position), None) for i in items if i.stand_in is not None and not _readable(i.stand_in)
+                (int(i.position), None)
+                for i in items
+                if i.replacement is not None and not _readable(i.replacement)
             ]
-            contexts.set_stand_ins(key, context.view, broken)
+            contexts.set_replacements(key, context.view, broken)
             if context.view == PRUNED:
                 wanted = [row for no, row in rows.items() if no not in taken_out]
             else:

@@ -114,14 +114,14 @@ def view_items(store: Store, session: int, cache: MessageCache | None = None) ->
                 out.append(ViewItem(summary_value(found), found))
                 continue
             one = rows[item.ref]
-            stands = _item(one, with_replacement(messages[item.ref], item.stand_in), item)
-            untouched = item.stand_in is None
+            stands = _item(one, with_replacement(messages[item.ref], item.replacement), item)
+            untouched = item.replacement is None
             out.append(ViewItem(stands, one, untouched, untouched and item.ref in as_read))
     return out
 
 
 def _item(row: MessageRow, message: Message, item: Item) -> ScoringItem:
-    tokens = cost(row, item.stand_in)
+    tokens = cost(row, item.replacement)
 
     def features() -> Features:
         return next(iter(read_features([row.features])))._replace(tokens=tokens)

@@ -138,7 +138,7 @@ def counted_totals(session: Session, context: SessionContext) -> dict[str, tuple
     """Return the totals of a context counted from its items, for changes too large to count one by one."""
     store, key, before = session.environment.store, session.key, context.totals
     totals = dict.fromkeys(before, (0, 0)) | {n: v for n, v in before.items() if n in REGIONS_BESIDE}
-    texts = {i.ref: i.stand_in for i in store.contexts.items(key, context.view) if i.kind == MESSAGE}
+    texts = {i.ref: i.replacement for i in store.contexts.items(key, context.view) if i.kind == MESSAGE}
     for message in store.log.messages(key, list(texts)).values():
         region = region_of(message.role, message.kind)
         tokens, count = totals.get(region, (0, 0))

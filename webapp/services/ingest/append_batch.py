@@ -236,10 +236,10 @@ class AppendBatch:
         if any(no == opened.no for _, no in reversed(self.placed)):
             return old.tokens
         item = self._store.contexts.at(self.row.key, context.view, [opened.first_seq]).get(opened.first_seq)
-        if item is None or item.stand_in is None or opened.first_seq in self._restored:
+        if item is None or item.replacement is None or opened.first_seq in self._restored:
             return None if item is None else old.tokens
         self._restored.add(opened.first_seq)
-        return cost(old, item.stand_in)
+        return cost(old, item.replacement)
 
     def _tool_names(self, message: Message) -> dict[str, str]:
         unknown = [r.call_id for r in message.results if not r.name and r.call_id not in self._tools]
@@ -374,7 +374,7 @@ class AppendBatch:
         store.log.put_messages(key, self.messages.values())
         for context in self.session.contexts:
             store.contexts.add(key, context.view, self.placed)
-        store.contexts.set_stand_ins(key, PRUNED, ((position, None) for position in self._restored))
+        store.contexts.set_replacements(key, PRUNED, ((position, None) for position in self._restored))
         store.usage.put_calls(key, self.calls.values())
         store.usage.add_samples(key, self.samples)
         store.words.add(key, self._words)

@@ -97,7 +97,9 @@ def _outputs(session: Session, before: int) -> list[MessageRow]:
     """Return the messages with whole outputs in the context, oldest first."""
     store, key = session.environment.store, session.key
     items = store.contexts.items(key, session.main.view)
-    there = [i.ref for i in items if i.kind == MESSAGE and i.stand_in is None and i.ref < before][-LOOKED_AT:]
+    there = [i.ref for i in items if i.kind == MESSAGE and i.replacement is None and i.ref < before][
+        -LOOKED_AT:
+    ]
     rows = store.log.messages(key, there)
     return [rows[no] for no in there if no in rows and rows[no].role == "tool"]
 
@@ -123,10 +125,10 @@ def _replace(session: Session, view: int, taken: Sequence[tuple[MessageRow, int,
     texts = []
     for message, tokens, text in taken:
         item = there.get(message.first_seq)
-        if item is not None and item.stand_in is None:
+        if item is not None and item.replacement is None:
             texts.append((message.first_seq, text))
             context.count(region_of(message.role, message.kind), tokens - message.tokens, 0)
-    contexts.set_stand_ins(key, view, texts)
+    contexts.set_replacements(key, view, texts)
 
 
 def _lower_the_anchor(session: Session, estimate: int) -> None:

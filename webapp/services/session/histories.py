@@ -308,7 +308,7 @@ class Histories:
         features = list(read_features(gathered.features))
         self._complete(session, gathered.nos, gathered.features, features, stored)
         replacements: dict[int, str] = {}
-        for i, text in gathered.stand_ins.items():
+        for i, text in gathered.replacements.items():
             features[i] = features_with(features[i], text)
             replacements[gathered.nos[i]] = text
         history = History.of_features(features)

@@ -64,7 +64,7 @@ class ContextChange:
         blamed = self.session.row.next_operation if operation is None else operation
         self._store.log.set_flag(key, (m.no for m in there), "out_operation", blamed)
         for message in there:
-            before = items[message.first_seq].stand_in
+            before = items[message.first_seq].replacement
             self._count(message, -cost(message, before), -1)
             self.items.append(ItemRow(message.no, "out", before, details.get(message.no)))
 
@@ -75,7 +75,7 @@ class ContextChange:
         missing = [m for m in messages if m.first_seq not in there]
         self._store.contexts.add(key, PRUNED, ((m.first_seq, m.no) for m in missing))
         texts = [(m.first_seq, replacements[m.no]) for m in missing if replacements.get(m.no) is not None]
-        self._store.contexts.set_stand_ins(key, PRUNED, texts)
+        self._store.contexts.set_replacements(key, PRUNED, texts)
         self._store.log.set_flag(key, (m.no for m in missing), "out_operation", None)
         for message in missing:
             self._count(message, cost(message, replacements.get(message.no)), 1)
@@ -92,9 +92,9 @@ class ContextChange:
         key = self.session.key
         there = self._store.contexts.at(key, PRUNED, [m.first_seq for m in messages])
         present = [m for m in messages if m.first_seq in there]
-        self._store.contexts.set_stand_ins(key, PRUNED, [(m.first_seq, texts[m.no]) for m in present])
+        self._store.contexts.set_replacements(key, PRUNED, [(m.first_seq, texts[m.no]) for m in present])
         for message in present:
-            before = there[message.first_seq].stand_in
+            before = there[message.first_seq].replacement
             self._count(message, cost(message, texts[message.no]) - cost(message, before), 0)
             self.items.append(ItemRow(message.no, "shortened", before, details.get(message.no)))
 

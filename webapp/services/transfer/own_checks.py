@@ -155,10 +155,10 @@ def _are_features(text: Any) -> None:
 def _stands(text: Any) -> None:
     if text is None:
         return
-    stand_in: Replacement = _adapter(Replacement).validate_json(text, strict=True)
-    if stand_in.parts is None and stand_in.results is None:
+    stored: Replacement = _adapter(Replacement).validate_json(text, strict=True)
+    if stored.parts is None and stored.results is None:
         raise ValueError("neither results nor parts")
-    _are_parts(stand_in.parts or ())
+    _are_parts(stored.parts or ())
 
 
 def _was_before(text: Any) -> None:

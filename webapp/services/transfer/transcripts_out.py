@@ -49,7 +49,7 @@ def is_cut(store: Store, row: SessionRow) -> bool:
     if row.operations == 0:
         return False
     seen, kept = (
-        [(one.kind, one.ref, one.stand_in) for one in store.contexts.items(row.key, view)]
+        [(one.kind, one.ref, one.replacement) for one in store.contexts.items(row.key, view)]
         for view in (AGENT, PRUNED)
     )
     return seen != kept
@@ -71,7 +71,7 @@ def places(store: Store, row: SessionRow, view: int) -> Iterator[ViewMessage | V
 
 
 def _message(entries: list[EntryRow], item: Item) -> ViewMessage:
-    stands: dict[str, Any] = orjson.loads(item.stand_in) if item.stand_in is not None else {}
+    stands: dict[str, Any] = orjson.loads(item.replacement) if item.replacement is not None else {}
     parts = tuple(map(part_from_dict, stands["parts"])) if "parts" in stands else None
     return ViewMessage(
         [ViewRow(e.source_id or str(e.seq), e.message, e.raw, iso(e.at)) for e in entries],

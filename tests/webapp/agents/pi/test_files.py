@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path, PurePath
 
-from webapp.agents.pi.files import discover, likeness, origin, roots
+from webapp.agents.pi.files import discover, match_score, origin, roots
 from webapp.agents.records import Origin
 
 
@@ -34,7 +34,7 @@ def test_other_files_are_ignored(tmp_path: Path) -> None:
 
 def test_rows_are_recognised_by_their_fields() -> None:
     """This covers a first row and entries with a parent or message, but not rows of other agents."""
-    assert likeness({"type": "session", "id": "a", "timestamp": "t"}) == 2
-    assert likeness({"type": "message", "message": {"role": "user"}}) == 2
-    assert likeness({"type": "compaction", "parentId": None}) == 2
-    assert likeness({"type": "message", "role": "user"}) == likeness({"type": "user", "uuid": "u"}) == 0
+    assert match_score({"type": "session", "id": "a", "timestamp": "t"}) == 2
+    assert match_score({"type": "message", "message": {"role": "user"}}) == 2
+    assert match_score({"type": "compaction", "parentId": None}) == 2
+    assert match_score({"type": "message", "role": "user"}) == match_score({"type": "user", "uuid": "u"}) == 0

@@ -48,7 +48,7 @@ class TestViewItems:
         parts = [part_to_dict(Text("other words"))]
         with app.store.write():
             texts = [(2, replacement(3, {"c": "short"})), (0, replacement(5, {}, parts))]
-            app.store.contexts.set_stand_ins(row.key, PRUNED, texts)
+            app.store.contexts.set_replacements(row.key, PRUNED, texts)
         found = there(app, "s")
         assert (found[2].message.results[0].text, found[2].tokens) == ("short", 3)
         assert (found[0].message.text, found[0].tokens) == ("other words", 5)
@@ -61,7 +61,7 @@ class TestViewItems:
         said = MessageCache()
         assert [s.as_read for s in view_items(app.store, row.key, said)] == [True, True, True]
         with app.store.write():
-            app.store.contexts.set_stand_ins(row.key, PRUNED, texts)
+            app.store.contexts.set_replacements(row.key, PRUNED, texts)
         assert [s.as_read for s in view_items(app.store, row.key, said)] == [False, True, True]
 
     def test_do_not_mark_objects_that_decode_differently(

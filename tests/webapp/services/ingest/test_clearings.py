@@ -136,4 +136,4 @@ class TestARecordedClearing:
         assert 2_500 < before.tokens - after.tokens < 4_500
         assert sum(r.tokens for r in after.regions) == after.tokens
         shown = app.store.contexts.items(app.store.sessions.get("s").key, 1)
-        assert sum(item.stand_in is not None for item in shown) == 3
+        assert sum(item.replacement is not None for item in shown) == 3

@@ -216,7 +216,7 @@ class TestSentPruned:
             (row, json.dumps({"results": {call: call}})) for row, call in ((3, "t2"), (4, "t1"))
         )
         with app.store.write():
-            app.store.contexts.set_stand_ins(key, PRUNED, shorter)
+            app.store.contexts.set_replacements(key, PRUNED, shorter)
         client.patch(f"/api/sessions/{NAME}", json={"proxy_prunes": True})
         take(client, LATER, "msg_3")
         assert app.proxy_scripts.drained(30)

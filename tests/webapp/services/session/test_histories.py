@@ -162,7 +162,7 @@ class TestViews:
         row = app.store.sessions.get("s")
         message = app.store.log.message(row.key, 3)
         with app.store.write():
-            app.store.contexts.set_stand_ins(
+            app.store.contexts.set_replacements(
                 row.key, 1, [(message.first_seq, replacement(7, {"call-0": "cut"}))]
             )
         assert Histories(app.store).of(Session.of(app.environment, row)).history.tokens[2] == 7

@@ -49,7 +49,7 @@ class TestReplacement:
         app.operations.drop("s", app.store.log.message(1, 3).mid)
         app.operations.undo("s")
         assert app.sessions.get("s").pruned.tokens == tokens
-        assert app.store.contexts.at(1, PRUNED, [2])[2].stand_in is not None
+        assert app.store.contexts.at(1, PRUNED, [2])[2].replacement is not None
         assert list(app.verify()) == []
 
     def test_is_removed_when_its_message_changes(self, app: App) -> None:
@@ -58,7 +58,7 @@ class TestReplacement:
         shorten(app, 3, 7)
         newer = [entry(n, result("call-0", "newer output " * n), supersedes="id-2") for n in (8, 9)]
         app.ingest.append_records("s", newer)
-        assert app.store.contexts.at(1, PRUNED, [2])[2].stand_in is None
+        assert app.store.contexts.at(1, PRUNED, [2])[2].replacement is None
         assert "newer output" in str(app.context.get("s", "openai").messages)
         assert list(app.verify()) == []
         app.operations.undo("s")
@@ -71,7 +71,7 @@ class TestReplacement:
         app.operations.drop("s", app.store.log.message(1, 3).mid)
         app.ingest.append_records("s", [entry(40, result("call-0", "newer output"), supersedes="id-2")])
         app.operations.undo("s")
-        assert app.store.contexts.at(1, PRUNED, [2])[2].stand_in is None
+        assert app.store.contexts.at(1, PRUNED, [2])[2].replacement is None
         assert "newer output" in str(app.context.get("s", "openai").messages)
         assert list(app.verify()) == []
 
