@@ -16,13 +16,11 @@ class TestStatus:
 
     def test_has_both_triggers_as_bars(self, app: App) -> None:  # S7
         """The bars count messages and tokens since the last summary."""
-        followed(app, *conversation(4), user("end"))
+        app.models.put("small", window=100_000)
+        followed(app, *conversation(4), user("end"), model="small")
         bars = app.status.of("s").triggers
         assert bars[0].text == "Messages 17 / 30 (56.7 %)"
-        assert (bars[1].name, bars[1].limit) == (
-            "Tokens",
-            80_000,
-        )  # a share of the window assumed for an unknown model
+        assert (bars[1].name, bars[1].limit) == ("Tokens", 80_000)  # a share of the window
 
     @pytest.mark.parametrize(
         ("rules", "automatic", "made"),
