@@ -44,6 +44,13 @@ class Redis:
         )
         until(lambda: listens(self._port))
 
+    def waiting_workers(self) -> int:
+        """Return how many workers wait for its events; one that still starts does not."""
+        import redis
+
+        with redis.Redis.from_url(self.url) as client:
+            return int(client.info("clients")["blocked_clients"])
+
     def stop(self) -> None:
         """End it at once; what was in it is gone."""
         if self._process is not None:

@@ -273,7 +273,7 @@ class TestProcesses:
             redis_server(tmp_path) as redis,
             started(tmp_path, "--port", "0", "--workers", "2", "--queue", redis.url) as (process, url),
         ):
-            until(lambda: len(children(process)) == 2)
+            until(lambda: redis.waiting_workers() == 2)
             httpx.post(f"{url}/api/sessions", json={"id": "a", "model": "gpt-5"}, timeout=PATIENCE)
             stays, killed = children(process)
             redis.stop()
