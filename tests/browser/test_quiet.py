@@ -56,7 +56,7 @@ class TestAnOpenPage:
     def test_styles_only_new_elements(self, opened: Page, restyled: Callable[[str], list[int]]) -> None:
         """A new element anywhere on the page causes few others to be styled."""
         everything = opened.locator("*").count()
-        places = [".rows", ".session-name", "token-chart", "coppice-toasts", "main", ".side-body"]
+        places = [".drawn", ".session-name", "token-chart", "coppice-toasts", "main", ".side-body"]
         for place in places:
             add = f"() => document.querySelector({json.dumps(place)}).append(document.createElement('p'))"
             assert max(restyled(add), default=0) < everything / 4, place
@@ -73,7 +73,7 @@ class TestAnOpenPage:
         )
         opened.evaluate(
             """() => {
-                const rows = document.querySelector("message-list .rows");
+                const rows = document.querySelector("message-list .drawn");
                 window.changes = 0;
                 new MutationObserver(() => { window.changes += 1; }).observe(rows, { childList: true });
                 window.frame = requestAnimationFrame;

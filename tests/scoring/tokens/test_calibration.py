@@ -270,8 +270,9 @@ class TestAReport:
         assert judged(known, 350, 350, 350)[0] != "false"
 
     def test_is_believed_of_a_small_context(self) -> None:
-        """It tells nothing."""
-        assert judged(started(0), 12, 150, 150) == ("true", 0)
+        """It tells nothing, unless an agent made the call: it sends more than the text from the first one on."""
+        assert judged(started(0), 12, 150, 150, steady=True) == ("true", 0)
+        assert judged(started(0), 12, 150, 150) == ("false", 0)
 
     def test_of_a_short_session_is_held_against_its_text_alone(self) -> None:  # X11
         """Most of it is not in the log, and may have become less."""

@@ -99,7 +99,7 @@ READING: dict[str, Callable[[Store, SessionRow], Any]] = {
     "sessions.everything": lambda s, _: s.sessions.everything(),
     "sessions.children": lambda s, _: s.sessions.children("s"),
     "sessions.with_first": lambda s, _: s.sessions.with_first("x"),
-    "sessions.taught": lambda s, _: s.sessions.observed_overheads("codex"),
+    "sessions.observed_overheads": lambda s, _: s.sessions.observed_overheads("codex"),
     "log.known": lambda s, r: s.log.known(r.key, ["x"]),
     "log.entries": lambda s, r: s.log.entries(r.key, 0, 9),
     "log.entry": lambda s, r: s.log.entry(r.key, 0),
