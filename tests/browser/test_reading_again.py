@@ -21,38 +21,6 @@ OLDER = """async id => {
 }"""
 
 
-# Counts, by the name of its element, each time a view is made.
-COUNT_VIEWS = """
-window.views = {};
-const define = customElements.define.bind(customElements);
-customElements.define = (name, element) => {
-  const { view } = element.prototype;
-  element.prototype.view = function () {
-    window.views[name] = (window.views[name] ?? 0) + 1;
-    return view.call(this);
-  };
-  define(name, element);
-};
-"""
-
-
-class TestAPageThatOpens:
-    """Each part is drawn when what it shows is known, and not again for the same."""
-
-    def test_draws_each_part_about_once(self, page: Page, server: Server) -> None:
-        """The list: empty, with its rows, with their fates. The session: empty, with numbers, verdict, snapshot."""
-        session = managed(server, 6, tokens=50)
-        page.add_init_script(COUNT_VIEWS)
-        open_session(page, server, session)
-        expect(page.locator("token-chart canvas")).to_be_visible()
-        expect(page.locator("message-list .score-number").first).to_be_visible()
-        page.wait_for_load_state("networkidle")
-        drawn(page)
-        views = page.evaluate("window.views")
-        assert views["message-list"] <= 3, views
-        assert views["coppice-session"] <= 4, views
-
-
 class TestAPageAfterAPrune:
     """One click and the events that it causes."""
 
