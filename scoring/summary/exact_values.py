@@ -73,9 +73,8 @@ def values(messages: Sequence[Message]) -> Iterator[tuple[float, str]]:
             if not isinstance(part, Text | ToolResult | Reasoning) or is_confirmation(part.text):
                 continue
             text = _ends(part.text)
-            own = 1.0 * (message.role == "user" and message.name != REMINDER) - 0.5 * isinstance(
-                part, Reasoning
-            )
+            users_words = message.role == "user" and message.name != REMINDER
+            own = 1.0 * users_words - 0.5 * isinstance(part, Reasoning)
             lines = error_lines(text)
             if not isinstance(part, ToolResult):
                 lines = [line for line in lines if _QUOTED_ERROR.match(line)]

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from webapp.agents.reading.rows import count_of, list_of, object_of, optional
-from webapp.agents.records import Aside, Usage
+from webapp.agents.records import Inference, Usage
 
 # The call's own inferences. A fallback repeats the call with another model.
 _MESSAGE, _FALLBACK = "message", "fallback_message"
@@ -20,8 +20,8 @@ _COMPACTION = "compaction"
 
 def with_iterations(usage: Usage, report: Mapping[str, Any], model: str | None) -> Usage:
     """Return the usage of a call by `model` with what its `report` says of the single inferences."""
-    own: list[Aside] = []
-    asides: list[Aside] = []
+    own: list[Inference] = []
+    extra: list[Inference] = []
     for one in map(object_of, list_of(report.get("iterations"))):
         kind, found = one.get("type"), _inference(one, model or "")
         if kind in (_FALLBACK, _COMPACTION):
@@ -29,20 +29,20 @@ def with_iterations(usage: Usage, report: Mapping[str, Any], model: str | None) 
         if kind in (_MESSAGE, _FALLBACK):
             own.append(found)
         elif found.input_tokens or found.output_tokens:
-            asides.append(found)
+            extra.append(found)
     if not own or not own[0].input_tokens or (len(own) == 1 and own[0].input_tokens == usage.input_tokens):
-        return replace(usage, asides=tuple(asides))
+        return replace(usage, extra_inferences=tuple(extra))
     last = own[-1].input_tokens + own[-1].output_tokens
-    return replace(usage, first_tokens=own[0].input_tokens, last_tokens=last, asides=tuple(asides))
+    return replace(usage, first_tokens=own[0].input_tokens, last_tokens=last, extra_inferences=tuple(extra))
 
 
-def _inference(one: Mapping[str, Any], model: str) -> Aside:
+def _inference(one: Mapping[str, Any], model: str) -> Inference:
     read, written = (
         count_of(one.get("cache_read_input_tokens")),
         count_of(one.get("cache_creation_input_tokens")),
     )
     hour = count_of(object_of(one.get("cache_creation")).get("ephemeral_1h_input_tokens"))
-    return Aside(
+    return Inference(
         optional(one.get("model")) or model,
         count_of(one.get("input_tokens")) + read + written,
         count_of(one.get("output_tokens")),

@@ -124,8 +124,8 @@ def _read(kind: Any, values: dict[str, Any]) -> Record:
 def _refuse_huge(values: Mapping[str, Any]) -> None:
     """Raise ValueError for a number that no store holds, in a record or its usage."""
     usage = object_of(values.get("usage"))
-    asides = [value for one in list_of(usage.get("asides")) for value in object_of(one).values()]
-    for value in (*values.values(), *usage.values(), *asides):
+    extra = [value for one in list_of(usage.get("extra_inferences")) for value in object_of(one).values()]
+    for value in (*values.values(), *usage.values(), *extra):
         if isinstance(value, int | float) and abs(value) > MOST:
             raise ValueError(f"{value:g} is too large")
 

@@ -16,17 +16,15 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from scoring import messages
 from scoring.messages import Message
 
-REMINDER = messages.REMINDER
 TIER_CHARS = 40
 
 EntryKind = Literal["message", "compaction_summary"]
 
 
 @dataclass(frozen=True, slots=True)
-class Aside:
+class Inference:
     """The tokens of an inference by `model` within a call that the call's own report does not include, such as advice.
 
     Like those of `Usage`: the input includes what was read from the cache and written to it.
@@ -58,7 +56,7 @@ class Usage:
 
     Where a provider runs tools itself, a call is several inferences, and the figures above are their sums, as billed.
     Then `first_tokens` is the input of the first one and `last_tokens` the context after the last one; else both are 0.
-    `asides` are inferences that the sums leave out.
+    `extra_inferences` are those that the sums leave out.
     """
 
     input_tokens: int
@@ -73,7 +71,7 @@ class Usage:
     tier: str = ""
     first_tokens: int = 0
     last_tokens: int = 0
-    asides: tuple[Aside, ...] = ()
+    extra_inferences: tuple[Inference, ...] = ()
 
     def merged(self, later: Usage) -> Usage:
         """Return the usage after a `later` report of the same call.

@@ -360,7 +360,7 @@ class DisconnectWatcher:
         self._thread: threading.Thread | None = None
 
     def add(self, client: socket.socket | None, call: Call) -> None:
-        """DisconnectWatcher a client; None if its socket is unknown."""
+        """Watch a client; None if its socket is unknown."""
         if client is None:
             return
         with self._lock:

@@ -91,7 +91,7 @@ class ObservedOverheads(NamedTuple):
 
 
 # The number of sessions of an agent that are read for its overheads; the newest are the most accurate.
-OBSERVED_OVERHEADS = 200
+MOST_OBSERVED = 200
 _SAID = ("opening", "agent_version")
 _CALIBRATED = ("unseen", "second", "restored", "calls", "compactions")
 
@@ -202,7 +202,7 @@ class Sessions:
             f"SELECT {columns} FROM (SELECT {columns} FROM sessions WHERE source = ? AND deleted_at IS NULL "
             "ORDER BY last_activity_at DESC, id LIMIT ?) newest WHERE state LIKE ? ORDER BY last_activity_at DESC, id"
         )
-        rows = self._db.rows(sql, (source, OBSERVED_OVERHEADS, '%"known":true%'))
+        rows = self._db.rows(sql, (source, MOST_OBSERVED, '%"known":true%'))
         found = (_observed_overheads(*row[:6]) for row in rows)
         return [one for one in found if one is not None]
 

@@ -11,7 +11,7 @@ import pytest
 from scoring.messages import Media, Message, Reasoning, Text, ToolCall, ToolResult
 from webapp.agents import records
 from webapp.agents.record_json import record_from_dict, records_to_json
-from webapp.agents.records import Aside, Entry, Meta, Record, Usage
+from webapp.agents.records import Entry, Inference, Meta, Record, Usage
 from webapp.errors import Malformed
 
 NO_TEXT = {"role": "user", "parts": [{"type": "text", "text": 3}]}
@@ -28,7 +28,9 @@ RECORDS: list[Record] = [
     records.Rewind("a", "x", AT, live=("a", "b")),
     records.Cleared(("a",), 0, None),
     records.UsageReport(Usage(1, 2), None, "k", input_end="e"),
-    records.UsageReport(Usage(9, 2, first_tokens=4, last_tokens=7, asides=(Aside("m", 5, 1),)), None, "k"),
+    records.UsageReport(
+        Usage(9, 2, first_tokens=4, last_tokens=7, extra_inferences=(Inference("m", 5, 1),)), None, "k"
+    ),
     Meta(title="x", window=7),
     records.Problem(None, "r", used=True),
     records.Unknown(1, "t"),
@@ -76,7 +78,7 @@ class TestRecords:
             ({"record": "meta", "raw_base64": "!"}, "meta"),
             ({"record": "meta", "window": 10**30}, "too large"),
             ({"record": "usage", "usage": {"input_tokens": 1e30, "output_tokens": 1}}, "too large"),
-            ({"record": "usage", "usage": {"asides": [{"input_tokens": 10**30}]}}, "too large"),
+            ({"record": "usage", "usage": {"extra_inferences": [{"input_tokens": 10**30}]}}, "too large"),
             (
                 {"record": "compaction", "at": None, "trigger": "", "tokens_before": 1, "source_id": None,
                  "replacement": [{"record": "meta"}]},

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from webapp.store import Store
-from webapp.store.sessions import OBSERVED_OVERHEADS, ObservedOverheads
+from webapp.store.sessions import MOST_OBSERVED, ObservedOverheads
 
 
 def session(
@@ -70,6 +70,6 @@ class TestTaught:
 
     def test_is_bounded(self, store: Store) -> None:
         """However many sessions there are."""
-        for n in range(OBSERVED_OVERHEADS + 5):
+        for n in range(MOST_OBSERVED + 5):
             session(store, f"s{n}", n, known(n))
-        assert len(store.sessions.observed_overheads("claude-code")) == OBSERVED_OVERHEADS
+        assert len(store.sessions.observed_overheads("claude-code")) == MOST_OBSERVED

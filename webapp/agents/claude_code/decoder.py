@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from scoring.messages import Media, Message, Part, Text, ToolCall, ToolResult
+from scoring.messages import REMINDER, Media, Message, Part, Text, ToolCall, ToolResult
 from webapp.agents.claude_code.branches import LiveTree
 from webapp.agents.claude_code.content import (
     Content,
@@ -46,7 +46,6 @@ from webapp.agents.reading.rows import (
     when,
 )
 from webapp.agents.records import (
-    REMINDER,
     Cleared,
     Compaction,
     Entry,

@@ -23,10 +23,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from scoring.messages import Reasoning, ToolCall, ToolResult
+from scoring.messages import REMINDER, Reasoning, ToolCall, ToolResult
 from scoring.tokens import TokenCounter
 from webapp.agents.reading.rows import dumps, list_of, object_of, parse, text_of
-from webapp.agents.records import REMINDER, Entry
+from webapp.agents.records import Entry
 from webapp.agents.unwritten import Unwritten
 
 # The files that are sent again after a compaction, and the most tokens of each.

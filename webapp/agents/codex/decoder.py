@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
-from scoring.messages import Message, Text
+from scoring.messages import REMINDER, Message, Text
 from webapp.agents.codex import files
 from webapp.agents.codex.items import COMPACTION_ITEMS, Items, unread, user_words
 from webapp.agents.reading.rows import (
@@ -31,7 +31,6 @@ from webapp.agents.reading.rows import (
     when,
 )
 from webapp.agents.records import (
-    REMINDER,
     Compaction,
     Entry,
     EntryKind,

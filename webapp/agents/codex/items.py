@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from scoring.messages import Media, Message, Part, Reasoning, Role, Text, ToolCall, ToolResult
+from scoring.messages import REMINDER, Media, Message, Part, Reasoning, Role, Text, ToolCall, ToolResult
 from webapp.agents.reading.rows import (
     dumps,
     lacking,
@@ -23,7 +23,6 @@ from webapp.agents.reading.rows import (
     parse,
     text_of,
 )
-from webapp.agents.records import REMINDER
 
 # Codex's introduction to the summary of a compaction.
 SUMMARY_PREFIX = (

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from scoring.messages import Media, Message, Part, Text, ToolCall, ToolResult
+from scoring.messages import REMINDER, Media, Message, Part, Text, ToolCall, ToolResult
 from webapp.agents.reading.rows import (
     count_of,
     dumps,
@@ -20,7 +20,7 @@ from webapp.agents.reading.rows import (
     object_of,
     text_of,
 )
-from webapp.agents.records import REMINDER, Usage
+from webapp.agents.records import Usage
 
 _PARTS = frozenset({
     "text", "thought", "inlineData", "fileData", "functionCall", "functionResponse", "executableCode",

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from scoring.messages import FileReference, Message, Part, Reasoning, Text, ToolCall, ToolResult
+from scoring.messages import REMINDER, FileReference, Message, Part, Reasoning, Text, ToolCall, ToolResult
 from webapp.agents.reading.rows import count_of, dumps, lacking, list_of, media_from_url, object_of, text_of
-from webapp.agents.records import REMINDER, Usage
+from webapp.agents.records import Usage
 
 CLEARED = "[Old tool result content cleared]"
 _DONE = frozenset({"completed", "success", "error"})

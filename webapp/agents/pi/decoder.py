@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from scoring.messages import Message
+from scoring.messages import REMINDER, Message
 from webapp.agents.pi.messages import (
     BRANCH,
     COMPACTED,
@@ -32,7 +32,6 @@ from webapp.agents.reading.rows import (
     when,
 )
 from webapp.agents.records import (
-    REMINDER,
     Compaction,
     Entry,
     EntryKind,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from scoring.messages import Media, Message, Part, Reasoning, Text, ToolCall, ToolResult
+from scoring.messages import REMINDER, Media, Message, Part, Reasoning, Text, ToolCall, ToolResult
 from webapp.agents.reading.rows import (
     count_of,
     dumps,
@@ -19,7 +19,7 @@ from webapp.agents.reading.rows import (
     object_of,
     text_of,
 )
-from webapp.agents.records import REMINDER, Usage
+from webapp.agents.records import Usage
 
 # The texts with which pi introduces summaries.
 COMPACTED = "The conversation history before this point was compacted into the following summary:"

@@ -12,9 +12,8 @@ import re
 from collections.abc import Iterator
 
 from scoring.assembly import learnings_for, words_for_search
-from scoring.messages import Message
+from scoring.messages import REMINDER, Message
 from scoring.summary import decisions, quoted
-from webapp.agents.records import REMINDER
 from webapp.errors import Invalid, NotFound
 from webapp.services.context.answers import Memory, Proposal
 from webapp.services.session.environment import Environment

@@ -305,8 +305,8 @@ class AppendBatch:
         state, known = self.state, self.state.calibration
         must = 0 if calibration.is_believed(known, usage.answer_tokens, own) else round(known.factor * own)
         self.calls[call_key] = self.calls[call_key]._replace(answer_tokens=must)
-        for number, one in enumerate(usage.asides, 1):
-            name = f"aside {number} of {call_key}"
+        for number, one in enumerate(usage.extra_inferences, 1):
+            name = f"inference {number} of {call_key}"
             self.calls[name] = CallRow(
                 name, self.row.next_seq, at, one.model or None, one.input_tokens, one.output_tokens, one.cached_tokens,
                 one.cache_write_tokens, 0, None, one.cache_write_hour_tokens, service_tier=usage.tier,

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from scoring.history import Features, analyse, names_file
-from scoring.messages import Message
+from scoring.messages import REMINDER, Message
 from scoring.settings import Lexicon
 from scoring.tokens import TokenCounter, estimate_message_tokens
-from webapp.agents.records import REMINDER
 from webapp.services.session.cards import card_of, is_error
 from webapp.services.session.stored_messages import features_text
 

@@ -8,7 +8,7 @@ import orjson
 import pytest
 
 from benchmarks.prediction import Said, replayed
-from scoring.messages import Message, Part, Reasoning, Text, ToolCall, ToolResult
+from scoring.messages import REMINDER, Message, Part, Reasoning, Text, ToolCall, ToolResult
 from tests.shared import shared_data
 from webapp.agents.claude_code.unwritten import (
     CHANGED_WORDS,
@@ -21,7 +21,7 @@ from webapp.agents.claude_code.unwritten import (
     TaskReminders,
 )
 from webapp.agents.reading.rows import dumps
-from webapp.agents.records import REMINDER, Entry
+from webapp.agents.records import Entry
 
 
 class Letters:

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from scoring.messages import Message, Text, ToolResult
+from scoring.messages import REMINDER, Message, Text, ToolResult
 from webapp.agents.pi.messages import message_of, usage_of
-from webapp.agents.records import REMINDER, Usage
+from webapp.agents.records import Usage
 
 
 def reminder(text: str) -> Message:

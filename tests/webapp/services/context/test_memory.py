@@ -6,9 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from scoring.messages import Message
+from scoring.messages import REMINDER, Message
 from tests.webapp.building import call, entries, followed, managed, mid, result, said, user, wire
-from webapp.agents.records import REMINDER
 from webapp.app import App
 from webapp.errors import Invalid, NotFound
 

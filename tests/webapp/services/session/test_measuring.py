@@ -6,11 +6,10 @@ import orjson
 import pytest
 
 from scoring.history import Facts, with_content
-from scoring.messages import Message, Text, ToolResult
+from scoring.messages import REMINDER, Message, Text, ToolResult
 from scoring.settings import lexicon_of
 from scoring.tokens import ESTIMATOR
 from tests.scoring.builders import BALANCED
-from webapp.agents.records import REMINDER
 from webapp.services.session.measuring import measure, region_of, starts_turn, title_of
 
 LEXICON = lexicon_of(BALANCED.keywords)
