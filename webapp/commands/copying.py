@@ -22,7 +22,7 @@ from webapp.store.copying import copy as copied
     "--to", "target", type=DatabaseType(), required=True, help="Where to: a database without sessions."
 )
 def copy(source: Database, target: Database) -> int:
-    """Copy a store into another database, a file or PostgreSQL.
+    """Copy a store into another database.
 
     A database is the path of a file or postgresql://user:password@host/name.
 

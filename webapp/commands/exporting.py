@@ -35,7 +35,9 @@ from webapp.store.private import replacing
 )
 @db_option
 def export(session: str, file_format: str, output: Path | None, db: Database | None) -> None:
-    """Export a session: all of it as JSONL, or its pruned context in the format of an agent or a provider.
+    """Export a session, or its pruned context.
+
+    A session is exported whole, as JSONL; its pruned context in the format of an agent or a provider.
 
     SESSION is an id, or enough of its beginning.
     """

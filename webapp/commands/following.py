@@ -60,7 +60,7 @@ IN_CLEAR = (
     help="Reading pauses while more than that waits.",
 )
 def follow(address: str, watch: tuple[Path, ...], host: str, backlog: Path | None, limit: int) -> None:
-    """Follow the sessions of this machine's agents, and push them to a server on another machine.
+    """Send the sessions of this machine's agents to a server.
 
     It needs a token of that server in COPPICE_TOKEN, from `coppice token --role sender` there. While the server is
     away, lines wait on disk, and nothing is lost or doubled. Transcripts are only ever read.

@@ -88,18 +88,20 @@ def hook(agent: str) -> int:
 
 @click.command()
 def statusline() -> int:
-    """Print one line for an agent's status line, from the JSON that it gives on stdin; no server is needed.
+    """Print one line for an agent's status line.
 
-    In the agent's settings: "statusLine": {"type": "command", "command": "coppice statusline"}
+    It reads the JSON that the agent gives on stdin, and needs no server. In the agent's settings: "statusLine":
+    {"type": "command", "command": "coppice statusline"}
     """
     return run.main([run.STATUS_LINE])
 
 
 @click.command()
 def mcp() -> int:
-    """Answer an agent over MCP, on stdin and stdout: stats, search, restore and pin of its own session.
+    """Answer an agent over MCP, on stdin and stdout.
 
-    Add it to the agent's configuration once, as a stdio server with the command `coppice` and the argument `mcp`.
+    Its tools are stats, search, restore and pin, for the agent's own session. Add it to the agent's configuration
+    once, as a stdio server with the command `coppice` and the argument `mcp`.
     """
     from webapp.commands.mcp_server import serve
 

@@ -41,11 +41,12 @@ PROBLEMS_SHOWN = 5
 @click.option("--model", help="The model, where a file does not name it.")
 @db_option
 def import_files(paths: tuple[Path, ...], file_format: str, model: str | None, db: Database | None) -> int:
-    """Import transcripts and message lists; of a folder, every .jsonl and .json file in it.
+    """Import transcripts and message lists.
 
-    The same file twice adds nothing; a longer version adds the rest. Lines and messages that cannot be read are listed
-    with their numbers, and the others are imported. Two processes import folders of 150 MB and more. Exits with 1 if
-    some files could not be read, with 2 if none could.
+    Of a folder, every .jsonl and .json file is imported. The same file twice adds nothing; a longer version adds
+    the rest. Lines and messages that cannot be read are listed with their numbers, and the others are imported.
+    Two processes import folders of 150 MB and more. Exits with 1 if some files could not be read, with 2 if none
+    could.
     """
     files, homes = list(files_in(paths)), [path for path in paths if archives_at(path)]
     if not files and not homes:

@@ -37,9 +37,9 @@ def _file(config: Config) -> Path:
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path), required=False)
 @db_option
 def backup(file: Path | None, db: Database | None) -> None:
-    """Copy the store to FILE, by default beside it, also while it is in use.
+    """Copy the store to FILE, also while it is in use.
 
-    The copy is checked before it gets its name, and no existing file is overwritten.
+    By default FILE is beside it. The copy is checked before it gets its name, and no existing file is overwritten.
     """
     config = Config.load(db=db)
     refuse_missing(config)
@@ -54,9 +54,10 @@ def backup(file: Path | None, db: Database | None) -> None:
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @db_option
 def restore(file: Path, db: Database | None) -> int:
-    """Replace the store by the copy FILE; the current content is kept beside it, damaged or not.
+    """Replace the store by the copy FILE.
 
-    Nothing is replaced while `coppice serve` has the store open, or if FILE is damaged.
+    The current content is kept beside it, damaged or not. Nothing is replaced while `coppice serve` has the store
+    open, or if FILE is damaged.
     """
     database = _file(Config.load(db=db))
     kept = _stamped(database, "replaced")

@@ -25,9 +25,10 @@ REASONS = {
 @json_option
 @click.pass_context
 def retention(ctx: click.Context, db: Database | None, as_json: bool) -> None:
-    """Show the limits on sessions, and what they will delete. There are none by default.
+    """Show the limits on sessions, and what they will delete.
 
-    A running server applies them every night. A session that was used within the last day, or is kept, stays.
+    There are none by default. A running server applies them every night. A session that was used within the last
+    day, or is kept, stays.
     """
     ctx.obj = db
     if ctx.invoked_subcommand is None:

@@ -32,7 +32,7 @@ REGIONS = {"unseen": "not in the transcript", "tools": "tool definitions", "tool
 @db_option
 @json_option
 def sessions(db: Database | None, as_json: bool) -> None:
-    """List the sessions: id, title, source, model, tokens, window, utilization, last activity."""
+    """List the sessions, with tokens and utilization."""
     with opened(db, made=False) as app:
         found = app.sessions.list()
     if as_json:

@@ -55,10 +55,10 @@ def provider_options(command: Command) -> Command:
 @click.option("--allow-pruning", "allows", is_flag=True, help="Take that back, and end.")
 @click.option("--beside", is_flag=True, hidden=True, help="End once standard input does, as a server's pipe.")
 def proxy(port: int, server: str, *, stops: bool, allows: bool, beside: bool, **addresses: str) -> None:
-    """Pass the calls of agents on to OpenAI and Anthropic, and show them as sessions.
+    """Pass agents' calls on, and show them as sessions.
 
-    It only observes, except for sessions with pruning switched on (on the session's page): their calls are sent
-    pruned. It listens on this machine only.
+    The calls go to OpenAI and Anthropic. It only observes, except for sessions with pruning switched on (on the
+    session's page): their calls are sent pruned. It listens on this machine only.
     """
     from webapp.serving import server as serving
 

@@ -82,10 +82,10 @@ def prune(
     dry_run: bool,
     output: Path | None,
 ) -> None:
-    """Prune the message list in FILE (- reads stdin), whole units at a time.
+    """Prune the message list in FILE (- reads stdin).
 
-    FILE holds a list of messages or a request body as JSON, or one message a line. The result is in the same
-    format; messages that stay are unchanged.
+    Messages that belong together are kept or dropped together. FILE holds a list of messages or a request body as
+    JSON, or one message a line. The result is in the same format; messages that stay are unchanged.
     """
     value, lines = read_list(file)
     known = None if wire_format == "auto" else wire_format

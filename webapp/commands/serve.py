@@ -49,7 +49,7 @@ def listed(words: Iterable[str]) -> str:
     return f"{', '.join(first)} and {last}"
 
 
-SERVE_HELP = f"""Serve the dashboard, and follow the sessions of your agents.
+SERVE_HELP = f"""Serve the dashboard, and follow your agents' sessions.
 
 The transcripts of {listed(agent.label for agent in AGENTS.values())} are found in their usual places
 ({listed(agent.variable for agent in AGENTS.values())} are respected) and only ever read.
@@ -149,7 +149,7 @@ def serve(**options: Any) -> None:
 @click.command()
 @serving_options
 def demo(**options: Any) -> None:
-    """Serve the dashboard with a generated session that grows live."""
+    """Serve the dashboard with a made-up session that grows."""
     run_server(demo=True, **options)
 
 

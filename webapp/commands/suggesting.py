@@ -19,7 +19,9 @@ from webapp.services.settings.answers import Suggestion
 @db_option
 @json_option
 def suggest_weights(sessions: tuple[str, ...], db: Database | None, as_json: bool) -> None:  # X15
-    """Suggest weights that would have kept more of what your sessions needed later.
+    """Suggest weights that fit your own sessions.
+
+    They would have kept more of what these sessions needed later.
 
     A message was needed if the agent's next messages repeat names from it, or if you restored or pinned it or undid
     its pruning. The search uses half of the sessions; the others decide, and the table shows what is kept in them

@@ -66,9 +66,9 @@ def article(word: str) -> str:
 @db_option
 @click.pass_context
 def token(ctx: click.Context, role: str, name: str, db: Database | None) -> None:
-    """Make a token and show it once; from then on the server asks for one.
+    """Make a token, and show it once.
 
-    Only a hash of it is stored. A running server accepts it at once.
+    From then on the server asks for one. Only a hash of it is stored. A running server accepts it at once.
     """
     ctx.obj = db
     if ctx.invoked_subcommand is None:

@@ -15,9 +15,10 @@ from webapp.config import Config, Database
 )
 @db_option
 def verify(repair: bool, db: Database | None) -> int:
-    """Check the store; print the faults and exit with 1 if there are any.
+    """Check the store, and print its faults.
 
-    The log, operations, summaries and memories cannot be rebuilt; `coppice restore` brings them back from a copy.
+    Exits with 1 if there are any. The log, operations, summaries and memories cannot be rebuilt; `coppice
+    restore` brings them back from a copy.
     """
     refuse_missing(Config.load(db=db))
     with opened(db) as app:

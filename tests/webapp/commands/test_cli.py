@@ -66,6 +66,15 @@ class TestHelp:
         assert capsys.readouterr().out == long
         assert "Usage: " in long
 
+    def test_has_a_whole_sentence_for_each_command(
+        self, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """No sentence is cut off in a terminal of 80 columns."""
+        monkeypatch.setenv("COLUMNS", "80")
+        assert main(["--help"]) == 0
+        lines = capsys.readouterr().out.partition("Commands:\n")[2].splitlines()
+        assert [line for line in lines if not line.endswith(".")] == []
+
     def test_says_the_version(self, capsys: pytest.CaptureFixture[str]) -> None:
         """The version is printed on stdout."""
         assert main(["--version"]) == 0
