@@ -30,7 +30,7 @@ import httpx
 
 from tests.servers import running_server
 from tests.webapp.proxy.conftest import running_proxy
-from webapp.agents.beside import hints
+from webapp.agents.hook_runtime import hints
 from webapp.services.proxied.keys import keys_of
 
 EVENTS, PAUSE = 60, 0.015

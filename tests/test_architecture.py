@@ -71,7 +71,7 @@ MAY_IMPORT: Mapping[str, tuple[str, ...]] = {
         "webapp.services.proxied.call_copy",
         "webapp.services.proxied.keys",
         "webapp.services.proxied.names",
-        "webapp.agents.beside",
+        "webapp.agents.hook_runtime",
         "webapp.access.requests",
     ),
     # Another process of its own; it reads transcripts as the server does.

@@ -7,7 +7,7 @@ import sys
 
 def main() -> int:
     """Run one command and return its exit code."""
-    from webapp.agents.beside import run
+    from webapp.agents.hook_runtime import run
 
     arguments = sys.argv[1:]
     if run.is_ours(arguments):

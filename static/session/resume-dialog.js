@@ -97,7 +97,7 @@ function question(session, busy) {
 function written(session, made) {
   const saved = made.tokens_before - made.tokens_promised;
   const less = saved > 0 ? `, ${number(saved)} less on each call` : "";
-  const isFound = made.takes_in.length === 0;
+  const isFound = made.import_command.length === 0;
   const page = pageOf(made.session_id);
   const title = isFound ? html`<a class="link" href=${page}>${made.title}</a>` : made.title;
   return html`<div class="body resume">

@@ -18,7 +18,7 @@ from tests.reach.upstream import strict_upstream
 from tests.servers import running_server
 from tests.waiting import until
 from webapp.agents import AGENTS
-from webapp.agents.beside import hints
+from webapp.agents.hook_runtime import hints
 from webapp.app import App
 from webapp.config import Config
 from webapp.services.planning.requests import PruneRequest
@@ -90,8 +90,8 @@ class TestResuming:
         session = session_of(app, machine, source)
         tokens = app.sessions.get(session).pruned.tokens
         made = app.resuming.resume(session, prune=True, max_tokens=int(tokens * 0.8))
-        if made.takes_in:
-            machine.run(*made.takes_in)
+        if made.import_command:
+            machine.run(*made.import_command)
         machine.upstream.clear()
         machine.run(*ASK[source]("Again: RUN(cat big.txt) now", made.session_id))
         first = len(json.dumps(machine.upstream.requests[0][2]))

@@ -59,17 +59,18 @@ class Archives:
 class Transcripts:
     """Writes new transcripts, for the agent to resume from.
 
-    `write` returns one, or raises `Conflict` with the reason why it cannot. `folder` returns the folder in which the
-    agent looks for it, given the agent's roots; an agent without such a folder has `takes_in` instead, its command that
-    imports the file. `command` returns the agent's command that resumes a session, by its id. `keeps_thinking` is True
-    if the agent's models accept thoughts after a history from which messages were removed; most refuse them. `cwd_of`
-    returns the working directory of a session by its file, if its rows do not name it.
+    `write` returns one, or raises `Conflict` with the reason why it cannot. `folder` returns the folder in
+    which the agent looks for it, given the agent's roots; an agent without such a folder has `import_command`
+    instead, which returns the agent's command that imports the file. `command` returns the agent's command
+    that resumes a session, by its id. `keeps_thinking` is True if the agent's models accept thoughts after a
+    history from which messages were removed; most refuse them. `cwd_of` returns the working directory of a
+    session by its file, if its rows do not name it.
     """
 
     write: Callable[[View], Transcript]
     command: Callable[[str], list[str]]
     folder: Callable[[View, Sequence[Path]], Path] | None = None
-    takes_in: Callable[[Path], list[str]] | None = None
+    import_command: Callable[[Path], list[str]] | None = None
     keeps_thinking: bool = False
     cwd_of: Callable[[Path], str | None] | None = None
 

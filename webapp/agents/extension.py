@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from webapp.agents.agent import Integration
-from webapp.agents.beside import hints
+from webapp.agents.hook_runtime import hints
 from webapp.errors import Malformed
 
 MARK = "Written by `coppice hooks install`."

@@ -14,7 +14,7 @@ from pathlib import Path
 import click
 
 from webapp.agents import AGENTS
-from webapp.agents.beside import run
+from webapp.agents.hook_runtime import run
 from webapp.commands.terminal import echo
 from webapp.errors import Conflict, CoppiceError
 from webapp.services.reaching import integrations

@@ -14,7 +14,7 @@ from typing import Any
 
 import click
 
-from webapp.agents.beside import hints
+from webapp.agents.hook_runtime import hints
 from webapp.commands.terminal import echo
 from webapp.errors import Invalid
 from webapp.proxy.process import DEFAULT_PORT, PROVIDERS, ProxyOptions, RunningProxy, address_of

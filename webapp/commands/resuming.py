@@ -62,9 +62,9 @@ def report(made: Resumed) -> list[str]:
     saved = made.tokens_before - made.tokens_promised
     size = f"{made.tokens_promised:,} tokens instead of {made.tokens_before:,}"
     lines = [f"wrote {made.path}", f"{made.title}: {size}, {saved:,} less on each call"]
-    if made.takes_in:
+    if made.import_command:
         lines.append(
-            f"the file is deleted once {made.takes_in[0]} has imported it, or after {WAITING_DAYS} days"
+            f"the file is deleted once {made.import_command[0]} has imported it, or after {WAITING_DAYS} days"
         )
     if saved <= 0:
         lines[1:2] = [f"{made.title}: {size}; prune it first (--prune) to save anything"]
@@ -79,11 +79,11 @@ def become(made: Resumed) -> None:
     """
     os.chdir(made.cwd)
     try:
-        if made.takes_in:
-            subprocess.run(made.takes_in, check=True)  # noqa: S603  # the agent's own command
+        if made.import_command:
+            subprocess.run(made.import_command, check=True)  # noqa: S603  # the agent's own command
         os.execvp(made.command[0], made.command)  # noqa: S606  # the agent's own command
     except subprocess.CalledProcessError as error:
-        raise Conflict(f"{shlex.join(made.takes_in)} failed with status {error.returncode}") from error
+        raise Conflict(f"{shlex.join(made.import_command)} failed with status {error.returncode}") from error
     except OSError as error:
         raise Conflict(
             f"cannot run {made.command[0]}: {error.strerror}; the copy is there: {made.line}"

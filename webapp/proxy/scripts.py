@@ -16,7 +16,7 @@ from typing import Any
 
 import orjson
 
-from webapp.agents.beside import hints
+from webapp.agents.hook_runtime import hints
 from webapp.proxy.editing import Body, Edits, Refused, edited
 
 log = logging.getLogger(__name__)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from webapp.agents import AGENTS
-from webapp.agents.beside import hints
+from webapp.agents.hook_runtime import hints
 from webapp.errors import Malformed
 
 NODE = shutil.which("node")

@@ -14,7 +14,7 @@ from tests.servers import option_in
 from tests.waiting import until
 from tests.webapp.commands.running import Run
 from tests.webapp.serving.processes import started
-from webapp.agents.beside import hints
+from webapp.agents.hook_runtime import hints
 from webapp.commands.cli import main
 from webapp.commands.proxying import proxy_beside
 

@@ -67,13 +67,13 @@ class TestResume:
         monkeypatch.chdir(tmp_path)
         monkeypatch.setattr(os, "execvp", lambda _, arguments: became.append(arguments))
         made = Resumed(
-            session_id="s", title="t", path="f", cwd=str(tmp_path), takes_in=["touch", str(took)], command=["agent"],
-            line="", tokens_before=2, tokens_promised=1, operation=None,
+            session_id="s", title="t", path="f", cwd=str(tmp_path), import_command=["touch", str(took)],
+            command=["agent"], line="", tokens_before=2, tokens_promised=1, operation=None,
         )  # fmt: skip
         become(made)
         assert (took.exists(), became) == (True, [["agent"]])
         with pytest.raises(Conflict, match="false failed with status 1"):
-            become(replace(made, takes_in=["false"]))
+            become(replace(made, import_command=["false"]))
         assert became == [["agent"]]
 
     def test_reports_an_agent_that_is_not_installed(

@@ -16,7 +16,7 @@ from tests.ports import free_port, listens
 from tests.reach.upstream import Upstream, strict_upstream
 from tests.servers import Server, running_server
 from tests.waiting import until
-from webapp.agents.beside import hints
+from webapp.agents.hook_runtime import hints
 
 
 @dataclass

@@ -17,7 +17,7 @@ from tests.reach.upstream import Upstream, _digest, strict_upstream
 from tests.waiting import until
 from tests.webapp.proxy.bare_provider import BareProvider
 from tests.webapp.proxy.conftest import running_proxy
-from webapp.agents.beside import hints
+from webapp.agents.hook_runtime import hints
 from webapp.commands.proxying import switch_pruning
 from webapp.services.proxied.keys import keys_of
 

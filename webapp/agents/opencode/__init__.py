@@ -19,7 +19,7 @@ AGENT = Agent(
     ),
     transcripts=Transcripts(
         write=transcript.write,
-        takes_in=lambda file: ["opencode", "import", str(file)],
+        import_command=lambda file: ["opencode", "import", str(file)],
         command=lambda session: ["opencode", "--session", session],
     ),
     integration=extension_integration(

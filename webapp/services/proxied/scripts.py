@@ -12,7 +12,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
-from webapp.agents.beside import hints
+from webapp.agents.hook_runtime import hints
 from webapp.agents.view import ViewRow
 from webapp.errors import CoppiceError
 from webapp.events import (

@@ -18,7 +18,7 @@ from scoring.summary.files import files_touched
 from scoring.summary.snapshot import ranked_lines, snapshot
 from scoring.summary.tombstones import fitted
 from webapp.agents import AGENTS
-from webapp.agents.beside import hints as files
+from webapp.agents.hook_runtime import hints as files
 from webapp.errors import CoppiceError
 from webapp.events import ContextPruned, ContextRestored, Event, MessagesAppended, OperationUndone
 from webapp.services.planning.cache_cost import cache_figures

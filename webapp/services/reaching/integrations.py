@@ -15,7 +15,7 @@ from pathlib import Path
 
 from webapp.agents import AGENTS
 from webapp.agents.agent import Integration
-from webapp.agents.beside import hints
+from webapp.agents.hook_runtime import hints
 from webapp.errors import Conflict, Invalid, Malformed
 from webapp.store.private import replacing
 

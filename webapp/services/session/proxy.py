@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-from webapp.agents.beside import hints
+from webapp.agents.hook_runtime import hints
 
 PROXY = "proxy"  # the source of such sessions
 ID_PREFIX = "proxy-"

@@ -21,6 +21,8 @@ TRAIL_POINTS = 24
 TURNS_KEPT = 6
 ENDS_KEPT = 16
 GROUPS_KEPT = 6
+# What earlier versions stored, under the names of today.
+EARLIER_NAMES = {"told_window": "compaction_window", "told_at": "compaction_tokens"}
 
 
 @dataclass(slots=True)
@@ -34,9 +36,9 @@ class SessionState:
     before them. `unsure` is the estimate of reasoning and media, of a managed session only.
     `absorbing`: assistant messages still belong to the call reported last. `fired`: automatic
     pruning has acted on this crossing of the target. It does not try again below `backed_off` tokens, nor the
-    emergency path below `relieved`. `own_window` is set by the user (0: not), `told_window` by a compaction
-    of the agent at `told_at` tokens; `largest` is the largest call with the present model. `set_aside` counts
-    the usage reports that cannot be true; `aside_input` and `aside_call` belong to the last of them.
+    emergency path below `relieved`. `own_window` is set by the user (0: not), `compaction_window` by a
+    compaction of the agent at `compaction_tokens`; `largest` is the largest call with the present model.
+    `set_aside` counts the usage reports that cannot be true; `aside_input` and `aside_call` belong to the last of them.
     `first_known` is the first sample with a known size; `first_unseen` are the tokens that earlier samples
     lack. `sampled` is the last message on the chart, `opening` the beginning of the first message.
     `agent_version` is the version of the agent that began the session. `called_at` is the time of the last
@@ -65,8 +67,8 @@ class SessionState:
     stored: int = 0
     redacted: dict[str, int] = field(default_factory=dict)
     own_window: int = 0
-    told_window: int = 0
-    told_at: int = 0
+    compaction_window: int = 0
+    compaction_tokens: int = 0
     largest: int = 0
     set_aside: int = 0
     aside_input: int = 0
@@ -102,7 +104,7 @@ class SessionState:
 
     def model_changed(self) -> None:
         """Forget the window that the previous model ran with, from any source."""
-        self.own_window = self.told_window = self.told_at = self.largest = 0
+        self.own_window = self.compaction_window = self.compaction_tokens = self.largest = 0
 
     def first_call(self, unseen: int, sample: int) -> None:
         """Add the tokens outside the transcript, known now, to the sizes before the first reported call.
@@ -198,7 +200,7 @@ class SessionState:
     @classmethod
     def from_dict(cls, data: dict[str, Any], source: str = "") -> SessionState:
         """Return the state that `to_dict` wrote, of a session of that source; unknown keys are ignored."""
-        known = {k: v for k, v in data.items() if k in cls.__slots__}
+        known = {name: v for k, v in data.items() if (name := EARLIER_NAMES.get(k, k)) in cls.__slots__}
         for name in ("trail", "turn_tokens", "ends", "groups", "redacted"):
             if name in known:
                 known[name] = known[name].copy()

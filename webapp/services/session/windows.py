@@ -31,7 +31,7 @@ def window_of(
         return Window(state.own_window, "own", "set for this session")
     if model.own:
         return None
-    found = next(_told(row, state, model, remembered), None)
+    found = next(_known_windows(row, state, model, remembered), None)
     window = found.tokens if found is not None else model.window
     wider = window_above(state.largest, model, window) if state.largest > min(window, model.limit) else None
     if wider is not None:
@@ -39,13 +39,15 @@ def window_of(
     return found
 
 
-def _told(
+def _known_windows(
     row: SessionRow, state: SessionState, model: ModelLimits, remembered: Callable[[], Remembered]
 ) -> Iterator[Window]:
     """Yield the sources of the window, the most reliable first."""
-    if state.told_window and state.largest <= state.told_window:
+    if state.compaction_window and state.largest <= state.compaction_window:
         yield Window(
-            state.told_window, "compaction", f"the agent compacted by itself at {state.told_at:,} tokens"
+            state.compaction_window,
+            "compaction",
+            f"the agent compacted by itself at {state.compaction_tokens:,} tokens",
         )
     if row.window:
         yield Window(row.window, "reported", "reported by the agent")

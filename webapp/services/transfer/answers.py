@@ -55,7 +55,7 @@ class Resumed:
     """The file that was written."""
     cwd: str
     """The folder to resume in."""
-    takes_in: list[str]
+    import_command: list[str]
     """The agent's command that makes a session of the file, to be run first; empty where the agent finds the file."""
     command: list[str]
     """The agent's command that resumes from the copy, to be run in `cwd`."""

@@ -135,16 +135,18 @@ class Resuming:
                 write_new(path, content)
             except OSError as error:
                 raise Conflict(f"the copy cannot be written to {path}: {error.strerror}") from error
-        takes_in = agent.takes_in(path) if agent.takes_in is not None else []
+        import_command = agent.import_command(path) if agent.import_command is not None else []
         command = agent.command(made.session_id)
         return Resumed(
             session_id=made.session_id,
             title=copy.title,
             path=str(path),
             cwd=str(cwd),
-            takes_in=takes_in,
+            import_command=import_command,
             command=command,
-            line=" && ".join(shell_line(step) for step in (["cd", str(cwd)], takes_in, command) if step),
+            line=" && ".join(
+                shell_line(step) for step in (["cd", str(cwd)], import_command, command) if step
+            ),
             tokens_before=before,
             tokens_promised=promised,
             operation=operation,

@@ -12,7 +12,7 @@ import pytest
 from tests.decoders import CALLS, Sample, call_of
 from tests.odd_values import with_odd_values
 from tests.webapp.promises import Client
-from webapp.agents.beside import hints
+from webapp.agents.hook_runtime import hints
 from webapp.app import App
 from webapp.errors import CoppiceError
 from webapp.services.catalog.retention import DAY_MS

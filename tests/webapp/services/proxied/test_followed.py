@@ -11,7 +11,7 @@ import pytest
 
 from scoring.messages import Message, Text, ToolCall, ToolResult
 from tests.webapp.promises import Client
-from webapp.agents.beside import hints
+from webapp.agents.hook_runtime import hints
 from webapp.agents.records import Entry, Record, Usage
 from webapp.app import App
 from webapp.services.proxied.keys import keys_of

@@ -12,7 +12,7 @@ import pytest
 from tests.browser.writing import words
 from tests.waiting import until
 from webapp.agents import AGENTS
-from webapp.agents.beside import hints as files
+from webapp.agents.hook_runtime import hints as files
 from webapp.app import App
 from webapp.services.planning.requests import PlanRequest, PruneRequest
 from webapp.services.reaching import hints

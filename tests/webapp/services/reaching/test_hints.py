@@ -9,7 +9,7 @@ import pytest
 
 from tests.waiting import until
 from tests.webapp.building import conversation, entries, followed, said, user
-from webapp.agents.beside import hints as files
+from webapp.agents.hook_runtime import hints as files
 from webapp.app import App
 from webapp.services.reaching import hints
 from webapp.services.session.session import Session

@@ -54,3 +54,8 @@ class TestSessionState:
         carried = SessionState(Calibration(factor=1.2, known=True), fired=True, ends={"a": [3, 1]})
         data = orjson.loads(orjson.dumps({**carried.to_dict(), "from_the_future": 1}))
         assert SessionState.from_dict(data) == carried
+
+    def test_reads_the_names_that_earlier_versions_stored(self) -> None:
+        """The window that a compaction implied is not lost with its old name."""
+        found = SessionState.from_dict({"told_window": 200_000, "told_at": 167_000})
+        assert (found.compaction_window, found.compaction_tokens) == (200_000, 167_000)

@@ -274,8 +274,8 @@ class TestOtherAgents:
         made = app.resuming.resume(session, cwd=tmp_path)
         roots = AGENTS[source].roots({"HOME": str(tmp_path), "CLAUDE_CONFIG_DIR": str(tmp_path / "claude")})
         path = Path(made.path)
-        if made.takes_in:
-            assert (path.parent, made.takes_in[-1]) == (tmp_path / "copies", str(path))
+        if made.import_command:
+            assert (path.parent, made.import_command[-1]) == (tmp_path / "copies", str(path))
             path = take_in(path, tmp_path)
         else:
             assert any(path.is_relative_to(root) for root in roots)

@@ -6,8 +6,8 @@ the agent after it, together with what was lost.
 
 from __future__ import annotations
 
-from webapp.agents.beside import hints
-from webapp.agents.beside.claude_code import context, warning
+from webapp.agents.hook_runtime import hints
+from webapp.agents.hook_runtime.claude_code import context, warning
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 KEPT = ("lost", "survive")
 
 
-def hook(told: dict[str, Any]) -> str:
+def hook(payload: dict[str, Any]) -> str:
     """Return the text that a hook writes on stdout; "" for nothing."""
-    session, event = str(told.get("session_id", "")), told.get("hook_event_name")
+    session, event = str(payload.get("session_id", "")), payload.get("hook_event_name")
     hint = hints.read(session, hints.HINT)
     if event == "PreCompact":
         state = hints.read(session, hints.STATE)
         hints.write(session, hints.STATE, {**state, **{name: hint.get(name, "") for name in KEPT}})
-    elif event == "SessionStart" and told.get("source") == "compact":
+    elif event == "SessionStart" and payload.get("source") == "compact":
         known = {**hint, **hints.read(session, hints.STATE)}
         return context(event, "\n\n".join(str(known[name]) for name in KEPT if known.get(name)))
     elif event == "UserPromptSubmit":

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 
-from webapp.agents.beside import hints
+from webapp.agents.hook_runtime import hints
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,14 +18,14 @@ BAR = 10
 CELLS = "▏▎▍▌▋▊▉█"
 
 
-def hook(told: dict[str, Any]) -> str:
+def hook(payload: dict[str, Any]) -> str:
     """Return the text that a hook writes on stdout; "" for nothing."""
-    session, event = str(told.get("session_id", "")), told.get("hook_event_name")
+    session, event = str(payload.get("session_id", "")), payload.get("hook_event_name")
     hint = hints.read(session, hints.HINT)
     if event == "PreCompact":
         return str(hint.get("survive", ""))
     if event == "SessionStart":
-        return context(event, str(hint.get("lost", ""))) if told.get("source") == "compact" else ""
+        return context(event, str(hint.get("lost", ""))) if payload.get("source") == "compact" else ""
     if event == "UserPromptSubmit":
         return context(event, warning(session, hint))
     return ""
@@ -48,10 +48,10 @@ def warning(session: str, hint: dict[str, object]) -> str:
     return said
 
 
-def status_line(told: dict[str, Any]) -> str:
+def status_line(payload: dict[str, Any]) -> str:
     """Return the line: utilization with a bar, trend, and the saving of a prune if the server's hint has one."""
-    session = str(told.get("session_id", ""))
-    window = _object(told.get("context_window"))
+    session = str(payload.get("session_id", ""))
+    window = _object(payload.get("context_window"))
     usage = _object(window.get("current_usage"))
     size = _count(window.get("context_window_size"))
     tokens = sum(_count(usage.get(key)) for key in _INPUT)

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from webapp.agents.beside import hints
+from webapp.agents.hook_runtime import hints
 
 USAGE = {"input_tokens": 4, "cache_creation_input_tokens": 4_000, "cache_read_input_tokens": 120_000}
-TOLD = {
+PAYLOAD = {
     "session_id": "s",
     "context_window": {"context_window_size": 200_000, "current_usage": {**USAGE, "output_tokens": 900}},
 }
@@ -32,9 +32,9 @@ HEAVY = (
 )
 
 
-def started(*arguments: str, told: Any, flags: tuple[str, ...] = ()) -> subprocess.CompletedProcess[str]:
+def started(*arguments: str, payload: Any, flags: tuple[str, ...] = ()) -> subprocess.CompletedProcess[str]:
     """Run `coppice` with these arguments in a new process."""
-    text = told if isinstance(told, str) else json.dumps(told)
+    text = payload if isinstance(payload, str) else json.dumps(payload)
     command = [sys.executable, *flags, "-m", "webapp.entry", *arguments]
     return subprocess.run(command, input=text, capture_output=True, text=True, check=False)
 
@@ -45,10 +45,10 @@ def test_a_status_line_or_hook_loads_no_slow_module(arguments: tuple[str, ...]) 
 
     Without sockets it cannot wait for a server.
     """
-    told = {**TOLD, "hook_event_name": "UserPromptSubmit"}
-    loaded = started(*arguments, told=told, flags=("-X", "importtime")).stderr
+    payload = {**PAYLOAD, "hook_event_name": "UserPromptSubmit"}
+    loaded = started(*arguments, payload=payload, flags=("-X", "importtime")).stderr
     names = {line.rpartition("|")[2].strip() for line in loaded.splitlines()}
-    assert "webapp.agents.beside.hints" in names
+    assert "webapp.agents.hook_runtime.hints" in names
     assert not {name for name in names if any(name == one or name.startswith(f"{one}.") for one in HEAVY)}
 
 
@@ -57,31 +57,33 @@ class TestStatusLine:
 
     def test_shows_fill_and_bar(self) -> None:  # X21
         """The line has the input of the last call as a share of the window, without a server."""
-        done = started("statusline", told=TOLD)
+        done = started("statusline", payload=PAYLOAD)
         assert (done.returncode, done.stdout) == (0, "██████▎░░░ 62 % · 124k of 200k\n")
 
     def test_shows_the_trend_from_line_to_line(self) -> None:  # X21
         """The trend is the change by the last call, until the next call."""
-        started("statusline", told=TOLD)
+        started("statusline", payload=PAYLOAD)
         grown = {
-            **TOLD,
+            **PAYLOAD,
             "context_window": {
                 "context_window_size": 200_000,
                 "current_usage": {**USAGE, "input_tokens": 2_104},
             },
         }
-        lines = [started("statusline", told=grown).stdout for _ in range(2)]
+        lines = [started("statusline", payload=grown).stdout for _ in range(2)]
         assert all(line.endswith("126k of 200k · ↑ 2.1k\n") for line in lines)
 
     def test_shows_the_gain_of_a_prune(self) -> None:  # X21
         """The gain comes from the last hint of the server."""
         hints.write("s", hints.HINT, {"prune_pays": 41_200})
-        assert started("statusline", told=TOLD).stdout.endswith("· prune pays: 41k\n")
+        assert started("statusline", payload=PAYLOAD).stdout.endswith("· prune pays: 41k\n")
 
-    @pytest.mark.parametrize("told", ["", "nonsense", "[]", "{}", '{"context_window": {"current_usage": 3}}'])
-    def test_is_empty_without_data(self, told: str) -> None:
+    @pytest.mark.parametrize(
+        "payload", ["", "nonsense", "[]", "{}", '{"context_window": {"current_usage": 3}}']
+    )
+    def test_is_empty_without_data(self, payload: str) -> None:
         """Data of an older agent or invalid data is no error."""
-        done = started("statusline", told=told)
+        done = started("statusline", payload=payload)
         assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
@@ -92,47 +94,49 @@ class TestHook:
         """The hint's text becomes additional instructions of the summariser."""
         hints.write("s", hints.HINT, {"survive": "Keep port 8443."})
         assert started(
-            "hook", "claude-code", told={"session_id": "s", "hook_event_name": "PreCompact"}
+            "hook", "claude-code", payload={"session_id": "s", "hook_event_name": "PreCompact"}
         ).stdout == ("Keep port 8443.\n")
 
     def test_informs_the_agent_after_a_compaction(self) -> None:  # X20
         """A session that starts gets no text."""
         hints.write("s", hints.HINT, {"lost": "Ten messages are gone."})
-        told = {"session_id": "s", "hook_event_name": "SessionStart"}
-        done = json.loads(started("hook", "claude-code", told={**told, "source": "compact"}).stdout)
+        payload = {"session_id": "s", "hook_event_name": "SessionStart"}
+        done = json.loads(started("hook", "claude-code", payload={**payload, "source": "compact"}).stdout)
         assert done["hookSpecificOutput"]["additionalContext"] == "Ten messages are gone."
-        assert started("hook", "claude-code", told={**told, "source": "startup"}).stdout == ""
+        assert started("hook", "claude-code", payload={**payload, "source": "startup"}).stdout == ""
 
     def test_warns_once(self) -> None:  # X20
         """The warning is repeated only after its reason was gone."""
-        told = {"session_id": "s", "hook_event_name": "UserPromptSubmit"}
+        payload = {"session_id": "s", "hook_event_name": "UserPromptSubmit"}
         said = []
         for reason in ("full", "full", "", "full"):
             hints.write("s", hints.HINT, {"warning": "It is full." if reason else "", "warns_of": reason})
-            said.append("It is full." in started("hook", "claude-code", told=told).stdout)
+            said.append("It is full." in started("hook", "claude-code", payload=payload).stdout)
         assert said == [True, False, False, True]
 
     def test_informs_codex_with_the_hint_before_its_compaction(self) -> None:  # X20
         """Codex's summariser accepts no instructions, and a later hint describes the short context only."""
         hints.write("s", hints.HINT, {"lost": "Ten messages are gone.", "survive": "Keep port 8443."})
         before = {"session_id": "s", "hook_event_name": "PreCompact", "trigger": "auto"}
-        assert started("hook", "codex", told=before).stdout == ""
+        assert started("hook", "codex", payload=before).stdout == ""
         hints.write("s", hints.HINT, {"lost": "One message is gone.", "survive": "A summary."})
-        told = {"session_id": "s", "hook_event_name": "SessionStart"}
-        done = json.loads(started("hook", "codex", told={**told, "source": "compact"}).stdout)
+        payload = {"session_id": "s", "hook_event_name": "SessionStart"}
+        done = json.loads(started("hook", "codex", payload={**payload, "source": "compact"}).stdout)
         said = done["hookSpecificOutput"]["additionalContext"]
         assert said == "Ten messages are gone.\n\nKeep port 8443."
-        assert started("hook", "codex", told={**told, "source": "resume"}).stdout == ""
+        assert started("hook", "codex", payload={**payload, "source": "resume"}).stdout == ""
 
     @pytest.mark.parametrize("agent", ["claude-code", "codex", "nobody"])
-    @pytest.mark.parametrize("told", ["", "nonsense", '{"session_id": "s", "hook_event_name": "PreCompact"}'])
-    def test_is_silent_without_a_hint(self, agent: str, told: str) -> None:  # X20
+    @pytest.mark.parametrize(
+        "payload", ["", "nonsense", '{"session_id": "s", "hook_event_name": "PreCompact"}']
+    )
+    def test_is_silent_without_a_hint(self, agent: str, payload: str) -> None:  # X20
         """Without a server or a hint, and for an unknown agent, the output is empty and the status 0."""
-        done = started("hook", agent, told=told)
+        done = started("hook", agent, payload=payload)
         assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
     def test_reads_only_files_of_its_folder(self, hints_folder: Path) -> None:
         """An id with a path cannot leave the folder."""
         (hints_folder.parent / "x.hint.json").write_text('{"survive": "secret"}')
-        told = {"session_id": "../x", "hook_event_name": "PreCompact"}
-        assert started("hook", "claude-code", told=told).stdout == ""
+        payload = {"session_id": "../x", "hook_event_name": "PreCompact"}
+        assert started("hook", "claude-code", payload=payload).stdout == ""

@@ -20,12 +20,12 @@ def is_ours(arguments: Sequence[str]) -> bool:
 def main(arguments: Sequence[str]) -> int:
     """Read the agent's JSON on stdin and write the answer; write nothing if anything fails."""
     try:
-        told = json.loads(sys.stdin.buffer.read())
-        if not isinstance(told, dict):
+        payload = json.loads(sys.stdin.buffer.read())
+        if not isinstance(payload, dict):
             return 0
         agent = arguments[1] if arguments[0] == HOOK else _WITH_STATUS_LINE
-        module = import_module(f"webapp.agents.beside.{agent.replace('-', '_')}")
-        answer = module.hook(told) if arguments[0] == HOOK else module.status_line(told)
+        module = import_module(f"webapp.agents.hook_runtime.{agent.replace('-', '_')}")
+        answer = module.hook(payload) if arguments[0] == HOOK else module.status_line(payload)
         if answer:
             sys.stdout.buffer.write(answer.encode() + b"\n")
             sys.stdout.buffer.flush()
