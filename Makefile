@@ -8,7 +8,6 @@ UV_COMPILE := .venv/bin/uv pip compile --quiet --universal --python-version 3.11
 
 # A part that is not there yet is not checked.
 PYTHON_CODE := $(wildcard scoring webapp benchmarks scripts tests examples)
-TYPED_CODE  := $(wildcard scoring webapp scripts tests examples)
 JS_CODE     := $(wildcard static/*.js tests/js)
 JS_TESTS     = $(shell find tests/js -name '*.test.js' 2>/dev/null | sort)
 
@@ -46,7 +45,7 @@ lint: setup  ## ruff and biome
 	$(if $(JS_CODE),node_modules/.bin/biome ci $(COLOURS) --log-level=warn)
 
 types: setup  ## mypy --strict, and tsc over the JavaScript
-	$(PYTHON_IN) -m mypy --strict $(TYPED_CODE)
+	$(PYTHON_IN) -m mypy --strict $(PYTHON_CODE)
 	$(if $(JS_CODE),node_modules/.bin/tsc)
 
 js: setup  ## the tests of the pure JavaScript

@@ -13,7 +13,7 @@ from typing import Any
 
 from benchmarks.prediction import root_of, sessions
 from benchmarks.rows import Row
-from webapp.agents.records import Record
+from webapp.agents.records import Problem, Record, Unknown
 from webapp.config import Config
 from webapp.services.session.answers import Session
 from webapp.wiring import build
@@ -72,7 +72,7 @@ def _live(folder: Path, root: Path) -> list[Row]:
     try:
         differing = 0
         for n, (file, _, records) in enumerate(sessions(root)):
-            plain = [replace(r, stream="") if getattr(r, "stream", "") else r for r in records]  # type: ignore[type-var]
+            plain = [r if isinstance(r, Problem | Unknown) else replace(r, stream="") for r in records]
             read = [
                 _read(app, f"s{n}", file.source, batches)
                 for app, batches in ((whole, [plain]), (live, [[record] for record in plain]))

@@ -28,6 +28,7 @@ from rich.table import Table
 
 from benchmarks import prediction
 from benchmarks.prediction import Replay, Said, figures, grown, growth_error, replay_one, root_of, sessions
+from scoring import models
 from scoring.tokens import calibration, families, overheads
 from scoring.tokens import counting as tokens
 from webapp.agents.claude_code import unwritten
@@ -113,17 +114,17 @@ def _family_setter(start: str, field: str) -> Callable[[float], None]:
 
 
 def _factor_setter(start: str) -> Callable[[float], None]:
-    usual = prediction.find_model
+    usual = models.find_model
 
     def put(times: float) -> None:
-        before = prediction.find_model
+        before = models.find_model
 
         def found(name: str | None) -> Any:
             limits = before(name)
             ours = (name or "").startswith(start)
             return replace(limits, token_factor=limits.token_factor * times) if ours else limits
 
-        prediction.find_model = found if times != 1 else usual  # type: ignore[assignment]
+        models.find_model = found if times != 1 else usual  # type: ignore[assignment]
 
     return put
 

@@ -36,7 +36,7 @@ def langchain_trim(messages: list[Chat], budget: int, count: Counter) -> Kept:
     """
     from langchain_core.messages import trim_messages
 
-    trimmed = trim_messages(
+    trimmed: list[Any] = trim_messages(
         _to_langchain(messages),
         max_tokens=budget,
         token_counter=lambda some: sum(count(messages[int(m.id)]) for m in some),

@@ -24,8 +24,8 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.rows import Row, percentile
+from scoring import models
 from scoring.messages import Message, Reasoning, Text, ToolCall, ToolResult
-from scoring.models import find_model
 from scoring.tokens import (
     Calibration,
     ModelCounter,
@@ -104,7 +104,7 @@ class Replay:
         self._unwritten = AGENTS[traits.source].unwritten()
 
     def _counter_for(self, model: str | None) -> TokenCounter:
-        limits = find_model(model)
+        limits = models.find_model(model)
         self.traits = replace(self.traits, model=model, factor=limits.token_factor)
         return ModelCounter(self._tokenizers.counter(limits.encoding), family_of(model), limits.token_factor)
 
