@@ -210,7 +210,7 @@ declare namespace Api {
   interface Results { results: Hit[]; total: number; next: number | null; }
   interface ResumeBody { prune?: boolean; max_tokens?: number | null; }
   interface Resumed {
-    session_id: string; title: string; path: string; cwd: string; takes_in: string[]; command: string[];
+    session_id: string; title: string; path: string; cwd: string; import_command: string[]; command: string[];
     line: string; tokens_before: number; tokens_promised: number; operation: number | null;
   }
   interface Retention {
