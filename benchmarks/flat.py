@@ -34,8 +34,8 @@ LENGTH = 1_000  # messages of a session
 MADE = 10  # sessions made by the services; the others are copies
 ASKED = 40
 GOAL = 1.3
-# A word of every message, and one of a part of them.
-COMMON, RARE = "test", "part_17"
+# Words of every second message, of one in 75, and of one in 900.
+COMMON, RARE, RAREST = "test", "part_17", "part_399"
 
 
 def run(many: int = MANY) -> Iterator[Row]:
@@ -62,6 +62,7 @@ class _Asked:
             "plan": lambda one: app.prunes.plan(one, PlanRequest(max_tokens=50_000)),
             "list": lambda _: app.sessions.page(limit=100),
             "search for a rare word": lambda _: app.search.everywhere(RARE),
+            "search for the rarest word": lambda _: app.search.everywhere(RAREST),
             "search for a common word": lambda _: app.search.everywhere(COMMON),
         }
 

@@ -246,6 +246,24 @@ class Log:
                 found[one.no] = one
         return found
 
+    def matches(
+        self, places: Sequence[tuple[int, int, int]]
+    ) -> dict[tuple[int, int, int], tuple[MessageRow, EntryRow]]:
+        """Return message and entry at places in any sessions, each (session, seq, message number).
+
+        Places where one of the two is missing are left out.
+        """
+        marks = ", ".join("?" * len(places)) or "NULL"
+        read = f"SELECT {_MESSAGE} FROM messages WHERE key IN ({marks})"
+        messages = {row[0]: row for row in self._db.rows(read, [key(s, no) for s, _, no in places])}
+        read = f"SELECT {_ENTRY} FROM entries WHERE key IN ({marks})"
+        entries = {row[0]: row for row in self._db.rows(read, [key(s, seq) for s, seq, _ in places])}
+        return {
+            (s, seq, no): (_message(messages[key(s, no)]), _entry(entries[key(s, seq)]))
+            for s, seq, no in places
+            if key(s, no) in messages and key(s, seq) in entries
+        }
+
     def last_messages(self, session: int, next_no: int, count: int) -> list[MessageRow]:
         """Return the last `count` messages, oldest first."""
         sql = f"SELECT {_MESSAGE} FROM messages WHERE key BETWEEN ? AND ? ORDER BY key"

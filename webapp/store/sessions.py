@@ -6,7 +6,7 @@ reached from the top.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Literal, NamedTuple
 
@@ -155,6 +155,12 @@ class Sessions:
         if row is None:
             raise NotFound("session", key)
         return _decoded(row)
+
+    def by_keys(self, keys: Collection[int]) -> dict[int, SessionRow]:
+        """Return the sessions with these numbers, by number; unknown ones are missing."""
+        marks = ", ".join("?" * len(keys)) or "NULL"
+        rows = self._db.rows(f"{_SELECT} WHERE key IN ({marks})", list(keys))
+        return {row.key: row for row in map(_decoded, rows)}
 
     def all(self) -> list[SessionRow]:
         """Return every session that was not deleted, latest activity first."""

@@ -139,6 +139,16 @@ class TestLog:
         assert asked == [(0, 3), (5, 6)]
         assert [entry.seq for entry in alone[1]] == [2]
 
+    def test_finds_message_and_entry_at_a_place(self, store: Store, row: SessionRow) -> None:
+        """Places where one of the two is missing are left out."""
+        with store.write():
+            store.log.add_entries(row.key, [ROW])
+            store.log.put_messages(row.key, [MESSAGE])
+        place = (row.key, 0, 1)
+        found = store.log.matches([place, (row.key, 0, 2), (row.key, 1, 1), (row.key + 1, 0, 1)])
+        assert found == {place: (MESSAGE, ROW)}
+        assert store.log.matches([]) == {}
+
     def test_finds_messages_by_condition(self, store: Store, row: SessionRow) -> None:
         """Role, error and being out narrow the numbers."""
         rows = [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from datetime import date
 from typing import TypedDict, Unpack
 
@@ -13,7 +14,9 @@ from webapp.services.session.environment import Environment
 from webapp.services.session.gauges import shown_title
 from webapp.services.session.times import iso
 from webapp.store.indexed_text import indexed
+from webapp.store.log import EntryRow, MessageRow
 from webapp.store.search_index import SearchFilter
+from webapp.store.sessions import SessionRow
 
 ARCHIVE_ROWS = 500
 HITS = 100
@@ -75,33 +78,39 @@ class Search:
             )
             begin = after or 0
             rows = self._store.words.everywhere(q, limits, HITS * 3, begin)
-            results: dict[tuple[int, int], Hit] = {}
+            best: dict[tuple[int, int], int] = {}
             read = 0
             for owner, seq, no in rows:
-                if len(results) == HITS:
+                if len(best) == HITS:
                     break
                 read += 1
-                if (owner, no) not in results and (hit := self._hit(owner, seq, no, q)) is not None:
-                    results[owner, no] = hit
+                best.setdefault((owner, no), seq)
+            found = self._hits([(owner, seq, no) for (owner, no), seq in best.items()], q)
         more = read < len(rows) or len(rows) == HITS * 3
-        found = list(results.values())
         return Results(results=found, total=len(found), next=begin + read if more else None)
 
-    def _hit(self, owner: int, seq: int, no: int, q: str) -> Hit | None:
-        row = self._store.sessions.by_key(owner)
-        message, entry = self._store.log.message(owner, no), self._store.log.entry(owner, seq)
-        if message is None or entry is None or row.deleted_at is not None:
-            return None
-        return Hit(
-            session_id=row.id,
-            session_title=shown_title(row),
-            message_id=message.mid,
-            number=no,
-            role=message.role,
-            snippet=snippet(indexed(entry.message), q),
-            at=iso(message.at),
-            in_context=message.out_operation is None,
-        )
+    def _hits(self, places: Sequence[tuple[int, int, int]], q: str) -> list[Hit]:
+        """Return what is shown of the messages at (session, seq, message number) that are still there."""
+        sessions = self._store.sessions.by_keys({owner for owner, _, _ in places})
+        found = self._store.log.matches(places)
+        return [
+            _hit(row, *found[place], q)
+            for place in places
+            if place in found and (row := sessions[place[0]]).deleted_at is None
+        ]
+
+
+def _hit(row: SessionRow, message: MessageRow, entry: EntryRow, q: str) -> Hit:
+    return Hit(
+        session_id=row.id,
+        session_title=shown_title(row),
+        message_id=message.mid,
+        number=message.no,
+        role=message.role,
+        snippet=snippet(indexed(entry.message), q),
+        at=iso(message.at),
+        in_context=message.out_operation is None,
+    )
 
 
 def _midnight(day: date | None, later: int) -> int | None:

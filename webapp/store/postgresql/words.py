@@ -23,10 +23,11 @@ LONGEST = 500
 LAST_PLACE = 16_383
 PLACES = 255
 BYTES = 1_000_000
-# A search of all sessions ranks the matches in the newest blocks of entries, as many blocks as are needed for so many
-# matches. It then takes as long in a store of ten million entries as in one of a hundred thousand. The index knows the
-# block of an entry.
-ENOUGH = 1_000
+# A search of all sessions ranks the newest matches, so many or more. It then takes as long in a store of ten million
+# entries as in one of a hundred thousand. Frequent words are found in so many of the newest blocks, entry by entry: the
+# index gathers every match of a word's beginning in the whole store. For rarer ones it knows the block of an entry.
+ENOUGH = 500
+RECENT = 4
 BLOCK = 14  # bits of an entry's number within its block
 # Matches per block differ, so more blocks are taken than the last ones make expect; at most so many times more.
 SPARE, WIDER = 1.25, 16
@@ -138,31 +139,12 @@ class VectorWords(WordIndex):
         where, values = condition(within)
         joined = f"{_ENTRIES}{_MESSAGES}" if "m." in where else ""
         matching = f"FROM entry_words w {joined}WHERE w.words @@ ?::tsquery {where}"
-        if within.session is None:
-            matching = self._newest(matching, (sought, *values))
-        sql = (
-            f"SELECT best.key, e.message_no FROM (SELECT w.key, ts_rank(w.words, ?::tsquery, 1) AS rank {matching}"
-            "ORDER BY rank DESC, w.key DESC LIMIT ? OFFSET ?) best JOIN entries e ON e.key = best.key "
-            "ORDER BY best.rank DESC, best.key DESC"
-        )
-        rows = self._db.rows(sql, (sought, sought, *values, limit, offset))
-        return [(k >> SHIFT, number(k), no) for k, no in rows]
-
-    def _newest(self, matching: str, values: tuple[Any, ...]) -> str:
-        """Return the condition of a search, limited to the newest blocks with enough matches, or to none."""
-        last = (self._db.value("SELECT max(n) FROM entry_words") or 0) >> BLOCK
-        blocks = 2  # the last one may have just begun
-        # Read one by one: of a word's beginning the index gathers every match of the whole store.
-        limited = matching.replace("w.words @@ ?::tsquery", "(w.words @@ ?::tsquery) IS TRUE")
-        limited += f"AND w.n >= {(last - 1) << BLOCK} "
-        while blocks <= last:
-            found = self._db.value(f"SELECT count(*) {limited}", values)
-            if found >= ENOUGH:
-                return limited
-            blocks *= min(WIDER, max(2, math.ceil(SPARE * ENOUGH / max(1, found))))
-            newest = ", ".join(map(str, range(last - blocks + 1, last + 1)))
-            limited = f"{matching}AND ARRAY[w.n >> {BLOCK}] && ARRAY[{newest}]::bigint[] "
-        return matching
+        search = _Search(self._db, matching, (sought, *values))
+        best = search.ranked(limit + offset) if within.session is not None else search.newest(limit + offset)
+        keys = best[offset : offset + limit]
+        marks = ", ".join("?" * len(keys)) or "NULL"
+        nos = dict(self._db.rows(f"SELECT key, message_no FROM entries WHERE key IN ({marks})", keys))
+        return [(k >> SHIFT, number(k), nos[k]) for k in keys]
 
     def put_memory(self, number: int, text: str) -> None:
         """Index a memory or learning that is new or has changed."""
@@ -196,3 +178,51 @@ class VectorWords(WordIndex):
             "ORDER BY ts_rank(w.words, ?::tsquery, 1) DESC, m.updated_at DESC, m.id DESC LIMIT ?"
         )
         return self._db.rows(sql, (sought, kind, sought, limit))
+
+
+class _Search:
+    """A search of entries: `matching` is its SQL from FROM on, with the condition on the words first."""
+
+    def __init__(self, db: Engine, matching: str, values: tuple[Any, ...]) -> None:
+        self._db, self._matching, self._values = db, matching, values
+
+    def ranked(self, limit: int) -> list[int]:
+        """Return the keys of the best matches, best first."""
+        return self._best(self._matching, limit)[0]
+
+    def newest(self, limit: int) -> list[int]:
+        """Return the keys of the best among the newest matches, best first; of all matches where they are few."""
+        last = self._db.value("SELECT max(n) FROM entry_words") or 0
+        recent = self._recent(last - (RECENT << BLOCK))
+        if len(recent) >= ENOUGH:
+            return recent[:limit]
+        blocks, found = RECENT, len(recent)
+        while True:
+            blocks *= min(WIDER, max(2, math.ceil(SPARE * ENOUGH / max(1, found))))
+            if blocks > last >> BLOCK:
+                return self.ranked(limit)
+            first = (last >> BLOCK) - blocks + 1
+            wanted = ", ".join(map(str, range(first, first + blocks)))
+            within = f"{self._matching}AND ARRAY[w.n >> {BLOCK}] && ARRAY[{wanted}]::bigint[] "
+            best, found = self._best(within, limit)
+            if found >= ENOUGH:
+                return best
+
+    def _recent(self, after: int) -> list[int]:
+        """Return the keys of the newest matches behind an entry, best first; at most `ENOUGH`."""
+        one_by_one = self._matching.replace("w.words @@ ?::tsquery", "(w.words @@ ?::tsquery) IS TRUE")
+        sql = (
+            f"SELECT w.key, ts_rank(w.words, ?::tsquery, 1) {one_by_one}AND w.n > {after} "
+            f"ORDER BY w.n DESC LIMIT {ENOUGH}"
+        )
+        found = self._db.rows(sql, (self._values[0], *self._values))
+        return [k for _, k in sorted(((rank, k) for k, rank in found), reverse=True)]
+
+    def _best(self, matching: str, limit: int) -> tuple[list[int], int]:
+        """Return the keys of the best matches, best first, and the number of all."""
+        sql = (
+            f"SELECT w.key, ts_rank(w.words, ?::tsquery, 1) AS rank, count(*) OVER () {matching}"
+            "ORDER BY rank DESC, w.key DESC LIMIT ?"
+        )
+        rows = self._db.rows(sql, (self._values[0], *self._values, limit))
+        return [k for k, _, _ in rows], rows[0][2] if rows else 0

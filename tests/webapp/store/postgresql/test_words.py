@@ -58,8 +58,7 @@ class TestEverywhere:
     def test_ranks_the_newest_of_a_frequent_word(self, many: Store) -> None:
         """All pages of it have the same ones, each once."""
         newest = found(many, "common")
-        assert newest == set(range(COUNT - len(newest), COUNT))
-        assert 5 <= len(newest) <= 8, "two blocks, the last of which may have just begun"
+        assert newest == set(range(COUNT - 5, COUNT))
         pages = [found(many, "common", 4, offset) for offset in (0, 4, 8)]
         assert (pages[0] | pages[1], pages[2]) == (newest, set())
 
