@@ -83,7 +83,10 @@ def megabytes(size: int) -> str:
 
 @dataclass(slots=True)
 class Added:
-    """The outcome of an append: numbers of the new messages, how many entries were known already, and its events."""
+    """The outcome of an append: numbers of the new messages, how many entries were known already, and its events.
+
+    `session` is the session as it was written, None if nothing was.
+    """
 
     nos: list[int] = field(default_factory=list)
     known: int = 0
@@ -91,6 +94,7 @@ class Added:
     problems: list[str] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
     answer: Appended | None = None
+    session: Session | None = None
 
     def merge(self, other: Added) -> None:
         """Add the outcome of another append."""
@@ -261,7 +265,7 @@ class Ingest:
 
             begin = partial(self._go_back, session_id, listed) if listed else None
             added = self._append(session_id, records, keyed=keyed, begin=begin)
-            return added.answer or self._appended(session_id, added)
+            return added.answer or self._appended(added.session or self._loaded(session_id), added)
 
     def _refuse_large(self, messages: Sequence[Message]) -> None:
         """Refuse a list with a message that is larger than one may be.
@@ -312,7 +316,7 @@ class Ingest:
 
     def _answer(self, session: Session, added: Added, keyed: Keyed) -> Appended:
         """Return the answer to an append, stored in its transaction so that a retry finds both or neither."""
-        answer = self._appended(session.id, added)
+        answer = self._appended(session, added)
         stored, now = orjson.loads(orjson.dumps(answer)), self._environment.clock()
         self._store.small.put_answer(session.key, keyed.name, keyed.digest, stored, now)
         return answer
@@ -342,17 +346,16 @@ class Ingest:
             self._store.maintain()
         return whole
 
-    def _appended(self, session_id: str, added: Added) -> Appended:
+    def _loaded(self, session_id: str) -> Session:
         with self._store.read():
-            session = Session.load(self._environment, session_id)
-            rows = self._store.log.messages(session.key, added.nos)
-            done = [e for e in added.events if isinstance(e, ContextPruned)]
-            pruned = done[-1] if done else None
-            operation = self._store.operations.get(session.key, pruned.n) if pruned is not None else None
-            shown = session_answer(session)
+            return Session.load(self._environment, session_id)
+
+    def _appended(self, session: Session, added: Added) -> Appended:
+        rows, shown = self._store.log.messages(session.key, added.nos), session_answer(session)
         prune = None
-        if operation is not None and pruned is not None:
-            prune = applied(shown, operation, pruned)
+        if done := [event for event in added.events if isinstance(event, ContextPruned)]:
+            operation = self._store.operations.get(session.key, done[-1].n)
+            prune = applied(shown, operation, done[-1]) if operation is not None else None
         own = shown.pruned
         return Appended(
             ids=[rows[no].mid for no in added.nos if no in rows],
@@ -522,6 +525,7 @@ class Ingest:
                         apply_clearing(session, lost)
                     session.alone = False
                     added.events = [*self._automatic.after_append(session), *self._above_target(session)]
+                added.session = session
                 added.events = [*appended(batch), *added.events, SessionUpdated(session.id)]
                 if keyed is not None:
                     added.answer = self._answer(session, added, keyed)
