@@ -1,10 +1,11 @@
 """Content of Claude Code's rows as parts of messages.
 
 Only what is sent to the model is a message. Sent: user rows (also those marked isMeta, which are hidden only from the
-user), assistant rows, `system` rows of subtype local_command, and attachments of the types in
-`SENT_ATTACHMENTS`, which are sent as reminders of role user. Not sent: all other `system` rows (away_summary,
-turn_duration …), results of hooks other than SessionStart and UserPromptSubmit, and every other type of row.
-`toolUseResult` repeats the content for the screen and is ignored.
+user), assistant rows, `system` rows of subtype local_command, and attachments, which are sent as reminders. An
+attachment of any type is sent if its row has the sent text, as newer versions write it (`rendered`); without that, if
+its type is in `SENT_ATTACHMENTS`. Not sent: all other `system` rows (away_summary, turn_duration …), results of hooks
+other than SessionStart and UserPromptSubmit, and every other type of row. `toolUseResult` repeats the content for the
+screen and is ignored.
 """
 
 from __future__ import annotations
@@ -47,8 +48,10 @@ _WITH_TEXT = frozenset({
 UNSENT_ATTACHMENTS = frozenset({
     "already_read_file", "command_permissions", "dynamic_skill", "edited_image_file", "hook_cancelled",
     "hook_error_during_execution", "hook_non_blocking_error", "hook_permission_decision",
-    "hook_system_message", "structured_output", "ultra_effort_exit",
+    "hook_system_message", "prompt_snapshot", "session_context", "structured_output", "ultra_effort_exit",
 })  # fmt: skip
+# The field of a row with the text of its attachment as it was sent.
+RENDERED = "rendered"
 _TEXT_KEYS = (
     "text", "content", "prompt", "snippet", "addedLines", "addedBlocks", "skills", "memories", "blockingError",
     "banner", "message", "description", "deltaSummary", "systemMessage", "newDate", "subject", "activeForm",
@@ -153,9 +156,15 @@ def media_of(block: dict[str, Any]) -> Media | None:
     return media_from_base64(text_of(source.get("data")), mime, kind)
 
 
-def attachment_parts(attachment: dict[str, Any]) -> list[Part]:
-    """Return the parts of an attachment that are sent; empty if there are none, or the file does not contain them."""
+def attachment_parts(row: dict[str, Any]) -> list[Part]:
+    """Return the parts of a row's attachment that are sent; empty if there are none, or the file has no text."""
+    attachment = object_of(row.get("attachment"))
     kind = attachment.get("type")
+    if is_users_own(attachment):
+        return Content("", attachment.get("prompt")).parts
+    if RENDERED in row:
+        sent = list_of(row[RENDERED])
+        return [part for one in sent for part in Content("", object_of(one).get("content")).parts]
     if kind not in SENT_ATTACHMENTS:
         return []
     if kind == "hook_success" and attachment.get("hookEvent") not in ("SessionStart", "UserPromptSubmit"):
@@ -168,9 +177,15 @@ def attachment_parts(attachment: dict[str, Any]) -> list[Part]:
     return [Text(text)] if text else []
 
 
-def unread_attachment(attachment: dict[str, Any]) -> str | None:
-    """Return the name of an attachment of an unknown type, or of one without the text it always has; else None."""
+def unread_attachment(row: dict[str, Any]) -> str | None:
+    """Return the name of an attachment of an unknown type, or of one without the text it always has; else None.
+
+    A row that says itself what was sent is known.
+    """
+    attachment = object_of(row.get("attachment"))
     kind = text_of(attachment.get("type"))
+    if isinstance(row.get(RENDERED), list):
+        return None
     if kind not in SENT_ATTACHMENTS and kind not in UNSENT_ATTACHMENTS:
         return f"attachment {kind or 'without type'}"
     if kind in _WITH_TEXT and attachment.keys().isdisjoint(_TEXT_KEYS):

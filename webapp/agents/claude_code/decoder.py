@@ -58,7 +58,11 @@ from webapp.agents.records import (
     Unknown,
 )
 
-_SKIP_STARTS = (b'{"type":"file-history-snapshot"', b'{"type":"queue-operation"', b'{"type":"last-prompt"')
+# The beginnings of own rows that can be long: requests repeat all that was said.
+_SKIP_STARTS = (
+    b'{"type":"file-history-snapshot"', b'{"type":"queue-operation"', b'{"type":"last-prompt"',
+    b'{"type":"api-request"', b'{"type":"api-request-blob"', b'{"type":"api-request-shape"',
+)  # fmt: skip
 _TYPE = b'"type":"'
 _PARENT = re.compile(rb'"parentUuid":(?:"([^"\\]*)"|null)')
 _NO_AGENT = "side"
@@ -338,14 +342,13 @@ class Decoder:
         return round_id
 
     def _attachment(self, line_no: int, line: bytes, row: dict[str, Any], name: str) -> Iterator[Record]:
-        attachment = object_of(row.get("attachment"))
-        parts = attachment_parts(attachment)
+        parts = attachment_parts(row)
         if parts:
-            speaker = "" if is_users_own(attachment) else REMINDER
+            speaker = "" if is_users_own(object_of(row.get("attachment"))) else REMINDER
             yield from self._entry(line_no, line, row, name, "user", parts, speaker)
             return
         self._link(row, name)
-        if (unread := unread_attachment(attachment)) is not None:
+        if (unread := unread_attachment(row)) is not None:
             yield Unknown(line_no, unread)
 
     def _bare_tool_row(self, line_no: int, line: bytes, row: dict[str, Any], name: str) -> Iterator[Record]:

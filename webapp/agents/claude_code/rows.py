@@ -11,11 +11,14 @@ from webapp.agents.records import Usage, tier_of
 
 # Rows for the agent's own use: known, never sent, not part of the tree.
 OWN_ROWS = frozenset({
-    "agent-color", "agent-name", "agent-setting", "atis-latch", "attribution-snapshot", "bridge-session",
-    "content-replacement", "context-collapse-commit", "context-collapse-snapshot", "file-history-delta",
-    "file-history-snapshot", "frame-link", "last-prompt", "mode", "permission-mode", "pr-link",
-    "queue-operation", "relocated", "result", "speculation-accept", "started", "tag", "task-summary",
-    "worktree-state",
+    "agent-color", "agent-name", "agent-setting", "api-request", "api-request-blob", "api-request-resumed",
+    "api-request-shape", "artifact-autoreact-ledger", "artifact-comment-monitor", "atis-latch",
+    "attribution-snapshot", "bridge-session", "content-replacement", "context-collapse-commit",
+    "context-collapse-snapshot", "continued-in", "cost-state", "data-flow-incomplete", "data-flow-records",
+    "derived-from", "dev-mods", "ended-by-model", "file-history-delta", "file-history-snapshot", "frame-link",
+    "isolation-latch", "last-prompt", "memory-mode", "mode", "observer-ref", "permission-mode", "pr-link",
+    "queue-operation", "relocated", "result", "resume-head-vouch", "session-owner", "speculation-accept",
+    "started", "tag", "task-summary", "tools-used", "worktree-state",
 })  # fmt: skip
 
 # Subtypes of `system` rows that are notes for the user; "" is that of early versions.

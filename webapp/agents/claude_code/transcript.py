@@ -17,7 +17,11 @@ from typing import Any
 import orjson
 
 from scoring.messages import Message, Text
+from webapp.agents.claude_code.content import RENDERED
 from webapp.agents.view import PRUNED_NOTE, Transcript, View, ViewMessage, ViewRow, ViewSummary
+
+# Fields of attachments and of commands' outputs that rows of the user do not have.
+_OTHERS_ONLY = frozenset({"attachment", "content", "level", "subtype"})
 
 
 def folder(view: View, roots: Sequence[Path]) -> Path:
@@ -81,6 +85,7 @@ def _message_rows(view: View, message: ViewMessage, first: bool) -> Iterator[dic
             continue
         content = data.get("message", {}).get("content")
         if replaced:
+            data = _with_message(data)
             content = [block for item in message.replaced("anthropic") for block in _blocks(item["content"])]
         elif isinstance(content, list):
             blocks = (b for b in content if not (view.drops_thinking and _thinks(b)))
@@ -118,6 +123,16 @@ def _summary_rows(view: View, summary: ViewSummary, first: bool) -> Iterator[dic
     if not first:
         _as_reminder(data)
     yield data
+
+
+def _with_message(data: dict[str, Any]) -> dict[str, Any]:
+    """Return the row; for an attachment or a command's output, a row of the user, whose content can be replaced."""
+    if "message" in data:
+        return data
+    facts = {
+        key: value for key, value in data.items() if key not in _OTHERS_ONLY and not key.startswith(RENDERED)
+    }
+    return {**facts, "type": "user", "isMeta": True, "message": {"role": "user"}}
 
 
 def _as_reminder(data: dict[str, Any]) -> None:

@@ -8,7 +8,13 @@ import orjson
 import pytest
 
 from scoring.messages import Media, Reasoning, Text, ToolCall, ToolResult
-from webapp.agents.claude_code.content import Content, attachment_parts, is_users_own, own_words
+from webapp.agents.claude_code.content import (
+    Content,
+    attachment_parts,
+    is_users_own,
+    own_words,
+    unread_attachment,
+)
 from webapp.agents.claude_code.decoder import Decoder
 from webapp.agents.records import Entry
 
@@ -82,12 +88,30 @@ class TestAttachments:
         self, attachment: dict[str, Any], text: str | None
     ) -> None:
         """A type that is not sent or not known gives no part."""
-        assert attachment_parts(attachment) == ([Text(text)] if text else [])
+        assert attachment_parts({"attachment": attachment}) == ([Text(text)] if text else [])
+
+    @pytest.mark.parametrize("kind", ["environment", "skill_listing", "hook_success", "command_permissions"])
+    def test_are_the_rendered_ones_if_the_row_has_them(self, kind: str) -> None:
+        """Newer versions write down what they send, whatever the type; nothing about such a row is unknown."""
+        sent = [{"content": "<system-reminder>\nbe kind\n</system-reminder>"}, {"content": []}]
+        row = {"attachment": {"type": kind, "content": "x"}, "rendered": sent, "renderedRole": "system"}
+        assert attachment_parts(row) == [Text("<system-reminder>\nbe kind\n</system-reminder>")]
+        assert unread_attachment(row) is None
+        assert attachment_parts(row | {"rendered": []}) == []
+
+    @pytest.mark.parametrize("kind", ["prompt_snapshot", "session_context"])
+    def test_of_the_client_itself_are_not_sent(self, kind: str) -> None:
+        """Types for the client's own use are known."""
+        row = {"attachment": {"type": kind, "systemPrompt": ["x"]}}
+        assert attachment_parts(row) == []
+        assert unread_attachment(row) is None
 
     def test_of_a_queued_prompt_are_the_users_own_words(self) -> None:
         """A prompt typed meanwhile is the user's; a task's report in the same shape is not."""
         typed = {"type": "queued_command", "prompt": "wait", "commandMode": "prompt"}
-        assert attachment_parts(typed) == [Text("wait")]
+        assert attachment_parts({"attachment": typed}) == [Text("wait")]
+        wrapped = [{"content": "<system-reminder>\nThe user sent: wait\n</system-reminder>"}]
+        assert attachment_parts({"attachment": typed, "rendered": wrapped}) == [Text("wait")]
         assert is_users_own(typed)
         assert not is_users_own(typed | {"commandMode": "task-notification"})
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import orjson
 import pytest
 
+from webapp.agents.claude_code.decoder import Decoder
 from webapp.agents.claude_code.rows import call_key, is_notification, usage_of
 from webapp.agents.records import Usage
 
@@ -53,3 +55,20 @@ def test_a_notification_is_no_message_of_the_user() -> None:
     """A notice that a task ended is a user row, but the user did not write it."""
     assert is_notification({"origin": {"kind": "task-notification"}})
     assert not is_notification({"origin": {"kind": "human"}})
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "api-request",
+        "api-request-blob",
+        "api-request-shape",
+        "api-request-resumed",
+        "cost-state",
+        "tools-used",
+    ],
+)
+def test_a_copy_of_a_request_is_no_message_and_known(kind: str) -> None:
+    """Newer versions write down each request and what it cost, beside the conversation."""
+    row = {"type": kind, "sessionId": "s", "message": {"role": "user", "content": "said before"}}
+    assert list(Decoder().feed(1, orjson.dumps(row))) == []
