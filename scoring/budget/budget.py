@@ -25,30 +25,25 @@ LEAST_RESERVE = 4_096  # the least that is reserved for an answer, whatever the 
 class Targets:
     """The limits up to which a context may fill a model's window.
 
-    Utilization is relative to `limit`; above `target` we warn and act; a prune cuts to `aim`. `ceiling` names the
-    source of the target: "percent", "reserve" or "cap".
+    Utilization is relative to `limit`; above `target` we warn and act; a prune cuts to `aim`.
     """
 
     limit: int
     target: int
     aim: int
-    ceiling: str
 
 
 def targets(model: ModelLimits, settings: Settings) -> Targets:
     """Return the limits; the target is the least of a share of the limit, window less reserve, and the user's cap."""
-    ceilings = {
-        "percent": share_of(model.limit, settings.target_percent),
-        "reserve": max(0, model.window - settings.response_reserve),
-    }
+    target = min(
+        share_of(model.limit, settings.target_percent), max(0, model.window - settings.response_reserve)
+    )
     if settings.cap_tokens is not None:
-        ceilings["cap"] = settings.cap_tokens
-    ceiling = min(ceilings, key=ceilings.__getitem__)
-    target = ceilings[ceiling]
+        target = min(target, settings.cap_tokens)
     aim = share_of(model.limit, settings.aim_percent)
     if aim > target:  # a cap or a reserve below the aim: keep the ratio of the percents
         aim = share_of(target, 100 * settings.aim_percent / settings.target_percent)
-    return Targets(model.limit, target, min(aim, target), ceiling)
+    return Targets(model.limit, target, min(aim, target))
 
 
 def utilization(tokens: int, limit: int) -> float:

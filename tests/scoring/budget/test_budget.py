@@ -42,28 +42,28 @@ class TestTargets:
     def test_of_blueprint_are_eighty_percent(self, name: str, limit: int, target: int) -> None:  # B13
         """Target and aim are equal in this preset."""
         model = find_model(name, settings=BLUEPRINT)
-        assert targets(model, BLUEPRINT) == Targets(limit, target, target, "percent")
+        assert targets(model, BLUEPRINT) == Targets(limit, target, target)
 
     def test_are_the_least_of_three(self) -> None:  # X10
         """80 % of the input limit, the window less the reserve, or the user's cap; the answer names which."""
         reserve = replace(BALANCED, response_reserve=60_000)
         cap = replace(BALANCED, cap_tokens=50_000)
-        assert targets(window(200_000), BALANCED) == Targets(200_000, 160_000, 120_000, "percent")
+        assert targets(window(200_000), BALANCED) == Targets(200_000, 160_000, 120_000)
         assert targets(window(400_000, 272_000), BALANCED).target == 217_600
-        assert targets(window(200_000), reserve) == Targets(200_000, 140_000, 120_000, "reserve")
-        assert targets(window(200_000), cap) == Targets(200_000, 50_000, 37_500, "cap")
+        assert targets(window(200_000), reserve) == Targets(200_000, 140_000, 120_000)
+        assert targets(window(200_000), cap) == Targets(200_000, 50_000, 37_500)
 
     def test_never_aim_above_themselves(self) -> None:  # X9
         """Whatever the settings are, a prune never cuts to more than the target."""
         tight = replace(BLUEPRINT, cap_tokens=1_000)
-        assert targets(window(200_000), tight) == Targets(200_000, 1_000, 1_000, "cap")
+        assert targets(window(200_000), tight) == Targets(200_000, 1_000, 1_000)
 
 
 class TestUtilization:
     """Tokens as a percentage of the limit."""
 
     @pytest.mark.parametrize(
-        ("tokens", "limit", "percent"),
+        ("tokens", "limit"),
         [(57_450, 200_000, 28.7), (0, 100, 0.0), (300, 200, 150.0), (5, 0, 0.0)],
     )
     def test_has_one_decimal_and_no_cap(self, tokens: int, limit: int, percent: float) -> None:  # X10
