@@ -1,6 +1,6 @@
 """Budget: the regions of the context window, and the triggers of a summary."""
 
-from scoring.budget.budget import TokenBudget, share_of, targets, usable_tokens
+from scoring.budget.budget import TokenBudget, share_of, targets, usable_tokens, utilization
 from scoring.budget.triggers import (
     LEAST_TO_COVER,
     Bar,
@@ -27,4 +27,5 @@ __all__ = [
     "summary_due",
     "targets",
     "usable_tokens",
+    "utilization",
 ]

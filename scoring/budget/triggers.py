@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from scoring.budget.budget import is_over_budget
+from scoring.budget.budget import is_over_budget, utilization
 from scoring.settings import Settings
 
 # A summary must cover some messages besides the recent ones that stay.
@@ -62,7 +62,7 @@ class Bar:
     @property
     def percent(self) -> float:
         """Return the amount in percent of the limit."""
-        return round(100 * self.value / self.limit, 1) if self.limit > 0 else 0.0
+        return utilization(self.value, self.limit)
 
     @property
     def done(self) -> bool:

@@ -64,10 +64,10 @@ class TestUtilization:
 
     @pytest.mark.parametrize(
         ("tokens", "limit"),
-        [(57_450, 200_000, 28.7), (0, 100, 0.0), (300, 200, 150.0), (5, 0, 0.0)],
+        [(57_450, 200_000, 28.7), (1, 3, 33.3), (0, 100, 0.0), (300, 200, 150.0), (5, 0, 0.0)],
     )
-    def test_has_one_decimal_and_no_cap(self, tokens: int, limit: int, percent: float) -> None:  # X10
-        """150 % is shown as 150 %."""
+    def test_has_one_decimal_and_no_cap(self, tokens: int, limit: int, percent: float) -> None:  # X10, B11
+        """150 % is shown as 150 %; without a limit it is 0."""
         assert utilization(tokens, limit) == percent
 
 

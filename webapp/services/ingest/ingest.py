@@ -18,6 +18,7 @@ from typing import Any
 import orjson
 from pydantic import TypeAdapter, ValidationError
 
+from scoring.budget import utilization
 from scoring.formats import is_sure
 from scoring.messages import Message
 from webapp.agents.records import Cleared, Compaction, Entry, Meta, Problem, Record, Rewind, UsageReport
@@ -55,7 +56,6 @@ from webapp.services.session.codec import json_bytes
 from webapp.services.session.environment import Environment
 from webapp.services.session.gauges import WAITING_MS, session_answer
 from webapp.services.session.histories import Histories
-from webapp.services.session.limits import percent
 from webapp.services.session.operation_answers import applied
 from webapp.services.session.proxy import sends_pruned
 from webapp.services.session.session import Session
@@ -542,7 +542,7 @@ class Ingest:
         if not crosses or self._environment.clock() - session.row.last_activity_at > WAITING_MS:
             return []
         tokens, limits = session.main.tokens, session.limits
-        share = percent(tokens, limits.limit)
+        share = utilization(tokens, limits.limit)
         return [TargetCrossed(session.id, tokens, limits.target_tokens, limits.limit, share)]
 
     def _apply_agent_operation(

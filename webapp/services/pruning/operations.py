@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
+from scoring.budget import utilization
 from scoring.units import Units, waiting
 from webapp.errors import Conflict, Invalid, NotFound
 from webapp.events import ContextPruned, ContextRestored, Event, OperationUndone, SessionUpdated
@@ -20,7 +21,6 @@ from webapp.services.session.answers import Applied, Operation, Region
 from webapp.services.session.environment import Environment
 from webapp.services.session.gauges import in_order, session_answer
 from webapp.services.session.histories import Histories
-from webapp.services.session.limits import percent
 from webapp.services.session.operation import SUMMARY_IN, SUMMARY_OUT, ContextChange
 from webapp.services.session.operation_answers import operation_answer
 from webapp.services.session.session import Session
@@ -282,7 +282,7 @@ class Operations:
             events.insert(0, ContextRestored(session_id, None, ids))
         elif kind == "drop":
             before, after = operation.tokens_before, operation.tokens_after
-            share = percent(after, session.limits.limit)
+            share = utilization(after, session.limits.limit)
             pruned = ContextPruned(
                 session_id, operation.n, "manual", before, after, len(ids), ids, share, kind="drop"
             )

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from scoring.assembly import Emergency, NoUserMessageFits, SystemTooLarge, relieve
+from scoring.budget import utilization
 from scoring.messages import part_to_dict
 from scoring.summary import JudgedSummary, Summary, covering, deterministic
 from scoring.tokens import estimate_message_tokens
@@ -21,7 +22,6 @@ from webapp.services.pruning.answers import Relieved
 from webapp.services.session.environment import Environment
 from webapp.services.session.gauges import session_answer
 from webapp.services.session.histories import Histories
-from webapp.services.session.limits import percent
 from webapp.services.session.operation import ContextChange
 from webapp.services.session.operation_answers import applied
 from webapp.services.session.replacements import replacement
@@ -110,7 +110,7 @@ class Overflow:
         ids = tuple(s.row.mid for s in gone if isinstance(s.row, MessageRow))
         event = ContextPruned(
             session.id, operation.n, told, operation.tokens_before, operation.tokens_after, len(ids), ids,
-            percent(operation.tokens_after, session.limits.limit), len(done.changed),
+            utilization(operation.tokens_after, session.limits.limit), len(done.changed),
         )  # fmt: skip
         shown = EmergencyAnswer(
             dropped=len(ids),

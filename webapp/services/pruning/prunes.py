@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from typing import Any
 
+from scoring.budget import utilization
 from scoring.history import task_type_of
 from scoring.messages import Message
 from scoring.planning import fit
@@ -30,7 +31,6 @@ from webapp.services.session.answers import Applied, Region
 from webapp.services.session.environment import Environment
 from webapp.services.session.gauges import regions_of, session_answer
 from webapp.services.session.histories import Histories
-from webapp.services.session.limits import percent
 from webapp.services.session.measuring import region_of
 from webapp.services.session.operation import ContextChange, reason_of
 from webapp.services.session.operation_answers import applied
@@ -274,7 +274,7 @@ class Prunes:
             final=operation.tokens_after,
             removed=len(plan.removed),
             removed_ids=tuple(gone[nos[i]].mid for i in plan.removed),
-            utilization=percent(operation.tokens_after, planned.limits.limit),
+            utilization=utilization(operation.tokens_after, planned.limits.limit),
             shortened=len(texts),
             summarised=len(plan.summary.covers) if plan.summary is not None else 0,
         )
@@ -337,7 +337,7 @@ def _weighing_type(session: Session, planned: SessionPlan) -> str | None:
 
 
 def _fill(tokens: int, limit: int, messages: int) -> Fill:
-    return Fill(tokens=tokens, utilization=percent(tokens, limit), messages=messages)
+    return Fill(tokens=tokens, utilization=utilization(tokens, limit), messages=messages)
 
 
 def _nothing(planned: SessionPlan) -> str | None:

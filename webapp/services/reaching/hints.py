@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from scoring.budget import utilization
 from scoring.messages import Message
 from scoring.models import PruneCost
 from scoring.summary.files import files_touched
@@ -25,7 +26,6 @@ from webapp.services.planning.cache_cost import cache_figures
 from webapp.services.planning.planning import Planning, SessionPlan
 from webapp.services.reaching.edit_script import edit_script
 from webapp.services.session.environment import Environment
-from webapp.services.session.limits import percent
 from webapp.services.session.session import Session
 from webapp.services.session.stored_messages import whole
 from webapp.store.memories import LEARNING
@@ -213,7 +213,7 @@ def _warning(session: Session, tokens: int, limit: int, cost: PruneCost, *, is_f
     command = f"`coppice resume {session.id} --prune`"
     less = f"Tell the user; they can go on from a copy with {cost.saved_per_call:,} tokens less on each call: {command}"
     if is_full:
-        return f"[coppice] The context is {percent(tokens, limit):.0f} % full. {less}"
+        return f"[coppice] The context is {utilization(tokens, limit):.0f} % full. {less}"
     return f"[coppice] A prune pays back after {cost.break_even_calls} calls. {less}"
 
 

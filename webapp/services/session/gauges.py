@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import PureWindowsPath
 
+from scoring.budget import utilization
 from scoring.history import recognise, task_type_of
 from scoring.models import largest_call, window_to_offer
 from scoring.settings import ANY, AUTO
@@ -24,7 +25,7 @@ from webapp.services.session.answers import (
     State,
 )
 from webapp.services.session.answers import Session as SessionAnswer
-from webapp.services.session.limits import Limits, percent
+from webapp.services.session.limits import Limits
 from webapp.services.session.proxy import PROXY, is_proxied
 from webapp.services.session.session import Scale, Session, SessionContext
 from webapp.services.session.state import TRAIL_POINTS, SessionState
@@ -46,7 +47,7 @@ def gauge_of(session: Session, context: SessionContext, limit: int) -> Gauge:
     scale = context.scale
     return Gauge(
         tokens=scale.tokens,
-        utilization=percent(scale.tokens, limit),
+        utilization=utilization(scale.tokens, limit),
         certainty=scale.certainty,
         messages=context.messages,
         regions=regions_of(session, scale, context.estimates, scale.tokens),
@@ -127,7 +128,7 @@ def session_answer(session: Session) -> SessionAnswer:
         growth_per_turn=growth,
         turns_left=facts.turns_to_target,
         verdict=judged(session, facts),
-        trend=[percent(t + before, limits.limit) for t in state.trail[-TRAIL_POINTS:]],
+        trend=[utilization(t + before, limits.limit) for t in state.trail[-TRAIL_POINTS:]],
         notes=notes_of(session, limits) + redacted_notes(state) + session.ignored_settings,
         malformed=row.malformed,
         unknown=row.unknown,

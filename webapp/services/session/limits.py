@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from scoring.budget import targets
+from scoring.budget import targets, utilization
 from scoring.errors import InvalidSettings
 from scoring.models import ModelLimits
 from scoring.settings import Settings
@@ -73,20 +73,15 @@ def limits_of(model: ModelLimits, seen: Window | None, settings: Settings, large
         window=window,
         limit=limit,
         output_reserve=min(settings.response_reserve, window),
-        target_percent=round(100 * target / limit, 1),
+        target_percent=utilization(target, limit),
         target_tokens=target,
-        aim_percent=round(100 * aim / limit, 1),
+        aim_percent=utilization(aim, limit),
         aim_tokens=aim,
         least_gain=max(1, round(least_gain)),
         source=source,
         window_kind=seen.kind if seen is not None else "table",
         over=largest if largest > limit else 0,
     )
-
-
-def percent(tokens: int, limit: int) -> float:
-    """Return `tokens` as percent of `limit`, with one decimal and not capped at 100."""
-    return round(100 * tokens / limit, 1) if limit else 0.0
 
 
 def compatible_settings(data: Mapping[str, Any], base: Settings) -> tuple[Settings, list[tuple[str, str]]]:

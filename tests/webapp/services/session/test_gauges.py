@@ -18,7 +18,6 @@ from webapp.app import App
 from webapp.services.ingest.answers import BriefStats
 from webapp.services.session.environment import Environment
 from webapp.services.session.gauges import gauge_of, growth_per_turn, source_label
-from webapp.services.session.limits import percent
 from webapp.services.session.session import Scale, Session
 from webapp.services.session.state import SessionState
 from webapp.store.sessions import COLUMNS, SessionRow
@@ -84,11 +83,6 @@ class TestGauge:
         parts = [{region.certainty for region in gauge.regions} for gauge in found]
         assert parts[0] == {"estimated"}
         assert parts[-1] == {"calibrated"}
-
-    @pytest.mark.parametrize(("tokens", "limit", "expected"), [(1, 3, 33.3), (300, 200, 150.0), (5, 0, 0.0)])
-    def test_has_a_percentage_with_one_decimal(self, tokens: int, limit: int, expected: float) -> None:  # B11
-        """The percentage may exceed 100, and is 0 without a limit."""
-        assert percent(tokens, limit) == expected
 
 
 class TestScale:
