@@ -155,11 +155,6 @@ def _media_mark(media: Media) -> str:
     return f"[{media.kind} left out]"
 
 
-def cost(message: Message, counter: TokenCounter | None = None) -> int:
-    """Return the tokens of a message with its current content."""
-    return estimate_message_tokens(message, counter)
-
-
 def fitted(text: str, tokens: int, counter: TokenCounter = ESTIMATOR) -> str:
     """Return the text cut to at most `tokens`: two thirds from its beginning, one third from its end; "" if none fits.
 

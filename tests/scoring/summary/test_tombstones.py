@@ -12,7 +12,6 @@ from scoring.summary.tombstones import (
     CUT,
     cleared,
     cleared_text,
-    cost,
     cut_message,
     fitted,
     shortened,
@@ -53,7 +52,7 @@ class TestClearing:
         """A screenshot in an output is part of the output."""
         shot = message("tool", "", ToolResult("1", "", media=(Media("image"),)))
         assert not cleared(shot).media
-        assert cost(cleared(shot)) < cost(shot)
+        assert estimate_message_tokens(cleared(shot)) < estimate_message_tokens(shot)
 
 
 class TestShortening:
@@ -144,4 +143,6 @@ class TestCutting:
     def test_of_a_message_never_costs_more(self, messages: list[Message], tokens: int) -> None:
         """Whatever is in it."""
         for one in messages:
-            assert cost(cut_message(one, tokens)) <= max(cost(one), cost(message("user", CUT)))
+            assert estimate_message_tokens(cut_message(one, tokens)) <= max(
+                estimate_message_tokens(one), estimate_message_tokens(message("user", CUT))
+            )
