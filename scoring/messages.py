@@ -16,7 +16,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 
 Role = Literal["system", "user", "assistant", "tool"]
-ROLES: tuple[Role, ...] = ("system", "user", "assistant", "tool")
 # The name of a message of role "user" that a program wrote, such as an agent's reminder.
 REMINDER = "reminder"
 

@@ -1,6 +1,6 @@
 """History: everything known about the messages of a session, computed once per message."""
 
-from scoring.history.content import EMPTY, Content, Rows, content_of
+from scoring.history.content import Content, Rows, content_of
 from scoring.history.content.hashes import hashes_of, line_hash
 from scoring.history.content.rows import MARK_CHARS, TAIL, Row, shorten, without_changed
 from scoring.history.cues import (
@@ -31,7 +31,6 @@ from scoring.history.task_recognition import Facts, names_file, recognise, setti
 from scoring.history.tool_traces import FAILED, READ, WRITE, Touch, output_lines, read_output, touches_of
 
 __all__ = [
-    "EMPTY",
     "FAILED",
     "MACHINE_MADE",
     "MARK_CHARS",

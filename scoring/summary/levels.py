@@ -17,7 +17,6 @@ from scoring.summary.summary import Summary
 from scoring.tokens import ESTIMATOR, TokenCounter, estimate_message_tokens
 
 Level = Literal["structured", "terser", "deterministic"]
-LEVELS: tuple[Level, ...] = ("structured", "terser", "deterministic")
 MOST_SHARE = 0.75  # of the replaced tokens, to fit a whole sentence
 TERSER_SHARE = 0.4  # of the words of the first level
 

@@ -161,7 +161,6 @@ class Content:
         return bytes(out)
 
 
-EMPTY = Content()
 
 
 def content_of(text: str, outputs: Sequence[str] = (), *, words: bool = True) -> Content:

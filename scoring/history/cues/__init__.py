@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from scoring.history.content.telling import is_failure
-from scoring.history.cues.calls import NO_CALL, CallCue, Edit, cue_of_call
+from scoring.history.cues.calls import CallCue, Edit, cue_of_call
 from scoring.history.cues.speech import MACHINE_MADE, RULE, SHORT, STATEMENT, STRICT, cues_of_speech
 from scoring.messages import Message, Text
 
@@ -57,7 +57,6 @@ def cues_of(message: Message, arguments: Sequence[Any]) -> Cues:
 
 __all__ = [
     "MACHINE_MADE",
-    "NO_CALL",
     "NO_CUES",
     "RULE",
     "SHORT",

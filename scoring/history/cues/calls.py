@@ -87,7 +87,6 @@ class CallCue(NamedTuple):
         return cls(kind, act, tuple(reads), tuple(Edit(f, tuple(g), bool(w)) for f, g, w in edits))
 
 
-NO_CALL = CallCue()
 
 
 def _as_json(value: Any) -> Any:

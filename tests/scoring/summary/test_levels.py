@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from scoring.messages import Message, message
-from scoring.summary.levels import LEVELS, covering, deterministic, judge, replaced_tokens, request
+from scoring.summary.levels import Level, covering, deterministic, judge, replaced_tokens, request
 from scoring.summary.snapshot import SECTIONS
 from scoring.summary.summary import Summary
 from scoring.tokens import estimate_message_tokens
@@ -21,7 +23,7 @@ class TestLevels:
 
     def test_ask_for_less_at_the_second(self) -> None:  # C9
         """Fewer words, and terser."""
-        assert LEVELS == ("structured", "terser", "deterministic")
+        assert get_args(Level) == ("structured", "terser", "deterministic")
         assert request("structured", TALK).max_words == 600
         assert request("terser", TALK).max_words == 240
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoring.history.content import EMPTY, VERSION, Content, content_of
+from scoring.history.content import VERSION, Content, content_of
 from scoring.history.content.hashes import line_hash
 from scoring.history.features import outputs_of, text_of
 from scoring.messages import Message
@@ -79,10 +79,10 @@ class TestContent:
 
     def test_of_another_version_is_none(self) -> None:
         """Content of another version is computed again from the text."""
-        assert Content.from_dict({**EMPTY.to_dict(), "version": VERSION + 1}) is None
+        assert Content.from_dict({**Content().to_dict(), "version": VERSION + 1}) is None
 
     def test_is_equal_by_value(self) -> None:
         """A difference in any part makes two contents different."""
         assert content_of("main.py") == content_of("main.py")
         assert hash(content_of("main.py")) == hash(content_of("main.py"))
-        assert Content(words=1) != EMPTY
+        assert Content(words=1) != Content()
