@@ -271,27 +271,29 @@ class Log:
         return [_message(row) for row in self._db.rows(sql, (low, key(session, next_no)))]
 
     def numbers(
-        self, session: int, *, newest_first: bool, beyond: int | None = None, limit: int = ALL,
-        role: str | None = None, out: bool | None = None, error: bool = False, kind: str | None = None,
+        self, session: int, *, newest_first: bool, role: str | None = None, out: bool | None = None,
+        error: bool = False, kind: str | None = None,
     ) -> list[int]:  # fmt: skip
-        """Return the numbers of messages that meet the conditions, in log order or newest first, after `beyond`."""
-        where, values = self._conditions(session, role, out, error)
+        """Return the numbers of messages that meet the conditions, in log order or newest first."""
+        where, values = "key BETWEEN ? AND ?", list[Any](bounds(session))
+        if role is not None:
+            where += " AND role = ?"
+            values.append(role)
+        if out is not None:
+            where += f" AND out_operation IS {'NOT ' if out else ''}NULL"
+        if error:
+            where += " AND is_error = 1"
         if kind is not None:
             where += " AND kind = ?"
             values.append(kind)
-        if beyond is not None:
-            where += f" AND key {'<' if newest_first else '>'} ?"
-            values.append(key(session, beyond))
         order = "DESC" if newest_first else "ASC"
-        sql = f"SELECT key FROM messages WHERE {where} ORDER BY key {order} LIMIT ?"
-        return [number(k) for (k,) in self._db.rows(sql, (*values, limit))]
+        sql = f"SELECT key FROM messages WHERE {where} ORDER BY key {order}"
+        return [number(k) for (k,) in self._db.rows(sql, values)]
 
-    def count(
-        self, session: int, role: str | None = None, out: bool | None = None, error: bool = False
-    ) -> int:
-        """Return the number of messages that meet the conditions."""
-        where, values = self._conditions(session, role, out, error)
-        return int(self._db.value(f"SELECT count(*) FROM messages WHERE {where}", values))
+    def count_errors(self, session: int) -> int:
+        """Return the number of messages with an error."""
+        sql = "SELECT count(*) FROM messages WHERE key BETWEEN ? AND ? AND is_error = 1"
+        return int(self._db.value(sql, bounds(session)))
 
     def growth(self, session: int) -> list[tuple[int, int, str, str, int | None]]:
         """Return (number, tokens, role, kind, operation that removed it) of every message in log order."""
@@ -304,19 +306,6 @@ class Log:
         sql = "SELECT key, card FROM messages WHERE key BETWEEN ? AND ? AND replace(card, ?, '') <> card ORDER BY key"
         found = self._db.rows(sql, (*bounds(session), orjson.dumps(tool).decode()))
         return [number(k) for k, card in found if _is_of(tool, orjson.loads(card))]
-
-    def _conditions(
-        self, session: int, role: str | None, out: bool | None, error: bool
-    ) -> tuple[str, list[Any]]:
-        where, values = "key BETWEEN ? AND ?", list[Any](bounds(session))
-        if role is not None:
-            where += " AND role = ?"
-            values.append(role)
-        if out is not None:
-            where += f" AND out_operation IS {'NOT ' if out else ''}NULL"
-        if error:
-            where += " AND is_error = 1"
-        return where, values
 
     def ours(self, session: int, message: MessageRow) -> bool:
         """Return True if an operation of ours, not the agent, removed the message from the context."""

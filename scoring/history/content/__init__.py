@@ -161,8 +161,6 @@ class Content:
         return bytes(out)
 
 
-
-
 def content_of(text: str, outputs: Sequence[str] = (), *, words: bool = True) -> Content:
     """Return the content of a message, its words only if `words` is set.
 

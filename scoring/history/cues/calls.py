@@ -87,8 +87,6 @@ class CallCue(NamedTuple):
         return cls(kind, act, tuple(reads), tuple(Edit(f, tuple(g), bool(w)) for f, g, w in edits))
 
 
-
-
 def _as_json(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else value
 

@@ -111,7 +111,7 @@ READING: dict[str, Callable[[Store, SessionRow], Any]] = {
     "log.messages": lambda s, r: s.log.messages(r.key, [1]),
     "log.last_messages": lambda s, r: s.log.last_messages(r.key, 1, 9),
     "log.numbers": lambda s, r: s.log.numbers(r.key, newest_first=True, role="user", out=True, error=True),
-    "log.count": lambda s, r: s.log.count(r.key),
+    "log.count_errors": lambda s, r: s.log.count_errors(r.key),
     "log.ours": lambda s, r: s.log.ours(r.key, MESSAGE._replace(out_operation=1)),
     "log.all_tokens": lambda s, r: s.log.all_tokens(r.key),
     "log.growth": lambda s, r: s.log.growth(r.key),

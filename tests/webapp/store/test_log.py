@@ -160,10 +160,9 @@ class TestLog:
             store.log.put_messages(row.key, rows)
         numbers = store.log.numbers
         assert numbers(row.key, newest_first=True) == [3, 2, 1]
-        assert numbers(row.key, newest_first=True, beyond=3, limit=1) == [2]
         assert numbers(row.key, newest_first=False, role="tool", error=True) == [2]
         assert numbers(row.key, newest_first=False, out=True) == [3]
-        assert store.log.count(row.key, out=False) == 2
+        assert store.log.count_errors(row.key) == 1
 
     def test_sets_no_column_but_flags(self, store: Store, row: SessionRow) -> None:
         """A name that is no flag is a mistake in the program."""

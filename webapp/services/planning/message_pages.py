@@ -138,7 +138,7 @@ class Messages:
         """Return a page of the fields that the log alone gives."""
         wanted = self._matching(session, None, asked)
         nos, cursor = self._ordered(session, None, wanted, asked)
-        errors = self._store.log.count(session.key, error=True)
+        errors = self._store.log.count_errors(session.key)
         return Page(
             messages=self._pending_rows(session, nos),
             total=self._count(session, wanted),
@@ -309,7 +309,7 @@ class Messages:
             "goes": len(plan.removed),
             "shortened": len(plan.shortened),
             "out": session.row.next_no - 1 - planned.size,
-            "errors": self._store.log.count(session.key, error=True),
+            "errors": self._store.log.count_errors(session.key),
         }
         planned.view.memo["counts"] = plan, counts
         return counts
