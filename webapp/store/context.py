@@ -63,13 +63,13 @@ class Contexts:
         sql = "UPDATE context_items SET stand_in = ? WHERE session = ? AND view = ? AND position = ?"
         self._db.run_many(sql, ((text, session, view, position) for position, text in texts))
 
-    def items(self, session: int, view: int, after: int = -1) -> list[Item]:
-        """Return the items of a view after a position, in order."""
+    def items(self, session: int, view: int) -> list[Item]:
+        """Return the items of a view, in order."""
         sql = (
             "SELECT position, kind, ref, stand_in FROM context_items "
-            "WHERE session = ? AND view = ? AND position > ? ORDER BY position"
+            "WHERE session = ? AND view = ? ORDER BY position"
         )
-        return [Item(*row) for row in self._db.rows(sql, (session, view, after))]
+        return [Item(*row) for row in self._db.rows(sql, (session, view))]
 
     def at(self, session: int, view: int, positions: Sequence[int]) -> dict[int, Item]:
         """Return the items at these positions."""

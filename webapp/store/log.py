@@ -25,7 +25,6 @@ ID_BYTES = 16
 PACK_FROM = 200
 PACK_LEVEL = 1
 # More rows than there are.
-ALL = (1 << 63) - 1
 
 
 @dataclass(slots=True)

@@ -52,9 +52,9 @@ class Noted:
         self._noted.clear()
 
 
-def statements(parts: tuple[Part, ...] = PARTS) -> list[str]:
+def statements() -> list[str]:
     """Return the statements that make the functions and triggers."""
-    return [_HASH, *(statement for part in parts for statement in _triggers(part))]
+    return [_HASH, *(statement for part in PARTS for statement in _triggers(part))]
 
 
 def sealed_again(name: str) -> list[str]:
