@@ -187,15 +187,10 @@ class History:
         out.numbers, out.frozen = self.numbers[:count], True
         return out
 
-    def append(self, features: Features, *, pinned: bool = False, drop_first: bool = False) -> int:
+    def append(self, features: Features) -> int:
         """Add the next message; return its position."""
-        position = len(self.roles)
         self.extend((features,))
-        if pinned:
-            self.pinned.add(position)
-        if drop_first:
-            self.drop_first.add(position)
-        return position
+        return len(self.roles) - 1
 
     def extend(self, features: Sequence[Features]) -> None:
         """Add the next messages, a column at a time.

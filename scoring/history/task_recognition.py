@@ -226,6 +226,6 @@ def _percent(part: int, whole: int) -> str:
     return f"{100 * part / whole:.0f} %" if whole else "0 %"
 
 
-def _listed(names: Sequence[str], most: int = 3) -> str:
-    *first, last = [*names[: most - 1], "others"] if len(names) > most else names or [""]
+def _listed(names: Sequence[str]) -> str:
+    *first, last = [*names[:2], "others"] if len(names) > 3 else names or [""]
     return f"{', '.join(first)} and {last}" if first else last

@@ -42,13 +42,13 @@ def replaced_tokens(items: Sequence[Message | Summary], counter: TokenCounter = 
     )
 
 
-def covering(items: Sequence[Message | Summary], id: str = "", first: str = "", last: str = "") -> Summary:
+def covering(items: Sequence[Message | Summary], first: str = "", last: str = "") -> Summary:
     """Return an empty summary over these items, with its depth, number of messages and days."""
     summaries = [i for i in items if isinstance(i, Summary)]
     messages = sum(i.messages if isinstance(i, Summary) else 1 for i in items)
     depth = 1 + max((s.depth for s in summaries), default=0)
     note = next((s.note for s in reversed(summaries) if s.note), "")
-    return Summary(id, "", depth, messages, first, last, note)
+    return Summary("", "", depth, messages, first, last, note)
 
 
 def request(level: Level, items: Sequence[Message | Summary], max_words: int = MOST_WORDS) -> SummaryRequest:

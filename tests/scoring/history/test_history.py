@@ -33,14 +33,6 @@ class TestHistory:
         assert History.of([user("a b c d")], settings=BLUEPRINT).tokens == [2]
         assert History.of([user("a b c d")], settings=BALANCED).tokens == [4 + MESSAGE_OVERHEAD]
 
-    def test_takes_pins_and_marks_with_a_message(self) -> None:  # X5
-        """A message can be appended as pinned, or as marked to be dropped first."""
-        history = History()
-        features = history_of([user()]).features[0]
-        history.append(features, pinned=True)
-        history.append(features, drop_first=True)
-        assert (history.pinned, history.drop_first) == ({0}, {1})
-
     @given(any_messages)
     def test_grown_message_by_message_is_as_made_at_once(self, messages: list[Message]) -> None:
         """Units and their tokens are updated by every append."""
