@@ -60,8 +60,6 @@ class Emergency:
 
     messages: tuple[Message, ...]
     tokens: int
-    tokens_before: int
-    available: int
     kept: tuple[int, ...]
     dropped: tuple[int, ...]
     changed: dict[int, Message]
@@ -107,7 +105,7 @@ def relieve(
         if work.total > budget:
             work.protect(min_recent)
             work.truncate()
-        done = work.result(available)
+        done = work.result()
         growth = done.tokens + _repairs_cost(done.messages, counter) - available
         if growth <= 0 or budget <= work.system:
             break
@@ -166,7 +164,7 @@ class _Work:
         self.summaries = [n for n, item in enumerate(items) if isinstance(item, Summary)]
         self.now = [item.as_message() if isinstance(item, Summary) else item for item in items]
         self.cost = list(tokens)
-        self.before = self.total = sum(self.cost)
+        self.total = sum(self.cost)
         self.there = bytearray(b"\1") * len(self.now)
         self.units = Units()
         self.is_summary = bytearray(len(self.now))
@@ -341,7 +339,7 @@ class _Work:
 
     # -- result
 
-    def result(self, available: int) -> Emergency:
+    def result(self) -> Emergency:
         """Return the outcome."""
         kept = tuple(self._present())
         dropped = tuple(n for n, there in enumerate(self.there) if not there)
@@ -349,8 +347,6 @@ class _Work:
         return Emergency(
             messages=tuple(self.now[n] for n in kept),
             tokens=self.total,
-            tokens_before=self.before,
-            available=available,
             kept=kept,
             dropped=dropped,
             changed={n: m for n, m in self.changed.items() if self.there[n]},

@@ -28,11 +28,9 @@ _COMMON = frozenset(_COMMON_WORDS.split())
 
 @dataclass(frozen=True, slots=True)
 class Enriched:
-    """A system prompt with added sections; the tokens are those of the sections, including their headings."""
+    """A system prompt with added sections, and the number of texts in them."""
 
     prompt: str
-    memory_tokens: int
-    learnings_tokens: int
     memories: int
     learnings: int
     notes: tuple[str, ...] = ()
@@ -49,7 +47,7 @@ def enrich(
 ) -> Enriched:
     """Return the prompt with the sections that fit their budgets; unchanged if nothing is added."""
     notes: list[str] = []
-    memory, used = _cut(memories, memory_tokens, counter, notes)
+    memory = _cut(memories, memory_tokens, counter, notes)
     learned = _whole(learnings, learnings_tokens, counter, most_learnings)
     left_out = sum(bool(text.strip()) for text in learnings) - len(learned)
     if left_out:
@@ -61,9 +59,7 @@ def enrich(
     ]
     return Enriched(
         "\n\n".join(sections),
-        counter.count(_section(MEMORY_HEADING, memory)),
-        counter.count(_section(LEARNINGS_HEADING, learned)),
-        used,
+        len(memory),
         len(learned),
         tuple(notes),
     )
@@ -99,8 +95,8 @@ def _line(text: str) -> str:
     return "- " + " ".join(text.split())
 
 
-def _cut(texts: Sequence[str], tokens: int, counter: TokenCounter, notes: list[str]) -> tuple[list[str], int]:
-    """Return the texts as lines up to the budget, the last one cut at a word; and the number of lines."""
+def _cut(texts: Sequence[str], tokens: int, counter: TokenCounter, notes: list[str]) -> list[str]:
+    """Return the texts as lines up to the budget, the last one cut at a word."""
     lines: list[str] = []
     for n, text in enumerate(texts):
         if not text.strip():
@@ -116,7 +112,7 @@ def _cut(texts: Sequence[str], tokens: int, counter: TokenCounter, notes: list[s
             f"relevant memory is cut to {tokens:,} tokens: {len(texts) - n} of {len(texts)} do not fit whole"
         )
         break
-    return lines, len(lines)
+    return lines
 
 
 def _shorter(lines: Sequence[str], line: str, tokens: int, counter: TokenCounter) -> str:
