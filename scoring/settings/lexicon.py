@@ -8,7 +8,7 @@ The digest identifies the lexicon, so that a stored rating of another lexicon is
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
@@ -34,11 +34,6 @@ class KeywordGroup:
     def of(cls, name: str, share: float, words: str) -> KeywordGroup:
         """Return a group of the words in a text, separated by blanks."""
         return cls(name, share, tuple(words.split()))
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> KeywordGroup:
-        """Return the group that `to_dict` wrote."""
-        return cls(data["name"], data["share"], tuple(data["words"]))
 
 
 class Lexicon:
