@@ -35,18 +35,6 @@ class Fill:
 
 
 @dataclass(frozen=True, slots=True)
-class LastSummary:
-    """The last summary: the messages it replaced, its tokens, and its time (ISO 8601, UTC)."""
-
-    messages: int
-    tokens: int
-    at: str = ""
-
-    def __str__(self) -> str:
-        return f"{self.messages:,} messages -> {self.tokens:,} tokens"
-
-
-@dataclass(frozen=True, slots=True)
 class Bar:
     """One trigger as a bar: `percent` has one decimal and is not capped.
 

@@ -9,7 +9,6 @@ import pytest
 from scoring.budget.triggers import (
     Bar,
     Fill,
-    LastSummary,
     available,
     bars,
     over_window,
@@ -97,10 +96,6 @@ class TestStatus:
         assert "45,000 msgs + 12,450 not in the transcript | context: 57,450" in status_line(fill)
         both = replace(fill, tools=12_950)
         assert "45,000 msgs + 500 tools + 12,450 not in the transcript | context: 57,950" in status_line(both)
-
-    def test_shows_the_last_summary(self) -> None:  # S7
-        """The line gives its numbers of messages and tokens."""
-        assert str(LastSummary(42, 580)) == "42 messages -> 580 tokens"
 
     def test_a_bar_without_a_limit_is_empty(self) -> None:
         """A limit of 0 gives an empty bar instead of a division by zero."""

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from scoring.budget import Bar, LastSummary, available, bars, status_line
+from scoring.budget import Bar, available, bars, status_line
 from scoring.settings import Settings
-from webapp.services.catalog.answers import Due, Trigger
-from webapp.services.catalog.answers import LastSummary as LastSummaryAnswer
+from webapp.services.catalog.answers import Due, LastSummary, Trigger
 from webapp.services.catalog.answers import Status as StatusAnswer
 from webapp.services.pruning.automatic import SUMMARISE
 from webapp.services.pruning.background import Background, due, fill_of
@@ -76,9 +75,8 @@ def _trigger(bar: Bar) -> Trigger:
     )
 
 
-def _last_summary(row: SummaryRow | None) -> LastSummaryAnswer | None:
+def _last_summary(row: SummaryRow | None) -> LastSummary | None:
     if row is None:
         return None
-    at = iso(row.at) or ""
-    words = str(LastSummary(row.messages, row.tokens, at))
-    return LastSummaryAnswer(id=row.n, messages=row.messages, tokens=row.tokens, at=at, text=words)
+    words = f"{row.messages:,} messages -> {row.tokens:,} tokens"
+    return LastSummary(id=row.n, messages=row.messages, tokens=row.tokens, at=iso(row.at) or "", text=words)
