@@ -114,8 +114,7 @@ class Agent:
     context without recording it.
 
     A `legacy` agent is read for existing sessions, and marked as such. Optional parts are None by default. `files` and
-    `archives` import what it wrote. `transcripts` writes a pruned view in its format; `why_no_transcripts` is the
-    reason if there is none. `integration` is our addition to its configuration or extensions. `session_variable` is the
+    `archives` import what it wrote. `transcripts` writes a pruned view in its format. `integration` is our addition to its configuration or extensions. `session_variable` is the
     environment variable that tells the programs it starts the id of its session. `edit_key` returns the key that
     identifies a row's message in the agent's own process. `window_of_compaction` derives the window from the tokens at
     which the agent compacted by itself, None if they imply none; `usual_window` is the agent's default window, even if
@@ -135,7 +134,6 @@ class Agent:
     files: FileImport | None = None
     archives: Archives | None = None
     transcripts: Transcripts | None = None
-    why_no_transcripts: str = ""
     integration: Integration | None = None
     session_variable: str = ""
     edit_key: Callable[[ViewRow], str | None] | None = None

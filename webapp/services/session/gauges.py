@@ -207,7 +207,7 @@ def why_not_resumed(row: SessionRow) -> str | None:
     if agent is None:
         return "only the session of an agent can be resumed in one; a program asks for its context instead"
     if agent.transcripts is None:
-        return f"{agent.label} cannot resume from a copy: {agent.why_no_transcripts}"
+        return f"{agent.label} cannot resume from a copy; export the session instead"
     if row.parent_id is not None and row.agent_type != "fork":
         return "a sub-agent cannot be resumed by itself; resume its parent session"
     return None
