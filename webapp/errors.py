@@ -46,13 +46,10 @@ class NoSession(Malformed):
 
 
 class Invalid(CoppiceError):
-    """The input is readable but not valid. `details` has one `{field, message}` for each wrong field."""
+    """The input is readable but not valid. `details` has one `{field, message}`, if one field is wrong."""
 
-    def __init__(
-        self, message: str, field: str | None = None, details: list[dict[str, Any]] | None = None
-    ) -> None:
-        own = [{"field": field, "message": message}] if field else []
-        super().__init__(message, details or own)
+    def __init__(self, message: str, field: str | None = None) -> None:
+        super().__init__(message, [{"field": field, "message": message}] if field else None)
 
 
 class Forbidden(CoppiceError):
