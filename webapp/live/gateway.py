@@ -75,11 +75,8 @@ class Key(NamedTuple):
 class Gateway:
     """Connects the bus with the browsers. With a queue, the events of all workers come by that, also our own."""
 
-    def __init__(
-        self, app: App, flask_app: Flask, gate: Gate, clock: Callable[[], float] = time.monotonic
-    ) -> None:
-        self.app, self.flask_app, self.gate = app, flask_app, gate
-        self.clock = clock
+    def __init__(self, app: App, flask_app: Flask, gate: Gate) -> None:
+        self.app, self.gate = app, gate
         self._wake = threading.Condition()
         self._rooms: dict[str, Room] = {}
         self._pending: dict[Key, Pending] = {}
@@ -150,17 +147,17 @@ class Gateway:
     # -- the sending thread
 
     def _run(self) -> None:
-        next_look = self.clock() + LAG_SECONDS
+        next_look = time.monotonic() + LAG_SECONDS
         while True:
             with self._wake:
                 if self._closed:
                     return
-                wait = min(self._next_due(), next_look) - self.clock()
+                wait = min(self._next_due(), next_look) - time.monotonic()
                 if wait > 0:
                     self._wake.wait(wait)
             self.flush()
-            if self.clock() >= next_look:
-                next_look = self.clock() + LAG_SECONDS
+            if time.monotonic() >= next_look:
+                next_look = time.monotonic() + LAG_SECONDS
                 try:
                     self._drop_laggards()
                     self._drop_uninvited()
@@ -173,7 +170,7 @@ class Gateway:
 
     def flush(self) -> None:
         """Send everything that is due."""
-        now = self.clock()
+        now = time.monotonic()
         with self._wake:
             if now < self._not_before:
                 return
@@ -232,9 +229,9 @@ class Gateway:
                 with self._wake:
                     room.pass_over()
                 return
-            started = self.clock()
+            started = time.monotonic()
             found = [row for subject in subjects if (row := self._row(subject)) is not None]
-            cost = self.clock() - started + len(room.members) * len(found) * PAGE_ROW_SECONDS
+            cost = time.monotonic() - started + len(room.members) * len(found) * PAGE_ROW_SECONDS
         except StoreError as error:
             self._later({Key(OVERVIEW, subject): one for subject, one in subjects.items()}, now, error)
             return
@@ -284,9 +281,9 @@ class Gateway:
                 with self._wake:
                     room.pass_over()
                 return
-            started = self.clock()
+            started = time.monotonic()
             messages = self._messages(key.subject, taken)
-            cost = self.clock() - started
+            cost = time.monotonic() - started
         except NotFound:  # deleted meanwhile: only events with a payload, such as the deletion, are sent
             messages, cost = [one for one in taken.events if one[1]], 0.0
         except StoreError as error:
@@ -428,7 +425,7 @@ class Gateway:
         After a restart hundreds of pages reconnect at once.
         """
         revision, at, snapshot = self._shared
-        if room.session_id is not None or self.clock() - at > SHARED_SECONDS:
+        if room.session_id is not None or time.monotonic() - at > SHARED_SECONDS:
             return None, []
         later = room.missed(revision)
         return (None, []) if later is None else (snapshot, later)
@@ -455,7 +452,7 @@ class Gateway:
 
     def _snapshot(self, room: Room, revision: int) -> Payload:
         if room.session_id is None:
-            started = self.clock()
+            started = time.monotonic()
             page = self.app.sessions.page(limit=SNAPSHOT_SESSIONS)
             self.app.verdict_refresher.request(page.sessions)
             snapshot = vars(page)
