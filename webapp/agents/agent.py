@@ -113,13 +113,14 @@ class Agent:
     transcript. `reader` reads a transcript from a stored position. `clears` is its habit of removing outputs from its
     context without recording it.
 
-    A `legacy` agent is read for existing sessions, and marked as such. Optional parts are None by default. `files` and
-    `archives` import what it wrote. `transcripts` writes a pruned view in its format. `integration` is our addition to its configuration or extensions. `session_variable` is the
-    environment variable that tells the programs it starts the id of its session. `edit_key` returns the key that
-    identifies a row's message in the agent's own process. `window_of_compaction` derives the window from the tokens at
-    which the agent compacted by itself, None if they imply none; `usual_window` is the agent's default window, even if
-    its model accepts more; `usual_model` is the model used for counting until a session names its own. `unwritten`
-    predicts what the agent sends without writing it.
+    A `legacy` agent is read for existing sessions, and marked as such. Optional parts are None by default. `files`
+    and `archives` import what it wrote. `transcripts` writes a pruned view in its format. `integration` is our
+    addition to its configuration or extensions. `session_variable` is the environment variable that tells the
+    programs it starts the id of its session. `edit_key` returns the key that identifies a row's message in the
+    agent's own process. `window_of_compaction` derives the window from the tokens at which the agent compacted by
+    itself, None if they imply none; `usual_window` is the agent's default window, even if its model accepts more;
+    `usual_model` is the model used for counting until a session names its own. `unwritten` predicts what the agent
+    sends without writing it.
     """
 
     source: str

@@ -18,7 +18,6 @@ from webapp.services.catalog.demo_script import SYSTEM, steps
 from webapp.services.catalog.sessions import Sessions
 from webapp.services.ingest.ingest import Ingest
 from webapp.services.session.answers import Session
-from webapp.services.session.environment import Environment
 
 log = logging.getLogger(__name__)
 
@@ -30,6 +29,7 @@ STEP_SECONDS, SLOW_SECONDS = 0.8, 8.0
 FIRST_STEPS = 4
 # Above this share of the limit it stops growing, pruned or not.
 FULL_SHARE = 0.97
+SEED = 7  # every demo is the same
 
 
 class Demo:
@@ -37,15 +37,12 @@ class Demo:
 
     def __init__(
         self,
-        environment: Environment,
         ingest: Ingest,
         sessions: Sessions,
         *,
         step_seconds: float = STEP_SECONDS,
-        seed: int = 7,
     ) -> None:
-        self._environment, self._ingest, self._sessions = environment, ingest, sessions
-        self._step_seconds, self._seed = step_seconds, seed
+        self._ingest, self._sessions, self._step_seconds = ingest, sessions, step_seconds
         self._stop = threading.Event()
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
@@ -62,7 +59,7 @@ class Demo:
             self._stop.clear()
             made = self._sessions.create(title=TITLE, model=MODEL, system=SYSTEM, source="demo")
             self._session_id = made.id
-            script = steps(self._seed)
+            script = steps(SEED)
             for _ in range(FIRST_STEPS):
                 self._say(self._session_id, next(script))
             self._thread = threading.Thread(
@@ -81,11 +78,6 @@ class Demo:
         if self._thread is not None:
             self._thread.join(timeout=10)
         self._thread = None
-
-    @property
-    def running(self) -> bool:
-        """Return True while a demo session grows."""
-        return self._thread is not None and self._thread.is_alive()
 
     def _grow(self, session_id: str, script: Iterator[list[Message]]) -> None:
         seconds = self._step_seconds

@@ -42,7 +42,7 @@ class Covering:
     """Makes the summaries of plans."""
 
     def __init__(self, environment: Environment, summarising: Summarising) -> None:
-        self._environment, self._store, self._summarising = environment, environment.store, summarising
+        self._store, self._summarising = environment.store, summarising
 
     @property
     def has_model(self) -> bool:

@@ -43,7 +43,7 @@ class Importing:
     """The use case of importing one file."""
 
     def __init__(self, environment: Environment, ingest: Ingest, sessions: Sessions, own: OwnFormat) -> None:
-        self._environment, self._store = environment, environment.store
+        self._store = environment.store
         self._ingest, self._sessions, self._own = ingest, sessions, own
 
     def import_file(

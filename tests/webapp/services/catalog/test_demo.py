@@ -16,7 +16,7 @@ from webapp.services.catalog.demo import Demo
 @pytest.fixture
 def demo(app: App) -> Iterator[Demo]:
     """A demo with steps of 10 ms."""
-    made = Demo(app.environment, app.ingest, app.sessions, step_seconds=0.01)
+    made = Demo(app.ingest, app.sessions, step_seconds=0.01)
     yield made
     made.stop()
 
@@ -39,7 +39,6 @@ class TestDemo:
         app.bus.subscribe(lambda e: grew.set() if isinstance(e, MessagesAppended) else None)
         assert grew.wait(PATIENCE)
         demo.stop()
-        assert not demo.running
         count = app.sessions.get(session).messages
         events = heard(app)
         assert app.sessions.get(session).messages == count
