@@ -193,7 +193,7 @@ class Operations:
         """Pin a message with its unit: no prune takes it."""
 
         def act(change: ContextChange, unit: Sequence[MessageRow]) -> str:
-            change.flag(_having(unit, "pinned", 0, "it is pinned already"), "pinned")
+            change.flag(_with_pin(unit, 0, "it is pinned already"), "pinned")
             change.flag([m.no for m in unit if m.drop_first], "not_drop_first")
             return "pinned"
 
@@ -203,7 +203,7 @@ class Operations:
         """Remove the pin of a message and its unit."""
 
         def act(change: ContextChange, unit: Sequence[MessageRow]) -> str:
-            change.flag(_having(unit, "pinned", 1, "it is not pinned"), "unpinned")
+            change.flag(_with_pin(unit, 1, "it is not pinned"), "unpinned")
             return "unpinned"
 
         return self._act(session_id, mid, "unpin", act)
@@ -311,13 +311,13 @@ class Operations:
         return [rows[i] for i in units.of(position)]
 
 
-def _having(unit: Iterable[MessageRow], column: str, value: int, otherwise: str) -> list[int]:
-    """Return the numbers of the messages with this flag.
+def _with_pin(unit: Iterable[MessageRow], pinned: int, otherwise: str) -> list[int]:
+    """Return the numbers of the messages that are pinned, or not (0).
 
     Raises:
-        Conflict: no message has it.
+        Conflict: no message is so.
     """
-    found = [m.no for m in unit if getattr(m, column) == value]
+    found = [m.no for m in unit if m.pinned == pinned]
     if not found:
         raise Conflict(otherwise)
     return found

@@ -183,7 +183,7 @@ class Prunes:
 
     # -- applying
 
-    def apply(self, session_id: str, wanted: PruneRequest, actor: str = "user") -> Applied:
+    def apply(self, session_id: str, wanted: PruneRequest) -> Applied:
         """Apply the plan that was shown, or one made now.
 
         Raises:
@@ -205,7 +205,7 @@ class Prunes:
                 raise Conflict(_nothing(planned) or "this plan takes nothing out")
             if self._covering.has_model:
                 held.close()  # a model may take minutes; `carry` checks again
-            return self.carry(planned, self._covering.prepare(session, planned), actor)
+            return self.carry(planned, self._covering.prepare(session, planned), "user")
 
     def carry(self, planned: SessionPlan, prepared: Prepared | None, actor: str) -> Applied:
         """Apply a plan with the summary that was written for it.
