@@ -55,11 +55,6 @@ class CopySender:
                 self._thread.start()
             self._wake.notify_all()
 
-    def drained(self, seconds: float) -> bool:
-        """Wait until the queue is empty; return False if that takes longer."""
-        with self._wake:
-            return self._wake.wait_for(lambda: not self._waiting and not self._busy, seconds)
-
     def close(self) -> None:
         """Stop sending."""
         with self._wake:

@@ -94,7 +94,7 @@ class Body:
         try:
             text = data.decode("utf-8")
             fields, places = members(
-                text, 0, protocol.list_name, before.fields if before else None, [one.place for one in old]
+                text, protocol.list_name, before.fields if before else None, [one.place for one in old]
             )
         except (ValueError, RecursionError) as error:
             raise Refused(f"its body cannot be read: {error}") from None
@@ -221,7 +221,7 @@ def _message(item: Item, edit: Mapping[str, Any], *, gone: bool, thoughtless: bo
         return raw, ""
     if gone and _MARK not in raw:
         return "", ""
-    fields, blocks = members(raw, 0, "content")
+    fields, blocks = members(raw, "content")
     if gone:
         marks = [_mark_of(block) for block in blocks]
         return "", next((mark for mark in reversed(marks) if mark), "")
@@ -253,7 +253,7 @@ def _block(block: Place, outputs: Mapping[str, str]) -> str:
     new = outputs.get(str(value.get("tool_use_id"))) if isinstance(value, dict) else None
     if new is None or value.get("type") != "tool_result":
         return block.raw
-    content = members(block.raw, 0)[0].get("content")
+    content = members(block.raw)[0].get("content")
     if content is None:
         return block.raw
     return spliced(block.raw, [(content.start, content.end, written(new))])
@@ -263,12 +263,12 @@ def _mark_of(block: Place) -> str:
     """Return the text of a block's cache marker; "" if it has none."""
     if not isinstance(block.value, dict) or _MARK not in block.value:
         return ""
-    return members(block.raw, 0)[0][_MARK].raw
+    return members(block.raw)[0][_MARK].raw
 
 
 def _marked(raw: str, mark: str) -> str:
     """Return a message with a cache marker on its last block; unchanged if it has one or cannot have one."""
-    fields, blocks = members(raw, 0, "content")
+    fields, blocks = members(raw, "content")
     if "content" not in fields or _MARK in fields:
         return raw
     content = fields["content"]

@@ -52,8 +52,8 @@ class Outcome:
 class Scripts:
     """The scripts of all sessions, in a folder that the server writes to."""
 
-    def __init__(self, folder: str | None = None) -> None:
-        self.folder = folder or hints.proxy_folder()
+    def __init__(self) -> None:
+        self.folder = hints.proxy_folder()
         self._place = Path(self.folder)
         self._read: dict[str, tuple[int, Mapping[str, Any]]] = {}
         self._active: dict[str, Active | None] = {}

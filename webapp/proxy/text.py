@@ -60,19 +60,18 @@ def elements(text: str, at: int, known: Sequence[Place] = ()) -> tuple[list[Plac
 
 def members(
     text: str,
-    at: int,
     listed: str | None = None,
     known: Mapping[str, Place] | None = None,
     known_elements: Sequence[Place] = (),
 ) -> tuple[dict[str, Place], list[Place]]:
-    """Return the members of the object at `at`, and the elements of its array `listed`, if it has one.
+    """Return the members of the object that a text begins with, and the elements of its array `listed`, if it has one.
 
     `known` and `known_elements` are the same from an earlier text.
 
     Raises:
         ValueError: there is no object, or it has a name twice.
     """
-    at = _expect(text, at, "{")
+    at = _expect(text, 0, "{")
     found: dict[str, Place] = {}
     inner: list[Place] = []
     if text[at : at + 1] == "}":
