@@ -69,11 +69,6 @@ class Reply:
     attempts: int = 1
     failure: Failure | None = None
 
-    @property
-    def ok(self) -> bool:
-        """Return whether there is an answer."""
-        return self.failure is None
-
     def after(self, attempts: int, usage: Usage) -> Reply:
         """Return this reply with the number of attempts and the usage of all of them."""
         return replace(self, attempts=attempts, usage=usage)

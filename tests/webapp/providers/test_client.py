@@ -53,7 +53,7 @@ class TestAnswers:
     def test_are_read_from_a_stream_with_their_usage(self, api: Api, act: Act) -> None:  # S4
         """This applies to both kinds of endpoint."""
         reply = reply_to(act, api=api)
-        assert (reply.ok, reply.text, reply.model) == (True, "Hello there", "m-1")
+        assert (reply.failure, reply.text, reply.model) == (None, "Hello there", "m-1")
         assert reply.usage == Usage(1_000, 20, 400)
 
     @pytest.mark.parametrize(

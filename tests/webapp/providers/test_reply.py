@@ -28,11 +28,6 @@ class TestUsage:
 class TestReply:
     """An answer or a failure."""
 
-    def test_is_ok_without_a_failure(self) -> None:
-        """A reply with a failure is not ok."""
-        assert Reply("text").ok
-        assert not Reply(failure=Failure("refused", "no")).ok
-
     def test_counts_the_attempts(self) -> None:
         """It also has their total usage."""
         assert Reply("x").after(3, Usage(9)) == Reply("x", Usage(9), attempts=3)
