@@ -253,8 +253,7 @@ class Origin(NamedTuple):
 class TranscriptFile:
     """A transcript found on disk. `session_id` is stable and unique; `parent_id` the session that started it.
 
-    `modified` is the file's time of last change in seconds since 1970, `size` its bytes, both at discovery. `shared` is
-    True if the file contains other sessions too, as a database does.
+    `modified` is the file's time of last change in seconds since 1970, at discovery. `shared` is True if the file contains other sessions too, as a database does.
     """
 
     path: Path
@@ -264,7 +263,6 @@ class TranscriptFile:
     title: str | None = None
     agent_type: str | None = None
     modified: float = 0.0
-    size: int = 0
     shared: bool = False
 
     @property

@@ -46,7 +46,7 @@ def discover(root: Path) -> Iterator[TranscriptFile]:
     for found in list_files(root, ".jsonl"):
         session, parent, title, kind, _ = describe(found.path)
         if session is not None:
-            yield TranscriptFile(found.path, session, parent, SOURCE, title, kind, found.modified, found.size)
+            yield TranscriptFile(found.path, session, parent, SOURCE, title, kind, found.modified)
 
 
 def describe(path: Path) -> Origin:

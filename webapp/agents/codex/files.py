@@ -42,7 +42,7 @@ def discover(root: Path) -> Iterator[TranscriptFile]:
             continue
         session, parent, title, kind, _ = origin(found.path, read_head(found.path, _HEAD))
         if session is not None:
-            yield TranscriptFile(found.path, session, parent, SOURCE, title, kind, found.modified, found.size)
+            yield TranscriptFile(found.path, session, parent, SOURCE, title, kind, found.modified)
 
 
 def origin(path: PurePath, head: bytes, on_disk: bool = False) -> Origin:

@@ -54,7 +54,7 @@ def discover(root: Path) -> Iterator[TranscriptFile]:
         own = session_in(read_head(path, 4096)) or path.stem
         session = f"{parent}.agent-{path.stem}" if parent else own
         kind = "sub-agent" if parent else None
-        yield TranscriptFile(path, session, parent, SOURCE, None, kind, found.modified, found.size)
+        yield TranscriptFile(path, session, parent, SOURCE, None, kind, found.modified)
 
 
 def origin(path: PurePath, head: bytes, on_disk: bool) -> Origin:

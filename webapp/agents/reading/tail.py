@@ -301,9 +301,9 @@ def decode(content: Content, decoder: LineDecoder) -> Iterator[Record]:
             yield item
 
 
-def lines_of(blocks: Iterable[bytes], max_line: int = MAX_LINE) -> Iterator[Line | Problem]:
+def lines_of(blocks: Iterable[bytes]) -> Iterator[Line | Problem]:
     """Yield the lines of bytes that come in blocks, including a last one without newline, for imports."""
-    splitter = Splitter(max_line=max_line)
+    splitter = Splitter()
     for block in blocks:
         yield from splitter.feed(block)
     yield from splitter.finish()

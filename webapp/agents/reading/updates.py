@@ -87,14 +87,14 @@ class History:
         """Return the source id of the newest version of a message."""
         return str(self._versions[name][0])
 
-    def cut(self, keep: list[str], at: datetime | None = None) -> Iterator[Record]:
+    def cut(self, keep: list[str]) -> Iterator[Record]:
         """Make `keep` (known names) the context; yield a rewind if that changes the context."""
         if keep == self.live:
             return
         self.live[:] = keep
         self._state["turns"] = self._state.get("turns", 0) + 1
         ids = tuple(self.source_of(name) for name in keep)
-        yield Rewind(ids[-1] if ids else None, f"turn {self._state['turns']}", at, "", ids)
+        yield Rewind(ids[-1] if ids else None, f"turn {self._state['turns']}", live=ids)
 
     def before(self, record_id: str) -> list[str] | None:
         """Return the live names before a record; None if it is not live."""
