@@ -253,7 +253,8 @@ class Origin(NamedTuple):
 class TranscriptFile:
     """A transcript found on disk. `session_id` is stable and unique; `parent_id` the session that started it.
 
-    `modified` is the file's time of last change in seconds since 1970, at discovery. `shared` is True if the file contains other sessions too, as a database does.
+    `modified` is the file's time of last change in seconds since 1970, at discovery. `shared` is True if
+    the file contains other sessions too, as a database does.
     """
 
     path: Path

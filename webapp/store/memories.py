@@ -12,15 +12,14 @@ from webapp.errors import NotFound
 from webapp.store.engine import Engine
 
 MEMORY, LEARNING = "memory", "learning"
-_COLUMNS = "id, kind, text, session_id, message_id, created_at, updated_at"
+_COLUMNS = "id, text, session_id, message_id, created_at, updated_at"
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryRow:
-    """One memory or learning (`kind`), and where it was recorded."""
+    """One memory or learning, and where it was recorded."""
 
     id: int
-    kind: str
     text: str
     session_id: str | None
     message_id: str | None
