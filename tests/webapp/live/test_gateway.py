@@ -89,25 +89,25 @@ class TestRooms:
         assert (snapshot["total"], snapshot["next"]) == (4, whole[1])
 
     def test_pages_that_join_together_share_one_read(
-        self, visitor: Page, app: App, gateway: Gateway, monkeypatch: pytest.MonkeyPatch
+        self, visitor: Page, app: App, gateway: Gateway, flask_app: Flask, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """They also get the messages since that read."""
         monkeypatch.setattr("webapp.live.gateway.SHARED_SECONDS", float("inf"))
         visitor.says("subscribe", {"room": "overview"})
         self.rename(app, visitor, "renamed")
         app.sessions.page = None  # type: ignore[assignment]
-        second = Page(gateway, gateway.flask_app)
+        second = Page(gateway, flask_app)
         answer = second.says("subscribe", {"room": "overview"})
         assert [one["id"] for one in answer["snapshot"]["sessions"]] == ["a"]
         assert [one["title"] for one in second.hears("session:updated")][-1] == "renamed"
 
     def test_a_page_that_reconnects_gets_missed_messages(
-        self, visitor: Page, app: App, gateway: Gateway
+        self, visitor: Page, app: App, gateway: Gateway, flask_app: Flask
     ) -> None:
         """The messages have their revisions, and none is repeated."""
         visitor.says("subscribe", {"room": "overview"})
         first, second = (self.rename(app, visitor, title) for title in ("one", "two"))
-        again = Page(gateway, gateway.flask_app)
+        again = Page(gateway, flask_app)
         answer = again.says("subscribe", {"room": "overview", "revision": first})
         assert (answer["snapshot"], answer["missed"]) == (None, 1)
         assert [m["revision"] for m in again.hears("session:updated")] == [second]
