@@ -75,7 +75,7 @@ class Automatic:
             session.save()
             return []
         planned, prepared = self._prepared(session, planned)
-        _, events = self._prunes.carry_out(session, planned, "automatic", "automatic", prepared)
+        _, events = self._prunes.carry_out(session, planned, "automatic", prepared)
         self._histories.drop(session.key)
         return events
 

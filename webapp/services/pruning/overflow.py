@@ -22,7 +22,7 @@ from webapp.services.pruning.answers import Relieved
 from webapp.services.session.environment import Environment
 from webapp.services.session.gauges import session_answer
 from webapp.services.session.histories import Histories
-from webapp.services.session.operation import ContextChange
+from webapp.services.session.operation import ContextChange, reason_of
 from webapp.services.session.operation_answers import applied
 from webapp.services.session.replacements import replacement
 from webapp.services.session.session import Session
@@ -105,11 +105,10 @@ class Overflow:
         self._cover(change, gone, done, min(room, max(0, available - done.tokens)))
         facts = {"strategy": "emergency", "max_tokens": available, "note": done.note}
         count = len(done.dropped) + len(done.changed)
-        told = "manual" if actor == "user" else "emergency"
-        operation = change.record("prune", actor, reason or told, count, facts)
+        operation = change.record("prune", actor, reason or reason_of(actor), count, facts)
         ids = tuple(s.row.mid for s in gone if isinstance(s.row, MessageRow))
         event = ContextPruned(
-            session.id, operation.n, told, operation.tokens_before, operation.tokens_after, len(ids), ids,
+            session.id, operation.n, reason_of(actor), operation.tokens_before, operation.tokens_after, len(ids), ids,
             utilization(operation.tokens_after, session.limits.limit), len(done.changed),
         )  # fmt: skip
         shown = EmergencyAnswer(

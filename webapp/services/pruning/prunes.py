@@ -213,12 +213,11 @@ class Prunes:
         Raises:
             StalePlan: as `check`.
         """
-        reason = reason_of(actor)
         with self._environment.lock(planned.session_id):
             with self._store.write(planned.session_id):
                 session = Session.load(self._environment, planned.session_id)
                 self.check(session, planned, prepared)
-                operation, events = self.carry_out(session, planned, actor, reason, prepared)
+                operation, events = self.carry_out(session, planned, actor, prepared)
             self._histories.drop(session.key)
         failed = rejected_summaries(session.id, prepared.text.problems) if prepared is not None else []
         self._environment.bus.publish(*events, *failed, SessionUpdated(session.id))
@@ -246,11 +245,10 @@ class Prunes:
         session: Session,
         planned: SessionPlan,
         actor: str,
-        reason: str,
-        prepared: Prepared | None = None,
+        prepared: Prepared | None,
     ) -> tuple[OperationRow, list[Event]]:
         """Apply a plan inside the caller's transaction, with the summary that it asks for."""
-        plan, nos, log = planned.plan, planned.view.nos, self._store.log
+        plan, nos, log, reason = planned.plan, planned.view.nos, self._store.log, reason_of(actor)
         texts = _replacements(session, planned)
         change = ContextChange(session)
         gone = log.messages(session.key, [nos[i] for i in plan.removed])
