@@ -260,11 +260,8 @@ class AppendBatch:
         elif opened.role != "assistant":
             state.absorbing = False
         elif state.absorbing:
-            self._absorb(tokens - (opened.old.tokens if opened.old else 0))
-
-    def _absorb(self, tokens: int) -> None:
-        known = self.state.calibration
-        self.state.calibration = calibration.absorbed(known, tokens)
+            more = tokens - (opened.old.tokens if opened.old else 0)
+            state.calibration = calibration.absorbed(state.calibration, more)
 
     def report(
         self, usage: Usage, call_key: str, at: int | None, model: str | None, before: int, own: int

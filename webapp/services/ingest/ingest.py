@@ -43,7 +43,6 @@ from webapp.services.ingest.record_batches import (
     Tally,
     apply_meta,
     batches,
-    chunks,
     long_id,
     runs,
     same_source,
@@ -340,7 +339,7 @@ class Ingest:
             row = self._store.sessions.get(session_id)
             if self._store.log.known(row.key, [ids[-1]]):
                 return Added(known=len(entries))
-            for chunk in chunks(entries):
+            for _, chunk in batches(entries):
                 whole.merge(self._append(session_id, partial(begun, chunk)))
         if len(whole.nos) > MAINTENANCE_FROM:
             self._store.maintain()

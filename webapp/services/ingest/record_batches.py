@@ -83,12 +83,6 @@ def weight_of(message: Message) -> int:
     return size
 
 
-def chunks(records: Sequence[Record]) -> Iterator[list[Record]]:
-    """Yield records in order, in pieces of one transaction."""
-    for _, batch in batches(records):
-        yield batch
-
-
 def runs(records: Sequence[Record]) -> Iterator[list[Entry] | Record]:
     """Yield entries in runs and usage reports one by one, in order."""
     run: list[Entry] = []
