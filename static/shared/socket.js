@@ -42,20 +42,16 @@ class Live extends EventTarget {
    * @type {[name: string, payload: any][]} */
   #arrived = [];
 
-  /** Starts the connection; joining a room does so too. */
-  open() {
-    this.#connect();
-  }
-
   /** @param {string} room */
   join(room) {
-    this.#connect();
+    this.open();
     if (this.#rooms.has(room)) return;
     this.#rooms.set(room, null);
     if (this.#socket?.connected) this.#subscribe(room);
   }
 
-  #connect() {
+  /** Starts the connection; joining a room does so too. */
+  open() {
     if (this.#socket) return;
     const socket = io({
       path: `${root}/socket.io`,
