@@ -67,7 +67,6 @@ class TestWeight:
         """A few large records form a batch like many small ones."""
         big = Entry(said("x" * (BATCH_BYTES // 2 + 1)), "a")
         assert [len(batch) for _, batch in batches([big] * 6)] == [2, 2, 2]
-        assert [len(batch) for _, batch in batches([big] * 6)] == [2, 2, 2]
 
     def test_is_that_of_the_row_or_the_text(self) -> None:
         """Arguments of calls count, and other records have the size 0."""
