@@ -11,7 +11,7 @@ JSON arguments never count as words, and reasoning counts neither as words nor a
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from scoring.history import tool_traces as tracing
@@ -86,17 +86,21 @@ class Features(NamedTuple):
         return out
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Features:
-        """Return the features that `to_dict` wrote; unknown fields are ignored."""
-        known: dict[str, Any] = {k: v for k, v in data.items() if k in cls._fields}
+    def from_dict(cls, data: dict[str, Any]) -> Features:
+        """Return the features that `to_dict` wrote; unknown fields are ignored. The dictionary is used up."""
+        if not data.keys() <= _FIELDS:
+            data = {k: v for k, v in data.items() if k in _FIELDS}
         for name in ("calls", "results", "ties"):
-            if name in known:
-                known[name] = tuple(known[name])
-        if "content" in known:
-            known["content"] = Content.from_dict(known["content"])
-        if "cues" in known:
-            known["cues"] = Cues.from_list(known["cues"])
-        return cls(**known)
+            if name in data:
+                data[name] = tuple(data[name])
+        if "content" in data:
+            data["content"] = Content.from_dict(data["content"])
+        if "cues" in data:
+            data["cues"] = Cues.from_list(data["cues"])
+        return cls(**data)
+
+
+_FIELDS = frozenset(Features._fields)
 
 
 def analyse(

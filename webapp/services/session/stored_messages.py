@@ -6,31 +6,14 @@ from collections.abc import Iterable, Sequence
 
 import orjson
 
-from scoring.history import Content, Cues, Features
+from scoring.history import Features
 from scoring.messages import Message
 from webapp.store.log import EntryRow
-
-# The usual fields of a stored message; anything else takes the slow path.
-_KNOWN = frozenset(
-    {"role", "tokens", "chars", "keywords", "lexicon", "own_words", "reasoning_only"}
-    | {"calls", "results", "content", "tool", "traces", "cues", "names_file", "ties"}
-)
 
 
 def read_features(texts: list[str]) -> Iterable[Features]:
     """Return features from their stored texts, all parsed together."""
-    for data in orjson.loads("[" + ",".join(texts) + "]"):
-        if not data.keys() <= _KNOWN:
-            yield Features.from_dict(data)
-            continue
-        for name in ("calls", "results", "ties"):
-            if name in data:
-                data[name] = tuple(data[name])
-        if "content" in data:
-            data["content"] = Content.from_dict(data["content"])
-        if "cues" in data:
-            data["cues"] = Cues.from_list(data["cues"])
-        yield Features(**data)
+    return map(Features.from_dict, orjson.loads("[" + ",".join(texts) + "]"))
 
 
 def features_text(features: Features) -> str:
