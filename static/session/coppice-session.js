@@ -337,8 +337,8 @@ export class CoppiceSession extends CoppiceElement {
   }
 
   #refreshOpenPanel() {
-    const panel = this.querySelector("history-panel, summary-panel, archive-panel, heavy-panel");
-    /** @type {any} */ (panel)?.refresh?.();
+    const panel = /** @type {any} */ (this.querySelector(".side-body > *"));
+    panel?.refresh?.(); // a plan follows changes by itself
   }
 
   /** Reads the chart's line; on a failure the old line stays and the reader tries again.
