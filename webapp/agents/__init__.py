@@ -1,7 +1,7 @@
 """The coding agents whose transcripts are read: the table, one folder for each agent, and shared code in `reading/`.
 
 Nothing here opens an agent's file for writing or knows the store. All agents yield the values of `records`. The table
-is loaded on first use, because the programs in `beside` are in this package too and have no time for it.
+is loaded on first use, because the programs in `hook_runtime` are in this package too and have no time for it.
 """
 
 from __future__ import annotations

@@ -63,7 +63,7 @@ class TestUtilization:
     """Tokens as a percentage of the limit."""
 
     @pytest.mark.parametrize(
-        ("tokens", "limit"),
+        ("tokens", "limit", "percent"),
         [(57_450, 200_000, 28.7), (1, 3, 33.3), (0, 100, 0.0), (300, 200, 150.0), (5, 0, 0.0)],
     )
     def test_has_one_decimal_and_no_cap(self, tokens: int, limit: int, percent: float) -> None:  # X10, B11

@@ -76,7 +76,6 @@ class TestCovering:
         """Messages count through."""
         made = covering(
             [Summary("a", "", 2, 45), message("user", "x"), Summary("b", "", 1, 4, note="n")],
-            "c",
             "2024-01-01",
         )
         assert (made.depth, made.messages, made.note, made.first) == (3, 50, "n", "2024-01-01")
