@@ -43,6 +43,35 @@ class TestBackup:
             assert len(copy.sessions.all()) == 1
             assert list(copy.verify()) == []
 
+    def test_ends_however_much_is_written_meanwhile(  # S1
+        self, run: Run, tmp_path: Path, db: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """It has the version of its beginning, and no write of another process makes it begin again."""
+        said(run, tmp_path, "one")
+        steps: list[int] = []
+
+        class Watched(sqlite3.Connection):
+            """Copies page by page, and writes through another connection after each."""
+
+            def backup(self, target: sqlite3.Connection, **_: object) -> None:
+                def write(_: int, left: int, pages: int) -> None:
+                    steps.append(left)
+                    assert len(steps) <= pages, "began again"
+                    with closing(sqlite3.connect(db, isolation_level=None)) as other:
+                        other.execute("INSERT INTO settings (name, value) VALUES (?, '1')", (f"n{len(steps)}",))
+
+                super().backup(target, pages=1, progress=write)
+
+        def watched(path: Path) -> sqlite3.Connection:
+            return sqlite3.connect(path, isolation_level=None, factory=Watched)
+
+        monkeypatch.setattr(backup, "read_only", watched)
+        done = run("backup", tmp_path / "copy.db")
+        assert (done.code, done.err) == (0, "")
+        assert steps[-1] == 0
+        with closing(Store(tmp_path / "copy.db")) as copy:
+            assert copy.small.setting("n1") is None
+
     def test_never_overwrites_a_file(self, run: Run, tmp_path: Path) -> None:
         """An existing file stays."""
         said(run, tmp_path, "one")

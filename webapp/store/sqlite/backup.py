@@ -10,9 +10,6 @@ from pathlib import Path
 from webapp.errors import Conflict, DamagedStore
 from webapp.store.private import OWNER_ONLY
 
-# Pages that are copied at a time, so that writers get in between.
-PAGES = 1_000
-
 
 def back_up(source: Path, target: Path) -> None:
     """Copy a database to a new file. The copy is complete and synced to the disk, or there is none.
@@ -35,7 +32,7 @@ def _copy(there: sqlite3.Connection, target: Path) -> None:
     try:
         os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, OWNER_ONLY))
         with closing(sqlite3.connect(part)) as here:
-            there.backup(here, pages=PAGES)
+            _copy_one_version(there, here)
             here.execute("PRAGMA journal_mode=DELETE")  # one file, which can be moved as it is
             check(here, part)
         _synced(part)
@@ -47,6 +44,16 @@ def _copy(there: sqlite3.Connection, target: Path) -> None:
         for left in (part, part.with_name(f"{part.name}-journal")):
             with suppress(OSError):
                 left.unlink()
+
+
+def _copy_one_version(there: sqlite3.Connection, here: sqlite3.Connection) -> None:
+    """Copy all pages as they are now. Outside of a transaction each write of another process would begin it again."""
+    there.execute("BEGIN")
+    try:
+        there.execute("SELECT 1 FROM sqlite_master").fetchone()
+        there.backup(here)
+    finally:
+        there.rollback()
 
 
 def _name(part: Path, target: Path) -> None:
