@@ -6,14 +6,14 @@ end every row of both stores is compared by its hash, and sessions that differ a
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Iterator
 from itertools import islice
 
 from webapp.errors import Conflict, StoreError
 from webapp.store import Store
 from webapp.store.engine import Engine
 from webapp.store.indexed_text import indexed
-from webapp.store.keys import bounds
+from webapp.store.keys import ID_BYTES, SHIFT, bounds, is_long
 from webapp.store.parts import PARTS, Part, of_rows, rows_of
 from webapp.store.sessions import SessionRow
 from webapp.store.sql import insert, listed
@@ -35,6 +35,18 @@ COUNTED = {
 KEPT = {
     "sessions": "sessions", "memories": "memories or learnings", "access_tokens": "tokens", "webhooks": "webhooks",
 }  # fmt: skip
+# Indexed columns with what agents name, each with the number of the session and what it is. A file of SQLite that an
+# older version wrote may have longer ones than an index of PostgreSQL holds.
+NAMES = (
+    ("sessions", "id", "key", "its id"),
+    ("sessions", "parent_id", "key", "the id of its parent"),
+    ("entries", "source_id", f"key >> {SHIFT}", "the id of an entry"),
+    ("calls", "call_key", "session", "the id of a call"),
+    ("idempotency", "name", "session", "the key of a repeated request"),
+    ("files", "path", "0", "the path of a followed file"),
+    ("copies", "session_id", "0", "the id of a copy to resume from"),
+    ("copies", "origin_id", "0", "the id of a session with a copy"),
+)
 BATCH = 500
 Sums = dict[tuple[int, str], int]
 UNFINISHED = "unfinished_copy"
@@ -44,11 +56,20 @@ def copy(source: Store, target: Store) -> Generator[str, None, None]:
     """Copy all of `source`; yield what was done, a line a session, and at the end every difference.
 
     Raises:
-        Conflict: the target has something else in it.
+        Conflict: the target has something else in it, or takes no ids as long as those of the source.
         StoreError: one of them failed, or they differ afterwards.
     """
     with source.read():
-        _begin(source, target)
+        _refuse_another(source, target)
+        if target.db.short_ids:
+            yield from (faults := list(_too_long(source)))
+            if faults:
+                raise Conflict(
+                    f"{target.db.name} takes ids and paths of at most {ID_BYTES:,} bytes, so nothing was copied; export "
+                    f"the sessions that are named above, delete them from {source.db.name}, and copy again"
+                )
+        with target.write():
+            target.small.put_setting(UNFINISHED, source.db.name)
         wanted = source.sessions.everything()
         keys = {one.key for one in wanted}
         for row in target.sessions.everything():
@@ -73,15 +94,24 @@ def copy(source: Store, target: Store) -> Generator[str, None, None]:
                 raise StoreError(f"{target.db.name} differs from {source.db.name}: {said} changed meanwhile")
 
 
-def _begin(source: Store, target: Store) -> None:
+def _refuse_another(source: Store, target: Store) -> None:
+    """Raise Conflict if the target has something else in it."""
     said = target.small.setting(UNFINISHED)
     for table in () if said is not None else KEPT:
         if target.db.value(f"SELECT 1 FROM {table} LIMIT 1"):
             raise Conflict(f"{target.db.name} has {KEPT[table]} already; name a database without any")
     if said not in (None, source.db.name):
         raise Conflict(f"{target.db.name} holds a part of a copy of {said}; end that one, or name another")
-    with target.write():
-        target.small.put_setting(UNFINISHED, source.db.name)
+
+
+def _too_long(source: Store) -> Iterator[str]:
+    """Yield the ids and paths that no index of PostgreSQL holds, a line each."""
+    sessions = {row.key: f"session {row.id[:80]}" for row in source.sessions.everything()}
+    for table, column, owner, what in NAMES:
+        found = source.db.each(f"SELECT {owner}, {column} FROM {table} WHERE length({column}) > {ID_BYTES // 4}")
+        for key, name in found:
+            if is_long(name):
+                yield f"{sessions.get(key, 'the store')}: {what} takes {len(name.encode()):,} bytes: {name[:80]}…"
 
 
 def _remove(target: Store, row: SessionRow) -> None:
@@ -110,7 +140,7 @@ def _copy_session(source: Store, target: Store, row: SessionRow) -> str:
         for table in NAMED:
             _move(source.db, target.db, table, "session = ?", (row.key,))
         _move(source.db, target.db, "sessions", "key = ?", (row.key,))
-    return f"{count:,} entries"
+    return f"{count:,} {'entry' if count == 1 else 'entries'}"
 
 
 def _copy_rest(source: Engine, target: Store) -> None:

@@ -21,10 +21,11 @@ class Engine(ABC):
     """One database. Every method raises only errors of `webapp.errors`.
 
     `name` is the database's name in messages, without a password. `damage` is the first fault of the database that a
-    statement met, "" before that.
+    statement met, "" before that. With `short_ids` its indexes hold no id longer than `keys.ID_BYTES`.
     """
 
     words: WordIndex
+    short_ids = False
 
     def __init__(self, name: str) -> None:
         self.name, self.damage = name, ""

@@ -14,7 +14,7 @@ import orjson
 
 from webapp.errors import Conflict, Invalid, NotFound
 from webapp.store.engine import Engine
-from webapp.store.keys import bounds, refuse_long
+from webapp.store.keys import bounds, is_long, refuse_long
 from webapp.store.sql import listed, quoted
 
 # Columns of JSON, and the value to use if one is damaged: a bad value must not hide its session or the others.
@@ -226,7 +226,10 @@ class Sessions:
             self._db.run(f"UPDATE sessions SET {sets} WHERE key = ?", (*_encoded(columns), key))
 
     def remove(self, row: SessionRow, marker_at: int | None) -> None:
-        """Delete a session and everything that belongs to it; with `marker_at` its id stays as a marker."""
+        """Delete a session and everything that belongs to it; with `marker_at` its id stays as a marker.
+
+        An id that is too long to come back needs none.
+        """
         low, high = bounds(row.key)
         for table in ("entries", "messages", "samples", "operations", "summaries"):
             self._db.run(f"DELETE FROM {table} WHERE key BETWEEN ? AND ?", (low, high))
@@ -234,11 +237,12 @@ class Sessions:
         for table in ("context_items", "totals", "calls", "idempotency"):
             self._db.run(f"DELETE FROM {table} WHERE session = ?", (row.key,))
         self._db.run("DELETE FROM webhook_deliveries WHERE session_id = ?", (row.id,))
-        if marker_at is None:
+        if marker_at is None or is_long(row.id):
             self._db.run("DELETE FROM sessions WHERE key = ?", (row.key,))
             return
         blank: dict[str, Any] = {
             "title": None,
+            "parent_id": None,
             "cwd": None,
             "envelope": None,
             "settings": {},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from webapp.errors import Conflict, StoreError
 from webapp.services.planning.requests import PruneRequest
 from webapp.store import Store, copying
 from webapp.store.copying import UNFINISHED, copy
+from webapp.store.keys import key
 from webapp.store.log import EntryRow
 from webapp.wiring import build
 
@@ -128,6 +130,36 @@ class TestCopy:
                 target.access.add_token(b"x", "somebody", "viewer", 1)
         with pytest.raises(Conflict, match="already; name a database"):
             list(copy(used.store, target))
+
+    def test_refuses_long_ids_before_anything_is_copied(self, tmp_path: Path, place: Database) -> None:
+        """Every session with one is named; without them the copy goes through. A file of SQLite takes them."""
+        old = build(Config(db=tmp_path / "old.db", follow=False, tokenizer=False, env={}))
+        for name in ("fine", "long", "child", "inner"):
+            followed(old, user("hello"), session_id=name)
+        long, low = "x" * 3_000, key(old.store.sessions.get("inner").key, 0)
+        with old.store.write():
+            old.store.db.run("UPDATE sessions SET id = ? WHERE id = 'long'", (long,))
+            old.store.db.run("UPDATE sessions SET parent_id = ? WHERE id = 'child'", (long,))
+            old.store.db.run("UPDATE entries SET source_id = ? WHERE key = ?", (long, low))
+        with closing(Store(place)) as target:
+            if not target.db.short_ids:
+                list(copy(old.store, target))
+                assert target.sessions.get(long).parent_id is None
+                return
+            said = copy(old.store, target)
+            lines = [next(said) for _ in range(3)]
+            with pytest.raises(Conflict, match=r"at most 2,000 bytes, so nothing was copied; export .* delete"):
+                next(said)
+            assert [line.partition(" takes 3,000 bytes: ")[0] for line in lines] == [
+                f"session {long[:80]}: its id",
+                "session child: the id of its parent",
+                "session inner: the id of an entry",
+            ]
+            assert (target.sessions.everything(), target.small.setting(UNFINISHED)) == ([], None)
+            for name in (long, "inner"):  # the child goes with its parent
+                old.sessions.delete(name)
+            assert next(copy(old.store, target)) == "fine: 1 entry"
+        old.close()
 
     def test_is_refused_into_a_store_that_is_used(self, used: App, target: Store) -> None:
         """Nothing of it is touched."""

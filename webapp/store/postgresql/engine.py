@@ -53,6 +53,8 @@ class _Held:
 class Postgresql(Engine):
     """A database of PostgreSQL."""
 
+    short_ids = True
+
     def __init__(self, server: Server, busy_seconds: float = BUSY_SECONDS, durable: bool = False) -> None:
         super().__init__(str(server))
         self.server = server
