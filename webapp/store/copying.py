@@ -65,8 +65,8 @@ def copy(source: Store, target: Store) -> Generator[str, None, None]:
             yield from (faults := list(_too_long(source)))
             if faults:
                 raise Conflict(
-                    f"{target.db.name} takes ids and paths of at most {ID_BYTES:,} bytes, so nothing was copied; export "
-                    f"the sessions that are named above, delete them from {source.db.name}, and copy again"
+                    f"{target.db.name} takes ids and paths of at most {ID_BYTES:,} bytes, so nothing was copied; "
+                    f"export the sessions that are named above, delete them from {source.db.name}, and copy again"
                 )
         with target.write():
             target.small.put_setting(UNFINISHED, source.db.name)
@@ -108,7 +108,9 @@ def _too_long(source: Store) -> Iterator[str]:
     """Yield the ids and paths that no index of PostgreSQL holds, a line each."""
     sessions = {row.key: f"session {row.id[:80]}" for row in source.sessions.everything()}
     for table, column, owner, what in NAMES:
-        found = source.db.each(f"SELECT {owner}, {column} FROM {table} WHERE length({column}) > {ID_BYTES // 4}")
+        found = source.db.each(
+            f"SELECT {owner}, {column} FROM {table} WHERE length({column}) > {ID_BYTES // 4}"
+        )
         for key, name in found:
             if is_long(name):
                 yield f"{sessions.get(key, 'the store')}: {what} takes {len(name.encode()):,} bytes: {name[:80]}…"

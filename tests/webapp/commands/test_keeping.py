@@ -58,7 +58,9 @@ class TestBackup:
                     steps.append(left)
                     assert len(steps) <= pages, "began again"
                     with closing(sqlite3.connect(db, isolation_level=None)) as other:
-                        other.execute("INSERT INTO settings (name, value) VALUES (?, '1')", (f"n{len(steps)}",))
+                        other.execute(
+                            "INSERT INTO settings (name, value) VALUES (?, '1')", (f"n{len(steps)}",)
+                        )
 
                 super().backup(target, pages=1, progress=write)
 

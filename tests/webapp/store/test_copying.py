@@ -148,7 +148,9 @@ class TestCopy:
                 return
             said = copy(old.store, target)
             lines = [next(said) for _ in range(3)]
-            with pytest.raises(Conflict, match=r"at most 2,000 bytes, so nothing was copied; export .* delete"):
+            with pytest.raises(
+                Conflict, match=r"at most 2,000 bytes, so nothing was copied; export .* delete"
+            ):
                 next(said)
             assert [line.partition(" takes 3,000 bytes: ")[0] for line in lines] == [
                 f"session {long[:80]}: its id",
