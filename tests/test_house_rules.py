@@ -25,6 +25,14 @@ SQL = re.compile(
 )
 
 # What reaches outside a pure function. `pathlib` is not here: its Pure classes only take names apart.
+# The calls that open a file, and the modules of agents that may: those that read files of ours or of the system.
+OPENS = re.compile(r"(^|\.)open$|\.read_bytes$|\.read_text$")
+OPENERS = (
+    "webapp.agents.reading.finding",
+    "webapp.agents.following",
+    "webapp.agents.extension",
+    "webapp.agents.hook_runtime.hints",
+)
 IMPURE_MODULES = frozenset(
     {"asyncio", "http", "io", "logging", "multiprocessing", "os", "random", "secrets", "shutil", "socket"}
     | {"sqlite3", "subprocess", "sys", "tempfile", "threading", "time", "urllib.request", "uuid"}
@@ -74,6 +82,13 @@ def _names_reached(node: ast.AST) -> Iterator[str]:
         and node.func.attr in IMPURE_METHODS
     ):
         yield f".{node.func.attr}()"
+
+
+def opened_files_in(module: Module) -> Iterator[str]:
+    """The calls that open a file otherwise than by `open_file`, and so wait for ever at a pipe."""
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.Call) and (found := OPENS.search(ast.unparse(node.func))):
+            yield f"{module.path}:{node.lineno} opens a file by {found[0].strip('.')}(); use open_file or read_file"
 
 
 def elements_in(script: str) -> list[str]:
@@ -203,6 +218,21 @@ class TestOperations:
     def test_that_are_stored_elsewhere_are_seen(self) -> None:
         """Any object that has the table counts."""
         assert len(list(operations_in(source("self._store.operations.add(1, row, items)\n")))) == 1
+
+
+class TestFollowedFiles:
+    """Others write into the folders of agents."""
+
+    def test_are_opened_in_one_place(self) -> None:
+        """A pipe in place of a transcript must not stop the thread that reads."""
+        modules = [one for one in read_modules().values() if is_within(one.name, "webapp.agents")]
+        lines = [line for one in modules if one.name not in OPENERS for line in opened_files_in(one)]
+        assert not lines, "\n" + "\n".join(lines)
+
+    @pytest.mark.parametrize("text", ["open(x)", "x.open('rb')", "Path(x).read_bytes()", "x.read_text()"])
+    def test_that_are_opened_elsewhere_are_seen(self, text: str) -> None:
+        """Each way to open one is reported."""
+        assert len(list(opened_files_in(source(text)))) == 1
 
 
 class TestScoring:

@@ -16,6 +16,7 @@ import orjson
 from scoring.formats import encode
 from scoring.messages import Message
 from webapp.agents.codex.items import SUMMARY_PREFIX
+from webapp.agents.reading.finding import open_file
 from webapp.agents.reading.rows import object_of, parse
 from webapp.agents.view import Transcript, View, ViewMessage, ViewRow, ViewSummary
 
@@ -82,7 +83,7 @@ def _kept_rows(file: Path | None) -> dict[str, dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {}
     if file is None:
         return found
-    with file.open("rb") as rows:
+    with open_file(file) as rows:
         for line in rows:
             kind = next((kind for kind in _KEPT if f'"type":"{kind}"'.encode() in line[:_HEAD]), None)
             if kind is None and _ENVIRONMENT.encode() in line:

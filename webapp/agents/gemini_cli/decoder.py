@@ -14,7 +14,7 @@ from typing import Any
 
 from webapp.agents.gemini_cli.items import kind_of, messages_of, unread, usage_of, user_words
 from webapp.agents.reading import json_elements
-from webapp.agents.reading.finding import home_of, list_files, read_head, session_in
+from webapp.agents.reading.finding import home_of, list_files, read_file, read_head, session_in
 from webapp.agents.reading.readers import LineReader, Position, Reader, WholeReader
 from webapp.agents.reading.rows import (
     is_json_document,
@@ -195,7 +195,7 @@ def read(file: TranscriptFile, state: dict[str, Any]) -> Iterator[Record]:
         look = [about.st_size, about.st_mtime_ns]
         if state.get("look") == look:
             return
-        data = file.path.read_bytes() if about.st_size <= MAX_DOCUMENT else b""
+        data = read_file(file.path) if about.st_size <= MAX_DOCUMENT else b""
     except OSError as error:
         yield Problem(None, f"cannot be read: {(error.strerror or 'unknown reason').lower()}")
         return

@@ -15,7 +15,7 @@ from typing import Any
 import orjson
 
 from scoring.messages import Message, Text
-from webapp.agents.reading.finding import leads_out, read_json_file
+from webapp.agents.reading.finding import leads_out, read_file, read_json_file
 from webapp.agents.reading.rows import object_of, optional, parse, text_of
 from webapp.agents.view import Transcript, View, ViewMessage, ViewSummary
 
@@ -34,7 +34,11 @@ def cwd_of(file: Path) -> str | None:
     """Return the working directory of a session by its file: the agent notes it beside the chats."""
     note = file.parent.with_name(".project_root")
     try:
-        return None if leads_out(note, note.parent) else note.read_text("utf-8").strip() or None
+        return (
+            None
+            if leads_out(note, note.parent)
+            else read_file(note).decode("utf-8", "replace").strip() or None
+        )
     except OSError:
         return None
 

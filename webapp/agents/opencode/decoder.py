@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 from webapp.agents.opencode import version2
 from webapp.agents.opencode.items import messages_of, model_of, unknown_in, usage_of, words_of
 from webapp.agents.reading.databases import ForeignTables, open_foreign
-from webapp.agents.reading.finding import home_of, leads_out, list_files, read_json_file
+from webapp.agents.reading.finding import home_of, leads_out, list_files, read_file, read_json_file
 from webapp.agents.reading.readers import FRESH_SECONDS, Position, Reader, WholeReader
 from webapp.agents.reading.rows import (
     count_of,
@@ -395,7 +395,7 @@ def _json(path: Path, seen: _Seen) -> Row | None:
     try:
         about = path.stat()
         written, size = about.st_mtime, about.st_size
-        row = parse(path.read_bytes())
+        row = parse(read_file(path))
     except OSError as error:
         row = f"cannot be read: {(error.strerror or 'unknown reason').lower()}"
     if isinstance(row, str):

@@ -16,6 +16,7 @@ from typing import Any
 import orjson
 
 from scoring.messages import Message, Text
+from webapp.agents.reading.finding import open_file
 from webapp.agents.reading.rows import list_of, object_of, parse
 from webapp.agents.view import Transcript, View, ViewMessage, ViewRow, ViewSummary
 
@@ -70,7 +71,7 @@ def _last_choices(file: Path | None) -> Iterator[Row]:
     """Yield the model and the thinking level that were chosen last."""
     found: dict[str, Row] = {}
     if file is not None:
-        with file.open("rb") as rows:
+        with open_file(file) as rows:
             for line in rows:
                 if b'"model_change"' in line[:80] or b'"thinking_level_change"' in line[:80]:
                     row = object_of(parse(line.rstrip(b"\n")))

@@ -1,7 +1,7 @@
 """Databases of other programs: they are only read; not even a lock file is written beside them.
 
 A database whose write-ahead log is empty, missing, or a link to elsewhere is opened as immutable, so that SQLite
-creates nothing and reads no other file.
+creates nothing and reads no other file. SQLite would wait for the other end of a pipe, so none is given to it.
 """
 
 from __future__ import annotations
@@ -64,6 +64,10 @@ def open_foreign(path: Path) -> Iterator[ForeignTables]:
         OSError: it is missing or cannot be opened.
     """
     real = path.resolve()
+    for end in ("", "-wal", "-shm", "-journal"):
+        beside = real.with_name(real.name + end)
+        if beside.exists() and not beside.is_file():
+            raise OSError(f"{beside.name} is no regular file")
     log = real.with_name(real.name + "-wal")
     live = log.exists() and log.stat().st_size > 0 and not leads_out(log, log.parent)
     address = f"{real.as_uri()}?mode=ro{'' if live else '&immutable=1'}"

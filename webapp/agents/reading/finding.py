@@ -1,11 +1,14 @@
 """Finding files below a folder, quickly: one walk, one stat for each file, nothing opened. Newest first.
 
+Only regular files are ever opened: whoever opens a pipe waits until somebody writes to it.
+
 Folders that cannot be read are left out. Links are followed once, and only to targets below the folder that is
 searched: otherwise anybody who can write there could have any file of this user shown. Links that lead out are logged.
 """
 
 from __future__ import annotations
 
+import errno
 import logging
 import os
 import re
@@ -13,7 +16,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from stat import S_ISREG
+from typing import Any, BinaryIO
 
 import orjson
 
@@ -97,10 +101,29 @@ def walk(
             continue  # gone since
 
 
+def open_file(path: Path) -> BinaryIO:
+    """Open a regular file to read. Raises OSError, for everything else too."""
+    file = open(path, "rb", opener=_open_at_once)  # noqa: SIM115  # for the caller
+    if S_ISREG(os.fstat(file.fileno()).st_mode):
+        return file
+    file.close()
+    raise OSError(errno.EINVAL, "is no regular file", str(path))
+
+
+def _open_at_once(path: str, flags: int) -> int:
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+
+
+def read_file(path: Path) -> bytes:
+    """Return the content of a regular file. Raises OSError."""
+    with open_file(path) as file:
+        return file.read()
+
+
 def read_head(path: Path, size: int = HEAD_BYTES) -> bytes:
     """Return the first bytes of a file; empty if it cannot be read."""
     try:
-        with path.open("rb") as file:
+        with open_file(path) as file:
             return file.read(size)
     except OSError:
         return b""
@@ -117,6 +140,6 @@ def read_json_file(path: Path) -> Any:
     try:
         if path.stat().st_size > _MAX_JSON_BYTES:
             return None
-        return orjson.loads(path.read_bytes())
+        return orjson.loads(read_file(path))
     except (OSError, orjson.JSONDecodeError):
         return None

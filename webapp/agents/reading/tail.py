@@ -17,6 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
+from webapp.agents.reading.finding import open_file
 from webapp.agents.reading.text import Content, mended
 from webapp.agents.records import Problem, Record
 
@@ -215,7 +216,7 @@ class FileTail:
             return
         self._seen = None
         try:
-            with self.path.open("rb") as file:
+            with open_file(self.path) as file:
                 yield from self._read(file)
         except OSError as error:
             yield Problem(None, f"cannot be read: {(error.strerror or 'unknown reason').lower()}")
@@ -318,7 +319,7 @@ def catch_up(path: Path, position: FilePosition, decoder: LineDecoder) -> bool:
     if position.offset == 0:
         return True
     try:
-        with path.open("rb") as file:
+        with open_file(path) as file:
             head, end, size = _ends(file, position.offset)
             if _changed(position, head, end, size):
                 return False

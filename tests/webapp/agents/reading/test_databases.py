@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from pathlib import Path
 
@@ -39,6 +40,14 @@ class TestAForeignDatabase:
             list(tables.rows("odd name"))
         assert [p.name for p in path.parent.iterdir()] == [path.name]
         assert path.read_bytes() == before
+
+    @pytest.mark.parametrize("end", ["", "-wal", "-shm", "-journal"])
+    def test_is_not_opened_with_a_pipe_among_its_files(self, path: Path, end: str) -> None:  # X6
+        """SQLite would wait for the other end."""
+        path.with_name(path.name + end).unlink(missing_ok=True)
+        os.mkfifo(path.with_name(path.name + end))
+        with pytest.raises(OSError, match="regular file"), open_foreign(path):
+            pass
 
     def test_raises_an_error_if_unreadable(self, path: Path, tmp_path: Path) -> None:
         """A missing or damaged file and a missing column raise OSError with the reason."""

@@ -7,7 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from webapp.agents.reading.finding import HEAD_BYTES, home_of, list_files, read_head, read_json_file
+from webapp.agents.reading.finding import (
+    HEAD_BYTES,
+    home_of,
+    list_files,
+    open_file,
+    read_head,
+    read_json_file,
+)
 
 
 def test_files_come_newest_first(tmp_path: Path) -> None:
@@ -39,6 +46,21 @@ def test_heads_and_small_documents_never_raise(tmp_path: Path) -> None:
     assert read_json_file(path) is None
     path.write_text("[1]")
     assert read_json_file(path) == [1]
+
+
+@pytest.mark.parametrize("kind", ["pipe", "device", "folder"])
+def test_only_regular_files_are_opened(tmp_path: Path, kind: str) -> None:  # X6
+    """A pipe would be waited at, and a device has no end."""
+    path = tmp_path / "a.json"
+    if kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "device":
+        path = Path("/dev/zero")
+    else:
+        path.mkdir()
+    with pytest.raises(OSError, match="regular file|directory"):
+        open_file(path)
+    assert (read_head(path), read_json_file(path)) == (b"", None)
 
 
 def test_the_home_folder_follows_the_environment() -> None:

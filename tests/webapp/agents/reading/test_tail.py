@@ -40,6 +40,17 @@ def replace(path: Path, data: bytes) -> None:
     os.utime(path, ns=(before + 1_000_000, before + 1_000_000))
 
 
+def test_a_pipe_has_no_lines(tmp_path: Path) -> None:  # X6
+    """A pipe that takes the place of a transcript is a problem, and holds up no other file."""
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(b"{}\n")
+    tail = FileTail(path)
+    assert len(list(tail.read())) == 1
+    path.unlink()
+    os.mkfifo(path)
+    assert list(tail.read()) == [Problem(None, "cannot be read: is no regular file")]
+
+
 class TestLines:
     """Cutting bytes into lines."""
 
