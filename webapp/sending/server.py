@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ssl
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import orjson
 import urllib3
-from urllib3.exceptions import HTTPError, MaxRetryError, SSLError
+from urllib3.exceptions import HTTPError, MaxRetryError, ProtocolError, SSLError
 
 from webapp.errors import CoppiceError
 
@@ -16,6 +17,8 @@ POSITIONS, LINES = "/api/follow/positions", "/api/follow/lines"
 SECONDS = 120.0
 # The most positions in one request.
 TOGETHER = 500
+# What the server did with a chunk.
+STATES = frozenset({"taken", "known", "behind", "deleted"})
 # Answers of a server, or of a proxy in front of it, that will be able to answer later.
 LATER = frozenset({408, 425, 429, 502, 503, 504})
 
@@ -46,7 +49,7 @@ class TeamServer:
 
     def push(self, body: bytes) -> dict[str, Any]:
         """Push a chunk and return the answer. Raises Unreachable, Denied or Rejected."""
-        return self._post(LINES, body)
+        return self._post(LINES, body, _tells_a_state)
 
     def differing(self, who: Mapping[str, str], files: Mapping[str, str]) -> dict[str, dict[str, Any]]:
         """Return the server's positions where they differ from digests of ours. Raises Unreachable or Denied."""
@@ -54,11 +57,12 @@ class TeamServer:
         keys = list(files)
         for start in range(0, max(1, len(keys)), TOGETHER):
             some = {key: files[key] for key in keys[start : start + TOGETHER]}
-            answer = self._post(POSITIONS, orjson.dumps({**who, "files": some}))
+            asked = orjson.dumps({**who, "files": some})
+            answer = self._post(POSITIONS, asked, partial(_tells_positions, some))
             found |= {one["key"]: one["position"] for one in answer["positions"]}
         return found
 
-    def _post(self, route: str, body: bytes) -> dict[str, Any]:
+    def _post(self, route: str, body: bytes, is_ours: Callable[[Mapping[str, Any]], bool]) -> dict[str, Any]:
         headers = {"Content-Type": "application/json"}
         if self._token:
             headers["Authorization"] = f"Bearer {self._token}"
@@ -68,7 +72,8 @@ class TeamServer:
             )
         except (HTTPError, OSError) as error:
             raise self._unreached(error) from error
-        if answer.status == 200 and (found := _object(answer.data)) is not None:
+        found = _object(answer.data) if answer.status == 200 else None
+        if found is not None and is_ours(found):
             return found
         raise self._failure(answer.status, answer.data, answer.headers.get("Location", ""))
 
@@ -79,7 +84,8 @@ class TeamServer:
                 f"TLS with {self.address} failed: {reason}; its certificate must be valid for that name, and be signed "
                 "by an authority that this machine trusts; SSL_CERT_FILE names a file with one of your own"
             )
-        return Unreachable(f"{self.address} does not answer: {reason}")
+        said = str(reason.args[-1] if isinstance(reason, ProtocolError) else reason)
+        return Unreachable(f"{self.address} does not answer: {said.partition('): ')[2] or said}")
 
     def _failure(self, status: int, data: bytes, location: str) -> CoppiceError:
         """Return the error of an answer that is none of ours, or a refusal."""
@@ -110,6 +116,20 @@ class TeamServer:
         return Unreachable(
             f"{self.address} answers {status}{': ' + message if message else ', and no JSON of ours'}"
         )
+
+
+def _tells_a_state(answer: Mapping[str, Any]) -> bool:
+    state = str(answer.get("state"))
+    return state in STATES and (state != "behind" or isinstance(answer.get("position"), dict))
+
+
+def _tells_positions(asked: Mapping[str, str], answer: Mapping[str, Any]) -> bool:
+    found = answer.get("positions")
+    return isinstance(found, list) and all(_tells_a_position(asked, one) for one in found)
+
+
+def _tells_a_position(asked: Mapping[str, str], one: Any) -> bool:
+    return isinstance(one, dict) and isinstance(one.get("position"), dict) and str(one.get("key")) in asked
 
 
 def _object(data: bytes) -> dict[str, Any] | None:

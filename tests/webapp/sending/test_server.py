@@ -90,9 +90,34 @@ class TestAnswers:
             TeamServer(other.url, "coppice_x").push(b"{}")
         assert words in str(raised.value)
 
+    @pytest.mark.parametrize(
+        "body",
+        [
+            b"{}",
+            b'{"state": "ok"}',
+            b'{"state": ["taken"]}',
+            b'{"positions": [{"key": ["a"], "position": {}}]}',
+            b'{"state": "behind", "position": null}',
+            b'{"positions": null}',
+            b'{"positions": [1]}',
+            b'{"positions": [{"key": "x"}]}',
+            b'{"positions": [{"key": "not asked for", "position": {}}]}',
+            b'{"positions": [{"key": "a", "position": 5}]}',
+        ],
+    )
+    def test_of_another_program_acknowledge_nothing(self, other: Answering, body: bytes) -> None:  # X6
+        """What waits is deleted only when a server of ours has taken it."""
+        other.body = body
+        server = TeamServer(other.url, "coppice_x")
+        with pytest.raises(Unreachable, match="answers 200, and no JSON of ours"):
+            server.push(b"{}")
+        with pytest.raises(Unreachable, match="answers 200, and no JSON of ours"):
+            server.differing({}, {"a": "digest"})
+
     def test_missing_mean_an_unreachable_server(self) -> None:
-        """The error names the address."""
-        with pytest.raises(Unreachable, match=r"http://127\.0\.0\.1:9 does not answer"):
+        """The error names the address and the reason."""
+        said = r"^http://127\.0\.0\.1:9 does not answer: Failed to establish a new connection: .*refused$"
+        with pytest.raises(Unreachable, match=said):
             TeamServer("http://127.0.0.1:9", None).push(b"{}")
 
     def test_of_an_untrusted_certificate_say_how_to_trust_it(self, tmp_path: Path) -> None:
