@@ -28,8 +28,9 @@ from webapp.store.sessions import SessionRow, Sessions
 from webapp.store.summaries import Summaries
 
 BATCH = 1_000
-# Errors that reading a damaged value raises.
-UNREADABLE = (StoreError, ValueError, TypeError, KeyError, AttributeError, IndexError, OverflowError)
+# Errors that using a damaged value raises; reading it can raise a StoreError too.
+BROKEN = (ValueError, TypeError, KeyError, AttributeError, IndexError, OverflowError)
+UNREADABLE = (StoreError, *BROKEN)
 
 
 def faults_of_store(db: Engine) -> Iterator[str]:

@@ -106,7 +106,7 @@ class TestAnswers:
         ],
     )
     def test_of_another_program_acknowledge_nothing(self, other: Answering, body: bytes) -> None:  # X6
-        """What waits is deleted only when a server of ours has taken it."""
+        """The backlog is deleted only when a server of ours has taken it."""
         other.body = body
         server = TeamServer(other.url, "coppice_x")
         with pytest.raises(Unreachable, match="answers 200, and no JSON of ours"):

@@ -7,10 +7,12 @@ message that no operation took out is in the pruned view afterwards.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 
 import orjson
 
 from scoring.history import Features
+from webapp.errors import DamagedStore
 from webapp.services.ingest.agent_operations import counted_totals
 from webapp.services.session.environment import Environment
 from webapp.services.session.histories import Histories
@@ -21,6 +23,7 @@ from webapp.store.context import MESSAGE, PRUNED
 from webapp.store.indexed_text import indexed
 from webapp.store.log import EntryRow, MessageRow
 from webapp.store.sessions import SessionRow
+from webapp.store.verify import BROKEN
 
 BATCH = 500
 DERIVED = ("messages", "flags", "context", "totals")
@@ -42,11 +45,15 @@ class Repairing:
             if any(": entry " in fault or ": entries of its log" in fault for fault in own):
                 yield f"session {row.id}: its log is damaged, so nothing is rebuilt from it"
                 continue
-            with self._environment.lock(row.id):
-                with self._store.write():  # the session as it is now: others may have appended to it
-                    self._rebuild(Session.load(self._environment, row.id))
-                with self._store.write():
-                    self._store.seal(row.key, DERIVED)
+            try:
+                with self._environment.lock(row.id):
+                    with self._store.write():  # the session as it is now: others may have appended to it
+                        self._rebuild(Session.load(self._environment, row.id))
+                    with self._store.write():
+                        self._store.seal(row.key, DERIVED)
+            except (DamagedStore, *BROKEN) as error:
+                yield f"session {row.id}: cannot be rebuilt: {error}"
+                continue
             self._histories.drop(row.key)
             yield f"session {row.id}: messages, context and totals were rebuilt"
         if any("the index of words" in fault for fault in faults):
@@ -129,11 +136,13 @@ class Repairing:
             self._store.memories.index_again()
             self._store.words.clear()
             for row in self._store.sessions.all():
-                for start in range(0, row.next_seq, BATCH):
-                    some = self._store.log.entries(row.key, start, start + BATCH - 1)
-                    self._store.words.add(
-                        row.key, [(e.seq, indexed(e.message)) for e in some if e.message_no > 0]
-                    )
+                with suppress(DamagedStore, *BROKEN):  # `verify` says of which session words are missing
+                    self._index_session(row)
+
+    def _index_session(self, row: SessionRow) -> None:
+        for start in range(0, row.next_seq, BATCH):
+            some = self._store.log.entries(row.key, start, start + BATCH - 1)
+            self._store.words.add(row.key, [(e.seq, indexed(e.message)) for e in some if e.message_no > 0])
 
 
 def _counted(old: MessageRow) -> int | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -87,6 +88,25 @@ class TestRepair:
         list(used.repairing.repair())
         assert list(used.verify())
         assert used.messages.page("s", sort="oldest").messages[0].text == before
+
+    def test_goes_on_after_a_session_that_cannot_be_rebuilt(self, used: App) -> None:  # S1
+        """A number of its row that is none is said, and the others and the index are rebuilt."""
+        if not isinstance(used.config.database, Path):
+            pytest.skip("a column of PostgreSQL holds its own type only")
+        followed(used, *conversation(4), session_id="t")
+        outside(
+            used.config.database,
+            "UPDATE sessions SET next_no = '', next_seq = 'x' WHERE id = 's'",
+            "DELETE FROM totals",
+            "DELETE FROM entry_words_docsize",
+        )
+        done = list(used.repairing.repair())
+        assert done[0].startswith("session s: cannot be rebuilt: ")
+        assert done[1:] == [
+            "session t: messages, context and totals were rebuilt",
+            "the index of words was rebuilt",
+        ]
+        assert [one for one in used.store.verify() if one.startswith("session t: ")] == []
 
     def test_does_nothing_to_a_sound_store(self, used: App) -> None:
         """No row and no version changes."""
