@@ -58,8 +58,9 @@ class Calibration:
     `second` and `restored`: what the agent adds to the messages we see in the session's second call, and in the first
     after a compaction. `input_real` and `input_estimate` are those of the last call here, `anchor_real` and
     `anchor_estimate` those of the context right after its answer, all None or 0 before the first call here.
-    `taught`: the last call added a sample. `believed`: the answer's reported size counts. `broken`: something left the
-    context since. `waiting`: what the agent will add to the next call by its own rules (`expecting`).
+    `previous`: the calibration before the last call, with which a further report of that call is read; None before the
+    first here. `believed`: the answer's reported size counts. `broken`: something left the context since. `waiting`:
+    what the agent will add to the next call by its own rules (`expecting`).
     """
 
     factor: float = 1.0
@@ -80,19 +81,22 @@ class Calibration:
     believed: bool = False
     broken: bool = False
     waiting: int = 0
-    taught: bool = False
     samples: tuple[Sample, ...] = ()
+    previous: Calibration | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the calibration as JSON-ready data."""
-        return {**asdict(self), "samples": [list(sample) for sample in self.samples]}
+        previous = None if self.previous is None else self.previous.to_dict()
+        own = asdict(replace(self, previous=None))
+        return own | {"samples": [list(sample) for sample in self.samples], "previous": previous}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any] | None) -> Calibration:
         """Return the calibration that `to_dict` wrote; unknown keys are ignored."""
         fields = {k: v for k, v in (data or {}).items() if k in cls.__dataclass_fields__}
         fields["samples"] = tuple((int(x), int(y)) for x, y in fields.get("samples", ()))
-        return cls(**fields)
+        previous = fields.get("previous")
+        return cls(**fields | {"previous": None if previous is None else cls.from_dict(previous)})
 
 
 def started(unseen: int, second: int = 0, restored: int = 0) -> Calibration:
@@ -115,40 +119,38 @@ def observe(
 
     `estimate_before` is our estimate of the context that was sent, `estimate_own` that of the part of the answer
     that has arrived. The same `call` may be reported again, with more of its answer or of its input; it is counted
-    once. Unless `learns`, only the anchor moves.
+    once, with its largest input. Unless `learns`, only the anchor moves.
     """
-    if call and call == known.call and known.anchor_real is not None:
-        return _anchored(_corrected(known, real_input), output, estimate_own)
-    learned = _learned(known, real_input, estimate_before, model) if learns else known
+    before, real = until(known, call, real_input)
+    if before is None:
+        return _anchored(known, output, estimate_own)
+    if before is not known:
+        estimate_before = known.input_estimate
+    learned = _learned(before, real, estimate_before, model) if learns else before
     here = replace(
         learned,
-        taught=learned.samples is not known.samples,
         known=True,
-        calls=known.calls + 1,
+        calls=before.calls + 1,
         compacted=False,
         call=call,
-        model=model or known.model,
-        input_real=real_input,
+        model=model or before.model,
+        input_real=real,
         input_estimate=estimate_before,
         broken=False,
         waiting=0,
+        previous=replace(before, previous=None),
     )
     return _anchored(here, output, estimate_own)
 
 
-def _corrected(known: Calibration, real_input: int) -> Calibration:
-    """Return the calibration after the last call was reported again with more input: what it taught is corrected."""
-    more = real_input - (known.input_real or 0)
-    if more <= 0:
-        return known
-    corrected = replace(known, input_real=real_input)
-    if known.calls == 1:
-        unseen = max(0, round(real_input - known.factor * known.input_estimate))
-        return replace(corrected, unseen=unseen)
-    if not known.taught:
-        return corrected
-    estimated, real = known.samples[-1]
-    return _with_samples(corrected, (*known.samples[:-1], (estimated, real + more)))
+def until(known: Calibration, call: str, real_input: int) -> tuple[Calibration | None, int]:
+    """Return the calibration before a call, and the largest input that was reported of it.
+
+    It is None if the call was reported already and the calibration before it is not known.
+    """
+    if not call or call != known.call or known.anchor_real is None:
+        return known, real_input
+    return known.previous, max(real_input, known.input_real or 0)
 
 
 def _anchored(known: Calibration, output: int, estimate_own: int) -> Calibration:
@@ -297,7 +299,7 @@ def after_compaction(known: Calibration) -> Calibration:
     """Return the calibration after the context was replaced: without an anchor, with all learned factors."""
     return replace(
         known, compacted=True, call="", input_real=None, input_estimate=0, anchor_real=None,
-        anchor_estimate=0, believed=False, broken=False, waiting=0,
+        anchor_estimate=0, believed=False, broken=False, waiting=0, previous=None,
     )  # fmt: skip
 
 
@@ -306,7 +308,23 @@ def after_rewind(known: Calibration) -> Calibration:
 
     The anchor holds, but the next call teaches nothing about growth.
     """
-    return replace(known, broken=True, call="")
+    return replace(known, broken=True, call="", previous=None)
+
+
+def without(known: Calibration, tokens: int) -> Calibration:
+    """Return the calibration after outputs of `tokens` estimated tokens were found to be gone since the last call.
+
+    Its estimates are those of the context without them; below 0, outputs were found to be there.
+    """
+    if known.anchor_real is None:
+        return known
+    previous = None if known.previous is None else without(known.previous, tokens)
+    return replace(
+        known,
+        input_estimate=known.input_estimate - tokens,
+        anchor_estimate=known.anchor_estimate - tokens,
+        previous=previous,
+    )
 
 
 def total(known: Calibration, estimate: int) -> tuple[int, Certainty]:

@@ -118,6 +118,11 @@ class Operations:
         """Mark an operation as undone at this time."""
         self._db.run("UPDATE operations SET undone_at = ? WHERE key = ?", (at, key(session, n)))
 
+    def remove(self, session: int, n: int) -> None:
+        """Remove an operation that never happened, with its items."""
+        self._db.run("DELETE FROM operation_items WHERE operation = ?", (key(session, n),))
+        self._db.run("DELETE FROM operations WHERE key = ?", (key(session, n),))
+
 
 def _operation(row: tuple[Any, ...]) -> OperationRow:
     kind, actor, reason, at, seq, before, after, messages, plan, undone_at = row[1:]

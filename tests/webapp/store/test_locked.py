@@ -63,6 +63,7 @@ WRITING: dict[str, Callable[[Store, SessionRow], Any]] = {
     "memories.index_again": lambda s, _: s.memories.index_again(),
     "operations.add": lambda s, r: s.operations.add(r.key, OPERATION, [ItemRow(1, "out", None, None)]),
     "operations.mark_undone": lambda s, r: s.operations.mark_undone(r.key, 1, 1),
+    "operations.remove": lambda s, r: s.operations.remove(r.key, 1),
     "usage.put_calls": lambda s, r: s.usage.put_calls(r.key, [CallRow("c", 0, 1, None, 1, 1, 0, 0, 0, 1)]),
     "usage.correct": lambda s, r: s.usage.correct(r.key, "c", (1, 2, 0, 0, 0)),
     "copies.put": lambda s, r: s.copies.put(CopyRow("c", r.id, "A copy", 1, 2, 1)),

@@ -38,9 +38,10 @@ OPENING_CHARS = 40
 
 
 class Clearing(NamedTuple):
-    """Real input that left the agent's context before the call that message `no` answers.
+    """Real input that left the agent's context before a call, as its usage shows.
 
-    `tokens` left, `real` stayed. `fell`: less was sent than with the previous call; otherwise less than expected.
+    `no` is the message of its answer. `tokens` left, `real` stayed. `fell`: less was sent than
+    with the previous call; otherwise less than expected. `factor` is the session's factor then.
     """
 
     no: int
@@ -48,6 +49,7 @@ class Clearing(NamedTuple):
     real: int
     fell: bool
     at: int | None
+    factor: float
 
 
 class AppendBatch:
@@ -70,7 +72,8 @@ class AppendBatch:
         self.changed: list[int] = []
         self.samples: list[Sample] = []
         self.calls: dict[str, CallRow] = {}
-        self.clearings: list[Clearing] = []
+        # call -> what its last report says was cleared before it; None takes back what an earlier report said
+        self.clearings: dict[str, Clearing | None] = {}
         self.already = 0
         self._restored: set[int] = (
             set()
@@ -254,8 +257,8 @@ class AppendBatch:
         state = self.state
         if opened.usage is not None and opened.call_key is not None:
             self.report(
-                opened.usage, opened.call_key, opened.at, opened.model, opened.estimate_before, tokens
-            )
+                opened.usage, opened.call_key, opened.at, opened.model, opened.estimate_before, tokens, opened.no
+            )  # fmt: skip
             state.absorbing = False
         elif opened.role != "assistant":
             state.absorbing = False
@@ -264,9 +267,12 @@ class AppendBatch:
             state.calibration = calibration.absorbed(state.calibration, more)
 
     def report(
-        self, usage: Usage, call_key: str, at: int | None, model: str | None, before: int, own: int
+        self, usage: Usage, call_key: str, at: int | None, model: str | None, before: int, own: int, no: int
     ) -> None:
-        """Add the real usage of a call: its context was `before` estimated tokens, its answer `own`."""
+        """Add the real usage of a call: its context was `before` estimated tokens, its answer `own`, in message `no`.
+
+        A further report of the same call counts instead of the one before it.
+        """
         if (most := max(usage.input_tokens, usage.output_tokens)) > largest_call(self.session.model_row):
             self.state.put_aside(call_key, most)
             return
@@ -280,11 +286,13 @@ class AppendBatch:
             )  # fmt: skip
         self._bill(usage, call_key, at, own)
         self.row.window = usage.window or self.row.window
-        if usage.sent_tokens <= 0 or call_key == self.state.calibration.call:
-            self._observe(usage, call_key, model, before, own)
+        before_call, real = calibration.until(self.state.calibration, call_key, usage.sent_tokens)
+        if real <= 0 or before_call is None:
+            if before_call is None:
+                self._observe(usage, call_key, model, before, own)
             return
         verdict, lost = calibration.judged(
-            self.state.calibration, usage.sent_tokens, before, self._surely_sent(before),
+            before_call, real, before, self._surely_sent(before),
             steady=not self.row.followed, whole=usage.whole, model=model or self.row.model or "",
             least_share=self.session.least_share if self.state.answered <= own else calibration.STEADY_SHARE,
         )  # fmt: skip
@@ -294,8 +302,14 @@ class AppendBatch:
         self.state.believe(call_key)
         self.state.largest = max(self.state.largest, usage.sent_tokens)
         self._observe(usage, call_key, model, before, own, learns=verdict == "true")
-        if verdict != "true" and self.row.source in AGENTS:
-            self.clearings.append(Clearing(self.row.next_no, lost, usage.sent_tokens, verdict == "fell", at))
+        if self.row.source in AGENTS:
+            clearing = Clearing(no, lost, real, verdict == "fell", at, before_call.factor)
+            self._clear(call_key, clearing if verdict != "true" else None)
+
+    def _clear(self, call_key: str, clearing: Clearing | None) -> None:
+        """Note what a call's report says was cleared, which counts instead of what an earlier report of it said."""
+        if clearing is not None or call_key in self.clearings or call_key == self.state.cleared_call:
+            self.clearings[call_key] = clearing
 
     def _bill(self, usage: Usage, call_key: str, at: int | None, own: int) -> None:
         """Note what the cost depends on: the size of a partly reported answer, and how long the cache lives."""
@@ -316,11 +330,10 @@ class AppendBatch:
         self, usage: Usage, call_key: str, model: str | None, before: int, own: int, learns: bool = True
     ) -> None:
         known = self.state.calibration
-        if usage.sent_tokens > 0 or call_key == known.call:
-            self.state.calibration = calibration.observe(
-                self.state.calibration, usage.sent_tokens, usage.answer_tokens, before, own, call=call_key,
-                model=model or self.row.model or "", learns=learns,
-            )  # fmt: skip
+        self.state.calibration = calibration.observe(
+            known, usage.sent_tokens, usage.answer_tokens, before, own, call=call_key,
+            model=model or self.row.model or "", learns=learns,
+        )  # fmt: skip
         now = self.state.calibration
         if now.calls == 1 and (not known.known or now.unseen != known.unseen):
             self.state.first_call(now.unseen - known.unseen, self.row.next_sample)

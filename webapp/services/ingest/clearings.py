@@ -8,7 +8,6 @@ compaction this is an operation by the agent and cannot be undone.
 from __future__ import annotations
 
 from collections.abc import Container, Sequence
-from dataclasses import replace
 
 import orjson
 
@@ -21,7 +20,7 @@ from webapp.services.ingest.agent_operations import agent_operation_id
 from webapp.services.ingest.append_batch import AppendBatch, Clearing
 from webapp.services.session.measuring import region_of
 from webapp.services.session.operation import ContextChange
-from webapp.services.session.replacements import agents_replacement
+from webapp.services.session.replacements import agents_replacement, cost, is_agents
 from webapp.services.session.session import Session
 from webapp.services.session.stored_messages import whole
 from webapp.services.session.times import to_ms
@@ -35,27 +34,65 @@ UNKNOWN_HABIT = Clears(tools=frozenset(), kept=1, text="")
 LOOKED_AT = 2_000  # messages before the call
 
 
-def apply_clearing(session: Session, lost: Clearing) -> None:
-    """Note a clearing, and take the outputs that it probably took, inside the caller's transaction."""
+def apply_clearing(session: Session, call: str, lost: Clearing | None) -> None:
+    """Note a clearing, and take the outputs that it probably took, inside the caller's transaction.
+
+    What an earlier report of the same call showed is taken back; with None nothing else happens.
+    """
+    if session.state.cleared_call == call:
+        _take_back(session)
+    if lost is not None:
+        _clear(session, call, lost)
+
+
+def _clear(session: Session, call: str, lost: Clearing) -> None:
     change = ContextChange(session, now=lost.at)
     habit = AGENTS[session.row.source].clears or UNKNOWN_HABIT
     taken: list[tuple[MessageRow, int, str]] = []
     found = 0.0
-    for message in _candidates(session, lost.no, habit):
+    for message in _candidates(session, lost.no + 1, habit):
         if found >= ENOUGH * lost.tokens:
             break
         tokens, text = _cleared(session, message, habit)
         if tokens < message.tokens:
             taken.append((message, tokens, text))
-            found += session.state.calibration.factor * (message.tokens - tokens)
+            found += lost.factor * (message.tokens - tokens)
     reason = _reason(lost, [message for message, _, _ in taken], found)
     for context in session.contexts:
         _replace(session, context.view, taken)
-    _lower_the_anchor(session, sum(message.tokens - tokens for message, tokens, _ in taken))
+    _without(session, sum(message.tokens - tokens for message, tokens, _ in taken))
+    session.state.cleared_call, session.state.cleared_by = call, session.row.next_operation
     detail = {"fate": "shortened", "reason": reason, "cause": "clearing"}
     change.items += [ItemRow(message.no, "shortened", None, detail) for message, _, _ in taken]
     facts = {"agent_before": lost.real + lost.tokens, "agent_after": lost.real}
-    change.record("clearing", "agent", reason, len(taken), facts, number=lost.no - 1)
+    change.record("clearing", "agent", reason, len(taken), facts, number=lost.no)
+
+
+def _take_back(session: Session) -> None:
+    """Put the outputs of the last clearing back and remove its record: the call's report was not yet the true one."""
+    store, key, n = session.environment.store, session.key, session.state.cleared_by
+    rows = store.log.messages(key, [item.no for item in store.operations.items(key, n)])
+    freed = 0
+    for context in session.contexts:
+        there = store.contexts.at(key, context.view, [row.first_seq for row in rows.values()])
+        cleared = [
+            (row, text)
+            for row in rows.values()
+            if (item := there.get(row.first_seq)) is not None
+            and (text := item.replacement) is not None
+            and is_agents(text)
+        ]
+        store.contexts.set_replacements(key, context.view, ((row.first_seq, None) for row, _ in cleared))
+        for row, text in cleared:
+            context.count(region_of(row.role, row.kind), row.tokens - cost(row, text), 0)
+        freed = freed or sum(row.tokens - cost(row, text) for row, text in cleared)
+    _without(session, -freed)
+    store.operations.remove(key, n)
+    row = session.row
+    row.operations -= 1
+    row.next_operation -= n == row.next_operation - 1
+    session.state.cleared_call, session.state.cleared_by = "", 0
+    session.save()
 
 
 def apply_recorded(session: Session, record: Cleared) -> None:
@@ -131,16 +168,10 @@ def _replace(session: Session, view: int, taken: Sequence[tuple[MessageRow, int,
     contexts.set_replacements(key, view, texts)
 
 
-def _lower_the_anchor(session: Session, estimate: int) -> None:
-    """Subtract the cleared outputs from every estimate that later ones are compared with."""
+def _without(session: Session, estimate: int) -> None:
+    """Subtract cleared outputs from every estimate that later ones are compared with; below 0, add them."""
     state = session.state
-    known = state.calibration
-    if known.anchor_real is not None:
-        state.calibration = replace(
-            known,
-            input_estimate=known.input_estimate - estimate,
-            anchor_estimate=known.anchor_estimate - estimate,
-        )
+    state.calibration = calibration.without(state.calibration, estimate)
     state.ends = {name: [size - estimate, said] for name, (size, said) in state.ends.items()}
     state.groups = {name: size - estimate for name, size in state.groups.items()}
 

@@ -500,7 +500,8 @@ class Ingest:
         now = session.main.estimate
         before, answered = state.ends.get(report.input_end or "", (now, state.answered))
         own = max(0, state.answered - answered)
-        batch.report(report.usage, report.call_key, to_ms(report.at), report.model, before, own)
+        at, last = to_ms(report.at), session.row.next_no - 1
+        batch.report(report.usage, report.call_key, at, report.model, before, own, last)
         state.absorbing = state.last_role == "assistant" or before == now
 
     def _write(self, batch: AppendBatch, keyed: Keyed | None) -> Added | None:
@@ -520,8 +521,8 @@ class Ingest:
                     batch.write()
                     changed = bool(batch.changed or batch.clearings)
                     self._histories.advance(session, batch.base_version, batch.fresh, changed=changed)
-                    for lost in batch.clearings:
-                        apply_clearing(session, lost)
+                    for call, lost in batch.clearings.items():
+                        apply_clearing(session, call, lost)
                     session.alone = False
                     added.events = [*self._automatic.after_append(session), *self._above_target(session)]
                 added.session = session

@@ -42,7 +42,8 @@ class SessionState:
     `first_known` is the first sample with a known size; `first_unseen` are the tokens that earlier samples
     lack. `sampled` is the last message on the chart, `opening` the beginning of the first message.
     `agent_version` is the version of the agent that began the session. `called_at` is the time of the last
-    call in ms, `cached_for_hour`: what it wrote stays cached for an hour. `above`: the main context was above
+    call in ms, `cached_for_hour`: what it wrote stays cached for an hour. `cleared_call` is the call whose report
+    showed the last clearing, which operation `cleared_by` records. `above`: the main context was above
     its target after the last change. `proxy` is the state of its calls through the proxy. `owner` and `host` are
     the user and the machine of a session that was pushed, "" for one of this machine. `kept`: no retention deletes it.
     """
@@ -80,6 +81,8 @@ class SessionState:
     agent_version: str = ""
     sampled: int = 0
     cached_for_hour: bool = False
+    cleared_call: str = ""
+    cleared_by: int = 0
     above: bool = False
     proxy: ProxyState = field(default_factory=ProxyState)
     owner: str = ""

@@ -6,8 +6,10 @@ from typing import Any
 
 import orjson
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
-from tests.webapp.building import entry, followed, managed, said, user, wire
+from tests.webapp.building import call, entry, followed, managed, result, said, user, wire
 from webapp.agents.claude_code.rows import usage_of
 from webapp.agents.records import Usage
 from webapp.app import App
@@ -124,12 +126,10 @@ class TestReportsOfOneCallThatDiffer:
         found = []
         for name, together in (("import", True), ("follow", False)):
             session_id = followed(app, user("value " * 900), session_id=name, model=OPUS)
-            for call in range(1, calls):
-                usage = Usage(26_000 + 1_000 * call, 20)
-                one = entry(
-                    10 * call, said("hm"), usage=usage, call_key=f"k{call}", group=f"k{call}", model=OPUS
-                )
-                more = entry(10 * call + 1, user("value " * 900))
+            for n in range(1, calls):
+                usage = Usage(26_000 + 1_000 * n, 20)
+                one = entry(10 * n, said("hm"), usage=usage, call_key=f"k{n}", group=f"k{n}", model=OPUS)
+                more = entry(10 * n + 1, user("value " * 900))
                 app.ingest.append_records(session_id, [one, more])
             rows = [
                 entry(90 + n, said(f"part {n} " * 9), usage=one, call_key="k", group="k", model=OPUS)
@@ -143,3 +143,73 @@ class TestReportsOfOneCallThatDiffer:
             known = {k: v for k, v in state["calibration"].items() if k != "anchor_estimate"}
             found.append((orjson.dumps(known), session.notes, session.trend[-1], cost))
         assert found[0] == found[1]
+
+
+# The first figure of the last call's input, above or below what it finally is, and where the rows after it come.
+FIRST_FIGURES = st.lists(
+    st.sampled_from([0, 12, 9_000, 20_000, 24_000, 28_000, 31_000]), min_size=1, max_size=3
+)
+FINAL = 31_000
+
+
+def with_reports(app: App, name: str, figures: list[int], between: int, final: int, step: int) -> str:
+    """Return a session of calls whose outputs can be cleared, `step` rows appended at once.
+
+    The last call's rows report these figures and then the final one; a result of the call comes before row `between`.
+    """
+    followed(app, user("go"), session_id=name, model=OPUS)
+    rows = []
+    for n in range(1, 7):
+        one = Usage(20_000 + 1_500 * n, 40)
+        rows.append(entry(10 * n, call(f"c{n}"), usage=one, call_key=f"k{n}", group=f"k{n}", model=OPUS))
+        rows.append(entry(10 * n + 1, result(f"c{n}", "a line of output " * 300)))
+    parts = [call("last"), *(said(f"part {n} " * 9) for n in range(len(figures)))]
+    for n, (part, figure) in enumerate(zip(parts, [*figures, final], strict=True)):
+        if n and n == between:
+            rows.append(entry(200, result("last", "done")))
+        whole = n == len(figures)
+        one = Usage(figure, 120 if whole else 1)
+        rows.append(entry(100 + n, part, usage=one, call_key="k", group="k", model=OPUS))
+    for start in range(0, len(rows), step):
+        app.ingest.append_records(name, rows[start : start + step])
+    return name
+
+
+def told(app: App, name: str) -> tuple[Any, ...]:
+    """Return everything that is said of a session's size, and of what the agent did to it."""
+    session, row = seen(app, name), app.store.sessions.get(name)
+    known = row.state["calibration"] | {"anchor_estimate": 0, "previous": None}
+    timeline = app.sessions.timeline(name)
+    return (
+        session.agent, session.pruned, session.notes, known, timeline.changes,
+        [(one.n, one.reason) for one in app.operations.list(name)], row.next_operation, row.operations,
+    )  # fmt: skip
+
+
+class TestAFirstReportBelowTheTrueOne:
+    """A gateway's first figure that is less than was sent: no output left the agent's context."""
+
+    @pytest.mark.parametrize("step", [1, 1_000])
+    def test_is_no_clearing_once_the_true_one_came(self, app: App, step: int) -> None:  # X11 X24
+        """The timeline has none, the outputs are in the context, and the call teaches the growth."""
+        with_reports(app, "s", [24_000], 1, FINAL, step)
+        assert app.operations.list("s") == []
+        assert app.sessions.timeline("s").changes == []
+        assert list(app.verify()) == []
+
+    def test_is_a_clearing_until_then(self, app: App) -> None:  # X24
+        """A fall is said at once, because most reports come once."""
+        with_reports(app, "s", [24_000], 2, 24_000, 1)
+        assert [one.kind for one in app.operations.list("s")] == ["clearing"]
+
+    @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+    @given(FIRST_FIGURES, st.integers(0, 3), st.sampled_from([24_000, FINAL]), st.sampled_from([1, 2, 3]))
+    def test_gives_the_same_followed_and_imported(
+        self, app: App, figures: list[int], between: int, final: int, step: int
+    ) -> None:  # X11 X12 X24
+        """Whatever the first figures are, and whether outputs really left."""
+        names = [f"{kind}{figures}{between}{final}{step}" for kind in ("follow", "import")]
+        if app.store.sessions.find(names[0]) is None:
+            with_reports(app, names[0], figures, between, final, step)
+            with_reports(app, names[1], figures, between, final, 1_000)
+        assert told(app, names[0]) == told(app, names[1])
