@@ -88,9 +88,8 @@ def _take_back(session: Session) -> None:
         freed = freed or sum(row.tokens - cost(row, text) for row, text in cleared)
     _without(session, -freed)
     store.operations.remove(key, n)
-    row = session.row
-    row.operations -= 1
-    row.next_operation -= n == row.next_operation - 1
+    session.row.operations -= 1
+    session.row.next_operation -= n == session.row.next_operation - 1
     session.state.cleared_call, session.state.cleared_by = "", 0
     session.save()
 
