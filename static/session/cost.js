@@ -11,10 +11,10 @@ export function costSentence(cost, certainty) {
     (one) => least + money(one, cost.currency, certainty),
   );
   const call = `Input of the next call at standard list price: ${fresh} new, ${cached} from the cache.`;
-  const own = cost.calls > 0 && paid(cost.spent, cost.spent_at_least, cost.currency);
+  const own = cost.calls > 0 && paid(cost.spent, cost.spent_at_least, cost.currency, cost.unreported);
   const said = own ? ` ${counted(cost.calls, "call")} so far, output included: ${own}.` : "";
   const below = cost.sub_agents;
-  const theirs = below && paid(below.spent, below.spent_at_least, cost.currency);
+  const theirs = below && paid(below.spent, below.spent_at_least, cost.currency, below.unreported);
   if (!below || !theirs) return call + said;
   const whole = (cost.spent ?? 0) + (below.spent ?? 0);
   const together = paid(whole, cost.spent_at_least || below.spent_at_least, cost.currency);
@@ -22,8 +22,10 @@ export function costSentence(cost, certainty) {
   return `${call}${said} ${counted(below.calls, "call")} of ${agents}: ${theirs}; together ${together}.`;
 }
 
-/** An amount, or an empty text where none is known. @param {number | null} amount @param {boolean} least
- * @param {string} currency */
-function paid(amount, least, currency) {
-  return amount === null ? "" : `${least ? "at least " : ""}${money(amount, currency)}`;
+/** An amount and the calls that are not in it, or an empty text where no amount is known. @param {number | null} amount
+ * @param {boolean} least @param {string} currency @param {number} [unreported] */
+function paid(amount, least, currency, unreported = 0) {
+  if (amount === null) return "";
+  const besides = unreported ? `, and ${counted(unreported, "call")} without reported usage` : "";
+  return `${least ? "at least " : ""}${money(amount, currency)}${besides}`;
 }

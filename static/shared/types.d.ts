@@ -38,7 +38,8 @@ declare namespace Api {
   }
   interface Cost {
     per_call: number; per_call_cached: number; at_least: boolean; free: boolean; calls: number;
-    spent: number | null; spent_at_least: boolean; sub_agents: SubAgentCost | null; currency: string;
+    unreported: number; spent: number | null; spent_at_least: boolean; sub_agents: SubAgentCost | null;
+    currency: string;
   }
   interface Covered { messages: number; summaries: number[]; }
   interface Deliveries { deliveries: Delivery[]; }
@@ -283,7 +284,9 @@ declare namespace Api {
   }
   interface StoredPosition { key: string; position: Record<string, unknown>; }
   interface StoredPositions { positions: StoredPosition[]; }
-  interface SubAgentCost { sessions: number; calls: number; spent: number | null; spent_at_least: boolean; }
+  interface SubAgentCost {
+    sessions: number; calls: number; unreported: number; spent: number | null; spent_at_least: boolean;
+  }
   interface Suggest { sessions?: string[]; }
   interface Suggestion {
     weights: Record<string, number> | null; present: Record<string, number>; before: number | null;

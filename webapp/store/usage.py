@@ -9,6 +9,8 @@ from webapp.store.engine import Engine
 from webapp.store.keys import bounds, key, number
 from webapp.store.sql import insert, upsert
 
+INFERENCE = "inference"
+
 
 class CallRow(NamedTuple):
     """Reported usage of one call. `estimated` is our estimate just before it, in tokens.
@@ -31,6 +33,11 @@ class CallRow(NamedTuple):
     cache_write_hour_tokens: int = 0
     answer_tokens: int = 0
     service_tier: str = ""
+
+    @property
+    def is_inference(self) -> bool:
+        """Return whether it is one of several inferences of a call, beside the call's own row."""
+        return self.call_key.startswith(f"{INFERENCE} ")
 
 
 class Sample(NamedTuple):

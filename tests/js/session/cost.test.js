@@ -9,6 +9,7 @@ const cost = {
   at_least: false,
   free: false,
   calls: 103,
+  unreported: 0,
   spent: 6.144627,
   spent_at_least: false,
   sub_agents: null,
@@ -28,10 +29,20 @@ describe("the cost of a session", () => {
     assert.match(costSentence({ ...cost, at_least: true }), /at least \$0\.673 new, at least \$0\.067/));
   it("is a lower bound where an answer was reported in part, with sub-agents apart and together", () => {
     // X9
-    const sub_agents = { sessions: 2, calls: 30, spent: 1.5, spent_at_least: true };
+    const sub_agents = { sessions: 2, calls: 30, unreported: 0, spent: 1.5, spent_at_least: true };
     assert.match(
       costSentence({ ...cost, sub_agents }),
       /included: \$6\.14\. 30 calls of 2 sub-agents: at least \$1\.50; together at least \$7\.64\./,
+    );
+  });
+  it("names the calls whose usage nobody reported", () => {
+    // X9
+    const missing = { ...cost, unreported: 4, spent_at_least: true };
+    assert.match(costSentence(missing), /included: at least \$6\.14, and 4 calls without reported usage\.$/);
+    const sub_agents = { sessions: 1, calls: 30, unreported: 1, spent: 1.5, spent_at_least: true };
+    assert.match(
+      costSentence({ ...cost, sub_agents }),
+      /of 1 sub-agent: at least \$1\.50, and 1 call without reported usage; together at least \$7\.64\.$/,
     );
   });
   it("is an estimate where the context is one", () => {

@@ -130,6 +130,7 @@ describe("the bars", () => {
       calls: 0,
       spent: null,
       spent_at_least: false,
+      unreported: 0,
       sub_agents: null,
       free: false,
       currency: "USD",

@@ -26,6 +26,8 @@ class SubAgentCost:
 
     sessions: int
     calls: int
+    unreported: int
+    """Their calls whose usage nobody reported."""
     spent: float | None
     spent_at_least: bool
 
@@ -43,12 +45,14 @@ class Cost:
     free: bool
     """True for a local model, and one that is offered without a price."""
     calls: int
-    """Calls so far."""
+    """Calls so far whose usage was reported."""
+    unreported: int
+    """Calls so far whose usage nobody reported; they are not part of `calls` and `spent`."""
     spent: float | None
     """The price of all calls so far, each by its own model; null if none is known."""
     spent_at_least: bool
     """True if the real price is higher: a long context, an answer whose size was reported in part, a call without
-    price."""
+    price or without reported usage."""
     sub_agents: SubAgentCost | None
     """The calls of the session's sub-agents, not part of `spent`; null where there are none."""
     currency: str

@@ -8,7 +8,7 @@ import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any, TypedDict, Unpack
+from typing import Any, NamedTuple, TypedDict, Unpack
 
 from scoring.budget import usable_tokens
 from scoring.formats import FORMATS
@@ -86,6 +86,14 @@ class ListConditions(TypedDict, total=False):
     source: str | None
     q: str | None
     sort: str | None
+
+
+class CallsMade(NamedTuple):
+    """The number of a session's calls with and without reported usage, and what the former cost; None if unknown."""
+
+    calls: int
+    unreported: int
+    paid: Spent | None
 
 
 class Sessions:
@@ -332,15 +340,16 @@ class Sessions:
         cost = context_cost(tokens, model)
         if cost is None:
             return None
-        calls, paid = self._spent(session.row)
+        made = self._spent(session.row)
         return Cost(
             per_call=cost.fresh,
             per_call_cached=cost.cached,
             at_least=cost.at_least,
             free=model.input_price == 0,
-            calls=calls,
-            spent=paid.amount if paid else None,
-            spent_at_least=paid is not None and paid.at_least,
+            calls=made.calls,
+            unreported=made.unreported,
+            spent=made.paid.amount if made.paid else None,
+            spent_at_least=made.paid is not None and made.paid.at_least,
             sub_agents=self._sub_agents(session.id),
             currency=CURRENCY,
         )
@@ -348,18 +357,20 @@ class Sessions:
     def _sub_agents(self, session_id: str) -> SubAgentCost | None:
         below = with_all_below(self._store, session_id)[1:]
         each = [self._spent(self._store.sessions.get(one)) for one in below]
-        calls, known = sum(count for count, _ in each), [paid for _, paid in each if paid is not None]
+        calls, known = sum(one.calls for one in each), [one.paid for one in each if one.paid is not None]
         if not calls:
             return None
         return SubAgentCost(
             sessions=len(below),
             calls=calls,
+            unreported=sum(one.unreported for one in each),
             spent=round(sum(paid.amount for paid in known), 6) if known else None,
             spent_at_least=len(known) < len(each) or any(paid.at_least for paid in known),
         )
 
-    def _spent(self, row: SessionRow) -> tuple[int, Spent | None]:
-        """Return how many calls a session made, and what they cost."""
+    def _spent(self, row: SessionRow) -> CallsMade:
+        """Return the calls of a session, and what they cost."""
+        reported = self._store.usage.calls(row.key)
         calls = [
             (
                 CallTokens(
@@ -368,12 +379,15 @@ class Sessions:
                 ),
                 self._environment.model(c.model or row.model),
             )
-            for c in self._store.usage.calls(row.key)
+            for c in reported
         ]  # fmt: skip
         paid = spent(calls)
-        if paid is not None and row.state.get("set_aside"):
-            paid = replace(paid, at_least=True)  # a report that says too little is billed as it is
-        return len(calls), paid
+        answers = row.state.get("answers", 0) - row.state.get("awaiting", False)
+        unreported = max(0, answers - sum(not c.is_inference for c in reported))
+        # A report that says too little is billed as it is.
+        if paid is not None and (unreported or row.state.get("set_aside")):
+            paid = replace(paid, at_least=True)
+        return CallsMade(len(calls), unreported, paid)
 
     def timeline(self, session_id: str, points: int = 600) -> Timeline:
         """Return the chart: gauges over messages, and the operations on the context."""

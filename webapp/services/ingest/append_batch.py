@@ -29,7 +29,7 @@ from webapp.services.session.times import to_ms
 from webapp.store.context import PRUNED
 from webapp.store.indexed_text import indexed
 from webapp.store.log import EntryRow, MessageRow, entry_id, parts_text
-from webapp.store.usage import CallRow, Sample
+from webapp.store.usage import INFERENCE, CallRow, Sample
 
 # If the model is named only after the first messages, at most this many of them are counted again.
 RECOUNTED = 64
@@ -205,6 +205,13 @@ class AppendBatch:
             self.row.turns += 1
             self.state.remember_turn(self.session.main.tokens)
             self.row.title = self.row.title or title_of(message)
+        # The parts of an answer are messages in a row where its agent does not say which belong together.
+        if (
+            old is None
+            and opened.role == "assistant"
+            and (opened.group or self.state.last_role != "assistant")
+        ):
+            self.state.answers, self.state.awaiting = self.state.answers + 1, True
         self.messages[opened.no] = MessageRow(
             opened.no, opened.role, opened.kind, features.tokens, features.chars, measured.features_text, measured.card,
             int(measured.is_error), old.pinned if old else 0, old.drop_first if old else 0,
@@ -284,6 +291,7 @@ class AppendBatch:
                 usage.cache_write_tokens, usage.reasoning_tokens, said, usage.cache_write_hour_tokens,
                 service_tier=usage.tier,
             )  # fmt: skip
+        self.state.awaiting = False
         self._bill(usage, call_key, at, own)
         self.row.window = usage.window or self.row.window
         before_call, real = calibration.until(self.state.calibration, call_key, usage.sent_tokens)
@@ -317,7 +325,7 @@ class AppendBatch:
         must = 0 if calibration.is_believed(known, usage.answer_tokens, own) else round(known.factor * own)
         self.calls[call_key] = self.calls[call_key]._replace(answer_tokens=must)
         for number, one in enumerate(usage.extra_inferences, 1):
-            name = f"inference {number} of {call_key}"
+            name = f"{INFERENCE} {number} of {call_key}"
             self.calls[name] = CallRow(
                 name, self.row.next_seq, at, one.model or None, one.input_tokens, one.output_tokens, one.cached_tokens,
                 one.cache_write_tokens, 0, None, one.cache_write_hour_tokens, service_tier=usage.tier,

@@ -480,7 +480,7 @@ class Ingest:
                     session.state.began(record.version)
             if unnamed and row.model is not None:
                 batch.count_again()
-        turns = row.turns
+        turns, answers, awaiting = row.turns, session.state.answers, session.state.awaiting
         for run in runs(found):
             if isinstance(run, list):
                 batch.add(run)
@@ -488,7 +488,7 @@ class Ingest:
                 self._report(batch, run)
         batch.close_all()
         if replacing:
-            row.turns = turns
+            row.turns, session.state.answers, session.state.awaiting = turns, answers, awaiting
         return batch, any(isinstance(record, Meta) for record in found)
 
     def _report(self, batch: AppendBatch, report: UsageReport) -> None:

@@ -43,9 +43,11 @@ class SessionState:
     lack. `sampled` is the last message on the chart, `opening` the beginning of the first message.
     `agent_version` is the version of the agent that began the session. `called_at` is the time of the last
     call in ms, `cached_for_hour`: what it wrote stays cached for an hour. `cleared_call` is the call whose report
-    showed the last clearing, which operation `cleared_by` records. `above`: the main context was above
-    its target after the last change. `proxy` is the state of its calls through the proxy. `owner` and `host` are
-    the user and the machine of a session that was pushed, "" for one of this machine. `kept`: no retention deletes it.
+    showed the last clearing, which operation `cleared_by` records. `answers` counts the calls that the messages show,
+    whether or not their usage is reported; `awaiting`: the last one may still be reported. `above`: the main context
+    was above its target after the last change. `proxy` is the state of its calls through the proxy. `owner` and `host`
+    are the user and the machine of a session that was pushed, "" for one of this machine. `kept`: no retention deletes
+    it.
     """
 
     calibration: Calibration = field(default_factory=Calibration)
@@ -83,6 +85,8 @@ class SessionState:
     cached_for_hour: bool = False
     cleared_call: str = ""
     cleared_by: int = 0
+    answers: int = 0
+    awaiting: bool = False
     above: bool = False
     proxy: ProxyState = field(default_factory=ProxyState)
     owner: str = ""

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from tests.webapp.building import conversation, entry, followed, managed, said, user, wire
-from webapp.agents.records import Meta, Usage
+from webapp.agents.records import Compaction, Meta, Usage
 from webapp.app import App
 from webapp.services.planning.requests import PlanRequest
 from webapp.services.session.times import to_ms
@@ -81,6 +81,36 @@ class TestTheCost:
         cost = app.sessions.stats("s").cost
         assert cost.spent_at_least
         assert cost.spent > (100_000 * 5 + 12_000 * 25) / 1e6
+
+    def test_names_the_calls_without_usage(self, app: App) -> None:  # X9
+        """They are in neither number nor sum, so that the sum is a lower bound; a lone answer's parts are one call."""
+        reported = [Usage(100_000, 0), None, None, Usage(100_000, 0)]
+        for name, start in (("s", 10), ("below", 20)):
+            app.ingest.ensure(
+                name, "claude-code", model="claude-opus-4-5", parent_id="s" if name == "below" else None
+            )
+            rows = []
+            for n, one in enumerate(reported):
+                key = f"k{n}" if one else None
+                rows += [
+                    entry(start * 10 + 3 * n, user("go on")),
+                    entry(start * 10 + 3 * n + 1, said("it is"), usage=one, call_key=key, group=key),
+                    entry(start * 10 + 3 * n + 2, said("done"), usage=one, call_key=key, group=key),
+                ]
+            app.ingest.append_records(name, rows)
+        cost = app.sessions.stats("s").cost
+        assert (cost.calls, cost.unreported, cost.spent_at_least) == (2, 2, True)
+        below = cost.sub_agents
+        assert (below.calls, below.unreported, below.spent_at_least) == (2, 2, True)
+
+    def test_names_no_call_of_a_replaced_context(self, app: App) -> None:  # X9
+        """Answers that a compaction writes again are not made again."""
+        followed(app, user("hi"), model="claude-opus-4-5")
+        answer = entry(9, said("hello"), usage=Usage(100_000, 10), call_key="k")
+        copies = (entry(11, user("hi again")), entry(12, said("hello again")))
+        app.ingest.append_records("s", [answer, Compaction(None, "auto", None, "c", copies)])
+        cost = app.sessions.stats("s").cost
+        assert (cost.calls, cost.unreported, cost.spent_at_least) == (1, 0, False)
 
     @pytest.mark.parametrize(("minutes", "cold"), [(4, False), (6, True)])
     @pytest.mark.parametrize("hour", [0, 20_000])
