@@ -29,19 +29,30 @@ _SOURCE = re.compile(
 _QUOTED_ERROR = re.compile(
     r"^\W*(?:[\w.]*\.)?(?:ERROR|FATAL|Error|[A-Z]\w*(?:Error|Exception))\b\W{0,3}:\s?\S"
 )
+_SCHEMES = "https?|wss?|s?ftp|ssh|git|s3|gs|file|postgres(?:ql)?|mysql|redis|amqp|mongodb(?:\\+srv)?"
+_NO_URL = r"\s\"'<>)\]}`。，、；：！？）」』】"
+# A hash, with the name that it is a part of.
+_HASH = (
+    r"(?<![\w-])(?:[a-z][a-z0-9]{0,20}-){0,4}(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,40}"
+    r"(?:-[a-z0-9]{3,10})?(?![\w-])"
+)
+# Between a letter or digit and a Chinese or Japanese character, which have no blank between them.
+_GLUED = re.compile(
+    r"(?<=[\u3040-\u30ff\u3400-\u9fff])(?=[A-Za-z0-9])|(?<=[A-Za-z0-9])(?=[\u3040-\u30ff\u3400-\u9fff])"
+)
 # Weight and pattern of each kind; the whole match is the value, verbatim.
 _PATTERNS: tuple[tuple[float, re.Pattern[str]], ...] = (
-    (3.0, re.compile(r"\bhttps?://[^\s\"'<>)\]}`]+[^\s\"'<>)\]}`.,;:]")),
+    (3.0, re.compile(rf"\b(?:{_SCHEMES})://[^{_NO_URL}]+[^{_NO_URL}.,;:]")),
     (3.0, re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b", re.IGNORECASE)),
     (2.5, re.compile(r"\b[A-Z][A-Z0-9_]{2,}\s?=\s?(?!\$\()[^\s\"'`,;]+")),
     (2.0, re.compile(r'"\w{0,40}(?:_id|Id|ID|number|_key|status)":\s?(?:"[^"\n]{1,80}"|-?[\d.]{1,30})')),
     (1.5, re.compile(r"\b(?:[A-Z]{2,10}\d{2,10}|[a-z]{1,20}(?:_[a-z]{1,20}){1,4}_\d{1,10})\b")),
     (2.0, re.compile(r"\b[A-Z]{2,10}-\d{1,7}\b")),
     (1.5, re.compile(r"(?<![\w/])--?[a-z][\w-]+=[^\s\"'`,;]+")),
-    (1.5, re.compile(r"\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,40}\b")),
+    (1.5, re.compile(_HASH)),
     (1.5, re.compile(rf"\b[a-z_][\w.-]{{0,40}}(?:{_NAMES})\s?[:=]\s?[^\s,;\"'`{{}}\[\]]{{1,80}}", re.IGNORECASE)),
     (1.0, re.compile(r"\b(?:port|version|timeout|limit)[ \t]+(?:is[ \t]+|of[ \t]+|to[ \t]+)?\d[\w.]*", re.IGNORECASE)),
-    (1.0, re.compile(r"[$€£]\s?\d[\d,.]*\d|\b\d[\d,.]*\s?(?:%|ms|MB|GB|kB|KB|EUR|USD)(?!\w)")),
+    (1.0, re.compile(r"[$€£]\s?\d[\d,.]*\d|\b\d[\d,.]*\s?(?:%|ms|MB|GB|kB|KB|EUR|USD|€|£|¥)(?!\w)")),
     (2.0, re.compile(r"(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?::\d{1,5})?\b")),  # an address
     (0.5, re.compile(r"(?<![\d.])v?\d+\.\d+\.\d+(?:[-+][\w.]+)?\b(?!\.\d)")),
 )  # fmt: skip
@@ -51,7 +62,7 @@ _EXTENSIONS = (
 )
 # Rooted, of three parts, or of two with an extension: "and/or" is not a path, nor is the tag "</div>".
 _PATH = (
-    r"(?<![\w:/.@<-])(?:(?:~|\.{1,2})?/(?:[\w@.+-]+/)*|(?:[\w@.+-]+/){2,}|(?:[\w@.+-]+/)+(?=[\w@+-]+\.[a-z]))"
+    r"(?<![\w:/.@<€$£%)-])(?:(?:~|\.{1,2})?/(?:[\w@.+-]+/)*|(?:[\w@.+-]+/){2,}|(?:[\w@.+-]+/)+(?=[\w@+-]+\.[a-z]))"
     r"[\w@+-][\w@.+-]*\w"
 )
 # Only in the words of a user or an agent: in the output of a tool every second word would match.
@@ -62,6 +73,7 @@ _SAID: tuple[tuple[float, re.Pattern[str]], ...] = (
     (2.0, re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+\b")),  # a mail address
     (2.0, re.compile(r"(?<!\w)#[\w-]*\d[\w-]*\w")),  # an issue, an order
     (1.5, re.compile(r"\b(?=[\w-]*[A-Za-z])(?=[\w-]*\d[\w-]*\d)[A-Za-z0-9][\w-]{4,39}\b")),  # letters and digits
+    (2.0, re.compile(r"(?<![\w+])\+\d{1,3}[ ./-]?\(?\d[\d ()./-]{5,14}\d\b")),  # a telephone number
     (1.0, re.compile(r"(?<![\w.,])\d{5,24}(?![\w.,]*\d)\b")),  # a long number
 )  # fmt: skip
 
@@ -73,6 +85,7 @@ def values(messages: Sequence[Message]) -> Iterator[tuple[float, str]]:
             if not isinstance(part, Text | ToolResult | Reasoning) or is_confirmation(part.text):
                 continue
             text = _ends(part.text)
+            parted = text if text.isascii() else _GLUED.sub(" ", text)
             users_words = message.role == "user" and message.name != REMINDER
             own = 1.0 * users_words - 0.5 * isinstance(part, Reasoning)
             lines = error_lines(text)
@@ -80,7 +93,7 @@ def values(messages: Sequence[Message]) -> Iterator[tuple[float, str]]:
                 lines = [line for line in lines if _QUOTED_ERROR.match(line)]
             yield from ((ERROR_WORTH + own, line) for line in lines)
             for worth, pattern in _PATTERNS if isinstance(part, ToolResult) else _PATTERNS + _SAID:
-                for match in pattern.finditer(text):
+                for match in pattern.finditer(parted):
                     if len(match[0]) <= LONGEST_VALUE and ("://" in match[0] or not _SOURCE.search(match[0])):
                         yield worth + own, match[0]
 

@@ -26,14 +26,25 @@ _MACHINE = re.compile(
 )
 # Colours and cursor moves of a terminal.
 _TERMINAL = re.compile(r"\x1b\[[?]?\d{0,4}(?:;\d{1,3}){0,8}[A-Za-z]|\x1b\][^\x07]{0,200}\x07")
-_BREAK = re.compile(r"(?<=[.!?。！？])\s+|\n+")
+_BREAK = re.compile(r"(?<=[.!?])\s+|(?<=[。！？।])\s*|\n+")
+# Words that give a reason: English has its own, below; languages that put no blanks between words come apart.
+_WHY = (
+    "weil|da sonst|parce que?|parce qu|puisque|afin que|porque|ya que|perché|poiché|ponieważ|gdyż|żeby|protože|aby|"
+    "потому что|чтобы"
+)
+_WHY_UNSPACED = "因为|因為|以免|所以|理由|のため|ためです|क्योंकि|ताकि"
 _STRESS = "**"  # Markdown's
 _FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _DECISION = re.compile(
     r"\b(?:decid\w+|chose|chosen|choose|instead of|rather than|prefer\w*|must(?: not|n't)?|never|always|don't|do not|"
     r"should(?: not|n't)|won't|will not|refus\w+|reject\w*|declin\w+|not allowed|agreed?|settled? on|"
     r"decision|let's|go with|we(?:'ll| will) use|stick with|because|the reason|not an option|keep (?:it|the)|only use|"
-    r"approv\w+|use \w+ (?:for|as))\b",
+    r"approv\w+|use \w+ (?:for|as))\b"
+    # German, French, Spanish, Portuguese, Italian, Polish, Czech, Russian; Chinese, Japanese, Hindi
+    r"|\b(?:entschieden|entscheidung|entscheide|stattdessen|(?:an)?statt|choisi\w*|décid\w+|préf[eè]r\w+|plutôt que|"
+    r"au lieu de|en (?:lugar|vez) de|em vez de|prefier\w+|prefir\w+|elegid\w+|elegí|escolh\w+|deciso|invece di|"
+    r"zdecydowa\w+|zamiast|wol[ęi]|rozhod\w+|místo|решил\w*|вместо)\b"
+    rf"|\b(?:{_WHY})\b|决定|決定|決めました|ことにし|代わりに|而不是|改为|फ़ैसला|के बजाय|{_WHY_UNSPACED}",
     re.IGNORECASE,
 )
 # A line that calls itself a decision.
@@ -50,17 +61,27 @@ _REFUSAL = re.compile(
     r"\b(?:don't|do not|never|must not|mustn't|reject\w*|refus\w+|not allowed|stop|won't|will not)\b",
     re.IGNORECASE,
 )
+# Of the user alone: in an agent's words they mostly describe something.
+_FORBIDS = re.compile(
+    r"\b(?:nicht|kein\w*|niemals|nie|ne \w+ (?:pas|jamais)|n['’]\w+ (?:pas|jamais)|nunca|"
+    r"no (?:uses|cambies|toques|borres|hagas|quiero)|não|не|нельзя)\b|不要|别|勿|しないで|ないでください|禁止|मत",
+    re.IGNORECASE,
+)
 _REASON = re.compile(
-    r"\b(?:because|since|so that|due to|the reason|as it|otherwise|in order to)\b", re.IGNORECASE
+    rf"\b(?:because|since|so that|due to|the reason|as it|otherwise|in order to|{_WHY})\b|{_WHY_UNSPACED}",
+    re.IGNORECASE,
 )
 _REASON_OPENS = re.compile(
     r"^\s*(?:because|since|the reason|reason:|this is because|that is because|otherwise|it (?:would|breaks|is|was)|"
-    r"this (?:way|would|breaks|avoids|keeps)|that (?:way|would))\b",
+    r"this (?:way|would|breaks|avoids|keeps)|that (?:way|would))\b|^\s*(?:理由|因为|因為|क्योंकि)",
     re.IGNORECASE,
 )
+# An explanation of the agent that speaks of nobody's doing is not a decision.
+_EXPLAINS = re.compile(r"^\W*because\b(?!.*\b(?:I|we|let's)\b)", re.IGNORECASE)
 _NEXT = re.compile(
     r"\b(?:next steps?|next,|i(?:'ll| will) (?:now|then)?|now i(?:'ll| will)|let me|going to|then i|"
-    r"follow(?:ing|ed) by)\b",
+    r"follow(?:ing|ed) by|als nächstes|nächster schritt|ensuite|prochaine étape|siguiente paso|a continuación|"
+    r"próximo passo|następnie|następny krok|dále|далее|следующий шаг)\b|下一步|接下来|接下來|次に|次は|अगला कदम",
     re.IGNORECASE,
 )
 # An announcement of the agent is not a decision, unless it gives a reason.
@@ -72,9 +93,14 @@ _ANNOUNCES = re.compile(
 )
 _OPEN = re.compile(
     r"^\s*(?:[-*]\s*)?\[ \]\s*\S|\bTODO\b|\b(?:still (?:need|have|has|to)|remains? to|remaining|not yet|left to do|"
-    r"pending|needs? to be|unfinished|follow[- ]up|next steps?:)",
+    r"pending|needs? to be|unfinished|follow[- ]up|next steps?:)"
+    r"|\b(?:offen (?:ist|sind|bleib)|noch (?:offen|zu|nicht (?:erledigt|fertig))|fehlt noch|es fehlen|steht noch aus|"
+    r"il reste|reste à|reste encore|pas encore|queda\w* por|falta\w* por|pendiente|por hacer|falta fazer|da fare|"
+    r"pozosta(?:je|ło)|zostało|do zrobienia|zbývá|осталось)\b|待办|還需要|还需要|尚未|未対応|残り(?:の|は)|बाकी",
     re.IGNORECASE,
 )
+_BULLET = re.compile(r"^[-*•]\s+")
+_UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff]")  # Chinese and Japanese
 _DONE = re.compile(r"^\s*(?:[-*]\s*)?\[[xX✓]\]")
 _CONFIRMATION = re.compile(
     r"^\W*(?:(?:ok(?:ay)?|done|success(?:ful(?:ly)?)?|yes|sure|great|thanks?|thank you|perfect|good|fine|got it|noted|"
@@ -132,15 +158,16 @@ def decisions(messages: Sequence[Message]) -> Iterator[tuple[float, str]]:
     """
     for message in messages:
         spoken = said_by(message)
-        if message.role == "user" and spoken and not any(map(_DECISION.search, spoken)):
+        if message.role == "user" and spoken and not any(map(_user_decides, spoken)):
             yield REQUEST_WEIGHT, f"{USER}{quoted_whole(spoken)}"
         said_already = -1
         for n, sentence in enumerate(spoken):
-            if n == said_already or not _decides(sentence):
+            if n == said_already or not _decides(sentence, message.role == "user"):
                 continue
             announces = _ANNOUNCES.match(sentence) and not _REASON.search(sentence)
-            if message.role != "user" and (announces or _ERROR.search(sentence)):
+            if message.role != "user" and (announces or _ERROR.search(sentence) or _EXPLAINS.match(sentence)):
                 continue
+            sentence = _BULLET.sub("", sentence)  # noqa: PLW2901 - the heading of its list is not quoted
             after = spoken[n + 1] if n + 1 < len(spoken) else ""
             if not _REASON.search(sentence) and _REASON_OPENS.match(after):
                 sentence = f"{sentence} {after}"  # noqa: PLW2901 - a sentence with its reason
@@ -155,20 +182,27 @@ def decision_weight(line: str) -> float:
     So the lines of an earlier summary can be ranked among new ones. A line without a speaker was written by a model
     and counts as a decision.
     """
-    if line.startswith(USER) and not _DECISION.search(line):
+    users = line.startswith(USER)
+    if users and not _user_decides(line):
         return REQUEST_WEIGHT
     reason = bool(_REASON.search(line) or _REASON_OPENS.search(line))
     return (
         1.0
-        + 2.0 * line.startswith(USER)
+        + 2.0 * users
         + 2.0 * bool(_NAMED.search(line))
-        + bool(_REFUSAL.search(line))
+        + bool(_REFUSAL.search(line) or (users and _FORBIDS.search(line)))
         + reason
     )
 
 
-def _decides(sentence: str) -> bool:
-    return bool(_DECISION.search(sentence)) and len(sentence.split()) >= 3 and not sentence.endswith("?")
+def _user_decides(text: str) -> bool:
+    return bool(_DECISION.search(text) or _FORBIDS.search(text))
+
+
+def _decides(sentence: str, users: bool) -> bool:
+    words = len(sentence) // 2 if _UNSPACED.search(sentence) else len(sentence.split())
+    decides = _user_decides(sentence) if users else bool(_DECISION.search(sentence))
+    return decides and words >= 3 and not sentence.endswith(("?", "？"))
 
 
 def next_steps(message: Message) -> list[str]:

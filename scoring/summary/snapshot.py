@@ -174,14 +174,14 @@ def _state(messages: Sequence[Message], earlier: Sequence[str]) -> list[str]:
     action = _last_action(messages)
     if action:
         out.append(f"Last action: {action}")
-    steps = [step for message in messages[-12:] for step in next_steps(message)]
-    if steps:
+    last = next((m for m in reversed(messages) if m.role == "assistant" and said_by(m)), None)
+    # What the agent announced before its last words was done since, or given up.
+    if last is not None and (steps := next_steps(last)):
         out.append(f"Next step: {steps[-1]}")
     if requests:
         out.append(f"Last request: {quoted_whole(requests[-1])}")
-    said = next((s for m in reversed(messages) if m.role == "assistant" and (s := said_by(m))), [])
-    if said:
-        out.append(f"Last said: {quoted_whole(said[-3:])}")
+    if last is not None:
+        out.append(f"Last said: {quoted_whole(said_by(last)[-3:])}")
     return out
 
 

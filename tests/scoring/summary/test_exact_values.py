@@ -35,6 +35,14 @@ class TestValues:
             ("open https://example.org/docs?page=1 first", "https://example.org/docs?page=1"),
             ("no answer from 10.0.0.5:6379.", "10.0.0.5:6379"),
             ("OSError: [Errno 98] Address already in use", "OSError: [Errno 98] Address already in use"),
+            ("copy it to s3://backups/www at 3", "s3://backups/www"),
+            ("db: postgres://10.1.1.5/app", "postgres://10.1.1.5/app"),
+            ("pod api-7d9f8c6b5-x2k9p crashed", "api-7d9f8c6b5-x2k9p"),
+            ("at most 140€/night", "140€"),
+            ("call +91 98765 43210 today", "+91 98765 43210"),
+            ("检查 https://app.example.cn/health。", "https://app.example.cn/health"),
+            ("次にtests/login.test.tsを書きます。", "tests/login.test.ts"),
+            ("请看文档/报告.md", "请看文档/报告.md"),
         ],
     )
     def test_are_found(self, text: str, value: str) -> None:  # S4
@@ -53,6 +61,18 @@ class TestValues:
     def test_are_no_parts_of_an_address(self) -> None:  # S4
         """The beginning of an IP address is no version."""
         assert "10.0.0" not in {found for _, found in values([model("no answer from 10.0.0.5")])}
+
+    @pytest.mark.parametrize(
+        ("text", "part"),
+        [
+            ("pod api-7d9f8c6b5-x2k9p crashed", "7d9f8c6b5"),
+            ("at most 140€/night, near here", "/night"),
+            ("TIMEOUTを60に変更することにしました。", "TIMEOUTを60に変更することにしました"),
+        ],
+    )
+    def test_are_no_parts_of_words(self, text: str, part: str) -> None:  # S4
+        """A part of a name, a unit and a sentence are none."""
+        assert part not in [value for _, value in values([user(text)])]
 
     def test_are_not_tags(self) -> None:  # S4
         """A closing tag looks like a path from the root."""

@@ -8,6 +8,7 @@ import pytest
 
 from scoring.messages import REMINDER, Message, Text, ToolCall, message
 from scoring.summary.sentences import (
+    REQUEST_WEIGHT,
     decisions,
     is_confirmation,
     next_steps,
@@ -78,6 +79,44 @@ class TestDecisions:
         """Asking is not deciding."""
         assert not list(decisions([model("Should we use the cache instead of the disk?")]))
 
+    @pytest.mark.parametrize(
+        ("text", "line"),
+        [
+            ("Bitte ändere nicht die API. Danke dir.", "User: Bitte ändere nicht die API."),
+            ("Prends mardi. N'utilise pas mon adresse.", "User: N'utilise pas mon adresse."),
+            ("Zrób kopię. Nie używaj tutaj rsync.", "User: Nie używaj tutaj rsync."),
+            (
+                "直してください。データベースは変更しないでください。",
+                "User: データベースは変更しないでください。",
+            ),
+            ("改端口。不要动数据库设置，因为生产环境在用。", "User: 不要动数据库设置，因为生产环境在用。"),
+            ("फ़ोन नंबर मत हटाना क्योंकि HR को चाहिए। ठीक है।", "User: फ़ोन नंबर मत हटाना क्योंकि HR को चाहिए।"),
+        ],
+    )
+    def test_are_found_in_other_languages(self, text: str, line: str) -> None:  # S4
+        """The sentence alone, also where no blank follows it, weighs more than a request."""
+        [(weight, said)] = decisions([user(text)])
+        assert said == line
+        assert weight > REQUEST_WEIGHT
+
+    def test_of_the_agent_come_with_their_reason_in_other_languages(self) -> None:  # S4
+        """An agent's "not" describes something, its reason for a choice is a decision."""
+        text = "Zdecydowałem użyć aws, ponieważ rsync jest niedozwolony. To nie działa."
+        assert [line for _, line in decisions([model(text)])] == [
+            "Agent: Zdecydowałem użyć aws, ponieważ rsync jest niedozwolony."
+        ]
+
+    def test_are_no_explanations(self) -> None:  # S4
+        """A "because" of the agent that says what nobody does."""
+        assert list(decisions([model("Because the square root of a negative number is not real.")])) == []
+        assert list(decisions([model("Because it arrived broken, we refund the whole amount.")]))
+
+    def test_are_quoted_without_the_dash_of_their_list(self) -> None:
+        """The dash belongs to the list."""
+        assert [line for _, line in decisions([user("Rules:\n- Never change prices.")])] == [
+            "User: Never change prices."
+        ]
+
     def test_keep_what_the_user_asked_for(self) -> None:
         """A request without a word of deciding is one all the same, at the lowest weight."""
         assert list(decisions([user("Add a button to the page.")])) == [
@@ -101,6 +140,13 @@ class TestSteps:
             model("- [x] add tests"),
         ]
         assert list(open_tasks(said)) == ["We still need to bump the version.", "write docs"]
+
+    @pytest.mark.parametrize(
+        "text", ["Offen ist noch die Dokumentation.", "Il reste à acheter le timbre.", "还需要更新文档。"]
+    )
+    def test_open_are_found_in_other_languages(self, text: str) -> None:  # S4
+        """By the words that say that something is left."""
+        assert list(open_tasks([model(text)])) == [text]
 
     def test_open_are_no_headings(self) -> None:  # S4
         """The text behind a colon can be a task, the line before it cannot."""

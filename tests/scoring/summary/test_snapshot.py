@@ -52,6 +52,17 @@ class TestSnapshot:
         """A file that was updated successfully is in its section already."""
         assert "successfully" not in snapshot(WORK)
 
+    def test_announces_nothing_that_was_done_since(self) -> None:  # S4
+        """The next step is that of the agent's last words."""
+        said = [
+            user("Draw it."),
+            model("I'll draw the chart next."),
+            user("Well?"),
+            model("The chart is drawn."),
+        ]
+        assert "Next step" not in snapshot(said)
+        assert "Next step: I'll draw the chart next." in snapshot(said[:2])
+
     def test_says_where_there_is_nothing(self) -> None:
         """An empty section has its heading all the same."""
         assert snapshot([]).count("(none)") == 5
