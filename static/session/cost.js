@@ -22,8 +22,9 @@ export function costSentence(cost, certainty) {
   return `${call}${said} ${counted(below.calls, "call")} of ${agents}: ${theirs}; together ${together}.`;
 }
 
-/** An amount and the calls that are not in it, or an empty text where no amount is known. @param {number | null} amount
- * @param {boolean} least @param {string} currency @param {number} [unreported] */
+/** An amount and the calls that are not in it, or an empty text where no amount is known.
+ * @param {number | null} amount @param {boolean} least @param {string} currency
+ * @param {number} [unreported] */
 function paid(amount, least, currency, unreported = 0) {
   if (amount === null) return "";
   const besides = unreported ? `, and ${counted(unreported, "call")} without reported usage` : "";
