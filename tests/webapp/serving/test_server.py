@@ -30,7 +30,6 @@ class TestTheInterpreter:
             tune_interpreter()
             assert sys.getswitchinterval() == pytest.approx(0.001)
         finally:
-            gc.unfreeze()
             sys.setswitchinterval(before[0])
             gc.set_threshold(*before[1])
 
