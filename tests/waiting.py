@@ -11,8 +11,12 @@ PAUSE = 0.01
 
 
 def until(condition: Callable[[], object], pause: Callable[[float], object] = time.sleep) -> None:
-    """Return once `condition` holds. Raises AssertionError when it does not within `PATIENCE` seconds."""
-    end = time.monotonic() + PATIENCE
+    """Return once `condition` holds. Raises AssertionError when it does not within `PATIENCE` seconds.
+
+    The longer it has waited, the more rarely it asks: asking takes the processor from what it waits for.
+    """
+    start = time.monotonic()
     while not condition():
-        assert time.monotonic() < end, f"waited {PATIENCE:g} s in vain"
-        pause(PAUSE)
+        waited = time.monotonic() - start
+        assert waited < PATIENCE, f"waited {PATIENCE:g} s in vain"
+        pause(max(PAUSE, waited / 10))
