@@ -6,6 +6,7 @@ import json
 import os
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +18,13 @@ from mcp.client.stdio import stdio_client
 
 from tests.browser.writing import ClaudeFolder, words
 from webapp.app import App
-from webapp.commands.mcp_server import number_in, with_whole_characters
+from webapp.commands.mcp_server import ToolAnswers, number_in, with_whole_characters
 from webapp.config import Config
 from webapp.errors import Invalid
 from webapp.wiring import build
+
+# The number of the message that the session no longer has in its context.
+DROPPED = 3
 
 
 @pytest.fixture
@@ -34,7 +38,7 @@ def session(tmp_path: Path) -> str:
         transcript.call("Bash", {"command": f"step {step}"}, words(1_000), tokens=21_000 + 1_000 * step)
     transcript.assistant("Done.", tokens=42_000)
     app.importing.import_file(transcript.path.name, transcript.path.read_bytes())
-    app.operations.drop(transcript.session, app.messages.by_number(transcript.session, [3])[0].id)
+    app.operations.drop(transcript.session, app.messages.by_number(transcript.session, [DROPPED])[0].id)
     app.close()
     return transcript.session
 
@@ -86,12 +90,13 @@ class TestTools:
     def test_find_and_restore_a_pruned_message(self, tmp_path: Path, session: str) -> None:  # X21
         """Search and restore work without a server, and the message returns to the pruned view."""
         asking = Asking(tmp_path, CLAUDE_CODE_SESSION_ID=session)
-        _, _, [(found, failed)] = asking.ask(("context_search", {"query": "quokka"}))
+        search = ("context_search", {"query": "quokka"})
+        _, _, [(found, failed), (text, _), (again, _)] = asking.ask(
+            search, ("context_restore", {"number": DROPPED}), search
+        )
         assert not failed
         assert "not in context" in found
-        _, _, [(text, _), (again, _)] = asking.ask(
-            ("context_restore", {"number": number_of(found)}), ("context_search", {"query": "quokka"})
-        )
+        assert number_of(found) == DROPPED
         assert "the port is 8443, says the quokka" in text
         assert "not in context" not in again
 
@@ -120,16 +125,13 @@ class TestTools:
         with pytest.raises(Invalid, match="bad value for number; expected a whole number from 1"):
             number_in({"number": value})
 
-    @pytest.mark.parametrize(
-        ("name", "arguments"), [("context_search", {"query": 5}), ("context_stats", {"session": []})]
-    )
-    def test_refuse_words_that_are_none(
-        self, tmp_path: Path, session: str, name: str, arguments: Any
-    ) -> None:
+    def test_refuse_words_that_are_none(self, tmp_path: Path, session: str) -> None:
         """A query and a session are texts."""
-        _, _, [(text, failed)] = Asking(tmp_path, CLAUDE_CODE_SESSION_ID=session).ask((name, arguments))
-        assert failed
-        assert "expected a text" in text
+        _, _, answers = Asking(tmp_path, CLAUDE_CODE_SESSION_ID=session).ask(
+            ("context_search", {"query": 5}), ("context_stats", {"session": []})
+        )
+        assert [failed for _, failed in answers] == [True, True]
+        assert all("expected a text" in text for text, _ in answers)
 
     @pytest.mark.parametrize("escape", [r"\ud83d", r"\uDE00", r"\ud83d\ud83d", r"\ud83d\ude00", r"\\ud83d"])
     def test_take_half_a_character(self, escape: str) -> None:
@@ -152,8 +154,8 @@ class TestTools:
         self, tmp_path: Path, session: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:  # X21
         """If the agent names no session, it is the newest of the working directory."""
-        monkeypatch.setenv("PYTHONPATH", str(Path.cwd()))
+        monkeypatch.setenv("COPPICE_DB", str(tmp_path / "c.db"))
         monkeypatch.chdir(tmp_path)
-        _, _, [(stats, failed)] = Asking(tmp_path).ask(("context_stats", {}))
-        assert not failed
+        with closing(ToolAnswers({})) as answers:
+            stats = answers.answer("context_stats", {})
         assert "42,020" in stats
