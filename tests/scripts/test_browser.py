@@ -104,7 +104,7 @@ class TestAddShell:
 
     @pytest.fixture
     def asked(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
-        """What apt is asked to install on a machine of root's with a whole Chromium."""
+        """The packages that apt is asked for, on a machine of root's with a whole Chromium."""
         for name in ("apt-get", "chromium"):
             program(tmp_path / "bin", name)
         asked: list[str] = []
@@ -122,7 +122,7 @@ class TestAddShell:
     def test_leaves_a_machine_as_it_is(
         self, asked: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, reason: str
     ) -> None:
-        """Where it cannot be installed, is not needed or not wanted, nothing is tried."""
+        """Nothing is tried if it cannot be installed, is not needed or is not wanted."""
         if reason == "another user":
             monkeypatch.setattr(browser, "is_root", lambda: False)
         elif reason == "unknown to apt":
