@@ -79,7 +79,7 @@ def own_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture(scope="session", autouse=True)
 def only_this_machine() -> Iterator[None]:
-    """Refuses every connection that leaves this machine: nothing is fetched at run time."""
+    """Refuse every connection that leaves this machine: nothing is fetched at run time."""
     connect = socket.socket.connect
 
     def connect_here(self: socket.socket, address: Any) -> None:

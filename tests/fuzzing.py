@@ -68,7 +68,7 @@ GARBAGE = (
 
 
 def mutated(data: bytes, rng: random.Random) -> bytes:
-    """The bytes, broken in one to four ways."""
+    """Return the bytes, broken in one to four ways."""
     for _ in range(rng.randint(1, 4)):
         data = rng.choice(
             (_cut, _flipped, _shuffled, _mixed, _spliced, _replaced, _retyped, _retyped, _retyped)
@@ -112,7 +112,7 @@ def _spliced(data: bytes, rng: random.Random) -> bytes:
 
 
 def _replaced(data: bytes, rng: random.Random) -> bytes:
-    """A value of another kind in the place of a value."""
+    """Return the bytes with a few pieces of syntax replaced by others."""
     old, new = (
         rng.choice((b'"', b"[", b"{", b"null", b"true", b"1", b":", b",", b'"user"', b'"id"')) for _ in "ab"
     )
@@ -124,7 +124,7 @@ def _replaced(data: bytes, rng: random.Random) -> bytes:
 
 
 def _retyped(data: bytes, rng: random.Random) -> bytes:
-    """Values of other kinds inside JSON that stays sound."""
+    """Return the JSON, still valid, with a few values replaced by others of any kind."""
     lines = data.split(b"\n")
     whole = data[:1] == b"[" or len(lines) < 2 or not _parsed(lines[0])
     pieces = [data] if whole else lines
@@ -145,7 +145,7 @@ def _parsed(text: bytes) -> Any:
 
 
 def _retype(value: Any, rng: random.Random) -> None:
-    """Walks down to somewhere and puts something else there."""
+    """Replace or delete one value at a random place below `value`."""
     while True:
         key = rng.choice(list(value)) if isinstance(value, dict) else rng.randrange(len(value))
         inner = value[key]
@@ -160,7 +160,7 @@ def _retype(value: Any, rng: random.Random) -> None:
 
 
 def trial(app: App, path: Path, rng: random.Random) -> str | None:
-    """Imports one broken file; what went wrong on our side, None if nothing did."""
+    """Import one broken file; return our fault that it showed, None if there was none."""
     data = path.read_bytes()
     if len(data) > LARGEST:
         at = rng.randrange(len(data) - LARGEST)
@@ -193,7 +193,7 @@ def trial(app: App, path: Path, rng: random.Random) -> str | None:
 
 
 def _stored(app: App) -> dict[str, tuple[Any, ...]]:
-    """The log of every session, by the ids of its entries."""
+    """Return the ids of the entries of every session."""
     found: dict[str, tuple[Any, ...]] = {}
     for row in app.store.sessions.all():
         found[row.id] = tuple(entry.id for entry in app.store.log.entries(row.key, 0, row.next_seq))
@@ -201,7 +201,7 @@ def _stored(app: App) -> dict[str, tuple[Any, ...]]:
 
 
 def rounds(folder: Path, seed: int) -> Iterator[tuple[str, str | None]]:
-    """Trials without end, (which, what went wrong); each some dozens with a store of their own."""
+    """Yield (name, fault or None) of one trial after the other, without end. Forty share a store."""
     files, number = samples(), 0
     while True:
         rng = random.Random(f"{seed}-{number}")
@@ -220,7 +220,7 @@ def rounds(folder: Path, seed: int) -> Iterator[tuple[str, str | None]]:
 
 
 def main(seconds: float, seed: int) -> int:
-    """Tries for so long; prints what went wrong; 1 if anything did."""
+    """Run trials for `seconds` and print the faults; return 1 if there were any."""
     end, count, faults = time.monotonic() + seconds, 0, 0
     with tempfile.TemporaryDirectory() as folder:
         for which, fault in rounds(Path(folder), seed):

@@ -208,7 +208,7 @@ def lending(engine: str) -> Iterator[tuple[Path, Callable[[], Database]]]:
 
 
 def main(count: int, engine: str = "sqlite") -> int:
-    """Kill so often; print what went wrong; 1 if anything did."""
+    """Kill `count` times and print the faults; return 1 if there were any."""
     counts: Counter[str] = Counter()
     with lending(engine) as (folder, lend):
         prepared(shared := lend())

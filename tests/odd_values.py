@@ -98,7 +98,7 @@ def faults(sample: Sample, values: tuple[Any, ...] | None = None) -> Iterator[st
 
 
 def main() -> int:
-    """Try everything; print what went wrong; 1 if anything did."""
+    """Try everything and print the faults; return 1 if there were any."""
     logging.disable(logging.CRITICAL)
     counts: Counter[str] = Counter()
     for sample in all_samples(LARGEST):

@@ -46,7 +46,7 @@ class Server:
 def running_server(
     tmp_path: Path, env: Mapping[str, str] | None = None, watch: Sequence[Path] = (), **given: Any
 ) -> Iterator[Server]:
-    """Serves until the block ends.
+    """Serve until the block ends.
 
     `env` is where agents' folders are looked up (CLAUDE_CONFIG_DIR, CODEX_HOME …), with a home in `tmp_path` unless
     it names one; `watch` are further folders; with neither, nothing is followed. `given` are fields of `Config`.

@@ -16,7 +16,7 @@ SHARED = Path(os.environ.get("COPPICE_SHARED") or ROOT.parent / "shared")
 
 
 def shared_path(*parts: str) -> Path:
-    """A file or folder of the shared material; skips the calling test or module where it is missing."""
+    """Return a file or folder of the shared material; skip the calling test or module where it is missing."""
     path = SHARED.joinpath(*parts)
     if not path.exists():
         pytest.skip(f"shared/{'/'.join(parts)} is not beside the repository", allow_module_level=True)
@@ -24,17 +24,17 @@ def shared_path(*parts: str) -> Path:
 
 
 def shared_data(*parts: str) -> Path:
-    """A path under `shared/data`, as in `shared_data("transcripts", "codex")`; skips where it is missing."""
+    """Return a path under `shared/data`, as in `shared_data("transcripts", "codex")`; skip where it is missing."""
     return shared_path("data", *parts)
 
 
 def shared_files(pattern: str, *parts: str) -> list[Path]:
-    """The files under `shared/data` that match, sorted; none where it is missing, so it can parametrise."""
+    """Return the files under `shared/data` that match, sorted; none where it is missing, so it can parametrise."""
     return sorted(SHARED.joinpath("data", *parts).glob(pattern))
 
 
 def samples() -> list[Path]:
-    """Transcripts and lists to break: our own samples, and the shared ones where they are."""
+    """Return transcripts and lists to break: our own samples, and the shared ones where they are."""
     own = (ROOT / "tests" / "transcripts").rglob("*.json*")
     found = [*own, *shared_files("transcripts/**/*.json*")]
     wanted = (path for path in found if ".meta." not in path.name and "opencode" not in str(path))

@@ -1,4 +1,4 @@
-"""Reads the project's own sources, each once, for the tests that check its shape; imports none of them.
+"""Read the project's own sources, each once, for the tests that check its shape; imports none of them.
 
 A module is known by its dotted name. An import counts wherever it stands, in a function or
 under TYPE_CHECKING too: an arrow is an arrow.
@@ -28,7 +28,7 @@ class Module:
 
     @cached_property
     def tree(self) -> ast.Module:
-        """The syntax tree. Raises SyntaxError, as Python would."""
+        """Return the syntax tree. Raises SyntaxError, as Python would."""
         return ast.parse(self.text, str(self.path))
 
 
@@ -41,7 +41,7 @@ class Arrow:
     line: int
 
     def __str__(self) -> str:
-        """The arrow as a failure names it."""
+        """Return the arrow as a failure names it."""
         return f"{self.source.path}:{self.line} {self.source.name} -> {self.target}"
 
 

@@ -119,7 +119,7 @@ OTHERS_CODE: Mapping[str, tuple[str, ...]] = {"scoring": ("ahocorasick_rs",), "w
 
 
 def row_of(name: str) -> str | None:
-    """The row of the table that a module belongs to, or None."""
+    """Return the row of the table that a module belongs to, or None."""
     if name == CONNECTS:
         return CONNECTS
     return max((row for row in MAY_IMPORT if is_within(name, row)), key=len, default=None)
@@ -148,7 +148,7 @@ def forbidden(arrow: Arrow) -> str | None:
 
 
 def cycles(pairs: Iterable[tuple[str, str]]) -> list[str]:
-    """The import cycles among ours, each once, written as `a -> b -> a`."""
+    """Return the import cycles among ours, each once, written as `a -> b -> a`."""
     graph: dict[str, set[str]] = {}
     for source, target in pairs:
         graph.setdefault(source, set()).add(target)
@@ -175,7 +175,7 @@ def room_of(package: str, name: str) -> str:
 
 
 def made_up(**sources: str) -> dict[str, Module]:
-    """Modules from name -> text, with `__` for the dot of a name."""
+    """Return modules from name -> text, with `__` for the dot of a name."""
     named = {name.replace("__", "."): text for name, text in sources.items()}
     return {name: Module(name, Path(name.replace(".", "/") + ".py"), text) for name, text in named.items()}
 

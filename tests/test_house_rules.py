@@ -42,14 +42,14 @@ IMPURE_METHODS = frozenset({"now", "utcnow", "today", "read_text", "read_bytes",
 
 
 def sql_in(module: Module) -> Iterator[str]:
-    """The string literals that begin like a statement of SQL."""
+    """Return the string literals that begin like a statement of SQL."""
     for node in ast.walk(module.tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and SQL.match(node.value):
             yield f"{module.path}:{node.lineno} has SQL; it belongs to webapp/store"
 
 
 def emits_in(module: Module) -> Iterator[str]:
-    """The calls of a method `emit`."""
+    """Return the calls of a method `emit`."""
     for node in ast.walk(module.tree):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "emit":
             yield f"{module.path}:{node.lineno} emits; only webapp/live/gateway.py does"
@@ -63,7 +63,7 @@ def operations_in(module: Module) -> Iterator[str]:
 
 
 def impurities_in(module: Module) -> Iterator[str]:
-    """The imports and calls by which a function would depend on more than its arguments."""
+    """Return the imports and calls by which a function would depend on more than its arguments."""
     for node in ast.walk(module.tree):
         for name in _names_reached(node):
             yield f"{module.path}:{getattr(node, 'lineno', 0)} reaches for {name}; hand its result in instead"
@@ -92,18 +92,18 @@ def opened_files_in(module: Module) -> Iterator[str]:
 
 
 def elements_in(script: str) -> list[str]:
-    """The names of the custom elements that a script defines."""
+    """Return the names of the custom elements that a script defines."""
     return re.findall(r"customElements\.define\(\s*([^,\s]+)", script)
 
 
 def our_scripts() -> dict[str, str]:
-    """The scripts of the pages, without the libraries that set-up copies beside them."""
+    """Return the scripts of the pages, without the libraries that set-up copies beside them."""
     scripts = read_scripts("static")
     return {path: text for path, text in scripts.items() if not path.startswith("static/vendor/")}
 
 
 def source(text: str, name: str = "scoring.example") -> Module:
-    """A made-up module."""
+    """Return a made-up module."""
     return Module(name, Path(name.replace(".", "/") + ".py"), text)
 
 

@@ -62,7 +62,7 @@ def offences(text: str) -> Iterator[str]:
 
 
 def pins(lock: str) -> dict[str, str]:
-    """Package -> the rest of its line, from a lock file."""
+    """Return package -> the rest of its line, from a lock file."""
     text = (ROOT / lock).read_text(encoding="utf-8")
     return dict(re.findall(r"^([a-z0-9][a-z0-9._-]*)(?:\[[^\]]*\])?(==.*)$", text, re.MULTILINE))
 

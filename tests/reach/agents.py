@@ -40,7 +40,7 @@ class Machine:
 
     @property
     def env(self) -> dict[str, str]:
-        """The environment in which agents run: nothing of this machine's but its programs."""
+        """Return the environment in which agents run: nothing of this machine's but its programs."""
         return {
             "HOME": str(self.home), "PATH": f"{self.programs}{os.pathsep}{os.environ['PATH']}", "IS_SANDBOX": "1",
             "COPPICE_HINTS": str(self.home / "hints"), "COPPICE_DB": str(self.home / "c.db"),

@@ -73,7 +73,7 @@ def session_of(app: App, machine: Machine, source: str) -> str:
 
 
 def size(machine: Machine) -> int:
-    """The characters of the last call that was answered."""
+    """Return the characters of the last call that was answered."""
     return len(json.dumps(machine.upstream.requests[-1][2]))
 
 

@@ -35,7 +35,7 @@ OPERATION = OperationRow(1, "prune", "user", "manual", 1, 1, 2, 1, 1, {})
 
 
 def missing(store: Store) -> None:
-    """Asks for a memory that is not there."""
+    """Ask for a memory that is not there."""
     with pytest.raises(NotFound):
         store.memories.get("memory", 1)
 

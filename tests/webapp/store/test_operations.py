@@ -8,7 +8,7 @@ from webapp.store.sessions import SessionRow
 
 
 def operation(n: int, **rest: object) -> OperationRow:
-    """A prune by the user."""
+    """Return a prune by the user."""
     return OperationRow(n, "prune", "user", "manual", 1, 5, 10, 4, 1, {"weights": {"role": 30}, **rest})
 
 

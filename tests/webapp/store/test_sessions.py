@@ -80,7 +80,7 @@ class TestParents:
     """The session that started another: no session is above itself."""
 
     def made(self, store: Store, session_id: str, parent: str | None) -> SessionRow:
-        """A new session below another."""
+        """Create a session below another."""
         with store.write():
             return store.sessions.create(
                 id=session_id,

@@ -11,14 +11,14 @@ from webapp.store.sessions import MOST_OBSERVED, ObservedOverheads
 def session(
     store: Store, name: str, at: int = 1, state: dict[str, Any] | None = None, **columns: Any
 ) -> None:
-    """A session of Claude Code that was last active at `at`."""
+    """Create a session of Claude Code that was last active at `at`."""
     given = {"source": "claude-code", "kind": "followed", "created_at": 1, "last_activity_at": at, **columns}
     with store.write():
         store.sessions.create(id=name, state=state or {}, **given)
 
 
 def known(unseen: int, **more: int) -> dict[str, Any]:
-    """The state of a session with a reported call."""
+    """Return the state of a session with a reported call."""
     return {"calibration": {"known": True, "unseen": unseen, "calls": 1, **more}}
 
 

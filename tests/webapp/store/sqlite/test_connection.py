@@ -34,7 +34,7 @@ class TestWrite:
     """A transaction is all or nothing."""
 
     def fail_in_a_transaction(self, store: Store, nested: bool) -> None:
-        """Writes, then fails."""
+        """Write, then fail."""
 
         def fail() -> None:
             with store.write():

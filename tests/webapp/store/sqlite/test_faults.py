@@ -69,12 +69,12 @@ class FaultMachine(RuleBasedStateMachine):
                 return None
 
     def note_operation(self, done: Any) -> None:
-        """Note what an operation has changed: the context and the pins are what the store says once it is done."""
+        """Remember the context and the pins as the model had them before an operation."""
         self.before.append((done.operation.n, set(self.context), set(self.pinned), len(self.texts)))
 
     @rule(fault=FAULT, n=st.integers(0, 40))
     def append(self, fault: Fault, n: int) -> None:
-        """A message comes, known by its text."""
+        """Append a message, known by its text."""
         text = f"{len(self.texts)} " + "word " * n
         message = wire("user" if len(self.texts) % 2 == 0 else "assistant", text)
         if self.attempt(fault, lambda: self.app.ingest.append_messages("m", [message])) is not None:
@@ -83,7 +83,7 @@ class FaultMachine(RuleBasedStateMachine):
 
     @rule(fault=FAULT, at=st.integers(0, 100), pin=st.booleans())
     def pin(self, fault: Fault, at: int, pin: bool) -> None:
-        """A message is pinned, or is not any more."""
+        """Pin a message, or unpin it."""
         no = 1 + at % len(self.texts)
         name = mid(self.app, "m", no)
         do = self.app.operations.pin if pin else self.app.operations.unpin
@@ -94,7 +94,7 @@ class FaultMachine(RuleBasedStateMachine):
 
     @rule(fault=FAULT, share=st.floats(0.2, 0.9))
     def prune(self, fault: Fault, share: float) -> None:
-        """The context is cut to a share of what is there."""
+        """Prune the context to a share of its size."""
         size = int(self.app.sessions.get("m").pruned.tokens * share)
         done = self.attempt(fault, lambda: self.app.prunes.apply("m", PruneRequest(max_tokens=size)))
         if done is not None:
@@ -103,32 +103,32 @@ class FaultMachine(RuleBasedStateMachine):
 
     @rule(fault=FAULT)
     def undo(self, fault: Fault) -> None:
-        """The last operation is undone: what it took comes back beside what came since."""
+        """Undo the last operation; what came since stays."""
         if self.before and self.attempt(fault, lambda: self.app.operations.undo("m")) is not None:
             _, context, self.pinned, length = self.before.pop()
             self.context = context | set(range(length + 1, len(self.texts) + 1))
 
     @rule(fault=FAULT)
     def remember(self, fault: Fault) -> None:
-        """A memory is kept."""
+        """Add a memory."""
         text = f"note {len(self.notes)}"
         if self.attempt(fault, lambda: self.app.memory.add("memory", text)) is not None:
             self.notes.append(text)
 
     @rule()
     def restart(self) -> None:
-        """The program ends and begins again: nothing is in memory, and the next action reads the disk."""
+        """Start the program again, so that the next action reads the disk."""
         self.app.close()
         self.app = build(self.config)
 
     @rule(fault=FAULT)
     def checkpoint(self, fault: Fault) -> None:
-        """The log is moved into the database, or fails to be."""
+        """Move the write-ahead log into the database, which may fail."""
         self.attempt(fault, self.app.store.db.checkpoint)
 
     @invariant()
     def is_what_the_model_says(self) -> None:
-        """Through the services, as a program sees it."""
+        """Compare the store with the model, through the services."""
         row = self.app.store.sessions.get("m")
         said = [entry.message.text for entry in self.app.store.log.entries(row.key, 0, row.next_seq)]
         numbers = range(1, len(self.texts) + 1)

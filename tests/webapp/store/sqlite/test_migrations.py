@@ -118,7 +118,7 @@ class TestSessionNumbers:
         assert self.made(store, "a").key > max(row.key for row in made)
 
     def made(self, store: Store, session_id: str) -> SessionRow:
-        """A new session."""
+        """Create a session."""
         with store.write():
             return store.sessions.create(
                 id=session_id, source="api", kind="managed", created_at=1, last_activity_at=1
