@@ -23,7 +23,7 @@ from werkzeug.routing import Rule
 from scripts import browser
 from tests import postgresql, servers
 from tests.postgresql import Cluster
-from tests.shared import shared_data
+from tests.shared import idle, shared_data
 from webapp.config import Database
 from webapp.store import Store
 from webapp.store.sqlite.connection import Connections
@@ -147,6 +147,12 @@ def rules_compiled_once() -> Iterator[None]:
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Let a run choose the engine below the application; the store itself is tested on both."""
     parser.addoption("--engine", choices=("sqlite", "postgresql"), default="sqlite")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Refuse a run with tests that are parametrised with nothing; pytest would skip them for good."""
+    if found := idle([item.nodeid for item in items]):
+        raise pytest.UsageError(f"no parameters: {', '.join(found)}")
 
 
 @pytest.fixture(scope="session")

@@ -15,6 +15,11 @@ ROOT = Path(__file__).resolve().parent.parent
 SHARED = Path(os.environ.get("COPPICE_SHARED") or ROOT.parent / "shared")
 
 
+def idle(names: list[str]) -> list[str]:
+    """Return the tests that are parametrised with nothing, so that they never run; [] without the shared material."""
+    return [name for name in names if name.endswith("[NOTSET]")] if SHARED.is_dir() else []
+
+
 def shared_path(*parts: str) -> Path:
     """Return a file or folder of the shared material; skip the calling test or module where it is missing."""
     path = SHARED.joinpath(*parts)

@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Page
 
 from tests.ports import EACH, free_port
-from tests.shared import ROOT, shared_files, shared_path
+from tests.shared import ROOT, idle, shared_files, shared_path
 
 
 class TestTheHome:
@@ -71,6 +71,18 @@ class TestSharedMaterial:
     def test_is_an_empty_list_where_it_is_missing(self) -> None:
         """Parametrising over missing files gives no case, and no error."""
         assert shared_files("*.jsonl", "no", "such") == []
+
+
+class TestParameters:
+    """Tests that are parametrised with nothing."""
+
+    def test_that_are_missing_are_seen(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+        """Where the shared material is there, each test has a case."""
+        names = ["tests/test_a.py::test_a[NOTSET]", "tests/test_a.py::test_b[x]"]
+        monkeypatch.setattr("tests.shared.SHARED", tmp_path)
+        assert idle(names) == names[:1]
+        monkeypatch.setattr("tests.shared.SHARED", tmp_path / "none")
+        assert idle(names) == []
 
 
 class TestTheBrowser:
