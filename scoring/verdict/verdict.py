@@ -140,8 +140,7 @@ def price_needed(facts: SessionFacts) -> Literal["prune", "clear"] | None:
 
 
 def _without_need(kind: Kind, facts: SessionFacts, why: str) -> Verdict:
-    share = _percent(facts.tokens, facts)
-    return Verdict(kind, f"{share} full. Nothing needed{why and f': {why}'}", URGENCY[kind])
+    return Verdict(kind, f"{_full(facts)}. Nothing needed{why and f': {why}'}", URGENCY[kind])
 
 
 def _advice(
@@ -163,20 +162,22 @@ def _advice(
 
 
 def _above(facts: SessionFacts) -> Verdict:
-    share, target = _percent(facts.tokens, facts), _percent(facts.target, facts)
+    target = _percent(facts.target, facts)
     if facts.followed and facts.pruned <= facts.target:
         return _resume(facts)
     if facts.sub_agent and facts.followed:
         return _without_need("fine", facts, "a sub-agent ends with its task")
     price, turns = facts.prune, facts.turns_to_limit
     if price is not None and price.freed <= 0:
-        text = f"{share} full, above the target of {target}, and all that is left is protected"
+        text = f"{_full(facts)}, above the target of {target}, and all that is left is protected"
         return _advice("above", facts, text, "prune", "See why…")
     if facts.tokens >= facts.limit or (turns is not None and turns <= FEW_TURNS):
         return _advice("now", facts, _now(facts, turns), "prune", "See the plan…")
     freed = facts.pruned - facts.aim if price is None else price.freed
     aim = _percent(facts.aim, facts)
-    text = f"{share} full, above the target of {target}: pruning to {aim} frees about {_tokens(freed)} tokens"
+    text = (
+        f"{_full(facts)}, above the target of {target}: pruning to {aim} frees about {_tokens(freed)} tokens"
+    )
     if price is not None and (back := _payback(price)):
         soon = facts.pays_back(price, turns)
         text += f" and{back}" if soon else f", but{back}, more than are left before it is full"
@@ -185,10 +186,7 @@ def _above(facts: SessionFacts) -> Verdict:
 
 def _now(facts: SessionFacts, turns: int | None) -> str:
     begin = "Prune now" if facts.activity == "live" else "Prune before you go on"
-    if facts.tokens >= facts.limit:
-        text = f"{begin}: {_percent(facts.tokens, facts)} full"
-    else:
-        text = f"{begin}: {_left(turns or 0)}"
+    text = f"{begin}: {_full(facts) if facts.tokens >= facts.limit else _left(turns or 0)}"
     if (price := facts.prune) is not None and (back := _payback(price)):
         text += f", and freeing about {_tokens(price.freed)} tokens{back}"
     return text
@@ -243,6 +241,13 @@ def _pace(facts: SessionFacts) -> str:
 
 
 # -- words
+
+
+def _full(facts: SessionFacts) -> str:
+    """Return how full the context is, and how full a resume from the pruned view would be."""
+    share, pruned = _percent(facts.tokens, facts), _percent(facts.pruned, facts)
+    waits = facts.followed and facts.resumable and facts.pruned < facts.tokens and pruned != share
+    return f"{share} full, its pruned copy {pruned}" if waits else f"{share} full"
 
 
 def _left(turns: int) -> str:

@@ -50,7 +50,7 @@ function nothingToDo({ nothing_to_do, before, max_tokens }) {
     before.tokens > 0 &&
     before.tokens <= max_tokens &&
     html` To free some all the same, move <i>Cut to</i> below ${percent(before.utilization)}.`;
-  return html`<p class="note-box" role="status">${sentence(nothing_to_do)}${lower}</p>`;
+  return html`<p class="note-box" role="status"><span>${sentence(nothing_to_do)}${lower}</span></p>`;
 }
 
 /** @param {NonNullable<Api.Plan["over_budget"]>} over */

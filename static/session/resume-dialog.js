@@ -64,14 +64,13 @@ export class ResumeDialog extends CoppiceElement {
         <button class="quiet iconic small" data-act="close-resume" aria-label="Close"
           >${icon("close")}</button>
       </header>
-      ${session && (this.#made ? written(session, this.#made) : question(session, this.#busy))}
-      ${this.#error && html`<p class="fault" role="alert">${sentence(this.#error)}</p>`}
+      ${session && (this.#made ? written(session, this.#made) : question(session, this.#busy, this.#error))}
     </dialog>`;
   }
 }
 
-/** @param {Api.Session} session @param {boolean} busy */
-function question(session, busy) {
+/** @param {Api.Session} session @param {boolean} busy @param {string} error why no copy was written */
+function question(session, busy, error) {
   if (session.why_not_resumed)
     return html`<div class="body"><p>${sentence(session.why_not_resumed)}</p></div>
       <div class="foot"><button data-act="close-resume">Close</button></div>`;
@@ -86,6 +85,7 @@ function question(session, busy) {
       <label class="switch"
         ><input type="checkbox" name="prune-first" .checked=${saved <= 0}>First prune to ${aim}, if it is
         above that</label>
+      ${error && html`<p class="fault" role="alert">${sentence(error)}</p>`}
     </div>
     <div class="foot">
       <button data-act="close-resume">Not now</button>

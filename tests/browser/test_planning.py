@@ -226,6 +226,18 @@ class TestChoosing:
         expect(chip).to_be_visible()
 
 
+class TestPlansWithoutEffect:
+    """A plan that changes nothing."""
+
+    def test_say_how_to_free_some_in_one_sentence(self, page: Page, server: Server) -> None:  # X1
+        """The name of the slider stands within the sentence, not on a line of its own."""
+        open_session(page, server, managed(server, 10))
+        page.keyboard.press("p")
+        box = page.locator(".note-box")
+        expect(box).to_contain_text("move Cut to below")
+        assert box.locator("i").evaluate("one => getComputedStyle(one).display") == "inline"
+
+
 class TestGrowing:
     """A plan that is open while the agent goes on."""
 

@@ -361,6 +361,7 @@ class TestFollowedSessions:
         page.get_by_role("button", name=re.compile(r"^(Prune \d+ messages|Shorten \d+ outputs)")).click()
         expect(page.locator(".bar").nth(1)).to_contain_text("tokens less")
         expect(page.locator(".bar .figure").first).to_have_text(agent)
+        expect(page.locator(".verdict")).to_contain_text(re.compile(r"32\s% full, its pruned copy \d+\s%"))
         page.get_by_text("Export", exact=True).click()
         with page.expect_download() as download:
             page.get_by_role("link", name="Claude Code transcript").click()
@@ -392,6 +393,27 @@ class TestFollowedSessions:
         dialog.get_by_role("link", name="Fix the login race (pruned)").click()
         expect(page.locator(".session-copies")).to_contain_text("Pruned copy of Fix the login race")
         expect(page.locator(".session-copies")).to_contain_text("its first call is still to come")
+
+    def test_name_the_command_where_their_folder_is_missing(
+        self, page: Page, server: Server, folder: ClaudeFolder
+    ) -> None:  # X22
+        """The dialog says so above its buttons, with the command that resumes in another folder."""
+        transcript = worked(folder.transcript(cwd="/nowhere/at/all"))
+        page.goto(server.url)
+        page.get_by_role("link", name="Fix the login race", exact=True).click()
+        page.get_by_role("button", name="Resume from this…").click()
+        dialog = page.get_by_role("dialog")
+        button = dialog.get_by_role("button", name="Write the copy")
+        button.click()
+        fault = dialog.get_by_role("alert")
+        expect(fault).to_contain_text("/nowhere/at/all is not on this machine")
+        expect(fault).to_contain_text(f"coppice resume {transcript.session} --cwd FOLDER")
+        said, pressed, around = fault.bounding_box(), button.bounding_box(), dialog.bounding_box()
+        assert said is not None
+        assert pressed is not None
+        assert around is not None
+        assert said["y"] + said["height"] <= pressed["y"]
+        assert said["x"] - around["x"] >= 12
 
     def test_grow_while_their_page_is_open(
         self, page: Page, server: Server, folder: ClaudeFolder

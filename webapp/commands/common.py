@@ -111,6 +111,12 @@ def counted(count: int, word: str) -> str:
     return f"{count:,} {word}" if count == 1 else f"{count:,} {word}s"
 
 
+def title_text(title: str | None) -> str:
+    """Return a title short enough for a line of a terminal: at most 80 characters."""
+    title = " ".join((title or "").split())
+    return title if len(title) <= 80 else title[:79].rstrip() + "…"
+
+
 def tokens_text(count: int, certainty: str = "exact") -> str:
     """Return a number of tokens; `~` marks an estimate."""
     return ("~" if certainty == "estimated" else "") + f"{count:,}"

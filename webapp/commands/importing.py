@@ -12,7 +12,7 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TaskID, TextColum
 from webapp.agents import AGENTS
 from webapp.agents.reading.finding import leads_out
 from webapp.app import App
-from webapp.commands.common import counted, db_option, opened
+from webapp.commands.common import counted, db_option, opened, title_text
 from webapp.commands.import_processes import (
     ImportOptions,
     Outcome,
@@ -111,7 +111,7 @@ def tell_outcome(file: Path, outcome: Outcome) -> None:
 
 def tell(file: Path, one: ImportedSession) -> None:
     """Print the result of importing one session."""
-    echo(f"{one.session_id}  {told(one)}  {one.title or ''}".rstrip())
+    echo(f"{one.session_id}  {told(one)}  {title_text(one.title)}".rstrip())
     for problem in one.problems[:PROBLEMS_SHOWN]:
         echo(f"{file}: {problem}", err=True)
     more = len(one.problems) - PROBLEMS_SHOWN

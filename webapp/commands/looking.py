@@ -15,6 +15,7 @@ from webapp.commands.common import (
     main_gauge,
     opened,
     percent_text,
+    title_text,
     tokens_text,
     write_json,
 )
@@ -104,7 +105,7 @@ def status_lines(stats: Stats) -> list[str]:
     """Return the status view, line by line."""
     one = stats.session
     lines = [
-        f"{one.title or one.id} · {one.model or 'unknown model'} · {one.source}",
+        f"{title_text(one.title) or one.id} · {one.model or 'unknown model'} · {one.source}",
         limit_line(one),
         f"turns     {one.turns:,} with {counted(one.messages, 'message')}; {counted(one.prunes, 'prune')}",
     ]

@@ -184,6 +184,29 @@ class TestAboveTheTarget:
         )
 
 
+class TestAfterAPrune:
+    """A prune of a followed session changes what a resume sends, not what the agent holds: both are said."""
+
+    @pytest.mark.parametrize(
+        ("share", "pruned", "text"),
+        [
+            (67, 100_000, "67 % full, its pruned copy 50 %. Nothing needed: many turns left at this pace"),
+            (103, 180_000, "Prune now: 103 % full, its pruned copy 90 %"),
+            (67, 133_900, "67 % full. Nothing needed: many turns left at this pace"),
+        ],
+    )
+    def test_says_both_sizes_where_they_differ(
+        self, share: float, pruned: int, text: str
+    ) -> None:  # X18, X22
+        """The share of the pruned copy follows that of the agent's context."""
+        assert verdict(share, growth=100, followed=True, pruned=pruned).text == text
+
+    def test_says_one_size_where_nobody_resumes(self) -> None:  # X18
+        """A pruned copy that no agent takes is not mentioned below the target."""
+        found = verdict(66, growth=100, followed=True, resumable=False, pruned=100_000)
+        assert found.text == "66 % full. Nothing needed: many turns left at this pace"
+
+
 class TestAtRest:
     """Sessions in which nobody works raise no alarm."""
 

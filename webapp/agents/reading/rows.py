@@ -21,7 +21,7 @@ import orjson
 from scoring.formats import json_text
 from scoring.messages import Media
 
-TITLE_CHARS = 80
+TITLE_CHARS = 200
 
 _SURROGATES = re.compile(
     rb"\\(?:\\|u[dD][89aAbB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2}))"

@@ -13,7 +13,7 @@ from scoring.tokens import TokenCounter, estimate_message_tokens
 from webapp.services.session.cards import card_of, is_error
 from webapp.services.session.stored_messages import features_text
 
-TITLE_CHARS = 80
+TITLE_CHARS = 200
 
 
 class CounterProvider(Protocol):

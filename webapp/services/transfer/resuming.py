@@ -70,7 +70,8 @@ class Resuming:
         if not folder.is_absolute() or not folder.is_dir():
             known = f"its folder {session.row.cwd}" if session.row.cwd else "the folder it was begun in"
             raise Conflict(
-                f"{known} is not on this machine, and agents resume in a session's own folder; name one with --cwd"
+                f"{known} is not on this machine, and agents resume in a session's own folder; "
+                f"`coppice resume {session_id} --cwd FOLDER` resumes in another"
             )
         if prune:
             # what is refused is refused before anything is pruned

@@ -65,10 +65,10 @@ def test_times_are_read_or_none(value: Any, at: datetime | None) -> None:
 
 
 def test_titles_are_one_short_line() -> None:
-    """Blanks are collapsed, long titles cut at 80 characters, and empty ones are none."""
+    """Blanks are collapsed, long titles cut at 200 characters, and empty ones are none."""
     assert short_title("  a\n\tb ") == "a b"
     assert short_title(" \n") is None
-    assert len(short_title("word " * 1000) or "") == 80
+    assert len(short_title("word " * 1000) or "") == 200
 
 
 @pytest.mark.parametrize("value", [True, -1, 1.5, "3", None, 1 << 60])

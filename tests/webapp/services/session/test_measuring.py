@@ -63,7 +63,7 @@ class TestTurns:
     def test_give_a_title(self) -> None:
         """The title is one line of limited length."""
         assert title_of(Message("user", (Text(" fix\n the   parser "),))) == "fix the parser"
-        assert len(title_of(Message("user", (Text("x" * 500),))) or "") == 80
+        assert len(title_of(Message("user", (Text("x" * 500),))) or "") == 200
         assert title_of(Message("user", ())) is None
 
 

@@ -311,7 +311,9 @@ class TestRefusals:
         transcript.user("Hello")
         transcript.assistant("Hello.")
         session = read(app, transcript.path)
-        with pytest.raises(Conflict, match="/nowhere/at/all is not on this machine"):
+        with pytest.raises(
+            Conflict, match=f"/nowhere/at/all is not on this machine.*coppice resume {session} --cwd"
+        ):
             app.resuming.resume(session)
         assert app.store.copies.of(session) == []
         assert app.resuming.resume(session, cwd=folder.root).cwd == str(folder.root)
