@@ -69,7 +69,7 @@ describe("the order of sessions", () => {
   it("shows a sub-agent alone when its parent is not shown", () => {
     assert.deepEqual(shape(arrange([child, old], { text: "explore" })), [["child", 0]]);
   });
-  it("loses nobody when two name each other as parent of themselves", () => {
+  it("shows both of two sessions that name each other as parent", () => {
     assert.deepEqual(shape(arrange([session({ id: "a", parent_id: "a" })])), [["a", 0]]);
   });
 });
@@ -227,7 +227,7 @@ describe("a team's sessions", () => {
   const desk = session({ id: "desk", user: "ada", host: "box" });
   /** @param {import("../../../static/overview/sessions.js").Filter} filter */
   const ids = (filter) => arrange([own, ada, desk], filter).map((row) => row.session.id);
-  it("are told apart only where there is more than one user or host", () => {
+  it("are distinguished only where there is more than one user or host", () => {
     assert.deepEqual(team([own]), { users: [], hosts: [], projects: [] });
     assert.deepEqual(team([ada]), { users: [], hosts: [], projects: [] });
     const same = (/** @type {string[]} */ ...names) => names.map((name) => [name, name]);

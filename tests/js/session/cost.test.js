@@ -17,7 +17,7 @@ const cost = {
 };
 
 describe("the cost of a session", () => {
-  it("is told for the next call with and without the cache, and for all calls so far", () => {
+  it("is shown for the next call with and without the cache, and for all calls so far", () => {
     // X9
     assert.equal(
       costSentence(cost),
@@ -52,7 +52,7 @@ describe("the cost of a session", () => {
   });
   it("is nothing for a local model", () =>
     assert.equal(costSentence({ ...cost, free: true, per_call: 0 }), "Calls of this model cost nothing."));
-  it("is not told where no price is known", () => {
+  it("is not shown where no price is known", () => {
     assert.equal(costSentence(null), "");
     assert.doesNotMatch(costSentence({ ...cost, spent: null }), /so far/);
   });

@@ -121,7 +121,7 @@ describe("the bars", () => {
     assert.match(text, /→ 100,000/);
     assert.match(text, /not the agent's own context/);
   });
-  it("tell what calls cost, and nothing where that is not known or nothing would be sent", () => {
+  it("show what calls cost, and nothing where that is not known or nothing would be sent", () => {
     // X9
     const cost = {
       per_call: 0.5,

@@ -20,7 +20,7 @@ describe("a row", () => {
     const row = markup(messageRow(message({ text: "<script>alert(1)</script>" }), VIEW));
     assert.ok(!row.includes("<script>") && row.includes("&lt;script&gt;"));
   });
-  it("tells calls by tool and target", () => {
+  it("shows calls by tool and target", () => {
     const calls = [{ name: "Bash", summary: "pytest -q" }];
     assert.match(
       markup(previewLine(message({ role: "assistant", text: "", calls }))),

@@ -14,21 +14,21 @@ import {
 const beginning = { show: "all", find: "" };
 
 describe("an address", () => {
-  it("says what is chosen; what it does not say is as at the beginning", () => {
+  it("holds what is chosen; everything else has its default", () => {
     assert.deepEqual(read("?find=a%20b&other=1", beginning), { show: "all", find: "a b" });
   });
-  it("holds only what differs from the beginning, and leaves alone what it does not know", () => {
+  it("holds only what differs from the defaults, and keeps unknown parameters", () => {
     assert.equal(written("?message=4", { show: "goes", find: "" }, beginning), "?message=4&show=goes");
     assert.equal(written("?show=goes", { show: "all", find: "" }, beginning), "");
   });
-  it("gives back what was put into it", () => {
+  it("is read back as it was written", () => {
     const chosen = { show: "errors", find: "100 % & more #1" };
     assert.deepEqual(read(written("", chosen, beginning), beginning), chosen);
   });
 });
 
 describe("numbers in an address", () => {
-  it("are short where they follow each other", () => {
+  it("that follow each other are written as a range", () => {
     assert.equal(numbersText([12, 6, 5, 7]), "5-7,12");
     assert.equal(numbersText([]), "");
     assert.deepEqual(runs([9, 3, 2]), [
@@ -36,7 +36,7 @@ describe("numbers in an address", () => {
       [9, 9],
     ]);
   });
-  it("are read in order, without what is none", () => {
+  it("are read in order, without invalid ones", () => {
     assert.deepEqual(numbersIn("12,5-7,x,-3,0,6"), [5, 6, 7, 12]);
     assert.deepEqual(numbersIn(""), []);
   });

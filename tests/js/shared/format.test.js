@@ -65,7 +65,7 @@ describe("numbers", () => {
     assert.equal(tokens(0, "estimated"), "0");
     assert.deepEqual([-2_300, -12].map(compact), ["−2.3k", "−12"]);
   });
-  it("of bytes are told as those of files are", () => {
+  it("of bytes are shown like sizes of files", () => {
     assert.deepEqual([1, 62_700_000, 1_250_000_000].map(size), ["1 kB", "62.7 MB", "1.3 GB"]);
   });
   it("are rounded to two digits where a sentence says about", () => {
@@ -73,12 +73,11 @@ describe("numbers", () => {
   });
   it("agree with their noun", () =>
     assert.deepEqual([counted(1, "message"), counted(2, "message")], ["1 message", "2 messages"]));
-  it("are never shown as no money at all when they are little", () =>
-    assert.equal(money(0.0042, "USD"), "$0.0042"));
+  it("of money are never rounded to zero", () => assert.equal(money(0.0042, "USD"), "$0.0042"));
 });
 
 describe("times", () => {
-  it("are told in one unit", () => {
+  it("are shown in one unit", () => {
     const before = [
       "2026-11-20T11:59:58Z",
       "2026-11-20T11:59:20Z",

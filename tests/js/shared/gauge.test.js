@@ -29,7 +29,7 @@ describe("a bar below its limit", () => {
   });
   it("has its target and its output reserve in place", () =>
     assert.deepEqual([layout.target, layout.reserve], [80, 10]));
-  it("sticks out nowhere", () => assert.deepEqual([layout.track, layout.over], [100, null]));
+  it("stays within its track", () => assert.deepEqual([layout.track, layout.over], [100, null]));
 });
 
 describe("a bar of a session that grows", () => {
@@ -48,14 +48,14 @@ describe("a bar of a session that grows", () => {
 describe("a bar above its limit", () => {
   const layout = layOut({ tokens: 400, regions: [{ name: "tool", tokens: 400 }] }, LIMITS);
 
-  it("sticks out of its track by as much as it is over", () =>
+  it("exceeds its track by as much as it is over", () =>
     assert.deepEqual([layout.track, layout.over], [50, { at: 50, width: 50 }]));
   it("keeps the target at its place within the track", () => assert.equal(layout.target, 40));
   it("is drawn in full", () => assert.equal(layout.segments[0]?.width, 100));
 });
 
 describe("the output reserve", () => {
-  it("is none of the bar's where input has a limit of its own", () => {
+  it("is not in the bar where the input has its own limit", () => {
     assert.equal(reserveShare({ ...LIMITS, window: 400 }), 0);
   });
 });

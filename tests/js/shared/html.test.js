@@ -5,7 +5,7 @@ import { html, kept, repeat } from "../../../static/shared/html.js";
 import { markup } from "../markup.js";
 
 describe("a template", () => {
-  it("leaves nothing behind for null, undefined and false, and keeps zero", () => {
+  it("shows nothing for null, undefined and false, and shows zero", () => {
     assert.equal(markup(html`${null}${undefined}${false}${[false, 1]}${0}`), "10");
   });
   it("says true and false in attributes", () => {

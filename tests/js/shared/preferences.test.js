@@ -22,7 +22,7 @@ describe("a choice", () => {
     remember("theme", null);
     assert.equal(recall("theme"), null);
   });
-  it("is forgotten without complaint where nothing may be kept", () => {
+  it("is lost without an error where nothing can be stored", () => {
     give(undefined);
     remember("theme", "dark");
     assert.equal(recall("theme"), null);

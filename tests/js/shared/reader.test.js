@@ -18,7 +18,7 @@ function slowly() {
 }
 
 describe("a reader", () => {
-  it("has one reading under way, and makes one more of all that is asked meanwhile", async () => {
+  it("has one request at a time, and makes one more for all that were asked for meanwhile", async () => {
     const { begun, read } = slowly();
     const reader = new Reader(read);
     reader.ask();
@@ -34,7 +34,7 @@ describe("a reader", () => {
     assert.equal(begun.length, 2);
   });
 
-  it("begins no two within its calm", async () => {
+  it("leaves the least time between two requests", async () => {
     mock.timers.enable({ apis: ["setTimeout", "Date"] });
     try {
       let readings = 0;
@@ -52,7 +52,7 @@ describe("a reader", () => {
     }
   });
 
-  it("asks a slow answer for less often", async () => {
+  it("requests less often what takes long", async () => {
     mock.timers.enable({ apis: ["setTimeout", "Date"] });
     try {
       const { begun, read } = slowly();
@@ -75,7 +75,7 @@ describe("a reader", () => {
     }
   });
 
-  it("reads something else at once, and tells the reading under way that nobody waits for it", async () => {
+  it("requests at once on a restart, and aborts the request under way", async () => {
     const { begun, read } = slowly();
     const reader = new Reader(read, { calm: 1000 });
     reader.ask();
@@ -104,7 +104,7 @@ describe("a reader", () => {
     assert.equal(begun.length, 1);
   });
 
-  it("tries one that failed again, once for all that failed", async () => {
+  it("retries a failed request, once for all that failed", async () => {
     mock.timers.enable({ apis: ["setTimeout", "Date"] });
     try {
       const { begun, read } = slowly();

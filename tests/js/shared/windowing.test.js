@@ -36,7 +36,7 @@ describe("the heights of rows", () => {
     assert.deepEqual([heights.of("a", "row"), heights.of("c", "row")], [60, 70]);
     assert.equal(heights.of("q", "project"), 30);
   });
-  it("are news only where they change", () => {
+  it("report only what changes", () => {
     const heights = new Heights(66);
     assert.equal(heights.note("a", "row", 60), true);
     assert.equal(heights.note("a", "row", 60), false);
