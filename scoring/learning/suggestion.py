@@ -106,7 +106,7 @@ def within(cases: Sequence[Case], messages: int) -> list[Case]:
     return taken
 
 
-def search(cases: Sequence[Case], settings: Settings, progress: Progress | None = None) -> dict[str, float]:
+def search(cases: Sequence[Case], settings: Settings, progress: Progress | None) -> dict[str, float]:
     """Return the weights with the highest retention in these cases, less the price of the moves to them."""
     start = {name: settings.weights.get(name, 0.0) for name in SIGNALS}
     known: dict[tuple[float, ...], float] = {}

@@ -46,9 +46,7 @@ class SummaryRequest:
     max_words: int
 
 
-def ask(
-    items: Sequence[Message | Summary], max_words: int = MOST_WORDS, terser: bool = False
-) -> SummaryRequest:
+def ask(items: Sequence[Message | Summary], max_words: int, terser: bool = False) -> SummaryRequest:
     """Return the request for a summary of these items in at most `max_words` words."""
     limit = f"Use at most {max_words} words in all."
     system = "\n\n".join([INSTRUCTIONS, *([TERSER] if terser else []), limit])

@@ -59,7 +59,7 @@ def ranked_lines(items: Sequence[Message | Summary]) -> list[list[str]]:
     ]
 
 
-def snapshot(ranked: Sequence[Sequence[str]], most_words: int = MOST_WORDS) -> str:
+def snapshot(ranked: Sequence[Sequence[str]], most_words: int) -> str:
     """Return the five sections in at most `most_words` words, each under its heading; an empty one has "(none)"."""
     room = max(0, most_words - WORDS_OF_HEADINGS)
     chosen = _within(ranked, room, lambda line: word_count(line) + 1, heading=0)

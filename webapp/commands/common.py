@@ -117,7 +117,7 @@ def title_text(title: str | None) -> str:
     return title if len(title) <= 80 else title[:79].rstrip() + "…"
 
 
-def tokens_text(count: int, certainty: str = "exact") -> str:
+def tokens_text(count: int, certainty: str) -> str:
     """Return a number of tokens; `~` marks an estimate."""
     return ("~" if certainty == "estimated" else "") + f"{count:,}"
 

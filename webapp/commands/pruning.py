@@ -127,7 +127,7 @@ def prune_value(
     max_tokens: int | None,
     strategy: str | None,
     wire_format: str | None,
-    task_type: str = AUTO,
+    task_type: str,
 ) -> Pruned:
     """Prune a list or request body.
 

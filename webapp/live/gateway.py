@@ -270,7 +270,7 @@ class Gateway:
         for key in idle:
             del self._pending[key]
 
-    def _send(self, key: Key, taken: Pending, now: float, *, last: bool = True) -> None:
+    def _send(self, key: Key, taken: Pending, now: float, *, last: bool) -> None:
         """Send what waits for a session in a room; `last` where the room is sent nothing after it for now."""
         room = self._rooms.get(key.room)
         if room is None:  # no page has joined since the start, so nothing has to be kept

@@ -37,7 +37,7 @@ def value_at(text: str, at: int, known: Place | None = None) -> Place:
     return Place(start, end, value, text[start:end])
 
 
-def elements(text: str, at: int, known: Sequence[Place] = ()) -> tuple[list[Place], int]:
+def elements(text: str, at: int, known: Sequence[Place]) -> tuple[list[Place], int]:
     """Return the elements of the array at `at`, and the end of the array.
 
     `known` are its elements in an earlier text.

@@ -234,7 +234,7 @@ class Decoder:
         source_id: str,
         at: datetime | None,
         line: bytes | None,
-        kind: EntryKind = "message",
+        kind: EntryKind,
     ) -> Entry:
         if message.role == "assistant":
             if self._group is None:

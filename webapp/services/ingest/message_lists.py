@@ -41,7 +41,7 @@ def read_list(value: Any, wire_format: str | None = None, model: str | None = No
     return _with_prompt(decode(value, _format_of(value, wire_format, model)))
 
 
-def read_readable(value: Any, wire_format: str | None = None) -> tuple[Decoded, list[MalformedMessage]]:
+def read_readable(value: Any, wire_format: str | None) -> tuple[Decoded, list[MalformedMessage]]:
     """Read like `read_list`, but leave out messages that cannot be read, and return their faults.
 
     Raises:
@@ -101,7 +101,7 @@ def ids_of(messages: Sequence[Message], before: str | None = None) -> list[str]:
 def entries_of(
     messages: Sequence[Message],
     ids: Sequence[str],
-    usage: Usage | None = None,
+    usage: Usage | None,
     model: str | None = None,
     at: datetime | None = None,
 ) -> list[Record]:

@@ -21,9 +21,7 @@ SHORTENED = "its output was shortened by an earlier prune"
 CLEARED = "the agent probably cleared its output, without recording it"
 
 
-def message_answer(
-    row: MessageRow, planned: SessionPlan | None, left: RemovalReason | None = None
-) -> Message:
+def message_answer(row: MessageRow, planned: SessionPlan | None, left: RemovalReason | None) -> Message:
     """Return a message. `planned` is the plan that gives its fate; `left` is how it left the context, if it did."""
     position = planned.view.index.get(row.no) if planned is not None else None
     if planned is not None and position is not None:
@@ -31,7 +29,7 @@ def message_answer(
     return _out(row, planned.scale.part(row.tokens) if planned is not None else row.tokens, left)
 
 
-def pending_answer(row: MessageRow, scale: Scale, left: RemovalReason | None = None) -> Message:
+def pending_answer(row: MessageRow, scale: Scale, left: RemovalReason | None) -> Message:
     """Return a message before there is a plan: unless it is out of the context, its fate is pending."""
     found = _out(row, scale.part(row.tokens), left)
     if row.out_operation is not None:

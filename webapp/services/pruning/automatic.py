@@ -108,7 +108,7 @@ class Automatic:
         tokens, state = session.pruned.tokens, session.state
         return tokens > _engages(session) and not state.fired and tokens >= state.backed_off
 
-    def summarise(self, session_id: str, cancelled: threading.Event | None = None) -> None:
+    def summarise(self, session_id: str, cancelled: threading.Event | None) -> None:
         """Prune a session above its target by a summary that a model writes, or by the built-in one if that fails.
 
         Raises:

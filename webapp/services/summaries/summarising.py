@@ -207,7 +207,7 @@ class Summarising:
         self,
         session: Session,
         span: Span,
-        cancelled: threading.Event | None = None,
+        cancelled: threading.Event | None,
         *,
         ask: bool = True,
         most_tokens: int | None = None,
