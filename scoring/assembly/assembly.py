@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from scoring.assembly.enrichment import Enriched, enrich
@@ -104,7 +104,6 @@ class _Room:
     system_tokens: int
     tool_tokens: int
     budget: TokenBudget
-    notes: list[str] = field(default_factory=list)
 
 
 class _Assembly:
