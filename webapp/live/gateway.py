@@ -12,6 +12,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
 import orjson
@@ -107,7 +108,7 @@ class Gateway:
         self._answer("context:prune", SocketPrune, self.prune, changes=True)
         self._answer("context:undo", SocketUndo, self.undo, changes=True)
         self.socketio.on_event("disconnect", self.left)
-        self._cancel = app.bus.subscribe(self.note if app.queue is None else app.queue.publish)
+        self._cancel = app.bus.subscribe(partial(self.heard, 0) if app.queue is None else app.queue.publish)
         if app.queue is not None:
             app.queue.start(self.heard, self.lost)
         self._thread = threading.Thread(target=self._run, name="live", daemon=True)
@@ -115,12 +116,11 @@ class Gateway:
 
     # -- notes from the bus
 
-    def note(self, event: Event) -> None:
-        """Queue the notes of an event; takes the same short time for any number of pages."""
-        self.heard(0, event)
-
     def heard(self, revision: int, event: Event) -> None:
-        """Queue the notes of an event that has a revision in the queue."""
+        """Queue the notes of an event; takes the same short time for any number of pages.
+
+        `revision` is that of the event in the queue, 0 without one.
+        """
         if revision and isinstance(event, SettingsChanged | ModelsChanged):
             self.app.environment.forget()
         notes = notes_of(event)

@@ -243,7 +243,7 @@ class TestFloods:
         for n in range(20):
             app.sessions.patch(f"n{n}", title=f"title {n}")
         gateway._not_before = 0.0
-        gateway.note(SessionUpdated("a"))
+        gateway.heard(0, SessionUpdated("a"))
 
         def titles() -> set[str | None]:
             told = [row for one in visitor.hears("sessions:updated") for row in one["sessions"]]
