@@ -161,7 +161,9 @@ class Hints:
         """Return what a compaction must keep: pins, learnings, and the messages that the plan values most."""
         view, plan = made.view, made.plan
         pinned = [view.nos[i] for i in sorted(view.history.pinned)][-MOST_PINS:]
-        valued = sorted(sorted(plan.kept, key=lambda i: -plan.scores[i])[:MOST_VALUED])
+        own, roles = set(view.history.own_words), view.history.roles
+        kept = (i for i in plan.kept if roles[i] != "user" or i in own)  # agents send their reminders again
+        valued = sorted(sorted(kept, key=lambda i: -plan.scores[i])[:MOST_VALUED])
         said = self._messages(session, made, pinned + [view.nos[i] for i in valued])
         learnings = [
             row.text for row in self._store.memories.all(LEARNING) if row.session_id in (None, session.id)

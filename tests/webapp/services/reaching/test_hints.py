@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from scoring.messages import REMINDER, Message, Text
 from tests.waiting import until
 from tests.webapp.building import conversation, entries, followed, said, user
 from webapp.agents.hook_runtime import hints as files
@@ -54,6 +55,17 @@ class TestAHint:
         assert "port 8443" in survive
         counter = Session.load(app.environment, session).counter
         assert counter.count(survive) <= hints.SURVIVE_TOKENS
+
+    def test_leaves_out_what_the_agent_sends_again_by_itself(
+        self, app: App, session: str, folder: Path
+    ) -> None:  # X20
+        """The names in the agent's own reminders are none of the work."""
+        listed = Message("user", (Text("Run /babysit-prs, then write to noreply@example.org"),), REMINDER)
+        app.ingest.append_records(session, entries(listed, user("Ship to ada@example.org"), start=100))
+        survive = str(hint_of(app, session)["survive"])
+        assert "ada@example.org" in survive
+        assert "/babysit-prs" not in survive
+        assert "noreply@example.org" not in survive
 
     def test_describes_the_context_before_a_compaction(
         self, app: App, session: str, folder: Path
