@@ -19,6 +19,7 @@ from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 
 if TYPE_CHECKING:
+    from scoring.messages import Message
     from webapp.app import App
 
 INSTRUCTIONS = (
@@ -221,9 +222,16 @@ def _restore(app: App, session: str, arguments: Mapping[str, Any]) -> str:
     except Conflict:
         said = "it is in the pruned view"
     full = app.messages.one(session, mid)
-    text = Message(full.role, tuple(part_from_dict(part) for part in full.parts)).text
+    text = _words(Message(full.role, tuple(part_from_dict(part) for part in full.parts)))
     cut = f"\n[cut at {SHOWN_CHARS:,} of {len(text):,} characters]" if len(text) > SHOWN_CHARS else ""
     return f"Message {full.number} ({full.role}; {said}):\n{text[:SHOWN_CHARS]}{cut}"
+
+
+def _words(message: Message) -> str:
+    """Return what a message says, with its calls; its media are only named."""
+    calls = [f"{call.name} {call.arguments}" for call in message.calls]
+    media = [f"[{one.kind}, which cannot be shown here]" for one in message.media]
+    return "\n".join(text for text in (message.text, *calls, *media) if text)
 
 
 def _pin(app: App, session: str, arguments: Mapping[str, Any]) -> str:

@@ -237,3 +237,28 @@ def test_another_file_of_the_same_name_is_not_overwritten(source: str) -> None:
     with pytest.raises(Malformed, match="not ours"):
         integration.add("export default 1", "coppice")
     assert integration.remove(integration.add(None, "coppice")) is None
+
+
+@pytest.mark.parametrize(
+    ("source", "runner", "calls", "key"),
+    [
+        ("pi", PI, [FIRST], "toolResult:a"),
+        ("opencode", OPENCODE, [SESSION], "m2"),
+        ("opencode", SECOND, [TURNS], "m2"),
+    ],
+)
+def test_a_note_tells_whether_the_last_call_was_edited(
+    source: str, runner: str, calls: list[Any], key: str, folder: Path
+) -> None:  # X27
+    """The usage of an edited call is that of the edited list. An undone prune leaves a script without edits."""
+    run(source, runner, folder, *calls)
+    assert hints.read("s", hints.ACTIVE) == {}
+    hints.write("s", hints.EDITS, {"version": "1", "edits": {key: {"output": "x", "outputs": {"a": "x"}}}})
+    run(source, runner, folder, *calls)
+    assert hints.read("s", hints.ACTIVE) == {"version": "1"}
+    hints.write("s", hints.EDITS, {"version": "2", "edits": {}})
+    run(source, runner, folder, *calls)
+    assert hints.read("s", hints.ACTIVE) == {"version": ""}
+    hints.write("s", hints.EDITS, {"version": "3", "edits": {"of another conversation": {"drop": True}}})
+    run(source, runner, folder, *calls)
+    assert hints.read("s", hints.ACTIVE) == {"version": ""}

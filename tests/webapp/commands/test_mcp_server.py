@@ -100,6 +100,14 @@ class TestTools:
         assert "the port is 8443, says the quokka" in text
         assert "not in context" not in again
 
+    def test_restore_a_call_with_its_arguments(self, tmp_path: Path, session: str) -> None:  # X21
+        """A message that only calls a tool has no text of its own."""
+        asking = Asking(tmp_path, CLAUDE_CODE_SESSION_ID=session)
+        _, _, [(found, _)] = asking.ask(("context_search", {"query": "grep port"}))
+        _, _, [(text, failed)] = asking.ask(("context_restore", {"number": number_of(found)}))
+        assert not failed
+        assert text.endswith('Bash {"command":"grep port"}')
+
     def test_show_the_status_and_pin(self, tmp_path: Path, session: str) -> None:  # X21
         """A pinned message stays after a prune."""
         asking = Asking(tmp_path, CLAUDE_CODE_SESSION_ID=session)

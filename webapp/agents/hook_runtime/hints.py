@@ -10,7 +10,8 @@ import os
 import sys
 
 HINT, EDITS, STATE = "hint", "edits", "state"
-# In the folder of the proxy: the edit script of a session, and the file that stops all pruning.
+# The edit script with which the last call of a session was sent, by the proxy or by the agent's own process; in the
+# folder of the proxy, the file that stops all pruning.
 ACTIVE, KILLED = "active", "stop-pruning"
 
 

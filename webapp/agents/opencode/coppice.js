@@ -3,18 +3,37 @@
 // Applies a session's prunes before each call of the model. The server writes them as an edit script; this reads it at
 // the beginning of a turn and keeps to it until the next one, so that a running tool loop and the cached prefix stay as
 // they are. Messages are left out or get a shorter output; nothing else is touched, and no credentials are seen. Where
-// anything is wrong the call goes out as it came.
-import { readFileSync } from "node:fs";
+// anything is wrong the call goes out as it came. A note beside the script tells the server what the last call was.
+import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 const FOLDER = "HINTS_FOLDER";
 
-function scriptOf(session) {
+function fileOf(session, kind) {
   const name = [...session].map((c) => (/[\p{L}\p{N}._-]/u.test(c) ? c : "_")).join("").slice(0, 200);
+  return join(FOLDER, `${name}.${kind}.json`);
+}
+
+function scriptOf(session) {
   try {
-    return JSON.parse(readFileSync(join(FOLDER, `${name}.edits.json`), "utf8"));
+    return JSON.parse(readFileSync(fileOf(session, "edits"), "utf8"));
   } catch {
     return null;
+  }
+}
+
+let noted = "";
+
+/** Note the version of the script that the next call is sent with, "" for none: its usage is that of the edited list. */
+function note(session, version) {
+  if (noted === `${session} ${version}`) return;
+  noted = `${session} ${version}`;
+  const file = fileOf(session, "active");
+  try {
+    writeFileSync(`${file}.${process.pid}`, JSON.stringify({ version }), { mode: 0o600 });
+    renameSync(`${file}.${process.pid}`, file);
+  } catch {
+    // without the note the call goes out all the same
   }
 }
 
@@ -97,7 +116,9 @@ export const Coppice = async () => ({
       if (!session) return;
       const now = activeIn(session, asked.info.id, messages.at(-1) === asked);
       if (!now) return;
+      const isConcerned = messages.some(({ info }) => now.script.edits[info.id] !== undefined);
       const made = edited(messages, now.script, now.ended);
+      note(session, made.length > 0 && isConcerned ? now.script.version : "");
       if (made.length > 0) messages.splice(0, messages.length, ...made);
     } catch {
       // the call goes out as it came
@@ -116,7 +137,9 @@ export default {
         const asked = event.messages.findLast(({ role, id }) => role === "user" && id !== undefined);
         const now = asked && activeIn(event.sessionID, asked.id, event.messages.at(-1) === asked);
         if (!now) return;
+        const isConcerned = event.messages.some(({ id }) => now.script.edits[id] !== undefined);
         const made = editedOfSecond(event.messages, now.script, now.ended);
+        note(event.sessionID, made.length > 0 && isConcerned ? now.script.version : "");
         if (made.length > 0) event.messages = made;
       } catch {
         // the call goes out as it came

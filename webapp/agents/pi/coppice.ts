@@ -3,8 +3,8 @@
 // Applies a session's prunes before each call of the model. The server writes them as an edit script; this reads it at
 // the beginning of a turn and keeps to it until the next one, so that a running tool loop and the cached prefix stay as
 // they are. Messages are left out or get a shorter output; nothing else is touched, and no credentials are seen. Where
-// anything is wrong the call goes out as it came.
-import { readFileSync } from "node:fs";
+// anything is wrong the call goes out as it came. A note beside the script tells the server what the last call was.
+import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 const FOLDER = "HINTS_FOLDER";
@@ -14,12 +14,31 @@ function keyOf(message) {
   return message.role === "toolResult" ? `toolResult:${message.toolCallId}` : `${message.role}:${message.timestamp}`;
 }
 
-function scriptOf(session) {
+function fileOf(session, kind) {
   const name = [...session].map((c) => (/[\p{L}\p{N}._-]/u.test(c) ? c : "_")).join("").slice(0, 200);
+  return join(FOLDER, `${name}.${kind}.json`);
+}
+
+function scriptOf(session) {
   try {
-    return JSON.parse(readFileSync(join(FOLDER, `${name}.edits.json`), "utf8"));
+    return JSON.parse(readFileSync(fileOf(session, "edits"), "utf8"));
   } catch {
     return null;
+  }
+}
+
+let noted = "";
+
+/** Note the version of the script that the next call is sent with, "" for none: its usage is that of the edited list. */
+function note(session, version) {
+  if (noted === `${session} ${version}`) return;
+  noted = `${session} ${version}`;
+  const file = fileOf(session, "active");
+  try {
+    writeFileSync(`${file}.${process.pid}`, JSON.stringify({ version }), { mode: 0o600 });
+    renameSync(`${file}.${process.pid}`, file);
+  } catch {
+    // without the note the call goes out all the same
   }
 }
 
@@ -72,8 +91,11 @@ export default function (pi) {
       }
       if (!active?.script) return undefined;
       const wasWhole = isWhole(messages);
+      const isConcerned = messages.some((one) => active.script.edits[keyOf(one)] !== undefined);
       const made = edited(messages, active.script, active.ended);
-      return made.length > 0 && isWhole(made) === wasWhole ? { messages: made } : undefined;
+      const isSent = made.length > 0 && isWhole(made) === wasWhole;
+      note(session, isSent && isConcerned ? active.script.version : "");
+      return isSent ? { messages: made } : undefined;
     } catch {
       return undefined;
     }

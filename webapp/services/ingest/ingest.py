@@ -56,7 +56,7 @@ from webapp.services.session.environment import Environment
 from webapp.services.session.gauges import WAITING_MS, session_answer
 from webapp.services.session.histories import Histories
 from webapp.services.session.operation_answers import applied
-from webapp.services.session.proxy import sends_pruned
+from webapp.services.session.proxy import sends_edited, sends_pruned
 from webapp.services.session.session import Session
 from webapp.services.session.state import origin_of
 from webapp.services.session.times import from_ms, to_ms
@@ -471,6 +471,7 @@ class Ingest:
             session = Session.load(self._environment, session_id)
             session.state.proxy.applied = sends_pruned(session.state.proxy)
             row = session.row
+            session.state.edited = sends_edited(row.source, row.id)
             unnamed = row.model is None
             found = records(row) if callable(records) else records
             apply_meta(row, session.state, found)  # the model decides how tokens are counted

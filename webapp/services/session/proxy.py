@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
+from webapp.agents import AGENTS
 from webapp.agents.hook_runtime import hints
 
 PROXY = "proxy"  # the source of such sessions
@@ -63,3 +64,14 @@ def sends_pruned(state: ProxyState) -> bool:
     if not state.name or not state.prunes:
         return state.applied
     return state.applied or bool(hints.read(state.name, hints.ACTIVE, hints.proxy_folder()).get("edits"))
+
+
+def sends_edited(source: str, session_id: str) -> bool:
+    """Return whether the agent's own process sends the calls of a session with our edits.
+
+    Our extension notes the script before each call, so the usage of the call is that of the edited context.
+    """
+    agent = AGENTS.get(source)
+    if agent is None or agent.edit_key is None:
+        return False
+    return bool(hints.read(session_id, hints.ACTIVE).get("version"))

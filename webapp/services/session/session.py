@@ -197,9 +197,10 @@ class Session:
     def agent(self) -> SessionContext | None:
         """Return the context that the agent really sends; None if that is the pruned view.
 
-        If the proxy sent the session's last call pruned, the client's own context is stored (`said`) but not sent.
+        If the proxy or the agent's own extension sent the session's last call pruned, the client's own context is
+        stored (`said`) but not sent.
         """
-        return None if self.state.proxy.applied else self.said
+        return None if self.state.proxy.applied or self.state.edited else self.said
 
     @property
     def main(self) -> SessionContext:

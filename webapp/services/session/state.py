@@ -45,9 +45,9 @@ class SessionState:
     call in ms, `cached_for_hour`: what it wrote stays cached for an hour. `cleared_call` is the call whose report
     showed the last clearing, which operation `cleared_by` records. `answers` counts the calls that the messages show,
     whether or not their usage is reported; `awaiting`: the last one may still be reported. `above`: the main context
-    was above its target after the last change. `proxy` is the state of its calls through the proxy. `owner` and `host`
-    are the user and the machine of a session that was pushed, "" for one of this machine. `kept`: no retention deletes
-    it.
+    was above its target after the last change. `proxy` is the state of its calls through the proxy; `edited`: the
+    agent's own process sent the last call with our edits. `owner` and `host` are the user and the machine of a session
+    that was pushed, "" for one of this machine. `kept`: no retention deletes it.
     """
 
     calibration: Calibration = field(default_factory=Calibration)
@@ -89,6 +89,7 @@ class SessionState:
     awaiting: bool = False
     above: bool = False
     proxy: ProxyState = field(default_factory=ProxyState)
+    edited: bool = False
     owner: str = ""
     host: str = ""
     kept: bool = False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 
 from tests.browser.writing import words
 from tests.waiting import until
+from tests.webapp.building import entries, entry, said, usage, user
 from webapp.agents import AGENTS
 from webapp.agents.hook_runtime import hints as files
 from webapp.app import App
@@ -106,3 +108,24 @@ class TestTheScript:
         until(lambda: files.read(session, files.EDITS).get("edits"))
         app.operations.undo(session, applied.operation.n)
         until(lambda: files.read(session, files.EDITS).get("edits") == {})
+
+
+def test_a_call_that_the_agent_sent_edited_counts_for_the_pruned_view(
+    app: App, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:  # X27
+    """The extension notes that it edited the call; without its note the usage is that of the agent's own context."""
+    monkeypatch.setenv("COPPICE_HINTS", str(tmp_path))
+    asked = [user("one"), said("two " * 300), user("three")]
+    app.ingest.ensure("s", "pi")
+    app.ingest.append_records("s", entries(*asked))
+    row = app.messages.page("s").messages[1]
+    app.operations.drop("s", row.id)
+    for version, is_edited in (("1", True), ("", False), ("2", True)):
+        files.write("s", files.ACTIVE, {"version": version})
+        number = app.store.sessions.get("s").next_no + 1
+        answer = replace(entry(number, said("four")), usage=usage(900 + number), call_key=f"call {number}")
+        app.ingest.append_records("s", [answer])
+        found = app.sessions.get("s")
+        assert (found.agent is None) == is_edited
+        main = found.pruned if found.agent is None else found.agent
+        assert (main.tokens, main.certainty) == (910 + number, "exact")
