@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
+from math import isfinite
 from typing import Any, NamedTuple
 
 import orjson
@@ -117,6 +118,8 @@ def rows_of(part: Part, session: int | None = None) -> str:
 
 def digest(values: tuple[Any, ...]) -> int:
     """Return the hash of a row as a signed 64-bit number."""
+    if float in map(type, values):  # orjson writes an infinite number as null
+        values = tuple(one if type(one) is not float or isfinite(one) else str(one) for one in values)
     said = orjson.dumps(values, default=bytes.hex)
     return int.from_bytes(hashlib.blake2b(said, digest_size=8).digest(), "little", signed=True)
 

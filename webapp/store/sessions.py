@@ -96,6 +96,21 @@ _SAID = ("opening", "agent_version")
 _CALIBRATED = ("unseen", "second", "restored", "calls", "compactions")
 
 COLUMNS = tuple(f.name for f in fields(SessionRow) if f.name != "damaged")
+DAMAGED = "its stored {} is damaged and left out; run `coppice verify`"
+
+
+def _kinds_of(kind: str) -> tuple[tuple[type, ...], Any]:
+    """Return the types that a column of this annotation holds, and what stands for a value of another one."""
+    known, blank = {"int": (int, 0), "str": (str, ""), "bytes": (bytes, b"")}[kind.partition(" ")[0]]
+    return ((known, type(None)), None) if kind.endswith("None") else ((known,), blank)
+
+
+# SQLite takes a value of any type in any column.
+_KINDS = {
+    one.name: _kinds_of(str(one.type))
+    for one in fields(SessionRow)
+    if one.name not in ("kind", "damaged", *JSON_COLUMNS)
+}
 _SELECT = f"SELECT {listed(COLUMNS)} FROM sessions"
 
 
@@ -278,6 +293,10 @@ def _encoded(columns: dict[str, Any]) -> Sequence[Any]:
 def _decoded(row: tuple[Any, ...]) -> SessionRow:
     values = dict(zip(COLUMNS, row, strict=True))
     damaged: list[str] = []
+    for name, (kinds, blank) in _KINDS.items():
+        if type(values[name]) not in kinds:
+            values[name] = blank
+            damaged.append(DAMAGED.format(name))
     for name, empty in JSON_COLUMNS.items():
         if (text := values[name]) is None and name == "envelope":
             continue
@@ -288,5 +307,5 @@ def _decoded(row: tuple[Any, ...]) -> SessionRow:
             sound = False
         if not sound:
             values[name] = empty()
-            damaged.append(f"its stored {name} is damaged and left out; run `coppice verify`")
+            damaged.append(DAMAGED.format(name))
     return SessionRow(**values, damaged=tuple(damaged))

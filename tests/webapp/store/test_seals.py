@@ -10,7 +10,7 @@ import pytest
 
 from tests.outside import TABLES
 from webapp.store import Store
-from webapp.store.parts import PARTS, rows_of
+from webapp.store.parts import PARTS, digest, rows_of
 from webapp.store.sessions import SessionRow
 
 
@@ -66,3 +66,9 @@ class TestSeals:
             old.execute("DELETE FROM _sqlite_migrations WHERE name = 'm007_seals'")
         with closing(Store(path)) as again:
             assert list(again.verify()) == []
+
+
+def test_no_infinite_number_has_the_hash_of_none() -> None:  # S1
+    """JSON has no infinite number, and SQLite has one."""
+    values = (None, float("inf"), float("-inf"), 0, 0.0, False, "", "null", "0")
+    assert len({digest((one,)) for one in values}) == len(values)

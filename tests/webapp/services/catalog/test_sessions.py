@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +14,8 @@ from webapp.errors import Conflict, Invalid, NotFound
 from webapp.events import SessionDeleted
 from webapp.services.catalog.answers import Parent
 from webapp.services.planning.requests import PlanRequest, PruneRequest
+from webapp.store.sessions import COLUMNS
+from webapp.store.sql import listed
 
 
 class TestCreate:
@@ -256,6 +259,27 @@ class TestDamagedValues:
         assert app.sessions.get("s").messages == 12
         app.ingest.append_records("s", entries(*conversation(1), start=50))
         app.prunes.plan("s", PlanRequest(max_tokens=100))
+
+    @pytest.mark.parametrize("value", ["''", "'{'", "x'ff00'", "9e999", "1.5"])
+    def test_of_another_type_hide_no_session(self, app: App, value: str) -> None:  # X6
+        """A file of SQLite takes any value in any column; each of a session's row is tried."""
+        if not isinstance(app.config.database, Path):
+            pytest.skip("a column of PostgreSQL holds its own type only")
+        for name in ("s", "t"):
+            followed(app, *conversation(3), session_id=name)
+        kept = app.store.db.row(f"SELECT {listed(COLUMNS)} FROM sessions WHERE id = 's'") or ()
+        for column, before in zip(COLUMNS, kept, strict=True):
+            if column in ("key", "id", "kind", "deleted_at"):
+                continue
+            with app.store.write():
+                app.store.db.run(f"UPDATE sessions SET \"{column}\" = {value} WHERE id = 's'")
+            shown = {one.id: one for one in app.sessions.list()}
+            assert {*shown} == {one.id for one in app.sessions.page(limit=5).sessions} == {"s", "t"}, column
+            assert app.sessions.get("s").notes == shown["s"].notes, column
+            if isinstance(before, int):
+                assert f"its stored {column} is damaged" in " ".join(shown["s"].notes), column
+            with app.store.write():
+                app.store.db.run(f"UPDATE sessions SET \"{column}\" = ? WHERE id = 's'", (before,))
 
     def test_of_a_session_are_noted(self, app: App) -> None:
         """The notes of the session describe the damage."""
