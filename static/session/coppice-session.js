@@ -497,8 +497,8 @@ export class CoppiceSession extends CoppiceElement {
   /** Takes the session as an operation left it; known events are not read again.
    * @param {Api.Session} session */
   #done(session) {
-    const told = this.#session?.version === session.version;
-    if (this.#accept(session) && !told) this.#changed(true);
+    const known = this.#session?.version === session.version;
+    if (this.#accept(session) && !known) this.#changed(true);
     else this.#judge.ask();
   }
 

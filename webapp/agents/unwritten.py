@@ -9,6 +9,9 @@ from typing import Any, Self
 from scoring.tokens import TokenCounter
 from webapp.agents.records import Entry
 
+# What earlier versions stored, under the names of today.
+EARLIER_NAMES = {"told": "recorded"}
+
 
 @dataclass(slots=True)
 class Unwritten:
@@ -42,4 +45,5 @@ class Unwritten:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any] | None) -> Self:
         """Return what `to_dict` wrote; unknown keys are ignored."""
-        return cls(**{k: v for k, v in (data or {}).items() if k in cls.__dataclass_fields__})
+        named = ((EARLIER_NAMES.get(k, k), v) for k, v in (data or {}).items())
+        return cls(**{k: v for k, v in named if k in cls.__dataclass_fields__})

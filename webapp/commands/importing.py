@@ -111,7 +111,7 @@ def tell_outcome(file: Path, outcome: Outcome) -> None:
 
 def tell(file: Path, one: ImportedSession) -> None:
     """Print the result of importing one session."""
-    echo(f"{one.session_id}  {told(one)}  {title_text(one.title)}".rstrip())
+    echo(f"{one.session_id}  {outcome(one)}  {title_text(one.title)}".rstrip())
     for problem in one.problems[:PROBLEMS_SHOWN]:
         echo(f"{file}: {problem}", err=True)
     more = len(one.problems) - PROBLEMS_SHOWN
@@ -119,7 +119,7 @@ def tell(file: Path, one: ImportedSession) -> None:
         echo(f"{file}: {more} more like these", err=True)
 
 
-def told(one: ImportedSession) -> str:
+def outcome(one: ImportedSession) -> str:
     """Return what was added, in words."""
     words = [f"{counted(one.added, 'message')} added"]
     if one.known:

@@ -104,11 +104,11 @@ class ToolAnswers:
         from webapp.commands.common import find_session
         from webapp.errors import NotFound
 
-        told = (
+        ids = (
             self._variables.get(agent.session_variable) for agent in AGENTS.values() if agent.session_variable
         )
         named = _text_in(arguments, "session") if arguments.get("session") is not None else ""
-        wanted = named or next(filter(None, told), None)
+        wanted = named or next(filter(None, ids), None)
         if wanted:
             return find_session(app, wanted).id
         here = os.getcwd()  # noqa: PTH109

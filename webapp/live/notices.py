@@ -87,7 +87,7 @@ def _deleted(event: SessionDeleted) -> tuple[Note, ...]:
 
 
 def _pruned(event: ContextPruned) -> tuple[Note, ...]:
-    told: list[tuple[str, Payload]] = [("context:pruned", event.payload())]
+    events: list[tuple[str, Payload]] = [("context:pruned", event.payload())]
     if event.reason != "manual":  # after a click the page has the answer already
         freed = event.original - event.final
         shortened = f", {event.shortened:,} shortened" if event.shortened else ""
@@ -95,8 +95,8 @@ def _pruned(event: ContextPruned) -> tuple[Note, ...]:
         removed = f"{event.removed:,} items removed{covered}{shortened}"
         message = f"Context pruned: {removed}, {freed:,} tokens freed"
         toast = {"session_id": event.session_id, "message": message, "prune_id": event.n}
-        told.append(("toast:success", toast))
-    return in_session(event.session_id, *told)
+        events.append(("toast:success", toast))
+    return in_session(event.session_id, *events)
 
 
 def _restored(event: ContextRestored) -> tuple[Note, ...]:

@@ -146,9 +146,9 @@ class Answer:
         if not used:
             return
         cached = _count(used, "cache_read_input_tokens")
-        told = _count(used, "input_tokens") + cached + _count(used, "cache_creation_input_tokens")
+        input_tokens = _count(used, "input_tokens") + cached + _count(used, "cache_creation_input_tokens")
         self.usage = Usage(
-            max(self.usage.input_tokens, told),
+            max(self.usage.input_tokens, input_tokens),
             max(self.usage.output_tokens, _count(used, "output_tokens")),
             max(self.usage.cached_tokens, cached),
         )

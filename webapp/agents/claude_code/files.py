@@ -75,14 +75,14 @@ def named(path: PurePath) -> Origin:
 
 def origin(path: PurePath, head: bytes, on_disk: bool) -> Origin:
     """Return the session of an imported file: by its path, else by its first rows."""
-    told, inside = describe(Path(path)) if on_disk else named(path), session_in(head)
-    if told.own_question:
-        return told
-    if told.session_id is None:
+    found, inside = describe(Path(path)) if on_disk else named(path), session_in(head)
+    if found.own_question:
+        return found
+    if found.session_id is None:
         return Origin(inside)
-    if path.stem.startswith("agent-") and told.parent_id is None and inside is not None:
-        return told._replace(session_id=f"{inside}.{path.stem}", parent_id=inside)
-    return told
+    if path.stem.startswith("agent-") and found.parent_id is None and inside is not None:
+        return found._replace(session_id=f"{inside}.{path.stem}", parent_id=inside)
+    return found
 
 
 def _parent_in(path: Path) -> str | None:

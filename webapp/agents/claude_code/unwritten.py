@@ -56,16 +56,17 @@ UNSENT: Mapping[str, tuple[str, ...]] = {
 class TaskReminders(Unwritten):
     """Rows of answers since the list was written and since the last reminder, and the tokens of the list.
 
-    `told`: the transcript records what is added. `plans`: a plan was written to a file. `unsent`: tokens written since
-    the last call that are not sent, `once`: tokens without a row that come with the next call. `older`: the steps of
-    versions before 2.1 apply; `oldest`: the list is shown when it changes. `files` are the tokens of the files read
-    last by path, newest last, `reading` the paths of the reads whose results are still expected.
+    `recorded`: the transcript records what is added. `plans`: a plan was written to a file. `unsent`: tokens
+    written since the last call that are not sent, `once`: tokens without a row that come with the next call.
+    `older`: the steps of versions before 2.1 apply; `oldest`: the list is shown when it changes. `files` are the
+    tokens of the files read last by path, newest last, `reading` the paths of the reads whose results are still
+    expected.
     """
 
     since_list: int = 0
     since_reminder: int = 0
     listed: int = 0
-    told: bool = False
+    recorded: bool = False
     plans: bool = False
     unsent: int = 0
     older: bool = False
@@ -84,7 +85,7 @@ class TaskReminders(Unwritten):
         """Take one more row, in order of arrival. `counter` counts as the session's model does, by `factor`."""
         if entry.message.role != "assistant":
             if entry.message.name == REMINDER and b'"type":"attachment"' in (entry.raw or b""):
-                self.told, self.once = True, 0
+                self.recorded, self.once = True, 0
             for result in entry.message.results:
                 self._came(result, counter)
             return
@@ -108,7 +109,7 @@ class TaskReminders(Unwritten):
             self.files[path] = min(FILE_TOKENS, counter.count(result.text[:_MOST_CHARS]))
             while len(self.files) > FILES:
                 del self.files[next(iter(self.files))]
-        if not self.told and result.is_error and _BLOCKED.match(result.text):
+        if not self.recorded and result.is_error and _BLOCKED.match(result.text):
             self.once += counter.count(result.text)
 
     def _called(self, call: ToolCall, counter: TokenCounter, factor: float) -> None:
@@ -117,7 +118,7 @@ class TaskReminders(Unwritten):
         if call.name == TODOS:
             todos = _todos_of(call.arguments)
             self.listed = counter.count(_list_of(todos))
-            if self.oldest and not self.told:
+            if self.oldest and not self.recorded:
                 self.once += round(factor * CHANGED_WORDS) + counter.count(dumps(todos))
         elif call.name == READ and (path := text_of(_arguments_of(call.arguments).get("file_path"))):
             self.reading[call.id] = path
@@ -134,7 +135,7 @@ class TaskReminders(Unwritten):
     def due(self) -> bool:
         """Return True if the next call brings the reminder."""
         since_list, between = OLDER_STEPS if self.older else STEPS
-        quiet = self.told or self.oldest
+        quiet = self.recorded or self.oldest
         return not quiet and self.since_list >= since_list and self.since_reminder >= between
 
     def waiting(self, factor: float) -> int:
@@ -145,7 +146,7 @@ class TaskReminders(Unwritten):
     def compacted(self) -> None:
         """Start counting again: the agent replaced its context."""
         self.since_list = self.since_reminder = self.unsent = self.unreported = 0
-        self.once = 0 if self.told else sum(self.files.values())
+        self.once = 0 if self.recorded else sum(self.files.values())
 
 
 def _arguments_of(arguments: str) -> dict[str, Any]:

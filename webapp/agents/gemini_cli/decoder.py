@@ -86,11 +86,11 @@ class Decoder:
             yield from self._rewind(line_no, row.get("$rewindTo"))
         elif "$set" in row:
             changes = object_of(row["$set"])
-            yield from self._facts.told(changes)
+            yield from self._facts.changed(changes)
             if isinstance(changes.get("messages"), list):
                 yield from _replaced(self._history, self._facts, changes["messages"], line_no)
         elif "sessionId" in row and "type" not in row:
-            yield from self._facts.told(row)
+            yield from self._facts.changed(row)
         elif text_of(row.get("id")):
             yield from _record(self._history, self._facts, row, line_no, line)
             names = [name for name, _ in messages_of(row, text_of(row.get("id")))]
@@ -117,7 +117,7 @@ class _Facts:
         """Return the model of the last answer."""
         return optional(self._state.get("model"))
 
-    def told(self, facts: dict[str, Any]) -> Iterator[Record]:
+    def changed(self, facts: dict[str, Any]) -> Iterator[Record]:
         """Yield the session's facts that are new."""
         folders = [f for f in list_of(facts.get("directories")) if isinstance(f, str)]
         title = short_title(text_of(facts.get("summary")))
@@ -236,5 +236,5 @@ def _read_value(document: dict[str, Any], state: dict[str, Any]) -> Iterator[Rec
         yield Problem(1, "no list of messages in the document")
         return
     facts = _Facts(state.setdefault("facts", {}))
-    yield from facts.told(document)
+    yield from facts.changed(document)
     yield from _replaced(History(state), facts, messages, None)

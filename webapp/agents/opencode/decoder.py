@@ -222,9 +222,11 @@ def read(file: TranscriptFile, state: dict[str, Any], being_written: float = inf
             return
     if seen.newest >= being_written:
         return
-    told = state.get("broken", {}) if seen.info is not None else {}
+    earlier = state.get("broken", {}) if seen.info is not None else {}
     news = [
-        Problem(None, f"{name}: {why}") for name, (mark, why) in seen.broken.items() if told.get(name) != mark
+        Problem(None, f"{name}: {why}")
+        for name, (mark, why) in seen.broken.items()
+        if earlier.get(name) != mark
     ]
     if seen.info is not None:
         state["look"], state["marks"] = look, seen.marks

@@ -85,6 +85,11 @@ def _part(content: Row) -> Row:
     error = state.get("error")
     said = error if isinstance(error, str) else text_of(object_of(error).get("message")) or output
     given = state.get("input")
-    told = {**state, "output": output, "error": said, "input": {} if given is None else given}
+    final_state = {**state, "output": output, "error": said, "input": {} if given is None else given}
     name = content.get("name") or content.get("tool")
-    return {"type": "tool", "tool": name, "callID": content.get("callID") or content.get("id"), "state": told}
+    return {
+        "type": "tool",
+        "tool": name,
+        "callID": content.get("callID") or content.get("id"),
+        "state": final_state,
+    }

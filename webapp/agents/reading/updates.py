@@ -41,7 +41,7 @@ class History:
         kind: EntryKind = "message",
     ) -> Iterator[Record]:
         """Yield entries for new or newer messages of a record, and its usage separately if no entry has it."""
-        told, said = False, list(said)
+        reported, said = False, list(said)
         last = next((name for name, message in reversed(said) if message.role == "assistant"), None)
         for name, message in said:
             made = Entry(message, None, at=at, kind=kind)
@@ -50,12 +50,12 @@ class History:
             if name == last and usage is not None:
                 made = replace(made, usage=usage, call_key=record_id)
             for entry in self._entry(name, made, raw):
-                told = told or entry.usage is not None
+                reported = reported or entry.usage is not None
                 yield entry
         if usage is None or self._usage.get(record_id) == [usage.input_tokens, usage.output_tokens]:
             return
         self._usage[record_id] = [usage.input_tokens, usage.output_tokens]
-        if not told:
+        if not reported:
             before = self.before(record_id)
             end = self.source_of(before[-1]) if before else None
             yield UsageReport(usage, at, record_id, model, "", end)

@@ -581,9 +581,9 @@ class Ingest:
                 row.malformed, row.unknown = max(row.malformed, tally.malformed), max(row.unknown, unknown)
             else:
                 row.malformed, row.unknown = row.malformed + tally.malformed, row.unknown + unknown
-            told = [f"{file}: {text}" if file else text for text in tally.problems]
+            problems = [f"{file}: {text}" if file else text for text in tally.problems]
             kinds = [f"not read: {kind[:KIND_CHARS]}" for kind in sorted(tally.unknown)[:KINDS_TOLD]]
-            notes = list(dict.fromkeys([*row.notes, *told, *kinds]))[-NOTES_KEPT:]
+            notes = list(dict.fromkeys([*row.notes, *problems, *kinds]))[-NOTES_KEPT:]
             self._store.sessions.update(row.key, malformed=row.malformed, unknown=row.unknown, notes=notes)
-        self._environment.bus.publish(*(ProblemReported(session_id, text) for text in told[:3]))
+        self._environment.bus.publish(*(ProblemReported(session_id, text) for text in problems[:3]))
         self._environment.bus.publish(SessionUpdated(session_id))

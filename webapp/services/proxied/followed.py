@@ -288,8 +288,8 @@ class RequestContents:
     def continues(self, last: Iterable[Message]) -> bool:
         """Return whether a request goes on from a transcript: one of its calls, or two telling texts, are in it."""
         here = [message for message in last if self.has(message)]
-        told = [one for one in here if len(one.text.strip()) >= TELLING_CHARS]
-        return any(one.calls or one.results for one in here) or len({one.role for one in told}) > 1
+        long = [one for one in here if len(one.text.strip()) >= TELLING_CHARS]
+        return any(one.calls or one.results for one in here) or len({one.role for one in long}) > 1
 
 
 def matched(rows: Iterable[ViewRow], items: Sequence[Any], keys: Sequence[str]) -> dict[str, str]:
@@ -333,5 +333,5 @@ def _texts(item: Mapping[str, Any]) -> set[str]:
     blocks = (
         [one.get("text") for one in content if isinstance(one, dict)] if isinstance(content, list) else []
     )
-    told = [text for text in blocks if isinstance(text, str)]
-    return {text.strip() for text in (*told, "\n".join(told), "".join(told))} - {""}
+    texts = [text for text in blocks if isinstance(text, str)]
+    return {text.strip() for text in (*texts, "\n".join(texts), "".join(texts))} - {""}

@@ -59,14 +59,14 @@ def read_file(name: str, content: Content, wire_format: str | None) -> ListFile:
         raise _nothing(name, place, document, faults)
     model = document.value.get("model") if isinstance(document.value, dict) else None
     file = ListFile(decoded, model if isinstance(model, str) else None)
-    told = [(n, reason) for n, reason in document.faults if n is not None]
-    told += [(_number(document, fault), fault.reason) for fault in faults]
-    for n, reason in sorted(told):
+    unread = [(n, reason) for n, reason in document.faults if n is not None]
+    unread += [(_number(document, fault), fault.reason) for fault in faults]
+    for n, reason in sorted(unread):
         file.tell(f"{place(n)}: {reason}")
     for _, reason in (fault for fault in document.faults if fault[0] is None):
         file.tell(reason)
     used = set(document.places) - {_number(document, fault) for fault in faults}
-    file.skipped = len({n for n, _ in told} - used)
+    file.skipped = len({n for n, _ in unread} - used)
     return file
 
 

@@ -253,6 +253,7 @@ class TestTheState:
         data = orjson.loads(orjson.dumps({**state.to_dict(), "from_the_future": 1}))
         assert TaskReminders.from_dict(data) == state
         assert TaskReminders.from_dict(None) == TaskReminders()
+        assert TaskReminders.from_dict({"told": True}) == TaskReminders(recorded=True)  # its earlier name
 
     @pytest.mark.parametrize("version", ["", "x", "2", "2.1.0-beta", "3.0"])
     def test_treats_unknown_versions_as_new(self, version: str) -> None:
