@@ -143,7 +143,7 @@ export class CoppiceSearch extends ReadingElement {
   #hit({ session_id, session_title, number: n, role, in_context, at, snippet }) {
     return html`<li class="hit"><a href="${pageOf(session_id)}?message=${n}"
       ><span class="hit-head"
-        ><b>${session_title}</b><span class="muted">#${number(n)}</span
+        ><b class="one-line">${session_title}</b><span class="muted">#${number(n)}</span
         ><span class="role" data-role=${role}>${role}</span
         >${!in_context && html`<span class="muted small">${icon("out")} out of the context</span>`}<span
           class="muted small end">${agoTime(at)}</span></span>

@@ -74,7 +74,7 @@ function copyLines({ copy_of: own = null, copies = [] }) {
 
 /** @param {string} id @param {string | null} title */
 const copyLink = (id, title) =>
-  title === null ? html`a deleted session` : html`<a class="link" href=${pageOf(id)}>${title}</a>`;
+  title === null ? html`a deleted session` : html`<a class="link one-line" href=${pageOf(id)}>${title}</a>`;
 
 /** The promised saving of a copy, and that of its first call. @param {Api.Copy} copy */
 export function savedWords({ tokens_before: before, tokens_promised: promised, tokens_first_call: first }) {
@@ -88,7 +88,7 @@ export function savedWords({ tokens_before: before, tokens_promised: promised, t
 /** The facts of a session, separated by dots, none of which begins a line. @param {Api.Session} session
  * @param {Api.Parent | null} parent */
 function facts(session, parent) {
-  const of = parent && html` of <a class="link" href=${pageOf(parent.id)}>${parent.title}</a>`;
+  const of = parent && html` of <a class="link one-line" href=${pageOf(parent.id)}>${parent.title}</a>`;
   const file = html`<span class="mono" title=${session.file}>${fileName(session.file)}</span>`;
   const known = [
     session.parent_id && html`sub-agent${of}`,

@@ -33,8 +33,6 @@ const CALM_MS = 700;
 const SHARE = 0.2;
 const STALE = "The session or its settings had changed, so nothing was pruned. This is a new plan.";
 
-const NOT_DONE = "Could not prune";
-
 export class PlanPanel extends CoppiceElement {
   /** @type {Api.Session | null} */
   #session = null;
@@ -55,8 +53,9 @@ export class PlanPanel extends CoppiceElement {
   #held = false;
   /** @type {string | null} */
   #note = null;
-  /** What failed, and why. @type {[what: string, why: string] | null} */
-  #error = null;
+  /** Why there is no plan, and why the plan shown was not applied; empty without a failure. */
+  #noPlan = "";
+  #notDone = "";
   #folds = foldsOf(NO_TRIAL);
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #timer;
@@ -108,7 +107,11 @@ export class PlanPanel extends CoppiceElement {
     this.#listenToButtons();
     this.#listenToFields();
     // A plan that failed for want of a server is made once there is one.
-    this.hear(live, ["state"], (state) => state === "live" && this.#error && this.plan(this.#note));
+    this.hear(
+      live,
+      ["state"],
+      (state) => state === "live" && (this.#noPlan || this.#notDone) && this.plan(this.#note),
+    );
     for (const name of ["pointerleave", "focusout"]) this.listen(this, name, () => this.#followChanges());
   }
 
@@ -265,6 +268,7 @@ export class PlanPanel extends CoppiceElement {
     this.#asking = mine;
     const began = performance.now();
     this.#note = note;
+    this.#notDone = "";
     this.#held = this.#outdated = false;
     this.requestUpdate();
     try {
@@ -275,12 +279,12 @@ export class PlanPanel extends CoppiceElement {
       this.#request = JSON.stringify(request);
       this.#pause = Math.max(CALM_MS, (performance.now() - began) / SHARE);
       this.#plannedMessages = session.messages;
-      this.#error = null;
+      this.#noPlan = "";
       this.emit("plan-changed", { plan });
       this.#followChanges();
     } catch (error) {
       if (mine.signal.aborted) return;
-      this.#error = ["No plan", reasonOf(error)];
+      this.#noPlan = reasonOf(error);
     }
     this.requestUpdate();
   }
@@ -294,7 +298,7 @@ export class PlanPanel extends CoppiceElement {
       this.#plan = null;
       this.emit("pruned", { applied });
     } catch (error) {
-      this.#error = [NOT_DONE, reasonOf(error)];
+      this.#notDone = reasonOf(error);
     }
     this.#busy = false;
     this.requestUpdate();
@@ -321,7 +325,7 @@ export class PlanPanel extends CoppiceElement {
     } catch (error) {
       this.#busy = false;
       if (error instanceof ApiError && error.status === 409) await this.plan(STALE);
-      else this.#error = [NOT_DONE, reasonOf(error)];
+      else this.#notDone = reasonOf(error);
     }
     this.requestUpdate();
   }
@@ -332,7 +336,7 @@ export class PlanPanel extends CoppiceElement {
     const alone = this.#choices.takes && this.#options.max_tokens === undefined;
     return html`<div class="panel-body">
         <h2 class="plan-title" tabindex="-1">${planTitle(plan, session, alone)}</h2>
-        ${this.#error && problem(...this.#error, "plan-again")} ${this.#remark(session)}
+        ${this.#noPlan && problem("No plan", this.#noPlan, "plan-again")} ${this.#remark(session)}
         ${plan ? this.#body(plan, session) : this.#withoutPlan(session)}
       </div>
       ${plan && this.#foot(plan)}`;
@@ -345,7 +349,7 @@ export class PlanPanel extends CoppiceElement {
 
   /** @param {Api.Session} session */
   #withoutPlan(session) {
-    return this.#error
+    return this.#noPlan
       ? chosen({ session, choices: this.#choices, options: this.#options })
       : html`<p class="muted pad">Planning…</p>`;
   }
@@ -368,7 +372,11 @@ export class PlanPanel extends CoppiceElement {
     return html`<footer class="panel-foot">
       <button class="primary" data-act="apply-plan" ?disabled=${this.#busy || !able}
         >${writing ? "Writing the summary…" : planVerb(plan)} <kbd>⏎</kbd></button>
-      <span class="small muted nowrap">${able && beside}</span>
+      ${
+        this.#notDone
+          ? html`<p class="small fault" role="alert">Could not prune: ${this.#notDone}</p>`
+          : html`<span class="small muted nowrap">${able && beside}</span>`
+      }
     </footer>`;
   }
 }

@@ -40,6 +40,19 @@ class TestSearching:
         page.goto(f"{server.url}/search?q=nothing+of+the+kind")
         expect(page.get_by_text("No message has these words.")).to_be_visible()
 
+    def test_keeps_long_titles_on_one_line(self, page: Page, server: Server) -> None:
+        """On a phone too, where the end of the title is cut."""
+        page.set_viewport_size({"width": 360, "height": 780})
+        managed(server, 2, tokens=20, title="Move the billing service " * 8)
+        page.goto(f"{server.url}/search?q=message")
+        title = page.locator(".hit-head b").first
+        expect(title).to_be_visible()
+        size, head = title.bounding_box(), page.locator(".hit-head").first.bounding_box()
+        assert size is not None
+        assert head is not None
+        assert size["height"] <= 24
+        assert size["width"] <= head["width"]
+
     def test_filters_the_results(self, page: Page, server: Server) -> None:
         """Session, role and tool filter the results, and the filters are in the address."""
         managed(server, 2, tokens=20, id="one", title="One")

@@ -165,11 +165,11 @@ describe("what came of a copy", () => {
   it("stands on the copy's page, with a link to its origin, and on the origin's", () => {
     assert.match(
       markup(header(session(), null, { copy_of: { ...copy, ...sizes } })),
-      /Pruned copy of <a class="link" href="\/sessions\/o">A<\/a>/,
+      /Pruned copy of <a class="link one-line" href="\/sessions\/o">A<\/a>/,
     );
     assert.match(
       markup(header(session(), null, { copies: [{ ...copy, ...sizes }] })),
-      /Resumed as <a class="link" href="\/sessions\/c">A \(pruned\)<\/a>/,
+      /Resumed as <a class="link one-line" href="\/sessions\/c">A \(pruned\)<\/a>/,
     );
   });
 });
@@ -190,7 +190,7 @@ describe("the header", () => {
     const child = session({ parent_id: "p 1" });
     assert.match(
       markup(header(child, { id: "p 1", title: "The parent" })),
-      /sub-agent of <a class="link" href="\/sessions\/p%201">The parent<\/a>/,
+      /sub-agent of <a class="link one-line" href="\/sessions\/p%201">The parent<\/a>/,
     );
     assert.match(markup(header(child, null)), />sub-agent\u00a0· /);
     assert.doesNotMatch(markup(header(child, null)), /href="\/sessions\/p/);
