@@ -469,9 +469,12 @@ class Ingest:
         """Return the batch for these records, and whether they contain facts about the session itself."""
         with self._store.read():
             session = Session.load(self._environment, session_id)
+            row, before = session.row, session.main.estimate
             session.state.proxy.applied = sends_pruned(session.state.proxy)
-            row = session.row
             session.state.edited = sends_edited(row.source, row.id)
+            session.state.moved(
+                session.main.estimate - before
+            )  # an agent can write a call down before it sends it
             unnamed = row.model is None
             found = records(row) if callable(records) else records
             apply_meta(row, session.state, found)  # the model decides how tokens are counted

@@ -186,6 +186,11 @@ class SessionState:
             del self.groups[next(iter(self.groups))]
         return before
 
+    def moved(self, estimate: int) -> None:
+        """Add to the estimates before the last API calls: they are sent with another context."""
+        if estimate:
+            self.groups = {name: max(0, size + estimate) for name, size in self.groups.items()}
+
     def to_dict(self) -> dict[str, Any]:
         """Return the state as JSON-ready data, independent of this value."""
         out = {name: getattr(self, name) for name in self.__slots__}

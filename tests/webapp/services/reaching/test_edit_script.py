@@ -12,7 +12,7 @@ import pytest
 
 from tests.browser.writing import words
 from tests.waiting import until
-from tests.webapp.building import entries, entry, said, usage, user
+from tests.webapp.building import call, entries, entry, said, usage, user
 from webapp.agents import AGENTS
 from webapp.agents.hook_runtime import hints as files
 from webapp.app import App
@@ -129,3 +129,27 @@ def test_a_call_that_the_agent_sent_edited_counts_for_the_pruned_view(
         assert (found.agent is None) == is_edited
         main = found.pruned if found.agent is None else found.agent
         assert (main.tokens, main.certainty) == (910 + number, "exact")
+
+
+def test_an_edited_call_that_was_written_down_before_it_was_sent_is_no_clearing(
+    app: App, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:  # X27
+    """OpenCode writes the message of an answer before the call, and its usage into it afterwards."""
+    monkeypatch.setenv("COPPICE_HINTS", str(tmp_path))
+    app.ingest.ensure("s", "opencode")
+    first = replace(entry(2, said("two")), usage=usage(8_000), call_key="call 1")
+    app.ingest.append_records(
+        "s", [*entries(user("one"), said(words(6_000))), first, entry(3, user("three"))]
+    )
+    app.operations.drop("s", app.messages.by_number("s", [2])[0].id)
+    begun = replace(entry(4, call("c")), group="g", call_key="call 2")
+    app.ingest.append_records("s", [begun])
+    files.write("s", files.ACTIVE, {"version": "1"})
+    tokens = app.sessions.get("s").pruned.tokens
+    app.ingest.append_records(
+        "s", [replace(entry(5, said("Done.")), group="g", call_key="call 2", usage=usage(tokens))]
+    )
+    found = app.sessions.get("s")
+    assert found.agent is None
+    assert found.pruned.tokens == tokens + 10
+    assert [one.kind for one in app.operations.list("s")] == ["drop"]
