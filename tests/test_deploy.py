@@ -132,6 +132,13 @@ class TestNginx:
 class TestUnits:
     """The units of systemd."""
 
+    @pytest.mark.parametrize("unit", UNITS, ids=lambda path: path.name)
+    def test_leave_a_place_to_write(self, unit: Path) -> None:
+        """A read-only file system leaves out the store of a server, and the backlog of a follower."""
+        lines = unit.read_text().splitlines()
+        places = [one for one in lines if one.startswith(("StateDirectory=", "ReadWritePaths="))]
+        assert "ProtectSystem=strict" not in lines or places
+
     @pytest.mark.skipif(SYSTEMD is None, reason="systemd-analyze is not installed")
     @pytest.mark.parametrize("unit", UNITS, ids=lambda path: path.name)
     def test_are_valid(self, unit: Path, tmp_path: Path) -> None:
