@@ -344,8 +344,13 @@ export class CoppiceSession extends CoppiceElement {
   /** Reads the chart's line; on a failure the old line stays and the reader tries again.
    * @param {AbortSignal} signal */
   async #readTimeline(signal) {
-    const timeline = await api.timeline(this.#id, signal);
-    if (this.#chart && !signal.aborted) this.#chart.value = timeline;
+    try {
+      const timeline = await api.timeline(this.#id, signal);
+      if (this.#chart && !signal.aborted) this.#chart.value = timeline;
+    } catch (error) {
+      if (this.#chart && !signal.aborted) this.#chart.failure = reasonOf(error);
+      throw error;
+    }
   }
 
   /** Opens the menu of formats, once the click that asked for it has closed the others. */

@@ -32,6 +32,7 @@ export class TokenChart extends CoppiceElement {
   /** @type {uPlot | null} */
   #plot = null;
   #drawn = "";
+  #failure = "";
   #axis = recall("chart-axis");
   /** The positions of the marks, in pixels from the left of the chart. @type {(number | null)[]} */
   #places = [];
@@ -39,6 +40,12 @@ export class TokenChart extends CoppiceElement {
   /** @param {Api.Timeline | null} value */
   set value(value) {
     this.#value = value;
+    this.requestUpdate();
+  }
+
+  /** Why the chart could not be read; said while there is none. @param {string} why */
+  set failure(why) {
+    this.#failure = why;
     this.requestUpdate();
   }
 
@@ -121,7 +128,11 @@ export class TokenChart extends CoppiceElement {
     const timeline = this.#shown;
     if (!timeline?.points.length)
       return html`<div class="chart-empty muted">
-        ${timeline && "No tokens yet. The line begins with the first message."}
+        ${
+          timeline
+            ? "No tokens yet. The line begins with the first message."
+            : this.#failure && `Could not read the chart, trying again: ${this.#failure}`
+        }
       </div>`;
     return html`<figure class="chart">
       <div class="chart-area" role="img" aria-label=${this.#spoken(timeline)}

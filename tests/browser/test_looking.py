@@ -50,6 +50,16 @@ class TestTheChart:
         expect(mark).to_have_accessible_name(re.compile(r"[\d,]+ to [\d,]+ tokens$"))
         expect(page.locator("token-chart .legend")).to_contain_text("prune")
 
+    def test_says_why_it_is_not_there_yet(self, page: Page, server: Server) -> None:
+        """A failure stands in its place, and the chart follows once the server can tell it."""
+        page.route("**/timeline*", lambda route: route.abort())
+        page.goto(f"{server.url}/sessions/{managed(server, 6)}")
+        expect(page.locator("token-chart")).to_contain_text(
+            "Could not read the chart, trying again: the server"
+        )
+        page.unroute("**/timeline*")
+        expect(page.locator("token-chart canvas")).to_be_visible()
+
     def test_opens_the_message_of_a_step(
         self, page: Page, server: Server, folder: ClaudeFolder
     ) -> None:  # X19
