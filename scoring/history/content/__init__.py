@@ -19,11 +19,11 @@ from zlib import crc32
 
 from scoring.history.content.hashes import line_hash
 from scoring.history.content.names import identifiers
-from scoring.history.content.rows import TAIL, alike_lines, pieces_of, text_line
+from scoring.history.content.rows import AT_EDGE, alike_lines, pieces_of, text_line
 from scoring.history.content.telling import telling_lines
 from scoring.history.content.words import words_of
 
-VERSION = 6
+VERSION = 7
 READ_CHARS = 4_000_000  # about as many as the largest window, 1,000,000 tokens, holds
 
 
@@ -39,7 +39,7 @@ class Rows(NamedTuple):
 
     Row r is piece `pieces[r]` of line `lines[r]`; it has `chars[r]` characters and the mentions at the positions
     `mentions[ends[r-1]:ends[r]]`. Rows without a mention are included, so that blocks stay whole. `telling` are the
-    numbers of the rows that are never cut: errors, and how a run ended.
+    numbers of the rows that are never cut: errors, and how a run ended; of a long line, its beginning and end.
     """
 
     lines: array[int]
@@ -220,7 +220,7 @@ def _rows(
                 found = {places[name] for name in by_line[number]}
                 parts = (said,) if said in codes else said.splitlines()
                 found.update([places[codes[part]] for part in parts if part in codes])
-            if number in telling_numbers and piece <= TAIL:
+            if number in telling_numbers and piece <= AT_EDGE:
                 telling.append(len(ends))
             held.extend(sorted(found))
             lines.append(number)

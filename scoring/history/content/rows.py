@@ -16,13 +16,14 @@ from scoring.history.content.words import UNSPACED
 
 # The pieces of a line: all of it, or parts of a long one. Odd numbers count from its beginning, even ones from its end.
 WHOLE, HEAD, TAIL = 0, 1, 2
-LONG_LINE, HEAD_CHARS, TAIL_CHARS = 400, 200, 120
-PART_CHARS, MOST_PARTS = 160, 8  # of the parts between the first and the last, and how many on either side
+LONG_LINE = 240  # characters; a longer line can be kept in part
+PART_CHARS, MOST_PARTS = 40, 40  # of a part of it, and how many parts on either side
+AT_EDGE = 10  # pieces up to this one, five on either side, say what a line begins and ends with
 GAP = "[…]"  # inside a long line
 MARK_CHARS = 15  # the approximate length of the mark for missing lines, with its line break
 SHORT_GAP_CHARS = 12  # missing lines of at most this length together are kept
 LEAST_CHARS = 20  # a shorter line is not distinctive
-ALIKE_FROM, ALIKE_WORDS, ALIKE_CHARS = 8, 2, 80
+ALIKE_FROM, ALIKE_WORDS, ALIKE_CHARS, ALIKE_READ = 8, 2, 80, 400
 
 _NUMBERED = re.compile(r"^(?:[\w./-]+:)?\d+[:\-\t→|]\s?")
 _WORD, _BREAK = re.compile(r"[A-Za-z]{2}"), re.compile(r"[^A-Za-z]")
@@ -83,33 +84,32 @@ def pieces_of(line: str) -> tuple[tuple[int, str], ...]:
     """
     if len(line) <= LONG_LINE:
         return ((WHOLE, line),)
-    head, tail = _after_name(line, HEAD_CHARS, len(line) - TAIL_CHARS), len(line) - TAIL_CHARS
-    while tail > head and _inside(line[tail - 1]):
-        tail -= 1
-    heads, tails = [(HEAD, line[:head])], [(TAIL, line[tail:])]
-    for number in range(1, MOST_PARTS):
-        if tail - head < PART_CHARS:
+    head, tail = 0, len(line)
+    heads: list[tuple[int, str]] = []
+    tails: list[tuple[int, str]] = []
+    for number in range(MOST_PARTS):
+        end, start = _after_name(line, head + PART_CHARS), _before_name(line, tail - PART_CHARS)
+        if start < end:
+            heads += [(HEAD + 2 * number, line[head:tail])] if head < tail else []
             break
-        end = _after_name(line, head + PART_CHARS, tail)
         heads.append((HEAD + 2 * number, line[head:end]))
-        head = end
-        if tail - head < PART_CHARS:
-            break
-        start = tail - PART_CHARS
-        while start > head and _inside(line[start - 1]):
-            start -= 1
         tails.append((TAIL + 2 * number, line[start:tail]))
-        tail = start
-    if head < tail and tail - head < PART_CHARS:
-        heads.append((heads[-1][0] + 2, line[head:tail]))
-    return (*heads, *reversed(tails))
+        head, tail = end, start
+    return (*heads, *reversed(tails)) if tails else ((WHOLE, line),)
 
 
-def _after_name(line: str, place: int, end: int) -> int:
-    """Return the first place from there on, before the end, that is inside no name."""
-    while place < end - 20 and _inside(line[place]):
+def _after_name(line: str, place: int) -> int:
+    """Return the first place from there on that is inside no name."""
+    while place < len(line) and _inside(line[place]):
         place += 1
-    return min(place, end)
+    return place
+
+
+def _before_name(line: str, place: int) -> int:
+    """Return the last place up to there that is inside no name."""
+    while place > 0 and _inside(line[place - 1]):
+        place -= 1
+    return place
 
 
 def alike_lines(lines: Sequence[str]) -> set[int]:
@@ -129,7 +129,7 @@ def alike_lines(lines: Sequence[str]) -> set[int]:
         if len(numbers) >= ALIKE_FROM:
             shapes: dict[str, list[int]] = {}
             for number in numbers:
-                shape = _CODE.sub("#", lines[number][:LONG_LINE].strip())[:ALIKE_CHARS]
+                shape = _CODE.sub("#", lines[number][:ALIKE_READ].strip())[:ALIKE_CHARS]
                 shapes.setdefault(shape, []).append(number)
             for shape, alike in shapes.items():
                 if len(alike) >= ALIKE_FROM and len(_PLAIN_WORD.findall(shape)) >= ALIKE_WORDS:

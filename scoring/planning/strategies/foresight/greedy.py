@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from heapq import heapify, heappop, heappush
 
 from scoring.planning.strategies.foresight.offers import Offer, Offers
+from scoring.planning.strategies.foresight.outputs import NOTHING
 
 SLACK = (
     0.02  # an offer is still taken if its rate is below the next by at most this share; this only saves time
@@ -82,7 +83,18 @@ def take_best(taken: GreedyChoice, offers: Offers, heads: Sequence[int], tokens:
     for head in heads:
         taken.rates.setdefault(head, offered[head].rate)
     if taken.left > enough:
+        _cut_further(taken, offers)
         _grow(taken, offers, tokens)
+
+
+def _cut_further(taken: GreedyChoice, offers: Offers) -> None:
+    """Take units that were passed over in the forms that fit into the room left, the best rate first."""
+    over = [head for head in taken.passed_over if offers.is_cuttable(head)]
+    for head in sorted(over, key=lambda head: (-taken.rates[head], -head)):
+        offer = offers.best(head, taken.left)
+        if offer.cost <= taken.left and offer.gain > NOTHING:
+            take(taken, offers, head, offer)
+            taken.passed_over.discard(head)
 
 
 def _grow(taken: GreedyChoice, offers: Offers, tokens: Sequence[int]) -> None:

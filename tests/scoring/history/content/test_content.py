@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from scoring.history.content import VERSION, Content, content_of
 from scoring.history.content.hashes import line_hash
+from scoring.history.content.rows import pieces_of
 from scoring.history.features import outputs_of, text_of
 from scoring.messages import Message
 from tests.scoring.builders import any_messages
@@ -37,6 +38,16 @@ class TestContent:
             "tests/test_parser.py",
             "test_parser.py",
         }
+
+    def test_never_cuts_the_edges_of_a_long_line_that_reports_an_error(self) -> None:  # X7
+        """Most of what an error says is at the beginning of its line or at its end."""
+        line = "ValueError: " + "expected one of them, " * 60
+        content = content_of(line, [line])
+        said = dict(pieces_of(line))
+        kept = [said[content.rows.pieces[row]] for row in content.rows.telling]
+        assert line.startswith("".join(kept[:5]))
+        assert line.endswith("".join(kept[5:]))
+        assert len(kept) == 10
 
     def test_knows_which_mentions_occur_only_in_alike_lines(self) -> None:
         """A name counts as one of alike lines only if no other line has it."""

@@ -93,6 +93,19 @@ class TestPieces:
         assert "".join(said for _, said in parts) == line
         assert all(said == said.lstrip("ord") for _, said in parts)
 
+    @given(st.text("ab_ ,", min_size=LONG_LINE + 1, max_size=1_500))
+    def test_give_the_whole_line_in_order(self, line: str) -> None:
+        """No part is empty, and none has the number of another."""
+        parts = pieces_of(line)
+        assert "".join(said for _, said in parts) == line
+        assert all(said for _, said in parts)
+        assert len({number for number, _ in parts}) == len(parts)
+
+    def test_of_a_line_without_a_gap_are_the_line(self) -> None:
+        """A name is never cut, however long it is."""
+        line = "x" * 100_000
+        assert pieces_of(line) == ((WHOLE, line),)
+
     def test_of_a_very_long_line_leave_out_its_middle(self) -> None:
         """A line of a megabyte has no more pieces than one of a page."""
         parts = pieces_of("word " * 200_000)

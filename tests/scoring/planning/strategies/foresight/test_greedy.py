@@ -26,6 +26,22 @@ class TestTaking:
         assert taken.passed_over == {2}
         assert taken.left == 30 - sum(history.tokens[i] for i in taken.order)
 
+    def test_cuts_further_what_others_left_too_little_room_for(self) -> None:
+        """An output that was to be cut is kept with fewer rows, rather than dropped with all of them."""
+        lines = [f"chatter, number {n}, of the build" for n in range(60)]
+        rooms = "parser lexer cache router ledger scheduler importer renderer mailer indexer".split()  # noqa: SIM905
+        lines[20:30] = [f"{room}_core.py {room}_api.py {room}_util.py" for room in rooms]
+        output = results("1", text="\n".join(lines))
+        said = [user("go"), calls("1"), output, model("see main.py and utils_b.py"), user("on")]
+        offers, _, history = offers_of(said)
+        cut = offers.best(1, sum(history.tokens))
+        assert cut.rows is not None
+        room = cut.cost + history.tokens[3] // 2
+        taken = GreedyChoice(room)
+        take_best(taken, offers, [1, 3], history.tokens)
+        assert taken.order == [3, 1]
+        assert 0 < len(taken.shortened[2][1]) < len(cut.rows)
+
     def test_takes_all_whole_once_all_fits(self) -> None:
         """Nothing is shortened for nothing."""
         offers, _, history = offers_of(SAID)
