@@ -15,6 +15,7 @@ from scoring.tokens.counting import (
 )
 from scoring.tokens.families import family_of
 from scoring.tokens.overheads import Overheads, Traits, expected
+from scoring.tokens.sums import RUNS, Run, is_sum, unseen_of_sums
 
 __all__ = [
     "DEFINITION",
@@ -22,10 +23,12 @@ __all__ = [
     "FOUR_CHARACTERS",
     "GREATEST_FACTOR",
     "LEAST_FACTOR",
+    "RUNS",
     "STEADY_SHARE",
     "Calibration",
     "ModelCounter",
     "Overheads",
+    "Run",
     "TokenCounter",
     "Traits",
     "estimate_message_tokens",
@@ -34,6 +37,8 @@ __all__ = [
     "estimate_tool_tokens",
     "expected",
     "family_of",
+    "is_sum",
     "part_tokens",
     "started",
+    "unseen_of_sums",
 ]

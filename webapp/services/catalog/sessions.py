@@ -385,7 +385,8 @@ class Sessions:
         answers = row.state.get("answers", 0) - row.state.get("awaiting", False)
         unreported = max(0, answers - sum(not c.is_inference for c in reported))
         # A report that says too little is billed as it is.
-        if paid is not None and (unreported or row.state.get("set_aside")):
+        too_little = row.state.get("set_aside") and not row.state.get("summed")
+        if paid is not None and (unreported or too_little):
             paid = replace(paid, at_least=True)
         return CallsMade(len(calls), unreported, paid)
 

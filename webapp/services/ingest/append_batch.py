@@ -211,7 +211,7 @@ class AppendBatch:
             and opened.role == "assistant"
             and (opened.group or self.state.last_role != "assistant")
         ):
-            self.state.answers, self.state.awaiting = self.state.answers + 1, True
+            self.state.called(opened.estimate_before)
         self.messages[opened.no] = MessageRow(
             opened.no, opened.role, opened.kind, features.tokens, features.chars, measured.features_text, measured.card,
             int(measured.is_error), old.pinned if old else 0, old.drop_first if old else 0,
@@ -294,7 +294,11 @@ class AppendBatch:
         self.state.awaiting = False
         self._bill(usage, call_key, at, own)
         self.row.window = usage.window or self.row.window
-        before_call, real = calibration.until(self.state.calibration, call_key, usage.sent_tokens)
+        sent = usage.sent_tokens
+        if sent > 0 and not self.row.followed and self.state.sums_up(sent, self.row.next_sample):
+            self.state.put_aside(call_key, sent)
+            return
+        before_call, real = calibration.until(self.state.calibration, call_key, sent)
         if real <= 0 or before_call is None:
             if before_call is None:
                 self._observe(usage, call_key, model, before, own)

@@ -269,6 +269,8 @@ def notes_of(session: Session, limits: Limits) -> list[str]:
         why = "and the context holds more; were cached tokens left out, or does the program send other messages?"
         if state.aside_input > largest_call(session.model_row):
             why = "more than any model takes in a call"
+        elif state.summed:
+            why = "which is the sum of several calls; report the usage of each call, or of the last one"
         notes.append(f"{reports} set aside: the last says {state.aside_input:,} tokens, {why}")
     if row.model and not limits.model.known and limits.window_assumed:
         notes.append(

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, is_dataclass, replace
 from typing import Any
 
 from scoring.history import Facts, Features
-from scoring.tokens import Calibration, TokenCounter, calibration
+from scoring.tokens import RUNS, Calibration, Run, TokenCounter, calibration, is_sum, unseen_of_sums
 from webapp.agents import AGENTS
 from webapp.agents.records import Entry
 from webapp.agents.unwritten import Unwritten
@@ -44,10 +44,12 @@ class SessionState:
     `agent_version` is the version of the agent that began the session. `called_at` is the time of the last
     call in ms, `cached_for_hour`: what it wrote stays cached for an hour. `cleared_call` is the call whose report
     showed the last clearing, which operation `cleared_by` records. `answers` counts the calls that the messages show,
-    whether or not their usage is reported; `awaiting`: the last one may still be reported. `above`: the main context
-    was above its target after the last change. `proxy` is the state of its calls through the proxy; `edited`: the
-    agent's own process sent the last call with our edits. `owner` and `host` are the user and the machine of a session
-    that was pushed, "" for one of this machine. `kept`: no retention deletes it.
+    whether or not their usage is reported; `awaiting`: the last one may still be reported. `run` has the calls since
+    the last report, the tokens sent in all of them and in the last, by estimate; `runs` the same of the last reports,
+    each followed by what it said; `summed`: the program reports sums of runs. `above`: the main context was above its
+    target after the last change. `proxy` is the state of its calls through the proxy; `edited`: the agent's own process
+    sent the last call with our edits. `owner` and `host` are the user and the machine of a session that was pushed, ""
+    for one of this machine. `kept`: no retention deletes it.
     """
 
     calibration: Calibration = field(default_factory=Calibration)
@@ -87,6 +89,9 @@ class SessionState:
     cleared_by: int = 0
     answers: int = 0
     awaiting: bool = False
+    run: list[int] = field(default_factory=lambda: [0, 0, 0])
+    runs: list[int] = field(default_factory=list)
+    summed: bool = False
     above: bool = False
     proxy: ProxyState = field(default_factory=ProxyState)
     edited: bool = False
@@ -113,6 +118,35 @@ class SessionState:
     def model_changed(self) -> None:
         """Forget the window that the previous model ran with, from any source."""
         self.own_window = self.compaction_window = self.compaction_tokens = self.largest = 0
+        self.runs, self.summed = [], False
+
+    def called(self, estimate: int) -> None:
+        """Count a call with a context of `estimate` tokens, whose usage may still be reported."""
+        calls, sent, _ = self.run
+        self.run = [calls + 1, sent + estimate, estimate]
+        self.answers, self.awaiting = self.answers + 1, True
+
+    def sums_up(self, reported: int, sample: int) -> bool:
+        """Return whether a report is the sum of several calls, which says nothing about the size of the last one.
+
+        The first time everything that such reports taught is forgotten.
+        """
+        run, self.run = Run(*self.run, reported), [0, 0, 0]
+        if not run.calls:
+            return False
+        width = len(run)
+        self.runs = [*self.runs, *run][-width * RUNS :]
+        runs = [Run(*self.runs[n : n + width]) for n in range(0, len(self.runs), width)]
+        unseen = unseen_of_sums(runs)
+        if unseen is not None and not self.summed:
+            self.first_call(unseen - self.calibration.unseen, sample)
+            self.calibration, self.largest = calibration.started(unseen), 0
+            self.answers -= sum(one.calls - 1 for one in runs[:-1])
+        self.summed = unseen is not None or (self.summed and is_sum(run, self.calibration.unseen))
+        if not self.summed or run.calls == 1:
+            return False
+        self.answers -= run.calls - 1
+        return True
 
     def first_call(self, unseen: int, sample: int) -> None:
         """Add the tokens outside the transcript, known now, to the sizes before the first reported call.

@@ -245,3 +245,49 @@ class TestAPartialReport:
         app.sessions.patch(session_id, model="claude-sonnet-4-5")
         called(app, session_id, "go on", input_tokens=950)
         assert app.sessions.get(session_id).notes == []
+
+
+class TestAReportOfAWholeRun:
+    """A loop that reports the sum of all its calls, as some frameworks do."""
+
+    TOOLS = 2_000  # tokens of each call that are in no message
+    STEP = 1_000  # words of an answer and what follows it, each a token
+
+    def work(self, app: App, *runs: int, summed: bool) -> tuple[str, int]:
+        """Return a session with runs of so many calls, reported as sums or by their last call, and its true size."""
+        session_id, context = managed(app, model="gpt-5"), self.TOOLS
+        for calls in runs:
+            messages: list[dict[str, str]] = []
+            told = []
+            for _ in range(calls):
+                messages += [wire("user", "value " * self.STEP), wire("assistant", "value " * self.STEP)]
+                told.append(context + self.STEP)
+                context += 2 * self.STEP
+            report = {"prompt_tokens": sum(told) if summed else told[-1], "completion_tokens": self.STEP}
+            app.ingest.append_messages(session_id, messages, usage=report)
+        return session_id, context
+
+    def test_is_no_size(self, app: App) -> None:  # X11
+        """From the second one on the size is estimated, with what is in no message; the bill is that of the sums."""
+        session_id, context = self.work(app, 4, 2, 6, 3, summed=True)
+        session, cost = app.sessions.get(session_id), app.sessions.stats(session_id).cost
+        assert session.pruned.tokens == pytest.approx(context, rel=0.05)
+        assert session.pruned.certainty == "estimated"
+        assert any("the sum of several calls" in note for note in session.notes)
+        assert (cost.calls, cost.unreported, cost.spent_at_least) == (4, 0, False)
+
+    def test_ends_with_calls_reported_one_by_one(self, app: App) -> None:  # X11
+        """Such a report is exact again."""
+        session_id, context = self.work(app, 4, 2, 6, 1, summed=True)
+        session = app.sessions.get(session_id)
+        assert session.pruned.certainty == "exact"
+        assert session.pruned.tokens == pytest.approx(context, rel=0.01)
+
+    def test_is_not_seen_in_the_last_call_of_a_run(self, app: App) -> None:  # X11
+        """Whose report is the size of the context, however many calls came before it."""
+        session_id, context = self.work(app, 4, 2, 6, 3, summed=False)
+        session, cost = app.sessions.get(session_id), app.sessions.stats(session_id).cost
+        assert session.pruned.certainty == "exact"
+        assert session.pruned.tokens == pytest.approx(context, rel=0.01)
+        assert session.notes == []
+        assert (cost.calls, cost.unreported, cost.spent_at_least) == (4, 11, True)
