@@ -131,7 +131,8 @@ class SessionState:
 
         The first time everything that such reports taught is forgotten.
         """
-        run, self.run = Run(*self.run, reported), [0, 0, 0]
+        calls, sent, last = self.run
+        run, self.run = Run(calls, sent, last, reported), [0, 0, 0]
         if not run.calls:
             return False
         width = len(run)

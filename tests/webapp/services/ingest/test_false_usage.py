@@ -284,7 +284,7 @@ class TestAReportOfAWholeRun:
         assert session.pruned.tokens == pytest.approx(context, rel=0.01)
 
     def test_is_not_seen_in_the_last_call_of_a_run(self, app: App) -> None:  # X11
-        """Whose report is the size of the context, however many calls came before it."""
+        """Its report is the size of the context, however many calls came before it."""
         session_id, context = self.work(app, 4, 2, 6, 3, summed=False)
         session, cost = app.sessions.get(session_id), app.sessions.stats(session_id).cost
         assert session.pruned.certainty == "exact"
