@@ -106,7 +106,8 @@ def _family_setter(start: str, field: str) -> Callable[[float], None]:
 
     def put(times: float) -> None:
         for name, family in usual.items():
-            moved = replace(families.FAMILIES[name], **{field: _times(getattr(family, field), times)})
+            changed = replace(families.FAMILIES[name], **{field: _times(getattr(family, field), times)})
+            moved = family if changed == family else changed  # others know the usual one by identity
             families.FAMILIES[name] = moved  # type: ignore[index]
         families._family.cache_clear()  # noqa: SLF001 - rebuilt from the table
 
