@@ -22,7 +22,7 @@ from webapp.services.session.stored_messages import features_text, whole
 from webapp.store.context import MESSAGE, PRUNED
 from webapp.store.indexed_text import indexed
 from webapp.store.log import EntryRow, MessageRow
-from webapp.store.sessions import SessionRow
+from webapp.store.sessions import DAMAGED, SessionRow
 from webapp.store.verify import BROKEN
 
 BATCH = 500
@@ -44,6 +44,9 @@ class Repairing:
                 continue
             if any(": entry " in fault or ": entries of its log" in fault for fault in own):
                 yield f"session {row.id}: its log is damaged, so nothing is rebuilt from it"
+                continue
+            if {DAMAGED.format(name) for name in ("next_seq", "next_no")}.intersection(row.damaged):
+                yield f"session {row.id}: cannot be rebuilt: its row does not tell how long its log is"
                 continue
             try:
                 with self._environment.lock(row.id):

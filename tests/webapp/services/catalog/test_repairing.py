@@ -89,19 +89,31 @@ class TestRepair:
         assert list(used.verify())
         assert used.messages.page("s", sort="oldest").messages[0].text == before
 
-    def test_goes_on_after_a_session_that_cannot_be_rebuilt(self, used: App) -> None:  # S1
-        """A number of its row that is none is said, and the others and the index are rebuilt."""
+    @pytest.mark.parametrize(
+        ("damage", "reason"),
+        [
+            (
+                "UPDATE sessions SET next_no = '', next_seq = 'x' WHERE id = 's'",
+                "its row does not tell how long",
+            ),
+            ("UPDATE operations SET plan = ''", "Input is a zero-length, empty document"),
+        ],
+    )
+    def test_goes_on_after_a_session_that_cannot_be_rebuilt(  # S1
+        self, used: App, damage: str, reason: str
+    ) -> None:
+        """The reason is said, and the others and the index are rebuilt."""
         if not isinstance(used.config.database, Path):
             pytest.skip("a column of PostgreSQL holds its own type only")
         followed(used, *conversation(4), session_id="t")
         outside(
             used.config.database,
-            "UPDATE sessions SET next_no = '', next_seq = 'x' WHERE id = 's'",
+            damage,
             "DELETE FROM totals",
             "DELETE FROM entry_words_docsize",
         )
         done = list(used.repairing.repair())
-        assert done[0].startswith("session s: cannot be rebuilt: ")
+        assert done[0].startswith(f"session s: cannot be rebuilt: {reason}")
         assert done[1:] == [
             "session t: messages, context and totals were rebuilt",
             "the index of words was rebuilt",
