@@ -1,8 +1,7 @@
 """Finds a Chromium for the tests and screenshots, and installs one on a machine without.
 
 In this order: the one that COPPICE_CHROMIUM names, the system's, apt's (as root, where apt is), Playwright's
-own. Playwright's `--with-deps` is never used: it asks for packages that not every Debian has. The headless shell comes
-before a whole Chromium, as with Playwright: the same engine without windows takes two thirds of the processor time.
+own. Playwright's `--with-deps` is never used: it asks for packages that not every Debian has.
 """
 
 from __future__ import annotations
@@ -14,8 +13,7 @@ import sys
 from pathlib import Path
 
 VARIABLE = "COPPICE_CHROMIUM"
-SHELL = "chromium-headless-shell"
-SYSTEM_NAMES = (SHELL, "chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+SYSTEM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 # Chromium takes the last list of features to leave out, so ours repeats Playwright's and adds two: a page and a process
 # that are kept ready for a next one, which cost a tenth of the time of a test.
@@ -95,30 +93,12 @@ def _run(*command: str) -> bool:
     return subprocess.run(command, stdout=sys.stderr, env=silent, check=False).returncode == 0
 
 
-def _apt_install(package: str) -> bool:
-    return _run("apt-get", "install", "-y", "-qq", "--no-install-recommends", package)
-
-
-def _apt_knows(package: str) -> bool:
-    silent = subprocess.DEVNULL
-    return not subprocess.call(["apt-cache", "show", package], stdout=silent, stderr=silent)
-
-
-def add_shell() -> None:
-    """As root, install the headless shell beside a whole Chromium where apt knows it; nothing if one is named."""
-    if os.environ.get(VARIABLE) or named_or_system() is None or shutil.which(SHELL):
-        return
-    if is_root() and shutil.which("apt-get") and _apt_knows(SHELL):
-        print(f"set-up: installing {SHELL} with apt-get", file=sys.stderr)
-        _apt_install(SHELL)
-
-
 def install() -> str:
     """Install a Chromium and return its path. Raises NoBrowserError with the steps to do by hand."""
     if is_root() and shutil.which("apt-get"):
-        print("set-up: installing a Chromium with apt-get", file=sys.stderr)
-        if _run("apt-get", "update", "-qq") and not _apt_install(SHELL):
-            _apt_install("chromium")
+        print("set-up: installing chromium with apt-get", file=sys.stderr)
+        if _run("apt-get", "update", "-qq"):
+            _run("apt-get", "install", "-y", "-qq", "--no-install-recommends", "chromium")
         if found := named_or_system():
             return found
     print("set-up: installing Playwright's own Chromium", file=sys.stderr)
@@ -133,7 +113,6 @@ def install() -> str:
 def main() -> int:
     """Print the path of a Chromium, installing one if needed; return 1 if none can be installed."""
     try:
-        add_shell()
         print(find() or install())
     except NoBrowserError as error:
         print(f"set-up: {error}", file=sys.stderr)

@@ -37,12 +37,6 @@ class TestNamedOrSystem:
         monkeypatch.setenv(browser.VARIABLE, str(named))
         assert browser.named_or_system() == str(named)
 
-    def test_is_the_headless_shell_before_a_whole_one(self, tmp_path: Path) -> None:
-        """It takes less of the processor, and its engine is the same."""
-        program(tmp_path / "bin", "chromium")
-        shell = program(tmp_path / "bin", "chromium-headless-shell")
-        assert browser.named_or_system() == str(shell)
-
     @pytest.mark.parametrize("name", ["chromium", "chromium-browser", "google-chrome"])
     def test_is_the_systems_under_any_of_its_names(self, tmp_path: Path, name: str) -> None:
         """Distributions name it differently."""
@@ -60,26 +54,21 @@ class TestNamedOrSystem:
 class TestInstall:
     """Installing a Chromium on a machine without one."""
 
-    @pytest.mark.parametrize("known", [["chromium-headless-shell", "chromium"], ["chromium"]])
-    def test_asks_apt_as_root(
-        self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, known: list[str]
-    ) -> None:
-        """Root on a Debian gets the headless shell, or the Chromium that apt has, and Playwright is not asked."""
+    def test_asks_apt_as_root(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+        """Root on a Debian gets the system's Chromium, and Playwright is not asked."""
         program(tmp_path / "bin", "apt-get")
         asked: list[tuple[str, ...]] = []
 
         def run(*command: str) -> bool:
             asked.append(command)
-            found = "install" not in command or command[-1] in known
-            if "install" in command and found:
-                program(tmp_path / "bin", command[-1])
-            return found
+            if "install" in command:
+                program(tmp_path / "bin", "chromium")
+            return True
 
         monkeypatch.setattr(browser, "is_root", lambda: True)
         monkeypatch.setattr(browser, "_run", run)
-        assert browser.install() == str(tmp_path / "bin" / known[0])
-        assert asked[0][:2] == ("apt-get", "update")
-        assert {command[:2] for command in asked[1:]} == {("apt-get", "install")}
+        assert browser.install() == str(tmp_path / "bin" / "chromium")
+        assert [command[:2] for command in asked] == [("apt-get", "update"), ("apt-get", "install")]
 
     def test_takes_playwrights_own_for_others(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """A user who is not root gets Playwright's Chromium, without its system packages."""
@@ -97,42 +86,6 @@ class TestInstall:
         monkeypatch.setattr(browser, "playwrights_own", lambda: None)
         with pytest.raises(browser.NoBrowserError, match="name one in COPPICE_CHROMIUM"):
             browser.install()
-
-
-class TestAddShell:
-    """The headless shell beside a Chromium that is there."""
-
-    @pytest.fixture
-    def asked(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
-        """The packages that apt is asked for, on a machine of root's with a whole Chromium."""
-        for name in ("apt-get", "chromium"):
-            program(tmp_path / "bin", name)
-        asked: list[str] = []
-        monkeypatch.setattr(browser, "is_root", lambda: True)
-        monkeypatch.setattr(browser, "_apt_knows", lambda _: True)
-        monkeypatch.setattr(browser, "_run", lambda *command: bool(asked.append(command[-1])))
-        return asked
-
-    def test_installs_it(self, asked: list[str]) -> None:
-        """Apt knows it and this is root."""
-        browser.add_shell()
-        assert asked == [browser.SHELL]
-
-    @pytest.mark.parametrize("reason", ["another user", "unknown to apt", "there", "another is named"])
-    def test_leaves_a_machine_as_it_is(
-        self, asked: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, reason: str
-    ) -> None:
-        """Nothing is tried if it cannot be installed, is not needed or is not wanted."""
-        if reason == "another user":
-            monkeypatch.setattr(browser, "is_root", lambda: False)
-        elif reason == "unknown to apt":
-            monkeypatch.setattr(browser, "_apt_knows", lambda _: False)
-        elif reason == "there":
-            program(tmp_path / "bin", browser.SHELL)
-        else:
-            monkeypatch.setenv(browser.VARIABLE, str(tmp_path / "bin" / "chromium"))
-        browser.add_shell()
-        assert asked == []
 
 
 class TestLaunchArguments:
