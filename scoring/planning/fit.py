@@ -8,7 +8,7 @@ the plan keeps stays, whatever its exact cost.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from scoring.history import History
 from scoring.messages import Message
@@ -72,6 +72,33 @@ def fit(
             total += extra
             del replaced[position], costs[position]
     return FittedPlan(kept, replaced, costs, total)
+
+
+def with_exact_costs(
+    plan: PrunePlan,
+    history: History,
+    message: Callable[[int], Message],
+    count: Callable[[Message], int],
+) -> PrunePlan:
+    """Return a plan that, once applied, has exactly its own numbers; the arguments are those of `fit`."""
+    if not plan.shortened:
+        return plan
+    fitted = fit(plan, history, message, count)
+    shortenings = {
+        p: replace(plan.shortenings[p], tokens=fitted.costs[p], apply=_always(made), rows=())
+        for p, made in sorted(fitted.replaced.items())
+    }
+    return replace(
+        plan,
+        kept=tuple(p for p in fitted.kept if p not in shortenings),
+        shortened=tuple(shortenings),
+        shortenings=shortenings,
+        tokens_after=fitted.tokens + plan.absorbed,
+    )
+
+
+def _always(made: Message) -> Callable[[Message], Message]:
+    return lambda _: made
 
 
 def _restore_marked(

@@ -329,15 +329,21 @@ def without(known: Calibration, tokens: int) -> Calibration:
 
 def total(known: Calibration, estimate: int) -> tuple[int, Certainty]:
     """Return the size of a context with an estimate of `estimate` tokens, and the certainty of that size."""
-    if known.anchor_real is not None:
-        grown = estimate - known.anchor_estimate
-        hidden = (known.second if known.calls == 1 else known.extra) + known.waiting
-        more = known.factor * grown + (hidden if grown > 0 else 0)
-        certain = grown == 0 and known.believed and not known.broken
-        return max(0, round(known.anchor_real + more)), "exact" if certain else "calibrated"
-    back = known.restored if known.compacted and known.known else 0
-    tokens = known.unseen + known.factor * estimate + back + known.waiting
-    return max(0, round(tokens)), "calibrated" if known.known else "estimated"
+    tokens = max(0, round(size(known, estimate)))
+    if known.anchor_real is None:
+        return tokens, "calibrated" if known.known else "estimated"
+    certain = estimate == known.anchor_estimate and known.believed and not known.broken
+    return tokens, "exact" if certain else "calibrated"
+
+
+def size(known: Calibration, estimate: int) -> float:
+    """Return the size of a context with an estimate of `estimate` tokens, before it is rounded; it can be below 0."""
+    if known.anchor_real is None:
+        back = known.restored if known.compacted and known.known else 0
+        return known.unseen + known.factor * estimate + back + known.waiting
+    grown = estimate - known.anchor_estimate
+    hidden = (known.second if known.calls == 1 else known.extra) + known.waiting
+    return known.anchor_real + known.factor * grown + (hidden if grown > 0 else 0)
 
 
 def expecting(known: Calibration, tokens: int) -> Calibration:

@@ -14,10 +14,8 @@ from typing import Any
 
 from scoring.budget import utilization
 from scoring.history import task_type_of
-from scoring.messages import Message
 from scoring.planning import fit
 from scoring.signals import SIGNALS
-from scoring.tokens import estimate_message_tokens
 from webapp.errors import Conflict, Invalid, NotFound, StalePlan
 from webapp.events import ContextPruned, Event, SessionUpdated
 from webapp.services.planning.answers import Fill, Kept, OverBudget, Plan
@@ -25,7 +23,7 @@ from webapp.services.planning.cache_cost import cache_figures
 from webapp.services.planning.message_pages import Messages
 from webapp.services.planning.message_rows import why
 from webapp.services.planning.plan_groups import groups_of
-from webapp.services.planning.planning import Planning, SessionPlan
+from webapp.services.planning.planning import Planning, SessionPlan, counted_by, sent_messages
 from webapp.services.planning.requests import PlanRequest, PruneRequest
 from webapp.services.session.answers import Applied, Region
 from webapp.services.session.environment import Environment
@@ -34,9 +32,8 @@ from webapp.services.session.histories import Histories
 from webapp.services.session.measuring import region_of
 from webapp.services.session.operation import ContextChange, reason_of
 from webapp.services.session.operation_answers import applied
-from webapp.services.session.replacements import replacement, with_replacement
+from webapp.services.session.replacements import replacement
 from webapp.services.session.session import Session
-from webapp.services.session.stored_messages import whole
 from webapp.services.summaries.plan_summary import Covering, Prepared, rejected_summaries
 from webapp.services.summaries.summarising import summarised_event
 from webapp.store.operations import OperationRow
@@ -79,11 +76,12 @@ class Prunes:
                 spare=self._numbers(session, "spare", wanted.spare),
                 drop=self._numbers(session, "drop", wanted.drop),
                 shorten=self._numbers(session, "shorten", wanted.shorten),
+                exact=True,
             )
             self._planning.remember(planned)
             saved = None
             if wanted.compare:  # for the same cut, if one was given
-                saved = self._planning.make(session, max_tokens=wanted.max_tokens)
+                saved = self._planning.make(session, max_tokens=wanted.max_tokens, exact=True)
             return self._answer(session, planned, saved, rows=0 if wanted.brief else ROWS_SHOWN)
 
     def _numbers(self, session: Session, field: str, mids: Sequence[str] | None) -> set[int]:
@@ -283,17 +281,8 @@ def _replacements(session: Session, planned: SessionPlan) -> dict[int, str]:
     """Return by message number the texts that replace the outputs that the plan shortens, counted exactly."""
     if not planned.plan.shortened:
         return {}
-    view, counter = planned.view, session.counter
-    found = session.environment.store.log.rows_of(session.key, [view.nos[i] for i in planned.plan.shortened])
-
-    def message(position: int) -> Message:
-        no = view.nos[position]
-        return with_replacement(whole(view.history.roles[position], found[no]), view.replacements.get(no))
-
-    def count(message: Message) -> int:
-        return estimate_message_tokens(message, counter)
-
-    fitted = fit(planned.base, view.history, message, count)
+    view, message = planned.view, sent_messages(session, planned.view, planned.plan.shortened)
+    fitted = fit(planned.base, view.history, message, counted_by(session))
     chosen = {
         i: planned.plan.shortenings[i].apply(message(i))
         for i in planned.plan.shortened

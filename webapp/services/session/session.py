@@ -54,25 +54,30 @@ class Scale:
     until the session's factor is learned from several calls.
     """
 
-    __slots__ = ("certainty", "estimate", "factor", "of_parts", "tokens")
+    __slots__ = ("_known", "_main", "certainty", "estimate", "factor", "of_parts", "tokens")
 
-    def __init__(self, known: Calibration, estimate: int, main_estimate: int) -> None:
-        """Convert a context of `estimate`; `main_estimate` is the estimate of the context that real usage refers to."""
-        shown, self.certainty = calibration.total(known, main_estimate)
+    def __init__(self, known: Calibration, estimate: int, main: int | None) -> None:
+        """Convert a context of `estimate`; `main` is the estimate of the one with reported usage, None for this."""
+        self._known, self._main, self.estimate = known, main, estimate
         self.factor = known.factor if known.known else 1.0
-        if main_estimate != estimate:
-            shown = max(0, round(shown - self.factor * (main_estimate - estimate)))
+        self.certainty = calibration.total(known, estimate if main is None else main)[1]
+        if main not in (None, estimate):
             self.certainty = "calibrated" if known.known else "estimated"
         self.of_parts: calibration.Certainty = "calibrated" if known.samples else "estimated"
-        self.estimate, self.tokens = estimate, shown
+        self.tokens = self.shown(estimate)
 
     def shown(self, estimate: int) -> int:
         """Return the tokens shown for a context of `estimate` estimated tokens."""
-        return max(0, round(self.tokens + self.factor * (estimate - self.estimate)))
+        if self._main is None:
+            return calibration.total(self._known, estimate)[0]
+        less = self.factor * (self._main - estimate)
+        return max(0, round(calibration.size(self._known, self._main) - less))
 
     def estimated(self, shown: int) -> int:
         """Return the estimated tokens that are shown as `shown`; 0 if even an empty context shows more."""
-        return max(0, int(self.estimate + (shown - self.tokens) / self.factor))
+        found = self.estimate + (shown - self.tokens) / self.factor
+        over = self.shown(int(found)) - shown  # what is expected beside a context counts once it has grown
+        return max(0, int(found - max(0, over) / self.factor))
 
     def part(self, estimate: int) -> int:
         """Return the tokens shown for a part of the context of `estimate` estimated tokens."""
@@ -120,10 +125,8 @@ class SessionContext:
     def scale(self) -> Scale:
         """Return the conversion from estimated to shown tokens, as the context is now."""
         main = self._session.main
-        estimate = self.estimate
-        return Scale(
-            self._session.calibration, estimate, estimate if main.view == self.view else main.estimate
-        )
+        apart = None if main.view == self.view else main.estimate
+        return Scale(self._session.calibration, self.estimate, apart)
 
     @property
     def tokens(self) -> int:

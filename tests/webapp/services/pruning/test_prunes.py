@@ -20,9 +20,11 @@ from tests.webapp.building import (
     mid,
     result,
     said,
+    usage,
     user,
     wire,
 )
+from webapp.agents.records import UsageReport
 from webapp.app import App
 from webapp.errors import Conflict, StalePlan
 from webapp.events import ContextPruned
@@ -245,6 +247,22 @@ class TestShortening:
         assert after["user"] == regions["user"]
         assert sum(group.tokens for group in plan.groups) == plan.freed
         assert sum(g.messages for g in plan.groups if g.fate == "shortened") == plan.shortened_count
+
+    @pytest.mark.parametrize("sent", [None, 9_000])
+    @pytest.mark.parametrize("strategy", ["foresight", "tool_outputs_first", "newest_first"])
+    def test_promises_what_applying_it_has(self, app: App, sent: int | None, strategy: str) -> None:  # X1
+        """To the token, in all and in each region, whether real usage is known or not."""
+        self.session(app)
+        if sent is not None:
+            later = [entry(90, said("tests/test_writer.py fails too")), entry(91, user("go on then"))]
+            app.ingest.append_records("s", [UsageReport(usage(sent), None, "call"), *later])
+        whole = app.sessions.get("s").pruned.tokens
+        plan = app.prunes.plan("s", PlanRequest(max_tokens=whole * 2 // 3, strategy=strategy))
+        done = app.prunes.apply("s", PruneRequest(plan_id=plan.plan_id))
+        after = app.sessions.get("s").pruned
+        assert plan.freed > 0
+        assert plan.after.tokens == done.operation.tokens_after == after.tokens
+        assert [(r.name, r.tokens) for r in plan.regions_after] == [(r.name, r.tokens) for r in after.regions]
 
     def test_is_counted_apart_from_dropped_messages(self, app: App) -> None:
         """The history and its description count shortened and dropped messages separately."""

@@ -26,17 +26,25 @@ REGION = st.dictionaries(
     st.sampled_from(["system", "tools", "user", "assistant", "tool", "summary"]),
     st.tuples(st.integers(0, 100_000), st.integers(0, 50)),
 )
+ONCE = st.builds(
+    observe,
+    st.just(Calibration()),
+    st.integers(1, 300_000),
+    st.integers(0, 9_000),
+    st.integers(0, 200_000),
+    st.integers(0, 9_000),
+)
+HIDDEN = st.integers(-9_000, 9_000)
 KNOWN = st.one_of(
     st.just(Calibration()),
+    ONCE,
     st.builds(
-        observe,
-        st.just(Calibration()),
-        st.integers(1, 300_000),
-        st.integers(0, 9_000),
-        st.integers(0, 200_000),
-        st.integers(0, 9_000),
+        lambda known, calls, second, extra, waiting: replace(
+            known, calls=calls, second=second, extra=extra, waiting=waiting
+        ),
+        ONCE, st.integers(1, 2), HIDDEN, HIDDEN, HIDDEN,
     ),
-)
+)  # fmt: skip
 
 
 def session_with(known: Calibration, agent: Any, pruned: Any, *, followed: bool) -> Session:
@@ -88,14 +96,24 @@ class TestGauge:
 class TestScale:
     """The scale between estimated and shown tokens."""
 
-    @given(REGION, KNOWN, st.integers(0, 300_000))
-    def test_never_exceeds_a_budget(self, region: Any, known: Calibration, shown: int) -> None:
+    @given(REGION, KNOWN, st.integers(0, 300_000), st.none() | st.integers(0, 300_000))
+    def test_never_exceeds_a_budget(
+        self, region: Any, known: Calibration, shown: int, main: int | None
+    ) -> None:
         """A plan that fits in estimated tokens is not shown above its budget."""
         estimate = sum(tokens for tokens, _ in region.values())
-        scale = Scale(known, estimate, estimate)
+        scale = Scale(known, estimate, main)
         estimate = scale.estimated(shown)
         assert scale.shown(estimate) <= shown + 1 or estimate == 0
         assert scale.shown(scale.estimate) == scale.tokens
+
+    @given(KNOWN, st.integers(0, 300_000), st.integers(0, 300_000), st.booleans())
+    def test_shows_a_smaller_context_as_it_is_then(
+        self, known: Calibration, estimate: int, later: int, apart: bool
+    ) -> None:
+        """The size that a plan promises is the size after it."""
+        main = estimate if apart else None
+        assert Scale(known, estimate, main).shown(later) == Scale(known, later, main).tokens
 
 
 class TestSession:
