@@ -10,7 +10,7 @@ import hashlib
 import secrets
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from copy import copy
 from dataclasses import asdict, dataclass
@@ -20,22 +20,19 @@ import orjson
 
 from scoring.errors import InvalidSettings
 from scoring.history import History, reads_keywords, settings_for, text_of
-from scoring.messages import Message
 from scoring.planning import (
     PrunePlan,
     Shortening,
     plan_prune,
     shortening,
-    with_exact_costs,
     with_shortened,
 )
 from scoring.settings import Lexicon, Settings, lexicon_of, preset_of
-from scoring.tokens import estimate_message_tokens
 from webapp.errors import Conflict, StalePlan
+from webapp.services.planning.exact_costs import exact
 from webapp.services.session.environment import Environment
 from webapp.services.session.histories import Histories, SessionHistory
 from webapp.services.session.limits import Limits
-from webapp.services.session.replacements import with_replacement
 from webapp.services.session.session import Scale, Session
 from webapp.services.session.stored_messages import whole
 from webapp.store.context import PRUNED
@@ -118,12 +115,12 @@ class Planning:
         spare: Collection[int] = (),
         drop: Collection[int] = (),
         shorten: Collection[int] = (),
-        exact: bool = False,
+        exactly: bool = False,
     ) -> SessionPlan:
         """Return a plan for the session as it is, with the settings `tried` on top of its own.
 
-        `spare`, `drop` and `shorten` are message numbers; `max_tokens` is in tokens as shown. An `exact` plan has the
-        numbers that applying it has: its shortened outputs are made and counted, which reads them from the store.
+        `spare`, `drop` and `shorten` are message numbers; `max_tokens` is in tokens as shown. A plan made
+        `exactly` has the numbers that applying it has: what it shortens is read from the store and counted.
 
         Raises:
             InvalidSettings: the strategy is unknown, or a tried setting is invalid.
@@ -140,8 +137,8 @@ class Planning:
             _refuse_pinned(view, drop, spare)
             preset, settings = preset_of(settings), settings_for(settings, view.history.facts)
             plan = _once(view, name, lambda: self._planned(view, settings, budget, strategy, spare, drop))
-            if exact:
-                plan = _once(view, name and (EXACT, name), lambda: _with_exact_costs(session, view, plan))
+            if exactly:
+                plan = _once(view, name and (EXACT, name), lambda: exact(session, view, plan))
             base = plan
             if shorten:
                 chosen = self._chosen_shortenings(session, view, shorten)
@@ -265,7 +262,7 @@ class Planning:
         if version != session.version:
             raise StalePlan("the session has changed since this plan was made; look at a new one")
         try:
-            planned = self.make(session, **inputs, exact=True)
+            planned = self.make(session, **inputs, exactly=True)
         except (InvalidSettings, Conflict) as error:
             raise StalePlan(f"this plan can no longer be made, because {error}; look at a new one") from error
         if planned.digest() != digest:
@@ -314,30 +311,6 @@ def _once(view: SessionHistory, name: Hashable, make: Callable[[], PrunePlan]) -
             view.memo.clear()
         view.memo[name] = plan
     return plan
-
-
-def _with_exact_costs(session: Session, view: SessionHistory, plan: PrunePlan) -> PrunePlan:
-    message = sent_messages(session, view, plan.shortened)
-    return with_exact_costs(plan, view.history, message, counted_by(session))
-
-
-def sent_messages(
-    session: Session, view: SessionHistory, positions: Sequence[int]
-) -> Callable[[int], Message]:
-    """Return a function that returns the message at one of these positions, as the context has it."""
-    found = session.environment.store.log.rows_of(session.key, [view.nos[i] for i in positions])
-
-    def message(position: int) -> Message:
-        no = view.nos[position]
-        return with_replacement(whole(view.history.roles[position], found[no]), view.replacements.get(no))
-
-    return message
-
-
-def counted_by(session: Session) -> Callable[[Message], int]:
-    """Return a function that returns the estimated tokens of a message in this session."""
-    counter = session.counter
-    return lambda message: estimate_message_tokens(message, counter)
 
 
 def _asked(session: Session, tried: Mapping[str, Any] | None) -> Settings:

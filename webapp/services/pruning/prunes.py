@@ -20,10 +20,11 @@ from webapp.errors import Conflict, Invalid, NotFound, StalePlan
 from webapp.events import ContextPruned, Event, SessionUpdated
 from webapp.services.planning.answers import Fill, Kept, OverBudget, Plan
 from webapp.services.planning.cache_cost import cache_figures
+from webapp.services.planning.exact_costs import counted_by, sent_messages
 from webapp.services.planning.message_pages import Messages
 from webapp.services.planning.message_rows import why
 from webapp.services.planning.plan_groups import groups_of
-from webapp.services.planning.planning import Planning, SessionPlan, counted_by, sent_messages
+from webapp.services.planning.planning import Planning, SessionPlan
 from webapp.services.planning.requests import PlanRequest, PruneRequest
 from webapp.services.session.answers import Applied, Region
 from webapp.services.session.environment import Environment
@@ -76,12 +77,12 @@ class Prunes:
                 spare=self._numbers(session, "spare", wanted.spare),
                 drop=self._numbers(session, "drop", wanted.drop),
                 shorten=self._numbers(session, "shorten", wanted.shorten),
-                exact=True,
+                exactly=True,
             )
             self._planning.remember(planned)
             saved = None
             if wanted.compare:  # for the same cut, if one was given
-                saved = self._planning.make(session, max_tokens=wanted.max_tokens, exact=True)
+                saved = self._planning.make(session, max_tokens=wanted.max_tokens, exactly=True)
             return self._answer(session, planned, saved, rows=0 if wanted.brief else ROWS_SHOWN)
 
     def _numbers(self, session: Session, field: str, mids: Sequence[str] | None) -> set[int]:
