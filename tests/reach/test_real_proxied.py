@@ -124,7 +124,7 @@ def test_followed_and_proxied_is_one_session(
                 and proxied.calls >= 4
             )
         )
+        key = server.app.store.sessions.get(own).key
+        until(lambda: server.app.store.usage.calls(key)[-1].input_tokens == upstream.usages[-1][0])
         alone = [one.id for one in server.app.sessions.list() if one.parent_id is None]
         assert alone == [own]
-        seen = server.app.store.usage.calls(server.app.store.sessions.get(own).key)
-        assert seen[-1].input_tokens == upstream.usages[-1][0]
