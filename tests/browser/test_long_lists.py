@@ -44,6 +44,14 @@ class TestWindowing:
         assert 400 < int(middle) < 1_300
         expect(page.get_by_role("table", name="Messages")).to_have_attribute("aria-rowcount", f"{LONG + 202}")
 
+    def test_leaves_nothing_behind_of_rows_that_went(self, page: Page, server: Server) -> None:
+        """However far somebody scrolls, the page has the same nodes for a row; it had one more for each that went."""
+        open_session(page, server, long_session(server))
+        nodes = "(({childNodes, children}) => childNodes.length / children.length)"
+        for place in ("20000", "40000", "20000"):
+            scrolled(page, place)
+            assert page.evaluate(f"{nodes}(document.querySelector('message-list .drawn'))") < 4
+
     def test_keeps_the_place_of_the_reader(self, page: Page, server: Server) -> None:
         """New rows wait, and no visible row moves by a pixel."""
         session = long_session(server)
