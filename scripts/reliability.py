@@ -45,7 +45,7 @@ def checks(kills: int, inputs: int) -> tuple[Check, ...]:
             "any access to the disk fails (full, broken, locked), against a simple model; "
             "every operation of the API's document, with what it allows and what it does not",
             "make pytest",
-            ("pytest", "tests/webapp/store/test_faults.py", "tests/webapp/routes/test_fuzz.py"),
+            ("pytest", "tests/webapp/store/sqlite/test_faults.py", "tests/webapp/routes/test_fuzz.py"),
             r"(\d+ passed)",
         ),
         Check(

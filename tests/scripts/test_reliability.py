@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from benchmarks.rows import Row
-from scripts.reliability import BEGIN, END, PAGE, Check, checks, figures, filled, result_of
+from scripts.reliability import BEGIN, END, PAGE, ROOT, Check, checks, figures, filled, result_of
 
 CHECK = Check("what is tried", "make it", ("tests.nothing",))
 
@@ -19,6 +19,12 @@ class TestThePage:
         assert (page.count(BEGIN), page.count(END)) == (1, 1)
         own = page.partition(BEGIN)[2].partition(END)[0]
         assert all(check.what in own for check in checks(1_000, 20_000))
+
+    def test_names_files_that_are_there(self) -> None:
+        """A check whose tests have moved would run none of them."""
+        named = [word for check in checks(1_000, 20_000) for word in check.module if word.endswith(".py")]
+        assert named
+        assert [word for word in named if not (ROOT / word).is_file()] == []
 
     def test_keeps_its_prose(self) -> None:
         """Only the figures are replaced."""
