@@ -1,7 +1,7 @@
 """An integration by a file of ours in an agent's folder of extensions: code that the agent loads into its process.
 
-The code applies a session's edit script before each call. It is a file in the agent's folder here, with two
-placeholders: the folder of the hints, and a mark that identifies the file as ours.
+The code applies a session's edit script before each call. It is a file in the agent's folder here, with a mark that
+identifies it as ours. What all extensions share takes the place of its import, with the folder of the hints in it.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from webapp.errors import Malformed
 MARK = "Written by `coppice hooks install`."
 PART = "edits before each call"
 _FOLDER = '"HINTS_FOLDER"'
+_SHARED = Path(hints.__file__).with_name("edit_scripts.js")
+_IMPORT = 'import { note, scriptOf } from "../hook_runtime/edit_scripts.js";\n'
 
 
 def extension_integration(use: str, file: Callable[[Mapping[str, str]], Path], code: Path) -> Integration:
@@ -28,7 +30,9 @@ def extension_integration(use: str, file: Callable[[Mapping[str, str]], Path], c
     def add(text: str | None, _: str) -> str:
         if text is not None and not installed_parts(text):
             raise Malformed("there is another extension of this name, which is not ours; move it first")
-        return code.read_text("utf-8").replace(_FOLDER, json.dumps(str(Path(hints.folder()).absolute())))
+        folder = json.dumps(str(Path(hints.folder()).absolute()))
+        shared = _SHARED.read_text("utf-8").replace(_FOLDER, folder).replace("export function", "function")
+        return code.read_text("utf-8").replace(_IMPORT, shared)
 
     return Integration(
         use=use, parts=(PART,), file=file, add=add, remove=lambda _: None, installed_parts=installed_parts

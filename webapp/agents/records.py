@@ -25,7 +25,7 @@ EntryKind = Literal["message", "compaction_summary"]
 
 @dataclass(frozen=True, slots=True)
 class Inference:
-    """The tokens of an inference by `model` within a call that the call's own report does not include, such as advice.
+    """The tokens of one of several inferences of a call, by `model`.
 
     Like those of `Usage`: the input includes what was read from the cache and written to it.
     """
@@ -56,7 +56,7 @@ class Usage:
 
     Where a provider runs tools itself, a call is several inferences, and the figures above are their sums, as billed.
     Then `first_tokens` is the input of the first one and `last_tokens` the context after the last one; else both are 0.
-    `extra_inferences` are those that the sums leave out.
+    `extra_inferences` are those that the sums leave out, such as advice.
     """
 
     input_tokens: int

@@ -24,7 +24,6 @@ ID_BYTES = 16
 # Below this many bytes, compression costs more than it saves.
 PACK_FROM = 200
 PACK_LEVEL = 1
-# More rows than there are.
 
 
 @dataclass(slots=True)

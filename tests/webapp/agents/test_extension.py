@@ -27,6 +27,10 @@ const lists = JSON.parse(process.argv[1]);
 const out = lists.map((messages) => hear({ messages }, context)?.messages ?? null);
 console.log(JSON.stringify(out));
 """
+# Removes the note of the last call before each one.
+PI_WITHOUT_NOTES = 'import { rmSync } from "node:fs";' + PI.replace(
+    "hear({", "rmSync(process.env.NOTE, { force: true }) ?? hear({"
+)
 OPENCODE = """
 import { Coppice } from "./extension.mjs";
 const hooks = await Coppice({});
@@ -122,6 +126,23 @@ class TestInPi:
         )
         [made] = run("pi", PI, folder, FIRST)
         assert [message["content"][0]["text"] for message in made] == ["In short.", "ask 4"]
+
+    def test_notes_what_a_call_is_sent_with(self, folder: Path) -> None:  # X27
+        """Usage is that of the edited context from then on; without a script nothing is noted."""
+        run("pi", PI, folder, FIRST)
+        assert hints.read("s", hints.ACTIVE) == {}
+        hints.write("s", hints.EDITS, {"version": "v1", "edits": {"toolResult:a": {"output": "short"}}})
+        run("pi", PI, folder, FIRST)
+        assert hints.read("s", hints.ACTIVE) == {"version": "v1"}
+
+    def test_notes_it_again_where_the_note_is_gone(
+        self, folder: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:  # X27
+        """Another agent's uninstallation removes the notes of all."""
+        hints.write("s", hints.EDITS, {"version": "v1", "edits": {"toolResult:a": {"output": "short"}}})
+        monkeypatch.setenv("NOTE", hints.path("s", hints.ACTIVE))
+        run("pi", PI_WITHOUT_NOTES, folder, FIRST, FIRST)
+        assert hints.read("s", hints.ACTIVE) == {"version": "v1"}
 
     def test_never_separates_a_call_from_its_result(self, folder: Path) -> None:  # X27
         """Such edits leave the list unchanged."""

@@ -33,12 +33,10 @@ def folder(view: View, roots: Sequence[Path]) -> Path:
 def cwd_of(file: Path) -> str | None:
     """Return the working directory of a session by its file: the agent notes it beside the chats."""
     note = file.parent.with_name(".project_root")
+    if leads_out(note, note.parent):
+        return None
     try:
-        return (
-            None
-            if leads_out(note, note.parent)
-            else read_file(note).decode("utf-8", "replace").strip() or None
-        )
+        return read_file(note).decode("utf-8", "replace").strip() or None
     except OSError:
         return None
 

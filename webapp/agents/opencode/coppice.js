@@ -4,38 +4,7 @@
 // the beginning of a turn and keeps to it until the next one, so that a running tool loop and the cached prefix stay as
 // they are. Messages are left out or get a shorter output; nothing else is touched, and no credentials are seen. Where
 // anything is wrong the call goes out as it came. A note beside the script tells the server what the last call was.
-import { readFileSync, renameSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
-
-const FOLDER = "HINTS_FOLDER";
-
-function fileOf(session, kind) {
-  const name = [...session].map((c) => (/[\p{L}\p{N}._-]/u.test(c) ? c : "_")).join("").slice(0, 200);
-  return join(FOLDER, `${name}.${kind}.json`);
-}
-
-function scriptOf(session) {
-  try {
-    return JSON.parse(readFileSync(fileOf(session, "edits"), "utf8"));
-  } catch {
-    return null;
-  }
-}
-
-let noted = "";
-
-/** Note the version of the script that the next call is sent with, "" for none: its usage is that of the edited list. */
-function note(session, version) {
-  if (noted === `${session} ${version}`) return;
-  noted = `${session} ${version}`;
-  const file = fileOf(session, "active");
-  try {
-    writeFileSync(`${file}.${process.pid}`, JSON.stringify({ version }), { mode: 0o600 });
-    renameSync(`${file}.${process.pid}`, file);
-  } catch {
-    // without the note the call goes out all the same
-  }
-}
+import { note, scriptOf } from "../hook_runtime/edit_scripts.js";
 
 function partsOf(parts, edit, isOver) {
   const kept = isOver ? parts.filter((part) => part.type !== "reasoning") : parts;

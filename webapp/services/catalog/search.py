@@ -96,7 +96,7 @@ class Search:
         return [
             _hit(row, *found[place], q)
             for place in places
-            if place in found and (row := sessions[place[0]]).deleted_at is None
+            if place in found and (row := sessions.get(place[0])) is not None and row.deleted_at is None
         ]
 
 

@@ -89,7 +89,8 @@ def _take_back(session: Session) -> None:
     _without(session, -freed)
     store.operations.remove(key, n)
     session.row.operations -= 1
-    session.row.next_operation -= n == session.row.next_operation - 1
+    if n == session.row.next_operation - 1:
+        session.row.next_operation = n
     session.state.cleared_call, session.state.cleared_by = "", 0
     session.save()
 

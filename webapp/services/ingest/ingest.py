@@ -472,9 +472,8 @@ class Ingest:
             row, before = session.row, session.main.estimate
             session.state.proxy.applied = sends_pruned(session.state.proxy)
             session.state.edited = sends_edited(row.source, row.id)
-            session.state.moved(
-                session.main.estimate - before
-            )  # an agent can write a call down before it sends it
+            # An agent can write a call down before it sends it.
+            session.state.moved(session.main.estimate - before)
             unnamed = row.model is None
             found = records(row) if callable(records) else records
             apply_meta(row, session.state, found)  # the model decides how tokens are counted

@@ -20,13 +20,7 @@ import orjson
 
 from scoring.errors import InvalidSettings
 from scoring.history import History, reads_keywords, settings_for, text_of
-from scoring.planning import (
-    PrunePlan,
-    Shortening,
-    plan_prune,
-    shortening,
-    with_shortened,
-)
+from scoring.planning import PrunePlan, Shortening, plan_prune, shortening, with_shortened
 from scoring.settings import Lexicon, Settings, lexicon_of, preset_of
 from webapp.errors import Conflict, StalePlan
 from webapp.services.planning.exact_costs import exact
@@ -39,7 +33,6 @@ from webapp.store.context import PRUNED
 
 PLANS_KEPT = 64
 PLANS_OF_A_VIEW = 8
-EXACT = "exact"
 # The time for which another worker can apply a plan that was shown.
 SHARED_SECONDS = 3600
 PLAN = "plan:"
@@ -138,7 +131,7 @@ class Planning:
             preset, settings = preset_of(settings), settings_for(settings, view.history.facts)
             plan = _once(view, name, lambda: self._planned(view, settings, budget, strategy, spare, drop))
             if exactly:
-                plan = _once(view, name and (EXACT, name), lambda: exact(session, view, plan))
+                plan = _once(view, name and ("exact", name), lambda: exact(session, view, plan))
             base = plan
             if shorten:
                 chosen = self._chosen_shortenings(session, view, shorten)

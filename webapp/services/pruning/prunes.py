@@ -14,7 +14,7 @@ from typing import Any
 
 from scoring.budget import utilization
 from scoring.history import task_type_of
-from scoring.planning import fit
+from scoring.planning import with_exact_costs
 from scoring.signals import SIGNALS
 from webapp.errors import Conflict, Invalid, NotFound, StalePlan
 from webapp.events import ContextPruned, Event, SessionUpdated
@@ -283,16 +283,11 @@ def _replacements(session: Session, planned: SessionPlan) -> dict[int, str]:
     if not planned.plan.shortened:
         return {}
     view, message = planned.view, sent_messages(session, planned.view, planned.plan.shortened)
-    fitted = fit(planned.base, view.history, message, counted_by(session))
-    chosen = {
-        i: planned.plan.shortenings[i].apply(message(i))
-        for i in planned.plan.shortened
-        if i not in planned.base.shortenings
-    }
-    costs = fitted.costs | {i: planned.plan.shortenings[i].tokens for i in chosen}
+    base = with_exact_costs(planned.base, view.history, message, counted_by(session))
+    by_hand = {i: one for i, one in planned.plan.shortenings.items() if i not in planned.base.shortenings}
     return {
-        view.nos[i]: replacement(costs[i], {r.call_id: r.text for r in short.results})
-        for i, short in (fitted.replaced | chosen).items()
+        view.nos[i]: replacement(one.tokens, {r.call_id: r.text for r in one.apply(message(i)).results})
+        for i, one in (dict(base.shortenings) | by_hand).items()
     }
 
 

@@ -108,6 +108,7 @@ def apply(change: Change, *, remember: bool) -> None:
     try:
         if change.after is None:
             path.unlink(missing_ok=True)
+            _forget_scripts()
             return
         if remember:
             Path(hints.folder()).mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -118,6 +119,12 @@ def apply(change: Change, *, remember: bool) -> None:
             file.write(change.after.encode())
     except OSError as error:
         raise Conflict(f"{path} cannot be written: {error.strerror}") from error
+
+
+def _forget_scripts() -> None:
+    """Remove the notes of the scripts that calls were sent with; an extension that goes on makes its own again."""
+    for note in Path(hints.folder()).glob(f"*.{hints.ACTIVE}.json"):
+        note.unlink(missing_ok=True)
 
 
 def _integration(source: str) -> Integration:

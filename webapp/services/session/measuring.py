@@ -10,10 +10,9 @@ from scoring.history import Features, analyse, names_file
 from scoring.messages import REMINDER, Message
 from scoring.settings import Lexicon
 from scoring.tokens import TokenCounter, estimate_message_tokens
+from webapp.agents.reading.rows import short_title
 from webapp.services.session.cards import card_of, is_error
 from webapp.services.session.stored_messages import features_text
-
-TITLE_CHARS = 200
 
 
 class CounterProvider(Protocol):
@@ -77,8 +76,7 @@ def starts_turn(message: Message, kind: str) -> bool:
 
 def title_of(message: Message) -> str | None:
     """Return a one-line title from a person's first words."""
-    line = " ".join(message.text[: TITLE_CHARS * 8].split())
-    return (line if len(line) <= TITLE_CHARS else line[: TITLE_CHARS - 1] + "…") or None
+    return short_title(message.text)
 
 
 def region_of(role: str, kind: str) -> str:

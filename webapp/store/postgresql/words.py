@@ -144,7 +144,7 @@ class VectorWords(WordIndex):
         keys = best[offset : offset + limit]
         marks = ", ".join("?" * len(keys)) or "NULL"
         nos = dict(self._db.rows(f"SELECT key, message_no FROM entries WHERE key IN ({marks})", keys))
-        return [(k >> SHIFT, number(k), nos[k]) for k in keys]
+        return [(k >> SHIFT, number(k), nos[k]) for k in keys if k in nos]
 
     def put_memory(self, number: int, text: str) -> None:
         """Index a memory or learning that is new or has changed."""

@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from webapp.agents.hook_runtime import hints
 from webapp.errors import Conflict, Invalid, Malformed
 from webapp.services.reaching import integrations
+from webapp.services.session.proxy import sends_edited
 
 TEXT = '{"model":   "opus",\n   "hooks": {}}'
 
@@ -140,3 +142,12 @@ class TestUninstalling:
         uninstall(settings)
         said.append(integrations.active("claude-code", env)[1])
         assert said == [[], ["PreCompact", "SessionStart", "UserPromptSubmit"], []]
+
+    def test_of_an_extension_forgets_what_calls_were_sent_with(self, settings: Path) -> None:  # X27
+        """Later calls go out whole, so their usage is no longer that of an edited context."""
+        env = {"PI_CODING_AGENT_DIR": str(settings.parent / "pi")}
+        integrations.apply(integrations.installing("pi", env, "coppice"), remember=True)
+        hints.write("s", hints.ACTIVE, {"version": "v1"})
+        assert sends_edited("pi", "s")
+        integrations.apply(integrations.uninstalling("pi", env), remember=False)
+        assert not sends_edited("pi", "s")
