@@ -63,10 +63,11 @@ class Fails(BareProvider):
                 return
             read += more
             self.arrived = read
+        hangs = self.hangs  # of this request: the next test sets another before this thread goes on
         client.sendall(self.answer)
-        while self.hangs and client.recv(1_000):
+        while hangs and client.recv(1_000):
             pass
-        self.gone += self.hangs
+        self.gone += hangs
 
 
 @pytest.fixture(scope="module")
