@@ -76,6 +76,31 @@ export async function choose(session, field) {
   }
 }
 
+/** Undoes an operation. @param {string} session @param {number} n
+ * @returns {Promise<Api.Undone | null>} null where it failed */
+export async function undo(session, n) {
+  try {
+    return await api.undo(session, n);
+  } catch (error) {
+    toastError(error, "Could not undo");
+    return null;
+  }
+}
+
+/** Undoes the last operation that can be undone. @param {string} session
+ * @returns {Promise<Api.Undone | null>} null where there is none, or it failed */
+export async function undoLast(session) {
+  try {
+    const operations = await api.operations(session);
+    const last = Math.max(...operations.filter((one) => one.undoable).map((one) => one.n));
+    if (last > 0) return await api.undo(session, last);
+    toast("Nothing to undo.");
+  } catch (error) {
+    toastError(error, "Could not undo");
+  }
+  return null;
+}
+
 /** Deletes a session and leaves its page. @param {string} session */
 export async function deleteSession(session) {
   try {

@@ -23,13 +23,13 @@ import { certaintyOfParts, isAboveTarget, titleOf, unseenOf } from "../shared/se
 import { live } from "../shared/socket.js";
 import { refreshTimes } from "../shared/times.js";
 import { toast, toastError } from "../shared/toast.js";
-import { actOn, choose, deleteSession } from "./acts.js";
-import { Choices, KINDS, NO_CHOICES } from "./choices.js";
+import { actOn, choose, deleteSession, undo, undoLast } from "./acts.js";
+import { Choices, NO_CHOICES } from "./choices.js";
 import { bars, deleteDialog, header, noSession, stale } from "./head.js";
 import { closeMenus } from "./menus.js";
-import { numbered } from "./numbered.js";
-import { NO_TRIAL } from "./plan.js";
-import { neighbour, side, TABS } from "./side.js";
+import { recallChoices } from "./numbered.js";
+import { side, TABS } from "./side.js";
+import { SidePanels } from "./side-panels.js";
 
 /** @typedef {import("./side.js").Tab} Tab */
 
@@ -49,19 +49,6 @@ const RETRY_MS = 3000;
  * time. */
 const SHARE = 0.1;
 
-/** The panel that the address names; null for none. @returns {Tab | null} */
-function namedPanel() {
-  const { panel } = address.read(location.search, { panel: "" });
-  return TABS.find(([name]) => name === panel)?.[0] ?? null;
-}
-
-/** Writes the open panel into the address; what was tried in a plan goes with it.
- * @param {Tab | ""} panel @param {typeof address.write} keep @param {number} [aim] tokens to cut to */
-function keepPanel(panel, keep, aim) {
-  const trial = panel === "plan" && aim === undefined ? {} : { ...NO_TRIAL, cut: String(aim ?? "") };
-  keep({ panel, ...trial }, { panel: "", ...NO_TRIAL });
-}
-
 export class CoppiceSession extends CoppiceElement {
   /** @type {Api.Session | null} */
   #session = null;
@@ -74,14 +61,7 @@ export class CoppiceSession extends CoppiceElement {
   /** @type {Api.Plan | null} */
   #plan = null;
   #choices = new Choices();
-  /** The panel where the address names none. @type {Tab} */
-  #first = "heaviest";
-  /** The open panel; null until the first numbers or the reader choose one. @type {Tab | null} */
-  #tab = null;
-  /** True while the panels' sheet is open on a narrow page. */
-  #sheet = false;
-  /** The element that had the focus when a panel was opened. @type {Element | null} */
-  #opener = null;
+  #panels = new SidePanels(this);
   /** @type {Error | null} */
   #error = null;
   /** True after an operation whose numbers have not arrived yet. */
@@ -104,16 +84,17 @@ export class CoppiceSession extends CoppiceElement {
   }
 
   start() {
+    const panels = this.#panels;
     live.join(`session:${this.#id}`);
     this.#hearServer();
     this.#listenToPanels();
     this.actions({
-      "see-plan": ({ dataset }) => this.#openTab("plan", Number(dataset.aim) || undefined),
+      "see-plan": ({ dataset }) => panels.open("plan", Number(dataset.aim) || undefined),
       "open-export": () => this.#openExport(),
-      tab: (target) => this.#openTab(/** @type {Tab} */ (target.dataset.tab)),
-      "close-sheet": () => this.#closeSheet(),
+      tab: (target) => panels.open(/** @type {Tab} */ (target.dataset.tab)),
+      "close-sheet": () => panels.closeSheet(),
       "show-message": (target) => {
-        this.#closeSheet();
+        panels.closeSheet();
         this.#list?.reveal(Number(target.dataset.number));
       },
       "ask-delete": () => this.#dialog?.showModal(),
@@ -126,17 +107,17 @@ export class CoppiceSession extends CoppiceElement {
     this.listen(this, "change", async (/** @type {Event} */ event) => {
       const field = /** @type {HTMLInputElement} */ (event.target);
       await this.#after(choose(this.#id, field));
-      if (["own_strategy", "task_type"].includes(field.name)) this.#planPanel?.plan();
+      if (["own_strategy", "task_type"].includes(field.name)) panels.plan?.plan();
     });
-    this.listen(this, "keydown", (/** @type {KeyboardEvent} */ event) => this.#tabKeys(event));
+    this.listen(this, "keydown", (/** @type {KeyboardEvent} */ event) => panels.press(event));
     this.listen(window, "popstate", () => this.#recall());
     this.listen(document, "click", (/** @type {MouseEvent} */ event) => closeMenus(this, event.target));
     shortcutsFor(
       [
-        { key: "p", label: "Plan a prune", run: () => this.#openTab("plan") },
+        { key: "p", label: "Plan a prune", run: () => panels.open("plan") },
         { key: "Enter", label: "Apply the plan, when it is open", run: () => this.#applyByKey() },
         { key: "u", label: "Undo the last change of the context", run: () => this.#undoLast() },
-        { key: "e", label: "Show what is heaviest", run: () => this.#openTab("heaviest") },
+        { key: "e", label: "Show what is heaviest", run: () => panels.open("heaviest") },
         { key: "Escape", label: "Close what is open", run: () => this.#escape() },
       ],
       this.life,
@@ -162,7 +143,7 @@ export class CoppiceSession extends CoppiceElement {
     this.hear(live, ["resync"], (resync) => this.#resync(resync));
     this.hear(live, ["settings:changed", "models:changed"], () => {
       this.#stats.ask();
-      this.#planPanel?.outdate();
+      this.#panels.plan?.outdate();
     });
   }
 
@@ -183,7 +164,7 @@ export class CoppiceSession extends CoppiceElement {
     on("chosen", ({ kind, messages }) => {
       this.#choices.put(kind, messages);
       address.step({ panel: "plan", ...this.#choices.written() }, { panel: "", ...NO_CHOICES });
-      this.#openTab("plan");
+      this.#panels.open("plan");
     });
   }
 
@@ -197,10 +178,6 @@ export class CoppiceSession extends CoppiceElement {
 
   get #chart() {
     return this.querySelector("token-chart");
-  }
-
-  get #planPanel() {
-    return this.querySelector("plan-panel");
   }
 
   /** Takes a session unless a newer state is known. Returns whether it did. @param {Api.Session} session
@@ -243,62 +220,30 @@ export class CoppiceSession extends CoppiceElement {
     this.requestUpdate();
   }
 
-  /** Opens the panel in the address, or the one that suits the session, when the session is first known.
+  /** Opens a panel, and what the address names in the list and the plan, when the session is first known.
    * Later the reader chooses. @param {Api.Session} session */
   #firstLook(session) {
-    const asked = this.#tab === "plan" || location.hash === "#plan";
-    if (asked) keepPanel("plan", address.write);
-    if (isAboveTarget(session)) this.#first = "plan";
-    const named = namedPanel();
-    this.#tab ??= named ?? this.#first;
-    this.#sheet = named !== null;
-    this.update();
-    if (asked) this.#openTab("plan");
-    this.#recallChoices().then((others) => {
-      if (this.#tab === "plan" && (others || !asked)) this.#planPanel?.plan();
-    });
+    const planned = this.#panels.begin(isAboveTarget(session) ? "plan" : "heaviest");
+    this.#recallChoices(planned);
     this.#list?.recallFirst();
   }
 
-  /** Takes the messages that the address names as chosen for the next prune. Returns whether these are others
-   * than before. */
-  async #recallChoices() {
-    const { search } = location;
-    const named = address.read(search, NO_CHOICES);
-    if (JSON.stringify(named) === JSON.stringify(this.#choices.written())) return false;
-    const of = Object.fromEntries(KINDS.map(([kind]) => [kind, address.numbersIn(named[kind])]));
-    const known = KINDS.flatMap(([kind]) => this.#choices.of(kind));
-    try {
-      const messages = await numbered(this.#id, Object.values(of).flat(), known, this.life);
-      if (search !== location.search) return false;
-      for (const [kind] of KINDS) {
-        this.#choices.forgetAll(kind);
-        this.#choices.put(
-          kind,
-          messages.filter(({ number }) => of[kind]?.includes(number)),
-        );
-      }
-      return true;
-    } catch (error) {
-      if (!this.life.aborted) toastError(error, "Could not read the messages that were chosen");
-      return false;
-    }
+  /** Takes the choices from the address, for which an open plan is made. @param {boolean} planned true if it
+   * is made for the choices as they were */
+  async #recallChoices(planned) {
+    const others = await recallChoices(this.#choices, this.#id, this.life);
+    if (this.#panels.tab === "plan" && (others || !planned)) this.#panels.plan?.plan();
   }
 
   /** Shows what the address says after a step back or forward. */
   #recall() {
     if (!this.#session) return;
     this.#list?.recall();
-    const named = namedPanel();
-    const before = this.#tab;
-    this.#tab = named ?? this.#first;
-    this.#sheet = named !== null;
-    if (before === "plan" && this.#tab !== "plan") this.#plan = null;
-    this.#updateAndLeave();
-    if (before === "plan") this.#planPanel?.recall();
-    this.#recallChoices().then((others) => {
-      if (this.#tab === "plan" && (others || before !== "plan")) this.#planPanel?.plan();
-    });
+    const planned = this.#panels.tab === "plan";
+    this.#panels.recall();
+    if (planned && this.#panels.tab !== "plan") this.#plan = null;
+    if (planned) this.#panels.plan?.recall();
+    this.#recallChoices(planned);
   }
 
   /** @param {{ snapshot: any, known: boolean }} detail */
@@ -360,69 +305,8 @@ export class CoppiceSession extends CoppiceElement {
     menu?.querySelector("summary")?.focus();
   }
 
-  /** @param {Tab} tab @param {number} [aim] tokens that a plan cuts to, instead of those it did last */
-  #openTab(tab, aim) {
-    const within = document.activeElement?.closest(".side");
-    if (!within) this.#opener = document.activeElement;
-    this.#tab = tab;
-    this.#sheet = true;
-    if (!this.#session) return;
-    keepPanel(tab, address.step, aim);
-    this.update();
-    if (tab === "plan") aim === undefined ? this.#planPanel?.plan() : this.#planPanel?.aimAt(aim);
-    // A panel opened from another one stands where that did.
-    if (tab === "plan" || !within) this.#showSide();
-  }
-
-  /** True where the panels are a sheet over the page, as on narrow screens. */
-  get #isSheet() {
-    const side = this.querySelector(".side");
-    return side !== null && getComputedStyle(side).position === "fixed";
-  }
-
-  /** Scrolls the opened panel into view and moves the focus to it. */
-  #showSide() {
-    if (!this.#isSheet && (this.querySelector(".side")?.getBoundingClientRect().top ?? 0) > innerHeight * 0.4)
-      this.querySelector(".columns")?.scrollIntoView({ block: "start" });
-    if (this.#tab === "plan") this.#planPanel?.focusHeading();
-    else this.#focusTab();
-  }
-
-  #focusTab() {
-    const tab = this.querySelector(".side [role=tab][aria-selected=true]");
-    if (tab instanceof HTMLElement) tab.focus({ preventScroll: true });
-  }
-
-  /** Closes the sheet and returns the focus to its opener. Returns whether it was open. */
-  #closeSheet() {
-    const was = this.#sheet && this.#isSheet;
-    this.#sheet = false;
-    if (was) address.step({ panel: "" }, { panel: "" });
-    if (was) this.#updateAndLeave();
-    else this.update();
-    return was;
-  }
-
-  /** Renders, and returns a focus that was in the panels, or nowhere, to the element that opened them. */
-  #updateAndLeave() {
-    const held = document.activeElement;
-    const within = held === document.body || held?.closest(".side") || this.#isSheet;
-    this.update();
-    if (within && this.#opener instanceof HTMLElement && this.#opener.isConnected)
-      this.#opener.focus({ preventScroll: true });
-  }
-
-  /** @param {KeyboardEvent} event */
-  #tabKeys(event) {
-    if (!(event.target instanceof Element) || event.target.getAttribute("role") !== "tab") return;
-    const next = this.#tab && neighbour(this.#tab, event.key);
-    if (!next) return;
-    this.#openTab(next);
-    this.#focusTab();
-  }
-
   #applyByKey() {
-    if (this.#tab === "plan") this.#planPanel?.apply();
+    if (this.#panels.tab === "plan") this.#panels.plan?.apply();
   }
 
   async #askToResume() {
@@ -436,25 +320,20 @@ export class CoppiceSession extends CoppiceElement {
 
   #escape() {
     if (closeMenus(this, null)) return;
-    if (this.#closeSheet()) return;
+    if (this.#panels.closeSheet()) return;
     if (this.#list?.closeRows()) return;
-    if (this.#tab === "plan") {
-      this.#tab = "heaviest";
-      this.#plan = null;
-      keepPanel("heaviest", address.step);
-      this.#updateAndLeave();
-    }
+    if (this.#panels.tab !== "plan") return;
+    this.#plan = null;
+    this.#panels.closePlan();
   }
 
   /** @param {Api.Applied} applied */
   #pruned(applied) {
     this.#done(applied.session);
     this.#plan = null;
-    if (this.#tab === "plan") {
-      this.#tab = "history";
-      keepPanel(this.#isSheet ? "" : "history", address.write);
+    if (this.#panels.tab === "plan") {
+      this.#panels.finishPlan();
       address.write(this.#choices.written(), NO_CHOICES);
-      this.#sheet = false;
     }
     const { kind, proxy, why_not_resumed } = applied.session;
     const resumable = kind === "followed" && !proxy && why_not_resumed === null;
@@ -462,27 +341,18 @@ export class CoppiceSession extends CoppiceElement {
       act: { label: "Undo", run: () => this.#undo(applied.operation.n) },
       ...(resumable ? { also: { label: "Resume from this…", run: () => this.#askToResume() } } : {}),
     });
-    this.#updateAndLeave();
-  }
-
-  async #undoLast() {
-    try {
-      const operations = await api.operations(this.#id);
-      const last = Math.max(...operations.filter((one) => one.undoable).map((one) => one.n));
-      if (last > 0) await this.#undo(last);
-      else toast("Nothing to undo.");
-    } catch (error) {
-      toastError(error, "Could not undo");
-    }
+    this.#panels.leave();
   }
 
   /** @param {number} n */
   async #undo(n) {
-    try {
-      this.#undone(await api.undo(this.#id, n));
-    } catch (error) {
-      toastError(error, "Could not undo");
-    }
+    const undone = await undo(this.#id, n);
+    if (undone) this.#undone(undone);
+  }
+
+  async #undoLast() {
+    const undone = await undoLast(this.#id);
+    if (undone) this.#undone(undone);
   }
 
   /** @param {Api.Undone} undone */
@@ -509,11 +379,12 @@ export class CoppiceSession extends CoppiceElement {
 
   update() {
     const session = this.#session;
+    const { tab } = this.#panels;
     if (session) document.title = `${titleOf(session)} · Coppice`;
     super.update();
     if (session) this.#feedPanels(session);
-    if (this.#tab && !customElements.get(`${this.#tab}-panel`))
-      LATER[this.#tab]?.().then(
+    if (tab && !customElements.get(`${tab}-panel`))
+      LATER[tab]?.().then(
         () => this.requestUpdate(),
         (error) => toastError(error, "Could not load the panel"),
       );
@@ -522,7 +393,8 @@ export class CoppiceSession extends CoppiceElement {
   view() {
     const session = this.#session;
     if (!session) return noSession(this.#error);
-    const plan = this.#tab === "plan" && this.#plan ? this.#plan.plan_id : nothing;
+    const { tab, sheet } = this.#panels;
+    const plan = tab === "plan" && this.#plan ? this.#plan.plan_id : nothing;
     const head = header(session, this.#parent, this.#copies);
     return html`${this.#error && stale(this.#error)} ${head}
       <div class="figures">
@@ -537,14 +409,14 @@ export class CoppiceSession extends CoppiceElement {
       <div class="columns">
         <message-list session-id=${this.#id} plan-id=${plan}
           certainty=${certaintyOfParts(session.pruned)}></message-list>
-        ${side(session, this.#tab ?? "heaviest", this.#sheet)}
+        ${side(session, tab ?? "heaviest", sheet)}
       </div>
       ${deleteDialog(session)}<resume-dialog></resume-dialog>`;
   }
 
   /** @param {Api.Session} session */
   #feedPanels(session) {
-    const panel = this.#planPanel;
+    const panel = this.#panels.plan;
     if (panel) {
       panel.choices = this.#choices;
       panel.session = session;

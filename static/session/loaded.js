@@ -27,6 +27,27 @@ export class Loaded {
     return -1;
   }
 
+  /** The index of the row of a message, or -1. @param {string} id */
+  indexOf(id) {
+    return this.find((message) => message.id === id);
+  }
+
+  /** @param {string} id of a message */
+  withId(id) {
+    return this.at(this.indexOf(id));
+  }
+
+  /** The loaded rows between two indices, both among them, in their order. @param {number} one
+   * @param {number} other */
+  between(one, other) {
+    const found = [];
+    for (let index = Math.min(one, other); index <= Math.max(one, other); index++) {
+      const message = this.at(index);
+      if (message) found.push(message);
+    }
+    return found;
+  }
+
   /** Stores consecutive rows. @param {number} from @param {Api.Message[]} rows */
   put(from, rows) {
     for (const [i, message] of rows.entries()) this.#rows.set(from + i, message);

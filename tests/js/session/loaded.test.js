@@ -21,6 +21,21 @@ describe("the rows that were read", () => {
       -1,
     );
   });
+  it("are found by the id of their message", () => {
+    const list = new Loaded();
+    list.put(10, rows(5, 4));
+    assert.deepEqual([list.indexOf("m4"), list.indexOf("m9")], [11, -1]);
+    assert.deepEqual([list.withId("m4")?.number, list.withId("m9")], [4, undefined]);
+  });
+  it("between two of them are in the order of the list, whichever was named first", () => {
+    const list = new Loaded();
+    list.put(3, rows(2, 1));
+    list.put(0, rows(5, 4));
+    assert.deepEqual(
+      list.between(4, 1).map((m) => m.number),
+      [4, 2, 1],
+    );
+  });
   it("move down when others come before them", () => {
     const list = new Loaded();
     list.put(0, rows(2, 1));

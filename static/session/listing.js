@@ -1,0 +1,274 @@
+// Which messages the message list shows, and their rows: read from the server where they are drawn, and again
+// when they may have changed. While somebody reads, the rows end at the newest message that was shown, and
+// what comes waits; otherwise new rows come in at the top.
+import * as address from "../shared/address.js";
+import { api } from "../shared/api.js";
+import { reasonOf } from "../shared/problem.js";
+import { Reader } from "../shared/reader.js";
+import { CHANGES, EVERYTHING, isSame, keepQuery, queryOf } from "./list-head.js";
+import { Loaded } from "./loaded.js";
+import { newer, withFates } from "./rows.js";
+import { FIRST } from "./viewport.js";
+
+/** Filters whose rows depend on a plan. */
+const OF_A_PLAN = new Set(["kept", "protected", "changes", "goes", "shortened"]);
+/** Rows kept above and below those that are drawn. */
+const KEPT = 300;
+const CALM_MS = 1000;
+/** New rows slide in unless others came so shortly before: then one movement would run into the next. */
+const SLIDE_MS = 300;
+/** Reading fates takes at most this share of the time: they take long in a long session. */
+const SHARE = 0.1;
+
+export class Listing {
+  query = queryOf(location.search);
+  rows = new Loaded();
+  total = 0;
+  /** The page of rows that was read last. @type {Api.Page | null} */
+  page = null;
+  /** The number of the newest message when the list was last let in. */
+  head = 0;
+  /** Messages that are not shown yet. */
+  waiting = 0;
+  /** Rows that just came. @type {Set<string>} */
+  entering = new Set();
+  /** The tokens of the heaviest row so far: the scale of all bars. */
+  most = 1;
+  /** @type {string | null} */
+  error = null;
+  #list;
+  #viewport;
+  #picked;
+  /** True while the list shows a plan's changes because the plan was opened. */
+  #followsPlan = false;
+  /** When rows came last. */
+  #cameAt = Number.NEGATIVE_INFINITY;
+  #reader = new Reader((signal) => this.#read(signal), { calm: CALM_MS, share: SHARE });
+  #filling = false;
+
+  /** @param {import("../shared/element.js").CoppiceElement} list @param {import("./viewport.js").Viewport}
+   * viewport @param {import("./picked-rows.js").PickedRows} picked */
+  constructor(list, viewport, picked) {
+    this.#list = list;
+    this.#viewport = viewport;
+    this.#picked = picked;
+  }
+
+  /** Reads again soon: rows change in place, new ones come in or wait. */
+  refresh() {
+    return this.#reader.ask();
+  }
+
+  /** Reads at once instead of what is being read. */
+  restart() {
+    return this.#reader.restart();
+  }
+
+  stop() {
+    this.#reader.stop();
+  }
+
+  /** True where the list shows every message, the newest first. */
+  get isWhole() {
+    return isSame(this.query, EVERYTHING);
+  }
+
+  /** True while somebody reads the list: nothing may move under the pointer, at the focus, in an open row, or
+   * above the view. */
+  get isRead() {
+    return this.rows.size > 0 && (this.#picked.any || this.#viewport.isHeld);
+  }
+
+  get #plan() {
+    return this.#list.getAttribute("plan-id");
+  }
+
+  /** @param {Partial<import("./list-head.js").Query>} change @param {typeof address.write} [keep] */
+  change(change, keep = address.step) {
+    this.query = { ...this.query, ...change };
+    keepQuery(this.query, keep);
+    this.startOver();
+  }
+
+  startOver() {
+    this.#followsPlan = false;
+    this.empty();
+    this.restart();
+  }
+
+  /** Removes the rows, so that a scroll does not continue an old list. */
+  empty() {
+    this.rows = new Loaded();
+    this.head = this.waiting = 0;
+    this.entering.clear();
+    this.#viewport.reset();
+    this.#picked.clear();
+    this.#list.requestUpdate();
+  }
+
+  /** Shows the changes of a plan that was opened, where all messages were shown and nobody reads; and all
+   * again once it is closed. @param {string | null} before the id of the plan before @param {string | null} now */
+  follow(before, now) {
+    if (before === null && now !== null && this.isWhole && !this.isRead) {
+      this.change(CHANGES, address.write);
+      this.#followsPlan = true;
+    } else if (now === null && this.#followsPlan) this.change(EVERYTHING, address.write);
+    else this.refresh();
+  }
+
+  /** Shows appended rows at once; their fates follow with `refresh`. Where the newest rows are not first, or
+   * the event lacks some, the list is read instead. @param {Api.Message[]} messages */
+  arrived(messages) {
+    const fresh = this.isWhole && this.page && this.#plan === null && newer(this.head, messages);
+    if (fresh && this.isRead) this.waiting = Math.max(this.waiting, fresh.length);
+    else if (fresh) {
+      this.#enter(fresh);
+      this.rows.unshift(fresh);
+      this.total += fresh.length;
+      this.head += fresh.length;
+      this.waiting = 0;
+    }
+    this.rows.renew(withFates(this.rows.all, messages));
+    this.#list.requestUpdate();
+    this.refresh();
+  }
+
+  /** Lets new rows slide in. @param {Api.Message[]} fresh */
+  #enter(fresh) {
+    const now = Date.now();
+    this.entering = new Set(now - this.#cameAt > SLIDE_MS ? fresh.map(({ id }) => id) : []);
+    if (fresh.length > 0) this.#cameAt = now;
+  }
+
+  /** @param {Partial<import("../shared/api.js").PageQuery>} more */
+  #fetch(more) {
+    const { fate, from, to, ...rest } = this.query;
+    const first = from ? Number(from) : undefined;
+    const ends = [to, more.last].filter(Boolean).map(Number);
+    const last = ends.length > 0 ? Math.min(...ends) : undefined;
+    const which = { ...rest, fate: fate === "all" ? "" : fate, plan_id: this.#plan ?? undefined, first };
+    const query = { ...which, ...more, last, without_parts: this.#picked.open.size === 0 };
+    return api.messages(this.#list.getAttribute("session-id") ?? "", query, this.#reader.signal);
+  }
+
+  /** The page to show. While a new plan replaces the one on the page, rows keep their fates; null where the
+   * plan decides which rows are shown. @param {Api.Page} page */
+  #withKnownFates(page) {
+    if (!this.#plan || page.pending || page.plan_id === this.#plan || !this.page) return page;
+    if (OF_A_PLAN.has(this.query.fate)) return this.rows.size > 0 ? null : page;
+    const { all, out, errors } = page.counts;
+    const counts = { ...this.page.counts, all, out, errors };
+    return { ...page, counts, messages: withFates(this.rows.all, page.messages) };
+  }
+
+  /** @param {AbortSignal} signal aborted once another list is wanted */
+  async #read(signal) {
+    try {
+      // An empty list shows its rows first: fates take time in a long session.
+      const pending = await this.#take(signal, this.rows.size === 0);
+      if (pending) await this.#take(signal, false);
+    } catch (error) {
+      if (signal.aborted) return;
+      this.error = reasonOf(error);
+      this.#list.requestUpdate();
+    }
+  }
+
+  /** Reads the rows that are drawn. Returns whether their fates are still to come.
+   * @param {AbortSignal} signal
+   * @param {boolean} atOnce */
+  async #take(signal, atOnce) {
+    const held = this.isRead && this.head > 0 && this.query.sort !== "oldest";
+    const head = this.head;
+    const { from, to } = this.#viewport.span;
+    const limit = Math.max(FIRST, to - from);
+    const last = held ? head : undefined;
+    const page = this.#withKnownFates(
+      await this.#fetch({ offset: from, limit, last, at_once: atOnce || undefined }),
+    );
+    if (signal.aborted || !page) return;
+    if (this.#followsPlan && !page.pending && page.total === 0)
+      return void this.change(EVERYTHING, address.write);
+    const newest = page.counts.all ?? head;
+    if (held) this.waiting = await this.#late(page, newest - head);
+    if (signal.aborted) return;
+    // Rows came in meanwhile, or somebody began to read: these are elsewhere now.
+    const reads = head > 0 && this.isRead;
+    if (head !== this.head || (reads && !held && newest > head)) return void this.refresh();
+    if (!held) this.#letIn(page, head, newest);
+    this.#put(page, from, held || reads);
+    return page.pending;
+  }
+
+  /** Takes a page of rows; those in view stay where they are. @param {Api.Page} page @param {number} from
+   * @param {boolean} held */
+  #put(page, from, held) {
+    const anchor = this.#viewport.anchor;
+    const anchored = anchor === null ? undefined : this.rows.at(anchor);
+    if (!held || page.total !== this.total) this.rows = new Loaded();
+    this.rows.put(from, page.messages);
+    this.page = page;
+    this.total = page.total;
+    this.error = null;
+    for (const { tokens } of page.messages) this.most = Math.max(this.most, tokens);
+    for (const id of this.#picked.open.keys())
+      if (page.total <= page.messages.length && this.rows.indexOf(id) < 0) this.#picked.open.delete(id);
+    this.#list.update();
+    if (anchor !== null && anchored) this.#viewport.follow(anchor, this.rows.indexOf(anchored.id));
+    this.fill();
+  }
+
+  /** The list shows everything up to `newest` now. @param {Api.Page} page @param {number} head the newest
+   * message before @param {number} newest */
+  #letIn(page, head, newest) {
+    if (head > 0) this.#enter(page.messages.filter((m) => m.number > head));
+    this.head = newest;
+    this.waiting = 0;
+  }
+
+  /** The messages that would be in the list if it were let in. @param {Api.Page} page
+   * @param {number} late messages that came to the session */
+  async #late(page, late) {
+    if (late <= 0 || this.isWhole || this.query.to) return this.query.to ? 0 : Math.max(0, late);
+    return Math.max(0, (await this.#fetch({ limit: 1 })).total - page.total);
+  }
+
+  /** Draws the rows that came into view, and reads those that are missing. */
+  look() {
+    if (this.total === 0 || !this.#viewport.hasMoved(this.total)) return;
+    this.entering.clear();
+    this.#list.update();
+    this.fill();
+  }
+
+  /** Reads the drawn rows that are missing, one request at a time. */
+  async fill() {
+    if (this.#filling || !this.page) return;
+    this.#filling = true;
+    const { signal } = this.#reader;
+    const head = this.head;
+    try {
+      let missing = this.rows.missing(this.#viewport.span);
+      for (; missing; missing = this.rows.missing(this.#viewport.span)) {
+        const { from, to } = missing;
+        const page = await this.#fetch({ offset: from, limit: to - from, last: head || undefined });
+        if (signal.aborted || head !== this.head) break;
+        if (page.messages.length === 0) break;
+        this.rows.put(from, page.messages);
+        const { span, here } = this.#viewport;
+        this.rows.keep({ from: span.from - KEPT, to: span.to + KEPT }, here);
+        this.#list.update();
+      }
+    } catch {
+      // The next scroll asks again.
+    }
+    this.#filling = false;
+    if (head !== this.head || signal.aborted) this.look();
+  }
+
+  /** Reads the rows around an index. @param {number} index */
+  async readAround(index) {
+    const offset = Math.max(0, index - FIRST / 2);
+    this.rows.put(offset, (await this.#fetch({ offset, last: this.head })).messages);
+  }
+}

@@ -1,0 +1,142 @@
+// Which panel is open beside the messages, and where the focus goes when one opens or closes. The address of
+// the page names the panel. On a narrow page the panels are a sheet over it.
+import * as address from "../shared/address.js";
+import { NO_TRIAL } from "./plan.js";
+import { neighbour, TABS } from "./side.js";
+
+/** @typedef {import("./side.js").Tab} Tab */
+
+/** The panel that the address names; null for none. @returns {Tab | null} */
+function namedPanel() {
+  const { panel } = address.read(location.search, { panel: "" });
+  return TABS.find(([name]) => name === panel)?.[0] ?? null;
+}
+
+/** Writes the open panel into the address; what was tried in a plan goes with it.
+ * @param {Tab | ""} panel @param {typeof address.write} keep @param {number} [aim] tokens to cut to */
+function keepPanel(panel, keep, aim) {
+  const trial = panel === "plan" && aim === undefined ? {} : { ...NO_TRIAL, cut: String(aim ?? "") };
+  keep({ panel, ...trial }, { panel: "", ...NO_TRIAL });
+}
+
+export class SidePanels {
+  /** The open panel; null until the first numbers or the reader choose one. @type {Tab | null} */
+  tab = null;
+  /** True while the sheet of a narrow page is open. */
+  sheet = false;
+  #page;
+  /** The panel where the address names none. @type {Tab} */
+  #first = "heaviest";
+  /** True once the page has panels. */
+  #shown = false;
+  /** The element that had the focus when a panel was opened. @type {Element | null} */
+  #opener = null;
+
+  /** @param {import("../shared/element.js").CoppiceElement} page */
+  constructor(page) {
+    this.#page = page;
+  }
+
+  get plan() {
+    return this.#page.querySelector("plan-panel");
+  }
+
+  /** Shows the panel that was asked for while the page was loading, the one that the address names, or the one
+   * that suits the session. Returns whether a plan was asked for. @param {Tab} suits */
+  begin(suits) {
+    const asked = this.tab === "plan" || location.hash === "#plan";
+    if (asked) keepPanel("plan", address.write);
+    this.#first = suits;
+    this.#shown = true;
+    const named = namedPanel();
+    this.tab ??= named ?? this.#first;
+    this.sheet = named !== null;
+    this.#page.update();
+    if (asked) this.open("plan");
+    return asked;
+  }
+
+  /** Shows what the address names after a step back or forward. */
+  recall() {
+    const named = namedPanel();
+    this.tab = named ?? this.#first;
+    this.sheet = named !== null;
+    this.leave();
+  }
+
+  /** @param {Tab} tab @param {number} [aim] tokens that a plan cuts to, instead of those it did last */
+  open(tab, aim) {
+    const within = document.activeElement?.closest(".side");
+    if (!within) this.#opener = document.activeElement;
+    this.tab = tab;
+    this.sheet = true;
+    if (!this.#shown) return;
+    keepPanel(tab, address.step, aim);
+    this.#page.update();
+    if (tab === "plan") aim === undefined ? this.plan?.plan() : this.plan?.aimAt(aim);
+    // A panel opened from another one stands where that did.
+    if (tab === "plan" || !within) this.#show();
+  }
+
+  /** True where the panels are a sheet over the page, as on narrow screens. */
+  get #isSheet() {
+    const side = this.#page.querySelector(".side");
+    return side !== null && getComputedStyle(side).position === "fixed";
+  }
+
+  /** Scrolls the opened panel into view and moves the focus to it. */
+  #show() {
+    const top = this.#page.querySelector(".side")?.getBoundingClientRect().top ?? 0;
+    if (!this.#isSheet && top > innerHeight * 0.4)
+      this.#page.querySelector(".columns")?.scrollIntoView({ block: "start" });
+    if (this.tab === "plan") this.plan?.focusHeading();
+    else this.#focusTab();
+  }
+
+  #focusTab() {
+    const tab = this.#page.querySelector(".side [role=tab][aria-selected=true]");
+    if (tab instanceof HTMLElement) tab.focus({ preventScroll: true });
+  }
+
+  /** Moves to the tab beside the one that has the focus, with the arrow keys. @param {KeyboardEvent} event */
+  press(event) {
+    if (!(event.target instanceof Element) || event.target.getAttribute("role") !== "tab") return;
+    const next = this.tab && neighbour(this.tab, event.key);
+    if (!next) return;
+    this.open(next);
+    this.#focusTab();
+  }
+
+  /** Closes the sheet and returns the focus to its opener. Returns whether it was open. */
+  closeSheet() {
+    const was = this.sheet && this.#isSheet;
+    this.sheet = false;
+    if (was) address.step({ panel: "" }, { panel: "" });
+    if (was) this.leave();
+    else this.#page.update();
+    return was;
+  }
+
+  /** Closes the plan. */
+  closePlan() {
+    this.tab = "heaviest";
+    keepPanel("heaviest", address.step);
+    this.leave();
+  }
+
+  /** Shows the history in place of the plan that was applied. */
+  finishPlan() {
+    this.tab = "history";
+    keepPanel(this.#isSheet ? "" : "history", address.write);
+    this.sheet = false;
+  }
+
+  /** Renders, and returns a focus that was in the panels, or nowhere, to the element that opened them. */
+  leave() {
+    const held = document.activeElement;
+    const within = held === document.body || held?.closest(".side") || this.#isSheet;
+    this.#page.update();
+    if (within && this.#opener instanceof HTMLElement && this.#opener.isConnected)
+      this.#opener.focus({ preventScroll: true });
+  }
+}
