@@ -28,18 +28,10 @@ import { Choices, NO_CHOICES } from "./choices.js";
 import { bars, deleteDialog, header, noSession, stale } from "./head.js";
 import { closeMenus } from "./menus.js";
 import { recallChoices } from "./numbered.js";
-import { side, TABS } from "./side.js";
+import { PANELS, side, TABS } from "./side.js";
 import { SidePanels } from "./side-panels.js";
 
 /** @typedef {import("./side.js").Tab} Tab */
-
-/** Panels that few visits open: each is loaded when it is first shown.
- * @type {Partial<Record<Tab, () => Promise<unknown>>>} */
-const LATER = {
-  history: () => import("./history-panel.js"),
-  summary: () => import("./summary-panel.js"),
-  archive: () => import("./archive-panel.js"),
-};
 
 const CALM_MS = 1000;
 /** The newest point of the chart comes with the numbers; the causes of its steps may come later. */
@@ -384,7 +376,7 @@ export class CoppiceSession extends CoppiceElement {
     super.update();
     if (session) this.#feedPanels(session);
     if (tab && !customElements.get(`${tab}-panel`))
-      LATER[tab]?.().then(
+      PANELS[tab].load?.().then(
         () => this.requestUpdate(),
         (error) => toastError(error, "Could not load the panel"),
       );
@@ -404,7 +396,7 @@ export class CoppiceSession extends CoppiceElement {
         </section>
       </div>
       <nav class="side-openers" aria-label="Panels">
-        ${TABS.map(([name, label]) => html`<button data-act="tab" data-tab=${name}>${label}</button>`)}
+        ${TABS.map((name) => html`<button data-act="tab" data-tab=${name}>${PANELS[name].label}</button>`)}
       </nav>
       <div class="columns">
         <message-list session-id=${this.#id} plan-id=${plan}

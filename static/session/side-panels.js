@@ -9,7 +9,7 @@ import { neighbour, TABS } from "./side.js";
 /** The panel that the address names; null for none. @returns {Tab | null} */
 function namedPanel() {
   const { panel } = address.read(location.search, { panel: "" });
-  return TABS.find(([name]) => name === panel)?.[0] ?? null;
+  return TABS.find((name) => name === panel) ?? null;
 }
 
 /** Writes the open panel into the address; what was tried in a plan goes with it.

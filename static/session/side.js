@@ -3,32 +3,45 @@ import { html } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
 import { certaintyOfParts } from "../shared/session-facts.js";
 
-/** @typedef {"plan" | "history" | "summary" | "archive" | "heaviest"} Tab */
+/** A panel: its tab, its markup, and what loads its module when it is first shown, where few visits open it.
+ * @typedef {{ label: string, view: (id: string, certainty: string) => import("../shared/html.js").Html,
+ * load?: () => Promise<unknown> }} Panel */
 
-/** @type {[Tab, string][]} */
-export const TABS = [
-  ["plan", "Plan"],
-  ["heaviest", "Heaviest"],
-  ["history", "History"],
-  ["summary", "Summary"],
-  ["archive", "Archive"],
-];
-
-/** @type {Record<Tab, (id: string, certainty: string) => import("../shared/html.js").Html>} */
-const PANELS = {
-  plan: () => html`<plan-panel></plan-panel>`,
-  heaviest: (id, certainty) => html`<heavy-panel session-id=${id} certainty=${certainty}></heavy-panel>`,
-  history: (id) => html`<history-panel session-id=${id}></history-panel>`,
-  summary: (id) => html`<summary-panel session-id=${id}></summary-panel>`,
-  archive: (id, certainty) => html`<archive-panel session-id=${id} certainty=${certainty}></archive-panel>`,
+/** @satisfies {Record<string, Panel>} */
+const BY_NAME = {
+  plan: { label: "Plan", view: () => html`<plan-panel></plan-panel>` },
+  heaviest: {
+    label: "Heaviest",
+    view: (id, certainty) => html`<heavy-panel session-id=${id} certainty=${certainty}></heavy-panel>`,
+  },
+  history: {
+    label: "History",
+    view: (id) => html`<history-panel session-id=${id}></history-panel>`,
+    load: () => import("./history-panel.js"),
+  },
+  summary: {
+    label: "Summary",
+    view: (id) => html`<summary-panel session-id=${id}></summary-panel>`,
+    load: () => import("./summary-panel.js"),
+  },
+  archive: {
+    label: "Archive",
+    view: (id, certainty) => html`<archive-panel session-id=${id} certainty=${certainty}></archive-panel>`,
+    load: () => import("./archive-panel.js"),
+  },
 };
+/** @typedef {keyof typeof BY_NAME} Tab */
+
+/** The panels in the order of their tabs. @type {Record<Tab, Panel>} */
+export const PANELS = BY_NAME;
+export const TABS = /** @type {Tab[]} */ (Object.keys(PANELS));
 
 /** The tab that an arrow key selects; null for any other key. @param {Tab} tab @param {string} key
  * @returns {Tab | null} */
 export function neighbour(tab, key) {
   const step = key === "ArrowRight" ? 1 : key === "ArrowLeft" ? -1 : 0;
-  const here = TABS.findIndex(([name]) => name === tab);
-  return step === 0 ? null : (TABS[(here + step + TABS.length) % TABS.length]?.[0] ?? null);
+  const here = TABS.indexOf(tab);
+  return step === 0 ? null : (TABS[(here + step + TABS.length) % TABS.length] ?? null);
 }
 
 /** @param {Api.Session} session @param {Tab} tab
@@ -37,19 +50,19 @@ export function side(session, tab, sheet) {
   return html`<aside class="side panel" data-open=${sheet} aria-label="Plan and history">
     <header>
       <div role="tablist" aria-label="Panels" class="tabs">
-        ${TABS.map(([name, label]) => tabButton(name, label, tab === name, session.operations))}
+        ${TABS.map((name) => tabButton(name, tab === name, session.operations))}
       </div>
       <button class="quiet iconic small close-sheet" data-act="close-sheet" aria-label="Close"
         >${icon("close")}</button>
     </header>
     <div role="tabpanel" id="side-panel" aria-labelledby="tab-${tab}" class="side-body"
-      >${PANELS[tab](session.id, certaintyOfParts(session.pruned))}</div>
+      >${PANELS[tab].view(session.id, certaintyOfParts(session.pruned))}</div>
   </aside>`;
 }
 
-/** @param {Tab} name @param {string} label @param {boolean} open @param {number} operations */
-function tabButton(name, label, open, operations) {
+/** @param {Tab} name @param {boolean} open @param {number} operations */
+function tabButton(name, open, operations) {
   const count = name === "history" && operations > 0 && html`<span class="count">${operations}</span>`;
   return html`<button role="tab" id="tab-${name}" data-act="tab" data-tab=${name} aria-controls="side-panel"
-    aria-selected=${open} tabindex=${open ? 0 : -1}>${label}${count}</button>`;
+    aria-selected=${open} tabindex=${open ? 0 : -1}>${PANELS[name].label}${count}</button>`;
 }

@@ -7,7 +7,7 @@ import { markup } from "../markup.js";
 
 describe("the side", () => {
   it("holds the panel of the open tab and no other", () => {
-    for (const [tab] of TABS) {
+    for (const tab of TABS) {
       const panels = [
         ...markup(side(session(), tab, false)).matchAll(/<(plan|history|summary|archive|heavy)-panel/g),
       ].map((m) => m[1]);
