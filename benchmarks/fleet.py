@@ -39,16 +39,16 @@ STARTED_AT_ONCE = 20
 
 @dataclass
 class Seen:
-    """Times in seconds: of appends, and from sending a message until a viewer was told; and what was answered."""
+    """Times in seconds: of appends, and from sending a message until a viewer heard of it; and what was answered."""
 
     appends: list[float] = field(default_factory=list)
-    told: list[float] = field(default_factory=list)
+    heard: list[float] = field(default_factory=list)
     messages: dict[str, int] = field(default_factory=dict)
     retries: int = 0
 
 
 class Viewer:
-    """A page that comes back when it is disconnected, and keeps what it was told."""
+    """A page that comes back when it is disconnected, and keeps what it heard."""
 
     def __init__(self, port: int, room: str, seen: Seen) -> None:
         self.room, self._port, self._seen = room, port, seen
@@ -88,21 +88,21 @@ class Viewer:
                 self.rows = {snapshot["stats"]["session"]["id"]: snapshot["stats"]["session"]}
         self.joined.set()
 
-    def _take(self, name: str, told: dict[str, Any]) -> None:
-        self.revision = told.get("revision", self.revision)
+    def _take(self, name: str, payload: dict[str, Any]) -> None:
+        self.revision = payload.get("revision", self.revision)
         if name == "sessions:updated":
-            self.rows |= {one["id"]: one for one in told["sessions"]}
+            self.rows |= {one["id"]: one for one in payload["sessions"]}
         elif name == "session:updated":
-            self.rows[told["id"]] = told
+            self.rows[payload["id"]] = payload
         elif name == "context:stats":
-            self.rows[told["session"]["id"]] = told["session"]
+            self.rows[payload["session"]["id"]] = payload["session"]
         elif name == "messages:appended":
-            fresh = [one for one in told["messages"] if one["number"] not in self.numbers]
-            if told["count"] > len(told["messages"]):  # a page reads the others over HTTP
+            fresh = [one for one in payload["messages"] if one["number"] not in self.numbers]
+            if payload["count"] > len(payload["messages"]):  # a page reads the others over HTTP
                 self.numbers.clear()
-            self.numbers |= {one["number"] for one in told["messages"]}
+            self.numbers |= {one["number"] for one in payload["messages"]}
             now = time.time()
-            self._seen.told += [now - float(one["text"].split()[0]) for one in fresh if "text" in one]
+            self._seen.heard += [now - float(one["text"].split()[0]) for one in fresh if "text" in one]
 
     def fault(self, stored: dict[str, dict[str, Any]]) -> str:
         """Return what differs from the store, "" if nothing does."""
@@ -211,8 +211,8 @@ async def measure(port: int, parent: int, given: argparse.Namespace) -> dict[str
         "messages/s": round(sum(seen.messages.values()) / took),
         "append p50 ms": round(1000 * percentile(seen.appends, 50), 1),
         "append p99 ms": round(1000 * percentile(seen.appends, 99), 1),
-        "told p50 ms": round(1000 * percentile(seen.told or [0.0], 50), 1),
-        "told p99 ms": round(1000 * percentile(seen.told or [0.0], 99), 1),
+        "heard p50 ms": round(1000 * percentile(seen.heard or [0.0], 50), 1),
+        "heard p99 ms": round(1000 * percentile(seen.heard or [0.0], 99), 1),
         "killed": killed,
         "sent again": seen.retries,
         "resumed": sum(one.resumed for one in viewers),

@@ -52,7 +52,7 @@ class Seen:
     health: list[float] = field(default_factory=list)
     answered: dict[tuple[str, int], float] = field(default_factory=dict)
     counts: dict[str, int] = field(default_factory=lambda: defaultdict(int))
-    told: dict[str, int] = field(default_factory=lambda: defaultdict(int))
+    shown: dict[str, int] = field(default_factory=lambda: defaultdict(int))
     failed: int = 0
     received: int = 0
     lost: int = 0
@@ -162,11 +162,11 @@ def note(seen: Seen, message: list[Any]) -> None:
     )
     now = time.monotonic()
     for row in rows:
-        for count in range(seen.told[row["id"]] + BATCH, row["messages"] + 1, BATCH):
+        for count in range(seen.shown[row["id"]] + BATCH, row["messages"] + 1, BATCH):
             answered = seen.answered.get((row["id"], count))
             if answered is not None:
                 seen.heard.append(max(0.0, now - answered))
-        seen.told[row["id"]] = max(seen.told[row["id"]], row["messages"])
+        seen.shown[row["id"]] = max(seen.shown[row["id"]], row["messages"])
 
 
 async def write(port: int, sessions: list[str], seen: Seen, until: float) -> None:
@@ -270,10 +270,10 @@ async def measure(
     took = time.monotonic() - started
     used, appended = processor_seconds(process) - used, sum(seen.counts.values()) - appended
     quiet = time.monotonic() + QUIET_SECONDS
-    while any(seen.told[name] < seen.counts[name] for name in names) and time.monotonic() < quiet:
+    while any(seen.shown[name] < seen.counts[name] for name in names) and time.monotonic() < quiet:
         await asyncio.sleep(0.05)
     probing.cancel()
-    unheard = sum(seen.told[name] < seen.counts[name] for name in names)
+    unheard = sum(seen.shown[name] < seen.counts[name] for name in names)
     _, answer = await http.send("GET", "/api/sessions")
     stored = {one["id"]: one["messages"] for one in answer["sessions"]}
     missing = sum(seen.counts[name] - stored[name] for name in names)
@@ -316,7 +316,7 @@ async def measure_large(port: int, text: str, what: str) -> list[Row]:
         await http.send("POST", "/api/sessions", {"id": name, "model": "gpt-5"})
         first = {"messages": [{"role": "user", "content": TEXT}] * BATCH}  # loads the tokenizer
         await http.send("POST", f"/api/sessions/{name}/messages", first)
-    seen.counts["small"] = seen.told["small"] = BATCH
+    seen.counts["small"] = seen.shown["small"] = BATCH
     looking = asyncio.create_task(page(port, "overview", seen, True, joined.release))
     await joined.acquire()
     probing = asyncio.create_task(probe(port, seen))

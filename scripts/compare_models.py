@@ -181,10 +181,10 @@ def _same(field: str, said: float, have: float | None, ours: ModelLimits) -> boo
 
 
 def _known_fields(other: Published) -> str:
-    told = [
+    known = [
         f"{field} {_show(getattr(other, field))}" for field in FIELDS if getattr(other, field) is not None
     ]
-    return f" ({', '.join(told)})" if told else ""
+    return f" ({', '.join(known)})" if known else ""
 
 
 def _show(value: float | None) -> str:
@@ -236,10 +236,10 @@ def main(argv: list[str] | None = None) -> int:
     for line, reason in found:
         if reason is None or args.all:
             print(line if reason is None else f"{line}  [{reason}]")
-    told = f"{len(lines)} disagreements over {len(published)} models, {len(found) - len(lines)} explained"
+    summary = f"{len(lines)} disagreements over {len(published)} models, {len(found) - len(lines)} explained"
     others, names, most = left_out(makers)
     print(
-        told,
+        summary,
         f"{others} of {names} names left out, of other makers and hosts: {most}",
         sep="\n",
         file=sys.stderr,

@@ -188,8 +188,8 @@ def event_lines(example: Event) -> list[str]:
     lines = [f"### {type(example).__name__}", "", described(type(example)), ""]
     for note in notes_of(example):
         room = f"`{note.room}`".replace("s1", "<id>") if note.room else "every room"
-        told = [f"`{name}`" for name in message_names(note)]
-        lines.append(f"- {room}: {', '.join(told)}")
+        names = [f"`{name}`" for name in message_names(note)]
+        lines.append(f"- {room}: {', '.join(names)}")
     return [*lines, ""]
 
 
@@ -211,13 +211,13 @@ def message_rows() -> Iterator[str]:
     yield "| `messages:appended` | `session_id`, `messages` (the newest 200 of them), `count` |"
     yield "| `context:stats` | `session_id` and [Stats](api.md#stats) |"
     shown = (*EXAMPLES, *OTHERWISE)
-    told = {name: payload for one in shown for note in notes_of(one) for name, payload in note.events}
+    payloads = {name: payload for one in shown for note in notes_of(one) for name, payload in note.events}
     read_later = {
         "settings:changed": "the settings ([SettingsDoc](api.md#settingsdoc))",
         "models:changed": "`models`",
         "webhooks:changed": "nothing: read `GET /api/webhooks` again",
     }
-    for name, payload in told.items():
+    for name, payload in payloads.items():
         yield f"| `{name}` | {read_later.get(name) or ', '.join(f'`{key}`' for key in payload)} |"
 
 

@@ -84,11 +84,11 @@ def write_story(root: Path, story: Story) -> None:
 def rows_of(story: Story) -> Iterator[dict[str, Any]]:
     """Return the rows of a transcript, ending at the story's last moment."""
     last = datetime.now(UTC) - timedelta(minutes=story.minutes_ago, seconds=4)
-    told = list(islice(steps(story.seed), story.length))
-    told[0] = [Message("user", (Text(story.title),))]
-    at = last - timedelta(seconds=SECONDS_A_STEP * len(told))
+    batches = list(islice(steps(story.seed), story.length))
+    batches[0] = [Message("user", (Text(story.title),))]
+    at = last - timedelta(seconds=SECONDS_A_STEP * len(batches))
     chars, cached, parent = 0, 0, None
-    for step in told:
+    for step in batches:
         at += timedelta(seconds=SECONDS_A_STEP)
         for message in step:
             name = str(uuid.uuid4())

@@ -51,15 +51,15 @@ def prepared(place: Database) -> None:
     app.close()
 
 
-def work(place: Database, name: str, seed: int, told: int, steps: int) -> None:
+def work(place: Database, name: str, seed: int, writer: int, steps: int) -> None:
     """Write to the store forever or for a number of steps; report each acknowledged append."""
     app, rng = build(config_of(place)), random.Random(seed)
-    os.write(told, b"ready\n")
+    os.write(writer, b"ready\n")
     for n in range(steps):
         text = f"{name}-{seed}-{n} " + "word " * rng.randrange(200)
         with suppress(CoppiceError):  # the other process may have come first
             app.ingest.append_messages("m", [wire("user", text)])
-            os.write(told, f"{text.split()[0]}\n".encode())
+            os.write(writer, f"{text.split()[0]}\n".encode())
         with suppress(CoppiceError):
             _other(app, rng, n)
     app.close()
@@ -85,15 +85,15 @@ def _other(app: App, rng: random.Random, n: int) -> None:
 
 def forked(place: Database, name: str, seed: int, steps: int = sys.maxsize) -> tuple[int, int]:
     """Start a working child; return its number and our end of its pipe."""
-    heard, told = os.pipe()
+    heard, writer = os.pipe()
     child = os.fork()
     if child == 0:
         try:
             os.close(heard)
-            work(place, name, seed, told, steps)
+            work(place, name, seed, writer, steps)
         finally:
             os._exit(0)
-    os.close(told)
+    os.close(writer)
     return child, heard
 
 
@@ -135,14 +135,14 @@ def power_cuts(folder: Path, seed: int, *, durable: bool) -> Iterator[tuple[str 
                 app.store.db.checkpoint()
         held.cut = lambda: None
         app.close()
-    for n, (image, told) in enumerate(rng.sample(cuts, min(CUTS_IN_ONE_RUN, len(cuts)))):
+    for n, (image, appended) in enumerate(rng.sample(cuts, min(CUTS_IN_ONE_RUN, len(cuts)))):
         place = work_folder / str(n)
         laid_out(image, place, rng)
-        missing = missing_from(place / "c.db", told)
+        missing = missing_from(place / "c.db", appended)
         if isinstance(missing, str):
             yield missing, 0
         elif any(missing) if durable else missing != sorted(missing):
-            yield f"{sum(missing)} of {len(told)} acknowledged appends are gone", sum(missing)
+            yield f"{sum(missing)} of {len(appended)} acknowledged appends are gone", sum(missing)
         else:
             yield None, sum(missing)
 

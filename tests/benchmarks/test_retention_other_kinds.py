@@ -28,11 +28,11 @@ class TestChats:
     def test_hold_each_answer_at_one_place(self, language: str, asked: int) -> None:
         """The message that a question points to has its fact, and no other has."""
         messages, questions = chat(language, Random("x"), asked)
-        told = {
+        facts = {
             fact[asked]: fact[0] for line in FACTS[language].strip().split("\n") if (fact := line.split("|"))
         }
         for question, place in questions:
-            assert [n for n, m in enumerate(messages) if told[question] in m["content"]] == [place]
+            assert [n for n, m in enumerate(messages) if facts[question] in m["content"]] == [place]
 
     def test_are_the_same_each_time(self) -> None:
         """A figure can be measured again."""

@@ -361,9 +361,9 @@ class TestSubAgents:
         self, page: Page, server: Server, folder: ClaudeFolder
     ) -> None:  # X12
         """The link is the parent's title; without messages in the parent there is no link."""
-        told, silent = folder.transcript(), folder.transcript()
-        told.user("Fix the login race")
-        told.sub_agent("look around")
+        parent, silent = folder.transcript(), folder.transcript()
+        parent.user("Fix the login race")
+        parent.sub_agent("look around")
         silent.path.touch()
         silent.sub_agent("all alone")
         page.goto(server.url)

@@ -69,7 +69,7 @@ class TestAnOpenPage:
         browser.send("Network.enable")
         heard: list[str] = []
         browser.on(
-            "Network.webSocketFrameReceived", lambda told: heard.append(told["response"]["payloadData"])
+            "Network.webSocketFrameReceived", lambda event: heard.append(event["response"]["payloadData"])
         )
         opened.evaluate(
             """() => {

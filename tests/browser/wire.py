@@ -49,7 +49,7 @@ class Wire:
         browser.on("Network.requestServedFromCache", self._about(lambda one, _: _cached(one)))
         browser.on(
             "Network.responseReceived",
-            self._about(lambda one, told: _cached(one) if told["response"].get("fromDiskCache") else None),
+            self._about(lambda one, event: _cached(one) if event["response"].get("fromDiskCache") else None),
         )
         browser.on("Network.responseReceivedExtraInfo", self._about(_status))
         browser.on("Network.loadingFinished", self._about(_finished))
@@ -63,13 +63,13 @@ class Wire:
         paint = self._page.evaluate("performance.getEntriesByName('first-contentful-paint')[0]?.startTime")
         return Visit(list(self._open.values()), float(paint or 0))
 
-    def _asked(self, told: dict[str, Any]) -> None:
-        self._open[told["requestId"]] = Sent(told["request"]["url"])
+    def _asked(self, event: dict[str, Any]) -> None:
+        self._open[event["requestId"]] = Sent(event["request"]["url"])
 
     def _about(self, note: Callable[[Sent, dict[str, Any]], None]) -> Callable[[dict[str, Any]], None]:
-        def heard(told: dict[str, Any]) -> None:
-            if (one := self._open.get(told["requestId"])) is not None:
-                note(one, told)
+        def heard(event: dict[str, Any]) -> None:
+            if (one := self._open.get(event["requestId"])) is not None:
+                note(one, event)
 
         return heard
 
@@ -78,9 +78,9 @@ def _cached(one: Sent) -> None:
     one.cached = True
 
 
-def _status(one: Sent, told: dict[str, Any]) -> None:
-    one.revalidated = told.get("statusCode") == 304
+def _status(one: Sent, event: dict[str, Any]) -> None:
+    one.revalidated = event.get("statusCode") == 304
 
 
-def _finished(one: Sent, told: dict[str, Any]) -> None:
-    one.size = int(told["encodedDataLength"])
+def _finished(one: Sent, event: dict[str, Any]) -> None:
+    one.size = int(event["encodedDataLength"])

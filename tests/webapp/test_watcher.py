@@ -69,10 +69,10 @@ class TestWatcher:
         monkeypatch.setattr(
             following, "look", lambda file, stop: 1 / 0 if file.path == bad else real(file, stop)
         )
-        told = when(place.app, ProblemReported)
+        reported = when(place.app, ProblemReported)
         place.app.following.start()
         assert place.app.following.wait_until_idle()
-        assert told.is_set()
+        assert reported.is_set()
         assert place.texts() == ["hello 0"]
 
     def test_stops_and_starts_again(self, place: Place) -> None:

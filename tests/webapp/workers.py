@@ -42,11 +42,11 @@ def worker(config: Config, queue_url: str) -> Worker:
 
 
 class Visitor:
-    """A page of one worker: what it says, and what it was told."""
+    """A page of one worker: what it says, and what it heard."""
 
     def __init__(self, at: Worker) -> None:
         self.client = at.gateway.socketio.test_client(at.flask)
-        self.told: list[tuple[str, dict[str, Any]]] = []
+        self.heard: list[tuple[str, dict[str, Any]]] = []
 
     def joins(self, room: str, revision: int | None = None) -> dict[str, Any]:
         """Join a room; return the answer."""
@@ -55,17 +55,17 @@ class Visitor:
         return answer
 
     def has_heard(self) -> list[tuple[str, dict[str, Any]]]:
-        """Return everything told so far, in order."""
-        self.told += [(one["name"], one["args"][0]) for one in self.client.get_received()]
-        return self.told
+        """Return everything heard so far, in order."""
+        self.heard += [(one["name"], one["args"][0]) for one in self.client.get_received()]
+        return self.heard
 
     def numbers(self) -> list[int]:
-        """Return the numbers of the messages told so far, in order."""
+        """Return the numbers of the messages heard so far, in order."""
         said = [payload for name, payload in self.has_heard() if name == "messages:appended"]
         return [row["number"] for payload in said for row in payload["messages"]]
 
     def waits_for(self, *numbers: int) -> None:
-        """Wait until the messages of these numbers were told."""
+        """Wait until the messages of these numbers were heard."""
         until(lambda: set(numbers) <= set(self.numbers()))
 
 

@@ -70,11 +70,11 @@ class TestASuggestion:
 
     def test_tells_how_far_it_is(self) -> None:
         """Trials, one by one, and never more than it said."""
-        told: list[tuple[int, int]] = []
-        suggest(asking(8), DEAF, lambda done, most: told.append((done, most)))
-        assert [done for done, _ in told] == list(range(1, len(told) + 1))
-        assert {most for _, most in told} == {TRIALS}
-        assert len(told) <= TRIALS
+        progress: list[tuple[int, int]] = []
+        suggest(asking(8), DEAF, lambda done, most: progress.append((done, most)))
+        assert [done for done, _ in progress] == list(range(1, len(progress) + 1))
+        assert {most for _, most in progress} == {TRIALS}
+        assert len(progress) <= TRIALS
 
 
 class TestTheParts:

@@ -38,10 +38,10 @@ class TestRelevance:
     def test_counts_less_for_what_asks_nothing_and_in_work(self) -> None:
         """The same words weigh by what comes next: an answer, or more work."""
         asked = relevance(history_of(*TALK, user("what is the dog called?"))) or [0]
-        told = relevance(history_of(*TALK, user("the dog is called so"))) or [0]
+        stated = relevance(history_of(*TALK, user("the dog is called so"))) or [0]
         tools = [results(str(n), text="x") for n in range(10)]
         at_work = relevance(history_of(*TALK, *tools, user("what is the dog called?"))) or [0]
-        assert asked[0] > at_work[0] > told[0] > 0
+        assert asked[0] > at_work[0] > stated[0] > 0
 
     def test_rates_beside_the_best(self) -> None:  # X3
         """0...1; 0 everywhere without weight, without question, without messages."""

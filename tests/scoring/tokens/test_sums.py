@@ -17,8 +17,8 @@ def runs(calls: Sequence[int], unseen: int, *, summed: bool, grows: int = 1_000)
     for count in calls:
         contexts = [before + grows * n for n in range(count)]
         before = contexts[-1] + grows
-        told = sum(contexts) + count * unseen if summed else contexts[-1] + unseen
-        found.append(Run(count, sum(contexts), contexts[-1], told))
+        reported = sum(contexts) + count * unseen if summed else contexts[-1] + unseen
+        found.append(Run(count, sum(contexts), contexts[-1], reported))
     return found
 
 
@@ -42,8 +42,8 @@ class TestSums:
     ) -> None:  # X11
         """Whatever the runs are, and by whatever the estimates are wrong."""
         true = runs(calls, unseen, summed=False, grows=grows)
-        told = [run._replace(reported=round(factor * run.last) + unseen) for run in true]
-        assert unseen_of_sums(told) is None
+        reports = [run._replace(reported=round(factor * run.last) + unseen) for run in true]
+        assert unseen_of_sums(reports) is None
 
     def test_are_not_found_in_calls_reported_one_by_one(self) -> None:  # X11
         """A run of one call is its own sum."""

@@ -43,7 +43,7 @@ class Page:
 
     def __init__(self, gateway: Gateway, flask_app: Flask) -> None:
         self.client = gateway.socketio.test_client(flask_app)
-        self.told: list[tuple[str, dict[str, Any]]] = []
+        self.heard: list[tuple[str, dict[str, Any]]] = []
 
     def says(self, event: str, *data: Any) -> Any:
         """Send an event; return its acknowledgement."""
@@ -54,8 +54,8 @@ class Page:
         found: list[dict[str, Any]] = []
 
         def enough() -> bool:
-            self.told += [(one["name"], one["args"][0]) for one in self.client.get_received()]
-            found[:] = [payload for name, payload in self.told if name in names]
+            self.heard += [(one["name"], one["args"][0]) for one in self.client.get_received()]
+            found[:] = [payload for name, payload in self.heard if name in names]
             return len(found) >= count
 
         until(enough)
@@ -115,16 +115,16 @@ class TestRooms:
     @staticmethod
     def rename(app: App, visitor: Page, title: str) -> int:
         """Rename the session and wait for the message; return its revision."""
-        visitor.told.clear()
+        visitor.heard.clear()
         app.sessions.patch("a", title=title)
         revisions: list[int] = []
 
-        def told() -> bool:  # of this name: the session's beginning may be told late
+        def renamed() -> bool:  # of this name: the session's beginning may come late
             heard = visitor.hears("session:updated")
             revisions[:] = [one["revision"] for one in heard if one["title"] == title]
             return bool(revisions)
 
-        until(told)
+        until(renamed)
         return revisions[-1]
 
     def test_revisions_grow_by_one(self, visitor: Page, app: App) -> None:
@@ -145,7 +145,7 @@ class TestRooms:
         visitor.says("unsubscribe", {"room": "session:a"})
         app.sessions.patch("a", title="x")
         visitor.hears("session:updated")
-        assert {payload["room"] for _, payload in visitor.told} == {"overview"}
+        assert {payload["room"] for _, payload in visitor.heard} == {"overview"}
 
 
 class TestMessages:
@@ -161,9 +161,10 @@ class TestMessages:
         """The room of the session gets the tokens before and after, and the dropped messages."""
         visitor.says("subscribe", {"room": "session:a"})
         app.bus.publish(ContextPruned("a", 1, "manual", 100, 60, 2, ("m1", "m2"), 1.0))
-        [told] = visitor.hears("context:pruned")
-        assert (told["original"], told["final"], told["removed"], told["tokenReduction"]) == (100, 60, 2, 40)
-        assert told["removed_ids"] == ["m1", "m2"]
+        [payload] = visitor.hears("context:pruned")
+        sizes = [payload[name] for name in ("original", "final", "removed", "tokenReduction")]
+        assert sizes == [100, 60, 2, 40]
+        assert payload["removed_ids"] == ["m1", "m2"]
 
     def test_a_problem_is_a_toast(self, visitor: Page, app: App) -> None:
         """The toast is sent to the room of its session only."""
@@ -184,7 +185,7 @@ class TestMessages:
         app.ingest.append_messages("a", [{"role": "user", "content": "hello"}])
         assert visitor.hears("context:stats")
         visitor.hears("messages:appended")
-        assert [event for event, payload in visitor.told if "session" in payload or "id" in payload] == [
+        assert [event for event, payload in visitor.heard if "session" in payload or "id" in payload] == [
             "context:stats"
         ]
 
@@ -192,8 +193,8 @@ class TestMessages:
         """Rows have scores and fates, and the statistics follow."""
         visitor.says("subscribe", {"room": "session:a"})
         app.ingest.append_messages("a", [{"role": "user", "content": "hello"}])
-        [told] = visitor.hears("messages:appended")
-        assert [row["text"] for row in told["messages"]] == ["hello"]
+        [payload] = visitor.hears("messages:appended")
+        assert [row["text"] for row in payload["messages"]] == ["hello"]
         assert visitor.hears("context:stats")[-1]["session"]["messages"] == 1
 
 
@@ -209,7 +210,7 @@ class TestFloods:
         until(lambda: sum(m["count"] for m in visitor.hears("messages:appended")) >= 1000)
         assert sum(m["count"] for m in visitor.hears("messages:appended")) == 1000
         seconds = time.monotonic() - started
-        assert len(visitor.told) <= RATE * (4 + seconds)
+        assert len(visitor.heard) <= RATE * (4 + seconds)
 
     def test_never_delay_a_publisher(self, gateway: Gateway, visitor: Page, app: App) -> None:
         """Publishing returns even while the sending thread waits for a read."""
@@ -246,11 +247,11 @@ class TestFloods:
         gateway.heard(0, SessionUpdated("a"))
 
         def titles() -> set[str | None]:
-            told = [row for one in visitor.hears("sessions:updated") for row in one["sessions"]]
-            return {row["title"] for row in [*told, *visitor.hears("session:updated", count=0)]}
+            rows = [row for one in visitor.hears("sessions:updated") for row in one["sessions"]]
+            return {row["title"] for row in [*rows, *visitor.hears("session:updated", count=0)]}
 
         until(lambda: {f"title {n}" for n in range(20)} <= titles())
-        assert len(visitor.told) < 10
+        assert len(visitor.heard) < 10
 
     def test_with_a_busy_store_are_sent_later(self, gateway: Gateway, visitor: Page, app: App) -> None:
         """A failed read is repeated."""
@@ -266,7 +267,7 @@ class TestFloods:
 
         gateway.app.sessions.get = read  # type: ignore[assignment]
         app.bus.publish(SessionUpdated("a"))
-        until(lambda: "at last" in [told["title"] for told in visitor.hears("session:updated")])
+        until(lambda: "at last" in [payload["title"] for payload in visitor.hears("session:updated")])
 
     def test_without_a_page_need_no_read(self, gateway: Gateway, app: App) -> None:
         """No row is read for an empty room."""

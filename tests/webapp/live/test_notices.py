@@ -27,7 +27,7 @@ from webapp.live.notices import NOTES, notes_of
 PRUNED = ContextPruned("a", 7, "manual", 100_000, 60_000, 42, ("m1", "m2"), 30.0)
 
 
-def told(event: Event) -> dict[str, dict[str, object]]:
+def sent(event: Event) -> dict[str, dict[str, object]]:
     """Return the messages of an event in its session's room: name -> payload."""
     return {name: payload for note in notes_of(event) for name, payload in note.events}
 
@@ -57,7 +57,7 @@ class TestMessages:
 
     def test_of_a_prune_have_its_numbers(self) -> None:  # B14
         """They have the tokens before and after, the dropped messages and the gain."""
-        assert told(PRUNED)["context:pruned"] == {
+        assert sent(PRUNED)["context:pruned"] == {
             "session_id": "a", "prune_id": 7, "kind": "prune", "reason": "manual", "original": 100_000, "final": 60_000,
             "removed": 42, "removed_ids": ["m1", "m2"], "shortened": 0, "summarised": 0,
             "tokenReduction": 40_000, "utilization": 30.0,
@@ -65,31 +65,31 @@ class TestMessages:
 
     def test_of_a_summary_have_its_text(self) -> None:  # B14
         """They have the number of messages before and after."""
-        payload = told(ContextSummarized("a", "s1", 20, 10, "Previous 20 turns"))["context:summarized"]
+        payload = sent(ContextSummarized("a", "s1", 20, 10, "Previous 20 turns"))["context:summarized"]
         assert payload == {
             "session_id": "a", "summary_id": "s1", "summarized": 20, "kept": 10, "summary": "Previous 20 turns"
         }  # fmt: skip
 
     def test_of_a_restore_name_the_messages(self) -> None:
         """They also name the operation if one was undone."""
-        assert told(ContextRestored("a", 3, ("m1",)))["context:restored"] == {
+        assert sent(ContextRestored("a", 3, ("m1",)))["context:restored"] == {
             "session_id": "a", "prune_id": 3, "message_ids": ["m1"]
         }  # fmt: skip
 
     def test_are_toasts_only_for_automatic_changes(self) -> None:
         """A click gets its own answer."""
         automatic = ContextPruned("a", 7, "automatic", 100_000, 60_000, 42, (), 30.0)
-        assert "toast:success" not in told(PRUNED)
-        assert "42 items removed, 40,000 tokens freed" in str(told(automatic)["toast:success"]["message"])
+        assert "toast:success" not in sent(PRUNED)
+        assert "42 items removed, 40,000 tokens freed" in str(sent(automatic)["toast:success"]["message"])
         shortened = ContextPruned("a", 7, "automatic", 100_000, 60_000, 0, (), 30.0, 9)
-        assert "0 items removed, 9 shortened, 40" in str(told(shortened)["toast:success"]["message"])
+        assert "0 items removed, 9 shortened, 40" in str(sent(shortened)["toast:success"]["message"])
         covered = ContextPruned("a", 7, "automatic", 100_000, 60_000, 12, (), 30.0, 0, 10)
-        assert "12 items removed, 10 of them summarised, 40" in str(told(covered)["toast:success"]["message"])
+        assert "12 items removed, 10 of them summarised, 40" in str(sent(covered)["toast:success"]["message"])
 
     def test_of_a_problem_go_to_its_room(self) -> None:
         """The room is that of the session, or the overview."""
-        assert told(ProblemReported("a", "x"))["toast:warning"]["message"] == "x"
-        assert told(ProblemReported("a", "x", failed=True))["toast:error"]["message"] == "x"
+        assert sent(ProblemReported("a", "x"))["toast:warning"]["message"] == "x"
+        assert sent(ProblemReported("a", "x", failed=True))["toast:error"]["message"] == "x"
         assert [n.room for n in notes_of(ProblemReported("a", "x"))] == ["session:a"]
         assert [n.room for n in notes_of(ProblemReported(None, "x"))] == ["overview"]
 

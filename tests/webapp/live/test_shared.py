@@ -71,8 +71,8 @@ class TestRevisions:
         waiting = next(one for key, one in gateway._pending.items() if key[:2] == ("overview", "a"))
         waiting.pace.took(100, time.monotonic())
         gateway.flush()
-        [(_, told)] = [one for one in page.has_heard() if one[0] == "session:updated"]
-        assert (told["id"], told["revision"]) == ("b", began)
+        [(_, payload)] = [one for one in page.has_heard() if one[0] == "session:updated"]
+        assert (payload["id"], payload["revision"]) == ("b", began)
 
 
 class TestWorkers:

@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from tests.webapp.proxy.conftest import Way
-from tests.webapp.proxy.test_observing import claude, told
+from tests.webapp.proxy.test_observing import claude, session_with
 from tests.webapp.proxy.test_trust import LONG, script, user
 from webapp.proxy.unpacking import unpacked
 
@@ -54,7 +54,7 @@ class TestARequest:
     def test_is_forwarded_unchanged_and_observed(self, way: Way, coding: str) -> None:  # X13
         """The provider gets the client's bytes; the session has the messages and the exact usage."""
         data = call(way, f"packed-{coding}", coding, [user("Hello")])
-        session = told(way, f"proxy-packed-{coding}", 2)
+        session = session_with(way, f"proxy-packed-{coding}", 2)
         assert way.provider.bytes[-1] == data
         assert session.pruned.certainty == "exact"
 
@@ -81,7 +81,7 @@ class TestAnAnswer:
         else:
             said = client.messages.create(**asked)
         assert said.content[0].text == "The output was read."
-        assert told(gzipping, name, 2).agent.certainty == "exact"
+        assert session_with(gzipping, name, 2).agent.certainty == "exact"
 
 
 class TestDecompression:

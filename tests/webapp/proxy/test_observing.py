@@ -47,8 +47,8 @@ def ask_claude(client: anthropic.Anthropic, messages: list[Any], *, streams: boo
         return stream.get_final_message()
 
 
-def told(way: Way, session_id: str, messages: int) -> Any:
-    """Wait until a session has `count` messages; return it."""
+def session_with(way: Way, session_id: str, messages: int) -> Any:
+    """Wait until a session has so many messages; return it."""
 
     def there() -> Any:
         found = [one for one in way.server.app.sessions.list() if one.id == session_id]
@@ -66,7 +66,7 @@ class TestAnthropic:
         """A call and its answer are a session with the usage that the provider reports."""
         client, name = claude(way, f"live-{streams}"), f"proxy-live-{streams}"
         said = ask_claude(client, [{"role": "user", "content": "Hello"}], streams=streams)
-        session = told(way, name, 3)
+        session = session_with(way, name, 3)
         used = (
             said.usage.input_tokens
             + said.usage.cache_creation_input_tokens
@@ -90,7 +90,7 @@ class TestAnthropic:
             {"role": "user", "content": [{"type": "tool_result", "tool_use_id": call.id, "content": "a b"}]}
         )
         ask_claude(client, messages)
-        session = told(way, "proxy-goes-on", 5)
+        session = session_with(way, "proxy-goes-on", 5)
         assert session.messages == 5  # system, question, call, result, answer
         assert session.operations == 0
 
@@ -98,9 +98,9 @@ class TestAnthropic:
         """An edit of an earlier message removes later ones from the context, and the log keeps them."""
         client = claude(way, "edits")
         ask_claude(client, [{"role": "user", "content": "One"}])
-        told(way, "proxy-edits", 3)
+        session_with(way, "proxy-edits", 3)
         ask_claude(client, [{"role": "user", "content": "Two"}])
-        session = told(way, "proxy-edits", 5)
+        session = session_with(way, "proxy-edits", 5)
         assert session.agent.messages == 3
         assert session.messages == 5
 
@@ -123,7 +123,7 @@ class TestAnthropic:
             "messages": [{"role": "user", "content": "Sub"}],
         }
         client.messages.create(**asked, extra_headers={"x-claude-code-agent-id": "a1"})
-        assert told(way, "proxy-parent.a1", 2).parent_id == "proxy-parent"
+        assert session_with(way, "proxy-parent.a1", 2).parent_id == "proxy-parent"
 
 
 class TestOpenAI:
@@ -146,7 +146,7 @@ class TestOpenAI:
             messages.append(message.model_dump(exclude_none=True, exclude={"parsed"}))
             calls = message.tool_calls or ()
             messages += [{"role": "tool", "tool_call_id": call.id, "content": "a b c"} for call in calls]
-        session = told(way, f"proxy-chat-{streams}", 4)
+        session = session_with(way, f"proxy-chat-{streams}", 4)
         assert session.messages == 4
         assert session.operations == 0
         assert session.agent.tokens == said.usage.total_tokens
@@ -166,7 +166,7 @@ class TestOpenAI:
                 items.append(item.model_dump(exclude_none=True))
                 if item.type == "function_call":
                     items.append({"type": "function_call_output", "call_id": item.call_id, "output": "a b"})
-        session = told(way, f"proxy-items-{streams}", 5)
+        session = session_with(way, f"proxy-items-{streams}", 5)
         assert session.messages == 5
         assert session.operations == 0
 
@@ -176,7 +176,7 @@ class TestOpenAI:
         openai.OpenAI(base_url=url, api_key="sk-x").chat.completions.create(
             model="gpt-5.1", messages=[{"role": "user", "content": "Hi"}]
         )
-        assert told(way, "proxy-named", 2).messages == 2
+        assert session_with(way, "proxy-named", 2).messages == 2
 
 
 class TestConversationsWithoutAName:
@@ -193,7 +193,7 @@ class TestConversationsWithoutAName:
                 messages.append({"role": "assistant", "content": said.content})
                 messages.append({"role": "user", "content": f"{number}.{turn}"})
         for name in set(way.sessions()) - before:
-            told(way, name, 6)
+            session_with(way, name, 6)
         assert len(set(way.sessions()) - before) == 2
 
 
@@ -216,7 +216,7 @@ class TestPassingOn:
             base_url=way.anthropic, api_key=secret, default_headers={"x-claude-code-session-id": name}
         ) as client:
             ask_claude(client, [{"role": "user", "content": "Hello"}])
-        told(way, "proxy-secretive", 3)
+        session_with(way, "proxy-secretive", 3)
         assert way.provider.requests[-1][1]["authorization"] == f"Bearer {secret}"
         way.server.app.store.maintain()
         for file in way.server.app.config.database.parent.rglob("*"):

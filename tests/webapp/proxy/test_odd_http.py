@@ -76,7 +76,7 @@ def through(odd: Odd, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]
         yield url
 
 
-def told(url: str, request: bytes) -> bytes:
+def answer_to(url: str, request: bytes) -> bytes:
     """Send the bytes of a request; return the beginning of the answer."""
     parts = urlsplit(url)
     with socket.create_connection(("127.0.0.1", parts.port or 0), timeout=60) as client:
@@ -84,7 +84,7 @@ def told(url: str, request: bytes) -> bytes:
         return client.recv(65_536)
 
 
-def told_all(url: str, request: bytes) -> bytes:
+def answers_to(url: str, request: bytes) -> bytes:
     """Send the bytes of requests; return all bytes until the connection ends."""
     with socket.create_connection(("127.0.0.1", urlsplit(url).port or 0), timeout=60) as client:
         client.sendall(request)
@@ -136,7 +136,7 @@ class TestAnOddRequest:
         """The path is neither decoded nor normalised, even in an absolute target."""
         odd.answer = OK
         request = f"GET {begins}/proxy/openai{target} HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n".encode()
-        assert told(through, request).startswith(b"HTTP/1.1 200")
+        assert answer_to(through, request).startswith(b"HTTP/1.1 200")
         assert odd.arrived.split(b"\r\n")[0] == f"GET {target} HTTP/1.1".encode()
 
     def test_may_have_long_and_many_headers(self, odd: Odd, through: str) -> None:  # X13
@@ -145,14 +145,14 @@ class TestAnOddRequest:
         long = b"x-codex-turn-metadata: " + b"m" * 20_000
         many = b"".join(b"x-h%d: v\r\n" % i for i in range(120))
         request = b"GET /proxy/openai/v1/models HTTP/1.1\r\nhost: 127.0.0.1\r\n%s\r\n%s\r\n" % (long, many)
-        assert told(through, request).startswith(b"HTTP/1.1 200")
+        assert answer_to(through, request).startswith(b"HTTP/1.1 200")
         assert long in odd.arrived
         assert b"x-h119: v" in odd.arrived
 
     def test_in_another_transfer_encoding_is_refused(self, odd: Odd, through: str) -> None:  # X13
         """Otherwise its body would arrive with another encoding."""
         request = b"POST /proxy/openai/v1/responses HTTP/1.1\r\nhost: 127.0.0.1\r\n"
-        answer = told(through, request + b"transfer-encoding: gzip, chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n")
+        answer = answer_to(through, request + b"transfer-encoding: gzip, chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n")
         assert answer.startswith(b"HTTP/1.1 501 ")
 
     def test_of_an_old_client_gets_a_stream_without_chunks(self, odd: Odd, through: str) -> None:  # X13
@@ -160,7 +160,7 @@ class TestAnOddRequest:
         odd.answer = (
             b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhello\r\n5\r\nworld\r\n0\r\n\r\n"
         )
-        answer = told_all(through, b"GET /proxy/openai/v1/models HTTP/1.0\r\nhost: 127.0.0.1\r\n\r\n")
+        answer = answers_to(through, b"GET /proxy/openai/v1/models HTTP/1.0\r\nhost: 127.0.0.1\r\n\r\n")
         assert answer.endswith(b"\r\n\r\nhelloworld")
 
     def test_that_expects_100_continue_gets_it(self, odd: Odd, through: str) -> None:  # X13
@@ -184,7 +184,7 @@ class TestAnOddRequest:
         path = b"/proxy/openai/v1/responses" if extra else b"/nothing"
         first = b"POST %s HTTP/1.1\r\nhost: 127.0.0.1\r\n%scontent-length: %d\r\n\r\n%s"
         last = b"GET /proxy/openai/v1/last HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: close\r\n\r\n"
-        answer = told_all(through, first % (path, extra, len(inner), inner) + last)
+        answer = answers_to(through, first % (path, extra, len(inner), inner) + last)
         assert answer.count(b"HTTP/1.1 ") == 2
         assert odd.arrived.startswith(b"GET /v1/last ")
 
@@ -193,7 +193,7 @@ class TestAnOddRequest:
         odd.answer = OK
         twice = b"cookie: a=1\r\ncookie: b=2\r\n"
         request = b"GET /proxy/openai/v1/models HTTP/1.1\r\nhost: 127.0.0.1\r\n%s\r\n" % twice
-        assert told(through, request).startswith(b"HTTP/1.1 200")
+        assert answer_to(through, request).startswith(b"HTTP/1.1 200")
         assert twice in odd.arrived
 
 

@@ -175,10 +175,10 @@ class TestCompression:
 
     def test_of_head_is_that_of_get(self, client: Client) -> None:
         """The headers are the same, without the content."""
-        got, told = (ask("/static/app.js", headers=PACKED) for ask in (client.get, client.head))
-        assert told.data == b""
+        got, head = (ask("/static/app.js", headers=PACKED) for ask in (client.get, client.head))
+        assert head.data == b""
         for name in ("Content-Length", "Content-Encoding", "ETag", "Vary", "Cache-Control"):
-            assert told.headers[name] == got.headers[name]
+            assert head.headers[name] == got.headers[name]
 
     def test_does_not_affect_ranges(self, client: Client) -> None:
         """A range is a part of the uncompressed text, even for clients that accept gzip."""

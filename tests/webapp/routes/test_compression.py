@@ -48,9 +48,9 @@ class TestAnswers:
 
     def test_to_head_have_the_length_of_get(self, client: FlaskClient) -> None:
         """HTTP requires the same headers."""
-        got, told = (ask("/api/models", headers=PACKED) for ask in (client.get, client.head))
-        assert told.headers["Content-Length"] == got.headers["Content-Length"]
-        assert told.data == b""
+        got, head = (ask("/api/models", headers=PACKED) for ask in (client.get, client.head))
+        assert head.headers["Content-Length"] == got.headers["Content-Length"]
+        assert head.data == b""
 
     def test_with_an_error_are_compressed(self, client: FlaskClient) -> None:
         """An error page is a page."""

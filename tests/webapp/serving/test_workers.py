@@ -226,14 +226,14 @@ class Viewer:
         if answer["snapshot"] is not None:
             self.numbers |= {row["number"] for row in answer["snapshot"]["page"]["messages"]}
 
-    def take(self, told: dict[str, Any]) -> None:
+    def take(self, payload: dict[str, Any]) -> None:
         """Record new messages."""
-        self.numbers |= {row["number"] for row in told["messages"]}
-        self.note(told)
+        self.numbers |= {row["number"] for row in payload["messages"]}
+        self.note(payload)
 
-    def note(self, told: dict[str, Any]) -> None:
+    def note(self, payload: dict[str, Any]) -> None:
         """Record the revision."""
-        self.revision = told["revision"]
+        self.revision = payload["revision"]
 
 
 def children(process: subprocess.Popen[str]) -> list[int]:

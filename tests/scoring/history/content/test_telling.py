@@ -9,7 +9,7 @@ from scoring.history.content.telling import is_failure, telling_lines
 FILLER = [f"    collecting part {n} of the build" for n in range(40)]
 
 
-def told(*lines: str) -> list[str]:
+def telling(*lines: str) -> list[str]:
     """Return the telling lines of an output that has these lines in the middle of others."""
     text = "\n".join([*FILLER, *lines])
     return [text.split("\n")[number] for number in telling_lines(text)]
@@ -42,7 +42,7 @@ class TestErrors:
     )
     def test_stay(self, line: str) -> None:  # X7, X23
         """The line is kept, and the output counts as failed."""
-        assert line in told(line, *FILLER)
+        assert line in telling(line, *FILLER)
         assert is_failure("\n".join([*FILLER, line]))
 
     @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ class TestErrors:
 
     def test_are_the_first_and_the_last_of_many(self) -> None:
         """Of a long list of errors the first and the last are kept."""
-        lines = told(*(f"src/part{n}.c:{n}:1: error: unknown type" for n in range(1, 60)))
+        lines = telling(*(f"src/part{n}.c:{n}:1: error: unknown type" for n in range(1, 60)))
         assert [line.split(":")[1] for line in lines] == ["1", "2", "59"]
 
 
@@ -83,7 +83,7 @@ class TestVerdicts:
     )
     def test_stay(self, line: str) -> None:  # X7, X23
         """The line is kept, whatever program was run."""
-        assert line in told(line)
+        assert line in telling(line)
 
     def test_follow_the_exit_status(self) -> None:
         """An exit status decides whether a run failed, rather than the words."""
@@ -124,7 +124,7 @@ class TestWordsThatAreLookedForFirst:
     )  # fmt: skip
     def test_find_how_a_run_ended(self, line: str) -> None:  # X7
         """Every kind of outcome is found."""
-        assert line.strip() in [one.strip() for one in told(line)]
+        assert line.strip() in [one.strip() for one in telling(line)]
 
 
 class TestCounts:
@@ -133,4 +133,4 @@ class TestCounts:
     def test_stay_though_a_build_tool_says_more_after_them(self) -> None:  # X7, X23
         """They stay although later lines report the failure of the build."""
         ending = ["> Task :test FAILED", "FAILURE: Build failed with an exception.", "BUILD FAILED in 31s"]
-        assert "88 tests completed, 3 failed" in told("88 tests completed, 3 failed", "", *ending)
+        assert "88 tests completed, 3 failed" in telling("88 tests completed, 3 failed", "", *ending)

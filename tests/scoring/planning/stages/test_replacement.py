@@ -79,8 +79,8 @@ class TestCosts:
             outputs = features.traced.outputs
             cuts = {n: Cut(position, n) for n, one in enumerate(outputs) if one.digest}
             if len(cuts) == len(outputs) and cuts:
-                told = dict.fromkeys(cuts, "the file was rewritten later")
-                short = replaced_message(messages[position], history, cuts, told)
+                reasons = dict.fromkeys(cuts, "the file was rewritten later")
+                short = replaced_message(messages[position], history, cuts, reasons)
                 real = estimate_message_tokens(short, counter)  # type: ignore[arg-type]
                 assert real <= cost(history, position, list(cuts.values()))
 

@@ -24,10 +24,10 @@ class TestALiveTree:
                 tree.link(name, parent)
                 continue
             round_id = f"call {n // 5}" if round_number else None
-            told = tree.add(name, parent, round_id)
+            before = tree.add(name, parent, round_id)
             nodes.append(Node(name, tree.parent_of(name), round_id))
             assert list(tree.path()) == live_path(nodes)
-            assert told is None or [*told, name] == live_path(nodes)
+            assert before is None or [*before, name] == live_path(nodes)
 
     def test_keeps_parallel_results_together(self) -> None:
         """Two calls of one round and their results, in any order, are one path."""

@@ -208,8 +208,8 @@ class TestTheTree:
         written = part.stat().st_mtime
         assert list(opencode.read(session(root), state, written)) == []
         assert state == {}
-        told = list(opencode.read(session(root), state, written + 1))
-        assert (said(told), len(of(Problem, told))) == (BEDS[:-1], 1)
+        records = list(opencode.read(session(root), state, written + 1))
+        assert (said(records), len(of(Problem, records))) == (BEDS[:-1], 1)
 
     def test_reports_deleted_messages(self, tmp_path: Path) -> None:
         """A deleted message leaves the context."""

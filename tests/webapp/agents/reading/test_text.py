@@ -26,13 +26,13 @@ class TestContent:
 
     def test_reports_the_bytes_used(self) -> None:
         """The number grows with each block up to all bytes; reading the beginning uses none."""
-        told: list[tuple[int, int]] = []
-        content = Content(b"x" * 10, lambda done, size: told.append((done, size)))
+        progress: list[tuple[int, int]] = []
+        content = Content(b"x" * 10, lambda done, size: progress.append((done, size)))
         assert content.head()
         assert not content.empty
-        assert told == []
+        assert progress == []
         list(content.blocks(4))
-        assert told == [(4, 10), (8, 10), (10, 10)]
+        assert progress == [(4, 10), (8, 10), (10, 10)]
 
     @pytest.mark.parametrize("data", [b"", b"  \n", b"\xef\xbb\xbf", b"\xff\xfe", "\n".encode("utf-16")])
     def test_is_empty_with_blanks_only(self, data: bytes) -> None:

@@ -137,10 +137,10 @@ class TestHistory:
     def test_lists_operations_and_their_messages(self, client: Client) -> None:
         """The newest is first, and one operation has its messages."""
         n = client.post("/api/sessions/a/prune", json={"max_tokens": 8000}).json["operation"]["n"]
-        [told] = client.get("/api/sessions/a/operations").json["operations"]
+        [operation] = client.get("/api/sessions/a/operations").json["operations"]
         full = client.get(f"/api/sessions/a/operations/{n}").json
-        assert (told["n"], told["kind"], told["undoable"]) == (n, "prune", True)
-        assert len(full["items"]) == told["messages"]
+        assert (operation["n"], operation["kind"], operation["undoable"]) == (n, "prune", True)
+        assert len(full["items"]) == operation["messages"]
         assert all(item["reason"] for item in full["items"])
 
     def test_can_be_filtered_by_kind(self, client: Client) -> None:

@@ -89,8 +89,8 @@ class TestAnswers:
         """These are all routes that change memories, and those of summaries and overflow."""
         client, message_id = fed
         by_name = {route.name: route for route in routes()}
-        told = [{"role": "user", "content": f"request {n}: " + "more words " * 40} for n in range(12)]
-        client.post("/api/sessions/a/messages", json={"messages": told})
+        messages = [{"role": "user", "content": f"request {n}: " + "more words " * 40} for n in range(12)]
+        client.post("/api/sessions/a/messages", json={"messages": messages})
         sent: dict[str, dict[str, Any]] = {
             "add_memory": {"text": "t"},
             "add_learning": {"session_id": "a", "message_id": message_id},

@@ -45,8 +45,8 @@ class TestImporting:
     def test_imports_the_readable_ones_of_several_files(self, client: Client) -> None:
         """The answer lists the unreadable files with the reasons."""
         answer = upload(client, ("a.bin", b"\x00\x01"), ("chat.json", json.dumps(CHAT).encode())).json
-        told = {one["title"]: one for one in answer["imported"]}
-        assert told["a.bin"]["problems"]
+        imported = {one["title"]: one for one in answer["imported"]}
+        assert imported["a.bin"]["problems"]
         assert sum(one["added"] for one in answer["imported"]) == 2
 
     def test_accepts_a_list_in_json_with_half_a_character(self, client: Client) -> None:
@@ -92,9 +92,9 @@ class TestImporting:
     def test_accepts_real_transcripts(self, client: Client, transcripts: Any) -> None:
         """A rollout of Codex is imported."""
         file = next((transcripts / "codex").rglob("*.jsonl"))
-        [told] = upload(client, (file.name, file.read_bytes())).json["imported"]
-        assert told["source"] == "codex"
-        assert told["added"] > 0
+        [imported] = upload(client, (file.name, file.read_bytes())).json["imported"]
+        assert imported["source"] == "codex"
+        assert imported["added"] > 0
 
 
 @pytest.mark.usefixtures("ids")

@@ -75,9 +75,9 @@ class TestStatus:
     def test_line_is_off_by_default(self, app: App) -> None:  # S7
         """A setting of the session switches the status line on."""
         quiet = managed(app, wire("user", "hi"))
-        told = managed(app, wire("user", "hi"), settings={"status_line": True})
+        with_line = managed(app, wire("user", "hi"), settings={"status_line": True})
         assert app.status.line(quiet) is None
-        assert (app.status.line(told) or "").startswith("tokens: ")
+        assert (app.status.line(with_line) or "").startswith("tokens: ")
 
     def test_of_an_unknown_session_is_refused(self, app: App) -> None:
         """The error names the unknown session."""

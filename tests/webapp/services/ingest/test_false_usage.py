@@ -258,12 +258,12 @@ class TestAReportOfAWholeRun:
         session_id, context = managed(app, model="gpt-5"), self.TOOLS
         for calls in runs:
             messages: list[dict[str, str]] = []
-            told = []
+            inputs = []
             for _ in range(calls):
                 messages += [wire("user", "value " * self.STEP), wire("assistant", "value " * self.STEP)]
-                told.append(context + self.STEP)
+                inputs.append(context + self.STEP)
                 context += 2 * self.STEP
-            report = {"prompt_tokens": sum(told) if summed else told[-1], "completion_tokens": self.STEP}
+            report = {"prompt_tokens": sum(inputs) if summed else inputs[-1], "completion_tokens": self.STEP}
             app.ingest.append_messages(session_id, messages, usage=report)
         return session_id, context
 

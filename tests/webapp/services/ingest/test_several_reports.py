@@ -175,7 +175,7 @@ def with_reports(app: App, name: str, figures: list[int], between: int, final: i
     return name
 
 
-def told(app: App, name: str) -> tuple[Any, ...]:
+def size_and_changes(app: App, name: str) -> tuple[Any, ...]:
     """Return everything that is said of a session's size, and of what the agent did to it."""
     session, row = seen(app, name), app.store.sessions.get(name)
     known = row.state["calibration"] | {"anchor_estimate": 0, "previous": None}
@@ -212,4 +212,4 @@ class TestAFirstReportBelowTheTrueOne:
         if app.store.sessions.find(names[0]) is None:
             with_reports(app, names[0], figures, between, final, step)
             with_reports(app, names[1], figures, between, final, 1_000)
-        assert told(app, names[0]) == told(app, names[1])
+        assert size_and_changes(app, names[0]) == size_and_changes(app, names[1])

@@ -202,9 +202,9 @@ class TestTheEmergency:
         app.ingest.append_messages(session, [wire("system", "use src/parser.py " * 6_000)])
         for n in range(6):
             app.ingest.append_messages(session, [words(n, 60)])
-        told = [e for e in events if isinstance(e, ProblemReported)]
-        assert len(told) == 1
-        assert "the system prompt alone takes" in told[0].message
+        problems = [e for e in events if isinstance(e, ProblemReported)]
+        assert len(problems) == 1
+        assert "the system prompt alone takes" in problems[0].message
         assert app.operations.list(session) == []
         app.ingest.append_messages(session, [words(9, 2_500)])
         assert len([e for e in events if isinstance(e, ProblemReported)]) == 2
@@ -218,8 +218,8 @@ class TestTheEmergency:
         app.ingest.append_messages(session, [words(12, 60)])
         app.ingest.append_messages(session, [words(13, 10)])
         assert context_numbers(app, session) == list(range(1, 15))
-        [told] = [e for e in events if isinstance(e, ProblemReported)]
-        assert "nothing of the window of 32,768 tokens is usable" in told.message
+        [problem] = [e for e in events if isinstance(e, ProblemReported)]
+        assert "nothing of the window of 32,768 tokens is usable" in problem.message
         assert len(app.context.get(session).messages) > 0
 
     def test_happens_once_with_a_large_system_prompt(self, app: App) -> None:  # X9

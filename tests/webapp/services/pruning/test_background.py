@@ -64,9 +64,9 @@ class TestOnRequest:
         model.go.set()
         until(lambda: any(isinstance(e, ContextSummarized) for e in events))
         until(lambda: not background.running("s"))
-        told = next(e for e in events if isinstance(e, ProblemReported))
+        problem = next(e for e in events if isinstance(e, ProblemReported))
         assert (
-            told.message
+            problem.message
             == "the model's summary was not accepted, the built-in one is used instead: no answer"
         )
 

@@ -149,8 +149,10 @@ class TestRetries:
             number = app.webhooks.add(receiver.url).webhook.id
             app.bus.publish(PRUNED)
             until(lambda: states(app, number) == ["failed"])
-            told = [one.message for one in events if isinstance(one, ProblemReported)]
-            assert told == ["a webhook message to 127.0.0.1 was given up: the receiver answers 500, 2 tries"]
+            problems = [one.message for one in events if isinstance(one, ProblemReported)]
+            assert problems == [
+                "a webhook message to 127.0.0.1 was given up: the receiver answers 500, 2 tries"
+            ]
             app.webhooks.again(number, app.webhooks.deliveries(number).deliveries[0].id)
             until(lambda: states(app, number) == ["delivered"])
 

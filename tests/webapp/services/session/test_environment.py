@@ -80,11 +80,11 @@ class TestEnvironment:
         """A conflicting override is ignored and noted; it applies again when the conflict ends."""
         session = managed(app, settings={"aim_percent": 70, "strategy": "score", "fresh_tail": 3})
         app.settings.put({"target_percent": 50, "aim_percent": 40})
-        told = app.sessions.get(session)
+        answer = app.sessions.get(session)
         found = Session.load(app.environment, session).settings
         assert (found.strategy, found.fresh_tail, found.aim_percent) == ("score", 3, 40)
-        assert told.strategy == SessionStrategy(name="score", own="score", setting="foresight")
-        [note] = told.notes
+        assert answer.strategy == SessionStrategy(name="score", own="score", setting="foresight")
+        [note] = answer.notes
         assert note == "its own aim_percent is ignored: expected at most the target of 50 %, got 70"
         app.settings.put({"target_percent": 80})
         assert app.sessions.get(session).notes == []

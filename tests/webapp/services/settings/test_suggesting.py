@@ -84,14 +84,14 @@ class TestSuggesting:
         def again(*_: int) -> None:
             with pytest.raises(Conflict, match="already"):
                 app.suggesting.suggest()
-            told.append(True)
+            refused.append(True)
 
-        told: list[bool] = []
+        refused: list[bool] = []
         app.settings.put(DEAF)
         for n in range(6):
             asking(app, n)
         app.suggesting.suggest(progress=again)
-        assert told
+        assert refused
         assert app.suggesting.suggest().cases
 
     def test_reads_messages_of_an_earlier_version(self, app: App) -> None:

@@ -206,9 +206,9 @@ class TestAModel:
         """This applies to a model that does not answer and to one that exceeds the reserve."""
         events = heard(app)
         made = prunes_by(app, model).apply(session, PRUNE)
-        told = [e for e in events if isinstance(e, ProblemReported)]
-        assert told
-        assert told[0].message.startswith(
+        problems = [e for e in events if isinstance(e, ProblemReported)]
+        assert problems
+        assert problems[0].message.startswith(
             "the model's summary was not accepted, the built-in one is used instead: "
         )
         [summary] = app.summarising.list(session).summaries

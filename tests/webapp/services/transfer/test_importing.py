@@ -151,26 +151,26 @@ BAD_MESSAGES = [
 class TestBadMessages:
     """A bad message, which is skipped and reported with its place."""
 
-    @pytest.mark.parametrize(("bad", "told"), BAD_MESSAGES)
+    @pytest.mark.parametrize(("bad", "problem"), BAD_MESSAGES)
     @pytest.mark.parametrize("shape", [b"[%b]", b'{"model": "gpt-5", "messages": [%b], "n": 1}'])
-    def test_in_a_list_are_skipped(self, app: App, bad: bytes, told: str, shape: bytes) -> None:
+    def test_in_a_list_are_skipped(self, app: App, bad: bytes, problem: str, shape: bytes) -> None:
         """Messages before and after a bad one are imported."""
         items = [json.dumps(turn).encode() for turn in TURNS]
         data = shape % b", ".join([items[0], bad, *items[1:]])
         [imported] = app.importing.import_file("x.json", data)
         assert (imported.added, imported.skipped) == (4, 1)
-        assert [p[: len(told)] for p in imported.problems] == [told]
+        assert [p[: len(problem)] for p in imported.problems] == [problem]
         assert app.context.get(imported.session_id, "openai").messages == TURNS
         assert list(app.verify()) == []
 
-    @pytest.mark.parametrize(("bad", "told"), [case for case in BAD_MESSAGES if case[0]])
-    def test_among_lines_are_skipped(self, app: App, bad: bytes, told: str) -> None:
+    @pytest.mark.parametrize(("bad", "problem"), [case for case in BAD_MESSAGES if case[0]])
+    def test_among_lines_are_skipped(self, app: App, bad: bytes, problem: str) -> None:
         """Each line is one message, and the session notes the skipped one."""
         items = [json.dumps(turn).encode() for turn in TURNS]
         data = b"\n".join([items[0], bad, *items[1:]])
         [imported] = app.importing.import_file("x.jsonl", data)
         assert (imported.added, imported.skipped) == (4, 1)
-        assert imported.problems[0].startswith("line 2: " + told.partition(": ")[2].partition(" ")[0])
+        assert imported.problems[0].startswith("line 2: " + problem.partition(": ")[2].partition(" ")[0])
         session = app.sessions.get(imported.session_id)
         assert (session.malformed, session.notes) == (1, [f"x.jsonl: {imported.problems[0]}"])
 
@@ -322,13 +322,13 @@ class TestProgress:
             for n in range(3_000)
         ]  # fmt: skip
         data = lines(*rows)
-        told: list[tuple[int, int, int]] = []
+        seen: list[tuple[int, int, int]] = []
 
         def progress(done: int, size: int) -> None:
             found = app.store.sessions.find("big")
-            told.append((done, size, found.next_no - 1 if found is not None else 0))
+            seen.append((done, size, found.next_no - 1 if found is not None else 0))
 
         app.importing.import_file("big.jsonl", data, progress=progress)
-        assert [done for done, _, _ in told] == sorted(done for done, _, _ in told)
-        assert told[-1][:2] == (len(data), len(data))
-        assert 0 < told[-1][2] < 3_000
+        assert [done for done, _, _ in seen] == sorted(done for done, _, _ in seen)
+        assert seen[-1][:2] == (len(data), len(data))
+        assert 0 < seen[-1][2] < 3_000

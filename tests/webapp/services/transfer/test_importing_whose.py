@@ -47,8 +47,8 @@ class TestDeleted:
         for name in ("ses_1", "ses_2"):
             app.ingest.ensure(name, "opencode")
             app.sessions.delete(name)
-        told = {one.session_id: one.problems for _, one in app.importing.import_sessions(tmp_path)}
-        assert ["no message" in " ".join(told[name]) for name in ("ses_1", "ses_2")] == [False, True]
+        problems = {one.session_id: one.problems for _, one in app.importing.import_sessions(tmp_path)}
+        assert ["no message" in " ".join(problems[name]) for name in ("ses_1", "ses_2")] == [False, True]
         assert [s.id for s in app.sessions.list()] == ["ses_1"]
 
 
@@ -99,9 +99,9 @@ class TestWhose:
         """A refused session is reported with its reason, and the others are imported."""
         shutil.copytree(TREE, tmp_path / "opencode")
         managed(app, wire("user", "mine"), id="ses_1")
-        told = {one.session_id: one for _, one in app.importing.import_sessions(tmp_path)}
-        assert "came from api" in told["ses_1"].problems[0]
-        assert told["ses_2"].problems == []
+        imported = {one.session_id: one for _, one in app.importing.import_sessions(tmp_path)}
+        assert "came from api" in imported["ses_1"].problems[0]
+        assert imported["ses_2"].problems == []
         assert app.sessions.get("ses_1").messages == 1
 
 

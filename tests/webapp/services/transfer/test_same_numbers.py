@@ -100,9 +100,9 @@ def test_numbers_do_not_depend_on_how_a_folder_is_read(tmp_path: Path, seed: int
     first, again = imported(tmp_path / "imported", home, order)
     live = followed(tmp_path / "followed", home, order)
     assert first.keys() == again.keys() == live.keys()
-    for session, told in first.items():
-        assert again[session] == told
-        assert live[session] == told
+    for session, numbers in first.items():
+        assert again[session] == numbers
+        assert live[session] == numbers
 
 
 class TestCompactionFiles:

@@ -130,16 +130,16 @@ class TestClosing:
         query = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000) SELECT hex(i) FROM n"
         for turn in range(10):
             store = Store(tmp_path / f"{turn}.db")
-            begun, told = Barrier(5), list[str]()
+            begun, errors = Barrier(5), list[str]()
 
-            def look(store: Store = store, begun: Barrier = begun, told: list[str] = told) -> None:
+            def look(store: Store = store, begun: Barrier = begun, errors: list[str] = errors) -> None:
                 begun.wait()
                 try:
                     while True:
                         with store.read():
                             store.db.rows(query)
                 except ClosedStore as error:
-                    told.append(str(error))
+                    errors.append(str(error))
 
             threads = [Thread(target=look) for _ in range(4)]
             for thread in threads:
@@ -148,8 +148,8 @@ class TestClosing:
             store.close()
             for thread in threads:
                 thread.join()
-            assert len(told) == 4
-            assert all("closed" in words for words in told)
+            assert len(errors) == 4
+            assert all("closed" in words for words in errors)
 
     def test_waits_only_for_a_thread_that_has_begun(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
