@@ -107,7 +107,8 @@ export class Listing {
   }
 
   /** Shows the changes of a plan that was opened, where all messages were shown and nobody reads; and all
-   * again once it is closed. @param {string | null} before the id of the plan before @param {string | null} now */
+   * again once it is closed. @param {string | null} before the id of the plan before
+   * @param {string | null} now */
   follow(before, now) {
     if (before === null && now !== null && this.isWhole && !this.isRead) {
       this.change(CHANGES, address.write);

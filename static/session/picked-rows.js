@@ -1,5 +1,5 @@
-// The rows of the message list that are open or selected. The address of the page names both, so that a reload
-// or a shared link keeps them.
+// The rows of the message list that are open or selected. The address of the page names both, so that a
+// reload or a shared link keeps them.
 import * as address from "../shared/address.js";
 import { api } from "../shared/api.js";
 import { reasonOf } from "../shared/problem.js";
@@ -91,7 +91,8 @@ export class PickedRows {
     this.#list.requestUpdate();
   }
 
-  /** Opens and selects the rows that the address names, and only those. @param {Api.Message[]} known messages */
+  /** Opens and selects the rows that the address names, and only those.
+   * @param {Api.Message[]} known messages */
   async recall(known) {
     const { search } = location;
     const { message, selected } = address.read(search, NO_ROWS);

@@ -41,8 +41,8 @@ export class SidePanels {
     return this.#page.querySelector("plan-panel");
   }
 
-  /** Shows the panel that was asked for while the page was loading, the one that the address names, or the one
-   * that suits the session. Returns whether a plan was asked for. @param {Tab} suits */
+  /** Shows the panel that was asked for while the page was loading, the one that the address names, or the
+   * one that suits the session. Returns whether a plan was asked for. @param {Tab} suits */
   begin(suits) {
     const asked = this.tab === "plan" || location.hash === "#plan";
     if (asked) keepPanel("plan", address.write);
