@@ -14,7 +14,7 @@ from scoring.formats.base import Format
 from scoring.formats.blocks import joined_text
 from scoring.formats.checks import readable
 from scoring.formats.media import Source, media_of, placeholder, source_of
-from scoring.formats.reading import OBJECT, Place, json_object, string, surest, words_in
+from scoring.formats.reading import OBJECT, Place, call_input, string, surest, words_in
 from scoring.formats.weave import weave
 from scoring.messages import FileReference, Media, Message, Part, Reasoning, Text, ToolCall, ToolResult
 
@@ -163,7 +163,7 @@ def _block(part: Part, sources: Mapping[str, Source], role: str) -> Any | None:
     if isinstance(part, FileReference):
         return {"type": "text", "text": part.block}
     if isinstance(part, ToolCall):
-        return {"type": "tool_use", "id": part.id, "name": part.name, "input": _input(part.arguments)}
+        return {"type": "tool_use", "id": part.id, "name": part.name, "input": call_input(part.arguments)}
     if isinstance(part, ToolResult):
         return _result_block(part, sources)
     if isinstance(part, Media):
@@ -172,14 +172,6 @@ def _block(part: Part, sources: Mapping[str, Source], role: str) -> Any | None:
             "text": placeholder(part),
         }
     return None  # thinking without its own signature is refused
-
-
-def _input(arguments: str) -> dict[str, Any]:
-    """Return arguments as the object that the API requires; free text becomes its `input`."""
-    if not arguments.strip():
-        return {}
-    found = json_object(arguments)
-    return {"input": arguments} if found is None else found
 
 
 def _result_block(result: ToolResult, sources: Mapping[str, Source]) -> dict[str, Any]:
@@ -227,7 +219,7 @@ def _rewrite(block: Any, part: Part) -> Any:
     if isinstance(part, ToolResult):
         return _rewrite_result(block, part)
     if isinstance(part, ToolCall):
-        return {**block, "input": _input(part.arguments)}
+        return {**block, "input": call_input(part.arguments)}
     if not isinstance(part, Text):
         return block
     if isinstance(block, str):

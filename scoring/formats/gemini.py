@@ -15,7 +15,7 @@ from scoring.formats.checks import readable
 from scoring.formats.gemini_rules import either, problems_of
 from scoring.formats.media import Source, media_of, placeholder, source_of
 from scoring.formats.numbering import is_made_up, made_up_id
-from scoring.formats.reading import OBJECT, Place, json_object, words_in
+from scoring.formats.reading import OBJECT, Place, call_input, words_in
 from scoring.formats.weave import weave
 from scoring.messages import FileReference, Media, Message, Part, Reasoning, Text, ToolCall, ToolResult
 
@@ -134,7 +134,7 @@ def _block(part: Part, sources: Mapping[str, Source]) -> Any | None:
     if isinstance(part, FileReference):
         return {"text": part.block}
     if isinstance(part, ToolCall):
-        return {"functionCall": {**_id(part.id), "name": part.name, "args": _args(part.arguments)}}
+        return {"functionCall": {**_id(part.id), "name": part.name, "args": call_input(part.arguments)}}
     if isinstance(part, ToolResult):
         response: dict[str, Any] = {**_id(part.call_id), "name": part.name or "unknown"}
         response["response"] = {"error" if part.is_error else "output": part.text}
@@ -152,13 +152,6 @@ def _block(part: Part, sources: Mapping[str, Source]) -> Any | None:
 
 def _id(call_id: str) -> dict[str, str]:
     return {} if is_made_up(call_id) else {"id": call_id}
-
-
-def _args(arguments: str) -> dict[str, Any]:
-    if not arguments.strip():
-        return {}
-    found = json_object(arguments)
-    return {"input": arguments} if found is None else found
 
 
 def _media(part: Media, sources: Mapping[str, Source]) -> Any | None:
@@ -191,7 +184,7 @@ def _rewrite(block: Any, part: Part) -> Any:
         if key not in block:  # code that the provider ran
             key = "executableCode" if "executableCode" in block else "executable_code"
             return {**block, key: {**block[key], "code": part.arguments}}
-        return {**block, key: {**block[key], "args": _args(part.arguments)}}
+        return {**block, key: {**block[key], "args": call_input(part.arguments)}}
     return _rewrite_result(block, part) if isinstance(part, ToolResult) else block
 
 

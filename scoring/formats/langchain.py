@@ -21,7 +21,7 @@ from scoring.formats.blocks import (
 from scoring.formats.checks import adjacent_pairs, last_user_present, readable
 from scoring.formats.media import Source, placeholder
 from scoring.formats.numbering import made_up_id
-from scoring.formats.reading import OBJECT, ROLE_NAMES, Place, json_object, surest
+from scoring.formats.reading import OBJECT, ROLE_NAMES, Place, call_input, surest
 from scoring.formats.weave import weave
 from scoring.messages import FileReference, Media, Message, Part, Reasoning, Role, Text, ToolCall, ToolResult
 
@@ -153,9 +153,7 @@ def _content(blocks: list[Any]) -> Any:
 
 
 def _wire_call(call: ToolCall) -> dict[str, Any]:
-    args = {} if not call.arguments.strip() else json_object(call.arguments)
-    found = {"input": call.arguments} if args is None else args
-    return {"name": call.name, "args": found, "id": call.id, "type": "tool_call"}
+    return {"name": call.name, "args": call_input(call.arguments), "id": call.id, "type": "tool_call"}
 
 
 def _wire_result(result: ToolResult, sources: Mapping[str, Source]) -> dict[str, Any]:

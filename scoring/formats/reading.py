@@ -191,6 +191,14 @@ def json_object(text: str) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
+def call_input(arguments: str) -> dict[str, Any]:
+    """Return the arguments of a call as the object that APIs require; free text becomes its `input`."""
+    if not arguments.strip():
+        return {}
+    found = json_object(arguments)
+    return {"input": arguments} if found is None else found
+
+
 def words_in(root: Any) -> str:
     """Return the strings in a value of unknown shape, one per line, without keys, ids and ciphers (B4)."""
     out: list[str] = []

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
 from pathlib import Path
 
 import httpx
@@ -13,13 +12,7 @@ from playwright.sync_api import Page, expect
 
 from tests.queues import missing, redis_server
 from tests.waiting import PATIENCE, until
-from tests.webapp.serving.processes import started
-
-
-def workers_of(process: subprocess.Popen[str]) -> list[int]:
-    """Return the process ids of a server's workers."""
-    text = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text()
-    return [int(one) for one in text.split()]
+from tests.webapp.serving.processes import started, workers_of
 
 
 def is_accepted(url: str, text: str) -> bool:

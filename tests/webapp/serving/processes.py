@@ -44,3 +44,9 @@ def answers(url: str, verify: ssl.SSLContext | bool) -> bool:
         return bool(httpx.get(url + "/healthz", timeout=PATIENCE, verify=verify).json() == {"status": "ok"})
     except httpx.HTTPError:
         return False
+
+
+def workers_of(process: subprocess.Popen[str]) -> list[int]:
+    """Return the process ids of a server's workers."""
+    text = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text()
+    return [int(one) for one in text.split()]

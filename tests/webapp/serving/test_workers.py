@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
 import threading
 from contextlib import suppress
 from dataclasses import replace
@@ -17,7 +16,7 @@ import socketio
 
 from tests.queues import missing, redis_server
 from tests.waiting import PATIENCE, until
-from tests.webapp.serving.processes import answers, started
+from tests.webapp.serving.processes import answers, started, workers_of
 from tests.webapp.workers import Worker, say
 from webapp.config import Config
 from webapp.errors import Conflict, StalePlan
@@ -236,32 +235,26 @@ class Viewer:
         self.revision = payload["revision"]
 
 
-def children(process: subprocess.Popen[str]) -> list[int]:
-    """Return the process ids of a server's workers."""
-    text = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text()
-    return [int(one) for one in text.split()]
-
-
 class TestProcesses:
     """`coppice serve --workers 2`."""
 
     def test_lose_nothing_when_one_is_killed(self, tmp_path: Path, queue_url: str) -> None:
         """Every answered message is stored, pages come back to another worker, and another worker is started."""
         with started(tmp_path, "--port", "0", "--workers", "2", "--queue", queue_url) as (process, url):
-            until(lambda: len(children(process)) == 2)
+            until(lambda: len(workers_of(process)) == 2)
             httpx.post(f"{url}/api/sessions", json={"id": "a", "model": "gpt-5"}, timeout=PATIENCE)
             viewers = [Viewer(url, "session:a") for _ in range(6)]
             until(lambda: all(one.revision is not None for one in viewers))
             answered = 0
             for n in range(30):
                 if n == 10:
-                    os.kill(children(process)[0], signal.SIGKILL)
+                    os.kill(workers_of(process)[0], signal.SIGKILL)
                 message = {"role": "user", "content": f"message {n}"}
                 body = {"messages": [message], "idempotency_key": f"k{n}"}
                 until(lambda body=body: said(url, body))  # type: ignore[misc]
                 answered += 1
             until(lambda: all(one.numbers == set(range(1, answered + 1)) for one in viewers))
-            until(lambda: len(children(process)) == 2)
+            until(lambda: len(workers_of(process)) == 2)
             for one in viewers:
                 one.close()
 
@@ -275,25 +268,25 @@ class TestProcesses:
         ):
             until(lambda: redis.waiting_workers() == 2)
             httpx.post(f"{url}/api/sessions", json={"id": "a", "model": "gpt-5"}, timeout=PATIENCE)
-            stays, killed = children(process)
+            stays, killed = workers_of(process)
             redis.stop()
             os.kill(killed, signal.SIGKILL)
-            until(lambda: not {*children(process)} <= {stays, killed})
-            tried = {*children(process)} - {stays, killed}
-            until(lambda: not {*children(process)} & tried)
+            until(lambda: not {*workers_of(process)} <= {stays, killed})
+            tried = {*workers_of(process)} - {stays, killed}
+            until(lambda: not {*workers_of(process)} & tried)
             body = {"messages": [{"role": "user", "content": "meanwhile"}], "idempotency_key": "k"}
             until(lambda: said(url, body))  # a starting worker may lock the store for a moment
             redis.start()
             until(lambda: answers(url, verify=True))
-            until(lambda: len(children(process)) == 2)
-            assert stays in children(process)
+            until(lambda: len(workers_of(process)) == 2)
+            assert stays in workers_of(process)
 
     def test_end_together(self, tmp_path: Path, queue_url: str) -> None:
         """They end with a signal to their parent, or when it dies."""
         for sent in (signal.SIGTERM, signal.SIGKILL):
             with started(tmp_path, "--port", "0", "--workers", "2", "--queue", queue_url) as (process, _):
-                until(lambda process=process: len(children(process)) == 2)  # type: ignore[misc]
-                workers = children(process)
+                until(lambda process=process: len(workers_of(process)) == 2)  # type: ignore[misc]
+                workers = workers_of(process)
                 process.send_signal(sent)
                 process.wait(PATIENCE)
                 until(lambda workers=workers: not any(Path(f"/proc/{pid}").exists() for pid in workers))  # type: ignore[misc]

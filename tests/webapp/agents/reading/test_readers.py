@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from scoring.messages import Message, Text
-from tests.webapp.agents.samples import SAMPLES, said
+from tests.webapp.agents.samples import SAMPLES, grow, said
 from webapp.agents import AGENTS
 from webapp.agents.agent import Agent
 from webapp.agents.reading.readers import CHUNK_RECORDS, Chunk, LineReader, Position, Reader, WholeReader
@@ -51,14 +51,6 @@ def opened(path: Path, position: Position | None = None) -> Reader:
     return LineReader(TranscriptFile(path, "s", None, "x"), position or {}, Echo)
 
 
-def grow(path: Path, text: str) -> None:
-    """Append to a file, with a new modification time."""
-    before = path.stat().st_mtime_ns if path.exists() else 0
-    with path.open("a") as file:
-        file.write(text)
-    os.utime(path, ns=(before + 1_000_000, before + 1_000_000))
-
-
 class TestLines:
     """Files that grow by lines."""
 
@@ -84,19 +76,19 @@ class TestLines:
     def test_of_a_kept_reader_are_decoded_once(self, tmp_path: Path) -> None:
         """A reader keeps its decoder, and a new reader decodes the earlier lines again."""
         path = tmp_path / "a.jsonl"
-        grow(path, "a\nb\nhalf")
+        grow(path, b"a\nb\nhalf")
         reader = opened(path)
         assert said(records_of(reader.read())) == [("user", "1 a"), ("user", "2 b")]
-        grow(path, "\n")
+        grow(path, b"\n")
         [chunk] = reader.read()
         assert said(chunk.records) == [("user", "3 half")]
-        grow(path, "c\n")
+        grow(path, b"c\n")
         assert said(records_of(opened(path, chunk.position).read())) == [("user", "4 c")]
 
     def test_come_in_chunks(self, tmp_path: Path) -> None:
         """A reader stopped after a portion continues with the next one."""
         path = tmp_path / "a.jsonl"
-        grow(path, "x\n" * (2 * CHUNK_RECORDS))
+        grow(path, b"x\n" * (2 * CHUNK_RECORDS))
         reader = opened(path)
         first = next(reader.read())
         assert len(first.records) == CHUNK_RECORDS
@@ -105,7 +97,7 @@ class TestLines:
     def test_of_an_unchanged_file_are_not_read(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """The stored size and time suffice, so the file is not opened."""
         path = tmp_path / "a.jsonl"
-        grow(path, "a\n")
+        grow(path, b"a\n")
         [chunk] = opened(path).read()
         monkeypatch.setattr(Path, "open", lambda *_: pytest.fail("opened"))
         assert list(opened(path, chunk.position).read()) == []
@@ -114,11 +106,11 @@ class TestLines:
     def test_of_a_replaced_file_restart(self, tmp_path: Path, kept: bool) -> None:
         """All lines are read by a new decoder, after a restart record."""
         path = tmp_path / "a.jsonl"
-        grow(path, "a\nb\n")
+        grow(path, b"a\nb\n")
         reader = opened(path)
         [chunk] = reader.read()
         path.unlink()
-        grow(path, "other\n")
+        grow(path, b"other\n")
         [again] = (reader if kept else opened(path, chunk.position)).read()
         assert again.restarted
         assert said(again.records) == [("user", "1 other")]
@@ -126,7 +118,7 @@ class TestLines:
     def test_on_which_the_decoder_fails_are_skipped(self, tmp_path: Path) -> None:
         """The row is reported with its line and the error; its neighbours are used."""
         path = tmp_path / "a.jsonl"
-        grow(path, "a\nbad\nb\n")
+        grow(path, b"a\nbad\nb\n")
         first, problem, last = records_of(opened(path).read())
         assert problem == Problem(2, "the row could not be used: TypeError: unhashable")
         assert said([first, last]) == [("user", "1 a"), ("user", "2 b")]

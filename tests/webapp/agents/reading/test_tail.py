@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.webapp.agents.samples import grow
 from webapp.agents.claude_code.decoder import Decoder
 from webapp.agents.reading.tail import FilePosition, FileTail, Item, Line, Restarted, Splitter, fed, lines_of
 from webapp.agents.records import Problem
@@ -23,14 +24,6 @@ def split(data: bytes, cuts: list[int]) -> list[bytes]:
     """Return the data in pieces cut at `cuts`, taken modulo its length."""
     places = sorted({c % (len(data) + 1) for c in cuts} | {0, len(data)})
     return [data[a:b] for a, b in pairwise(places)]
-
-
-def grow(path: Path, data: bytes) -> None:
-    """Append to the file, with a new modification time even on coarse clocks."""
-    before = path.stat().st_mtime_ns if path.exists() else 0
-    with path.open("ab") as file:
-        file.write(data)
-    os.utime(path, ns=(before + 1_000_000, before + 1_000_000))
 
 
 def replace(path: Path, data: bytes) -> None:
