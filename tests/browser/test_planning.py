@@ -36,7 +36,8 @@ def open_followed(page: Page, server: Server, transcript: Transcript) -> None:
 
 
 def show_all(page: Page) -> None:
-    """Show the messages that the open plan keeps as well."""
+    """Show the messages that the open plan keeps as well, once the list shows its changes."""
+    expect(page.get_by_role("button", name=re.compile("^Changes"))).to_have_attribute("aria-pressed", "true")
     page.get_by_role("button", name=re.compile(r"^All \d+")).click()
 
 

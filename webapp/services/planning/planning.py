@@ -40,7 +40,11 @@ PLAN = "plan:"
 
 @dataclass(frozen=True, slots=True)
 class PlanInputs:
-    """The request for a plan: `Planning.make` makes the same plan of it as long as its session is the same."""
+    """The request for a plan: `Planning.make` makes the same plan of it as long as its session is the same.
+
+    The settings `tried` are on top of the session's own. `max_tokens` is in tokens as shown; None takes the session's
+    aim. `spare`, `drop` and `shorten` are message numbers.
+    """
 
     tried: Mapping[str, Any] | None = None
     max_tokens: int | None = None
@@ -50,15 +54,18 @@ class PlanInputs:
     shorten: tuple[int, ...] = ()
 
 
+AS_SAVED = PlanInputs()
+
+
 @dataclass(slots=True)
 class SessionPlan:
     """A plan and what it was made from.
 
     `settings` are the current ones, with the weights of the task type; `preset` is the preset they come from.
-    `inputs` is what was asked for. `max_tokens` is in tokens as shown; `size` is the number of messages in the view.
+    `inputs` is the request. `max_tokens` is in tokens as shown; `size` is the number of messages in the view.
     `base` is the plan without outputs shortened by hand; `chosen` says that somebody chose what goes. `cold` and
     `cached_for_hour` describe the provider's cache. The plan is stale once the session's `version`, the
-    current settings with those `tried` on top (`asked`), or the `limits` differ.
+    current settings with those tried on top (`asked`), or the `limits` differ.
     """
 
     id: str
@@ -67,7 +74,6 @@ class SessionPlan:
     inputs: PlanInputs
     view: SessionHistory
     plan: PrunePlan
-    tried: Mapping[str, Any] | None
     asked: Settings
     settings: Settings
     preset: str
@@ -98,68 +104,52 @@ class Planning:
         self._plans: OrderedDict[str, SessionPlan] = OrderedDict()
         self._lock = threading.Lock()
 
-    def make(
-        self,
-        session: Session,
-        *,
-        tried: Mapping[str, Any] | None = None,
-        max_tokens: int | None = None,
-        strategy: str | None = None,
-        spare: Collection[int] = (),
-        drop: Collection[int] = (),
-        shorten: Collection[int] = (),
-        exactly: bool = False,
-    ) -> SessionPlan:
-        """Return a plan for the session as it is, with the settings `tried` on top of its own.
+    def make(self, session: Session, inputs: PlanInputs = AS_SAVED, *, exactly: bool = False) -> SessionPlan:
+        """Return a plan for the session as it is.
 
-        `spare`, `drop` and `shorten` are message numbers; `max_tokens` is in tokens as shown. A plan made
-        `exactly` has the numbers that applying it has: what it shortens is read from the store and counted.
+        A plan made `exactly` has the numbers that applying it has: what it shortens is read from the store and counted.
 
         Raises:
             InvalidSettings: the strategy is unknown, or a tried setting is invalid.
             Conflict: a pinned message is to be dropped.
         """
-        settings = asked = _asked(session, tried)
+        settings = asked = _asked(session, inputs.tried)
         limits = session.limits_with(settings)
         scale = session.pruned.scale
-        shown = limits.aim_tokens if max_tokens is None else max_tokens
+        shown = limits.aim_tokens if inputs.max_tokens is None else inputs.max_tokens
         budget = self._budget(session, scale, shown)
         view = self._histories.of(session)
-        name = None if spare or drop else (settings, budget, strategy)
+        name = None if inputs.spare or inputs.drop else (settings, budget, inputs.strategy)
         with view.lock:
-            _refuse_pinned(view, drop, spare)
+            _refuse_pinned(view, inputs.drop, inputs.spare)
             preset, settings = preset_of(settings), settings_for(settings, view.history.facts)
-            plan = _once(view, name, lambda: self._planned(view, settings, budget, strategy, spare, drop))
+            plan = _once(view, name, lambda: self._planned(view, settings, budget, inputs))
             if exactly:
                 plan = _once(view, name and ("exact", name), lambda: exact(session, view, plan))
             base = plan
-            if shorten:
-                chosen = self._chosen_shortenings(session, view, shorten)
+            if inputs.shorten:
+                chosen = self._chosen_shortenings(session, view, inputs.shorten)
                 plan = with_shortened(plan, chosen, view.history.tokens)
-        inputs = PlanInputs(
-            tried, max_tokens, strategy, *(tuple(sorted(nos)) for nos in (spare, drop, shorten))
-        )
         return SessionPlan(
             id=secrets.token_hex(8), session_id=session.id, version=session.version, inputs=inputs, view=view,
-            plan=plan, tried=tried, asked=asked, settings=settings, preset=preset, limits=limits, scale=scale,
-            max_tokens=shown, size=len(base.scores), base=base, chosen=bool(drop or shorten),
+            plan=plan, asked=asked, settings=settings, preset=preset, limits=limits, scale=scale,
+            max_tokens=shown, size=len(base.scores), base=base, chosen=bool(inputs.drop or inputs.shorten),
             cached_for_hour=session.state.cached_for_hour, cold=session.cache_is_cold,
         )  # fmt: skip
 
     def _planned(
-        self, view: SessionHistory, settings: Settings, budget: int, strategy: str | None,
-        spare: Collection[int], drop: Collection[int],
-    ) -> PrunePlan:  # fmt: skip
+        self, view: SessionHistory, settings: Settings, budget: int, inputs: PlanInputs
+    ) -> PrunePlan:
         history = view.history
-        if reads_keywords(settings, strategy):
+        if reads_keywords(settings, inputs.strategy):
             history = self._rated(view, lexicon_of(settings.keywords))
         return plan_prune(
             history,
             settings,
             budget,
-            strategy=strategy,
-            spare=view.positions(spare),
-            drop=view.positions(drop),
+            strategy=inputs.strategy,
+            spare=view.positions(inputs.spare),
+            drop=view.positions(inputs.drop),
         )
 
     @contextmanager
@@ -255,7 +245,7 @@ class Planning:
         if version != session.version:
             raise StalePlan("the session has changed since this plan was made; look at a new one")
         try:
-            planned = self.make(session, **inputs, exactly=True)
+            planned = self.make(session, PlanInputs(**inputs), exactly=True)
         except (InvalidSettings, Conflict) as error:
             raise StalePlan(f"this plan can no longer be made, because {error}; look at a new one") from error
         if planned.digest() != digest:
@@ -314,7 +304,7 @@ def _asked(session: Session, tried: Mapping[str, Any] | None) -> Settings:
 def _decided_alike(planned: SessionPlan, session: Session) -> bool:
     """Return whether settings and limits still equal those of the plan."""
     try:
-        settings = _asked(session, planned.tried)
+        settings = _asked(session, planned.inputs.tried)
     except InvalidSettings:  # what was tried conflicts with what was saved since
         return False
     return settings == planned.asked and session.limits_with(settings) == planned.limits

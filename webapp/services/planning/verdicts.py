@@ -11,7 +11,7 @@ from scoring.planning import redundant_outputs
 from scoring.verdict import Clearing, Price, SessionFacts, price_needed
 from webapp.events import SessionJudged
 from webapp.services.planning.cache_cost import cache_figures
-from webapp.services.planning.planning import Planning, SessionPlan
+from webapp.services.planning.planning import PlanInputs, Planning, SessionPlan
 from webapp.services.session.answers import Verdict
 from webapp.services.session.environment import Environment
 from webapp.services.session.gauges import verdict_facts
@@ -62,7 +62,8 @@ class Verdicts:
         scale = session.pruned.scale
         if scale.part(found.tokens) < facts.least_gain:
             return None
-        planned = self._planning.make(session, max_tokens=scale.shown(scale.estimate - found.tokens))
+        inputs = PlanInputs(max_tokens=scale.shown(scale.estimate - found.tokens))
+        planned = self._planning.make(session, inputs)
         if planned.plan.removed or not planned.plan.shortened:
             return None
         return Clearing(found.superseded, found.repeated, _price(planned), planned.max_tokens)

@@ -15,7 +15,7 @@ import threading
 
 from webapp.errors import Conflict
 from webapp.events import Event, ProblemReported
-from webapp.services.planning.planning import Planning, SessionPlan
+from webapp.services.planning.planning import PlanInputs, Planning, SessionPlan
 from webapp.services.pruning.overflow import Overflow
 from webapp.services.pruning.prunes import Prunes
 from webapp.services.session.environment import Environment
@@ -87,13 +87,13 @@ class Automatic:
             log.info("no summary for %s: %s", session.id, error)
         except Exception:
             log.exception("a summary failed")
-        return self._planning.make(session, max_tokens=planned.max_tokens, strategy="score"), None
+        by_score = PlanInputs(max_tokens=planned.max_tokens, strategy="score")
+        return self._planning.make(session, by_score), None
 
     def _plan(self, session: Session, engages: int) -> SessionPlan:
         """Return the plan for the aim, which is never above the size at which pruning starts."""
-        return self._planning.make(
-            session, max_tokens=engages if engages < session.limits.aim_tokens else None
-        )
+        most = engages if engages < session.limits.aim_tokens else None
+        return self._planning.make(session, PlanInputs(max_tokens=most))
 
     def _waits_for_a_model(self, session: Session, planned: SessionPlan) -> bool:
         """Return whether a model writes the plan's summary; there is time for that while the context fits."""

@@ -24,7 +24,7 @@ from webapp.services.planning.exact_costs import counted_by, sent_messages
 from webapp.services.planning.message_pages import Messages
 from webapp.services.planning.message_rows import why
 from webapp.services.planning.plan_groups import groups_of
-from webapp.services.planning.planning import Planning, SessionPlan
+from webapp.services.planning.planning import PlanInputs, Planning, SessionPlan
 from webapp.services.planning.requests import PlanRequest, PruneRequest
 from webapp.services.session.answers import Applied, Region
 from webapp.services.session.environment import Environment
@@ -69,30 +69,29 @@ class Prunes:
             Conflict: a pinned message is to be dropped.
         """
         with self._planning.reading(session_id) as session:
-            planned = self._planning.make(
-                session,
+            inputs = PlanInputs(
                 tried=wanted.settings,
                 max_tokens=wanted.max_tokens,
                 strategy=wanted.strategy,
                 spare=self._numbers(session, "spare", wanted.spare),
                 drop=self._numbers(session, "drop", wanted.drop),
                 shorten=self._numbers(session, "shorten", wanted.shorten),
-                exactly=True,
             )
+            planned = self._planning.make(session, inputs, exactly=True)
             self._planning.remember(planned)
             saved = None
             if wanted.compare:  # for the same cut, if one was given
-                saved = self._planning.make(session, max_tokens=wanted.max_tokens, exactly=True)
+                saved = self._planning.make(session, PlanInputs(max_tokens=wanted.max_tokens), exactly=True)
             return self._answer(session, planned, saved, rows=0 if wanted.brief else ROWS_SHOWN)
 
-    def _numbers(self, session: Session, field: str, mids: Sequence[str] | None) -> set[int]:
+    def _numbers(self, session: Session, field: str, mids: Sequence[str] | None) -> tuple[int, ...]:
         found = set()
         for n, mid in enumerate(mids or ()):
             try:
                 found.add(self._messages.find(session, mid).no)
             except NotFound as error:
                 raise Invalid(str(error), f"{field}.{n}") from None
-        return found
+        return tuple(sorted(found))
 
     def _answer(
         self, session: Session, planned: SessionPlan, saved: SessionPlan | None, *, rows: int
@@ -197,9 +196,8 @@ class Prunes:
                 if wanted.plan_id:
                     planned = self._planning.recall(wanted.plan_id, session)
                 else:
-                    planned = self._planning.make(
-                        session, max_tokens=wanted.max_tokens, strategy=wanted.strategy
-                    )
+                    inputs = PlanInputs(max_tokens=wanted.max_tokens, strategy=wanted.strategy)
+                    planned = self._planning.make(session, inputs)
             if not planned.plan.removed and not planned.plan.shortened:
                 raise Conflict(_nothing(planned) or "this plan takes nothing out")
             if self._covering.has_model:

@@ -12,6 +12,7 @@ from scoring.planning import CAUSES, REASONS
 from tests.webapp.building import conversation, followed
 from webapp.app import App
 from webapp.services.planning.plan_groups import LABELS, groups_of, label_of
+from webapp.services.planning.planning import PlanInputs
 from webapp.services.session.session import Session
 
 
@@ -22,9 +23,8 @@ class TestGroups:
         """The group that frees most tokens comes first."""
         followed(app, *conversation(10))
         row = app.store.sessions.get("s")
-        made = app.prunes._planning.make(
-            Session.of(app.environment, row), max_tokens=300, strategy="newest_first"
-        )
+        inputs = PlanInputs(max_tokens=300, strategy="newest_first")
+        made = app.prunes._planning.make(Session.of(app.environment, row), inputs)
         groups = groups_of(made)
         assert sum(g.messages for g in groups) == len(made.plan.removed)
         assert {g.fate for g in groups} == {"goes"}

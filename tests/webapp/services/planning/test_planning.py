@@ -10,7 +10,7 @@ import pytest
 from tests.webapp.building import call, conversation, entry, followed, result, said, usage, user
 from webapp.app import App
 from webapp.errors import StalePlan
-from webapp.services.planning.planning import PLANS_KEPT, Planning
+from webapp.services.planning.planning import PLANS_KEPT, PlanInputs, Planning
 from webapp.services.planning.requests import PlanRequest, PruneRequest
 from webapp.services.session.session import Session
 
@@ -63,7 +63,7 @@ class TestPlanning:
         row = app.store.sessions.get("s")
         words = {"keywords": [{"name": "food", "share": 1.0, "words": ["marmalade"]}]}
         app.settings.put({"strategy": "score"})
-        tried = planning.make(Session.of(app.environment, row), tried=words)
+        tried = planning.make(Session.of(app.environment, row), PlanInputs(tried=words))
         assert list(tried.plan.parts["keywords"]) == [1.0, 0.0, 0.0, 0.0, 0.0]
         assert planning.make(Session.of(app.environment, row)).plan.parts["keywords"][0] == 0.0
         app.settings.put(words)

@@ -23,7 +23,7 @@ from tests.webapp.building import call, conversation, entries, entry, followed, 
 from webapp.agents.records import Compaction
 from webapp.app import App
 from webapp.errors import BusyStore, Conflict, CoppiceError, StalePlan
-from webapp.services.planning.planning import Planning
+from webapp.services.planning.planning import PlanInputs, Planning
 from webapp.services.planning.requests import PlanRequest, PruneRequest
 from webapp.services.session.histories import Histories, SessionHistory
 from webapp.services.session.session import Session
@@ -278,9 +278,8 @@ class TestSnapshots:
         """A plan for one version keeps its history."""
         followed(app, *conversation(2), call("open"))
         before = app.histories.of(Session.load(app.environment, "s"))
-        plan = Planning(app.environment, app.histories).make(
-            Session.load(app.environment, "s"), max_tokens=200
-        )
+        session = Session.load(app.environment, "s")
+        plan = Planning(app.environment, app.histories).make(session, PlanInputs(max_tokens=200))
         app.ingest.append_records("s", entries(result("open", "gamma.py " * 20), *conversation(2), start=50))
         assert before.nos == list(range(1, 10))
         assert len(before.history) == len(before.index) == len(list(plan.plan.scores)) == 9
