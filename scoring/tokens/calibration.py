@@ -14,7 +14,7 @@ factors stay.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from statistics import median
 from typing import Any, Literal
 
@@ -86,9 +86,9 @@ class Calibration:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the calibration as JSON-ready data."""
+        out = {name: getattr(self, name) for name in self.__dataclass_fields__}
         previous = None if self.previous is None else self.previous.to_dict()
-        own = asdict(replace(self, previous=None))
-        return own | {"samples": [list(sample) for sample in self.samples], "previous": previous}
+        return out | {"samples": [list(sample) for sample in self.samples], "previous": previous}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any] | None) -> Calibration:

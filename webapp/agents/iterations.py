@@ -20,9 +20,11 @@ _COMPACTION = "compaction"
 
 def with_iterations(usage: Usage, report: Mapping[str, Any], model: str | None) -> Usage:
     """Return the usage of a call by `model` with what its `report` says of the single inferences."""
+    if not report.get("iterations"):
+        return usage
     own: list[Inference] = []
     extra: list[Inference] = []
-    for one in map(object_of, list_of(report.get("iterations"))):
+    for one in map(object_of, list_of(report["iterations"])):
         kind, found = one.get("type"), _inference(one, model or "")
         if kind in (_FALLBACK, _COMPACTION):
             own = []  # what came before is not in the context of the answer

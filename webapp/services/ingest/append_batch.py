@@ -361,13 +361,13 @@ class AppendBatch:
 
     def _unsure(self, message: Message) -> int:
         """Return the estimated tokens of reasoning and media in a message of a managed session."""
+        if self.row.followed:
+            return 0
         results = (result for result in message.results if result.media)
         unsure = [
             *(part for part in message.parts if isinstance(part, Reasoning | Media)),
             *(medium for result in results for medium in result.media),
         ]
-        if not unsure or self.row.followed:
-            return 0
         return sum(part_tokens(part, self.session.counter) for part in unsure)
 
     def _sample(self, opened: Open) -> None:

@@ -101,6 +101,9 @@ class Background:
         row = self._store.sessions.find(event.session_id)
         if row is None or row.deleted_at is not None:
             return
+        common = self._environment.settings()
+        if not (self._summarising.has_model or common.auto_summarize or row.settings):
+            return  # of most sessions, after every append: nothing more is read of them
         session = Session.of(self._environment, row)
         if self._automatic.wants_a_model(session):
             self._start(event.session_id, PRUNE)

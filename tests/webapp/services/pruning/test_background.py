@@ -107,9 +107,13 @@ class TestOnRequest:
 class TestAutomatic:
     """Automatic summaries after an append."""
 
-    def test_summarises_at_a_trigger(self, app: App) -> None:  # S3, P5
-        """Automatic summaries are on, and the limit of messages is reached."""
-        session = managed(app, settings={"auto_summarize": True, "max_messages_before_summary": 12})
+    @pytest.mark.parametrize("common", [False, True], ids=["of the session", "of all"])
+    def test_summarises_at_a_trigger(self, app: App, common: bool) -> None:  # S3, P5
+        """Automatic summaries are on in a session's own or in the common settings; the limit of messages is reached."""
+        settings = {"auto_summarize": True, "max_messages_before_summary": 12}
+        if common:
+            app.settings.put(settings)
+        session = managed(app, settings={} if common else settings)
         events = heard(app)
         app.ingest.append_messages(session, [wire("user", f"word {n} " * 40) for n in range(11)])
         assert not due(Session.load(app.environment, session))
