@@ -1,5 +1,7 @@
 """The speed of reading transcripts: from the file's bytes to committed messages, and the tokenizer's share of it.
 
+Speeds are by processor time, so that they can be compared on a busy machine.
+
 Reads the real transcripts beside the project where they are there, else an invented one of the same size.
 """
 
@@ -19,7 +21,7 @@ SHARED = Path(__file__).parent.parent.parent / "shared" / "data" / "transcripts"
 
 
 def run() -> list[Row]:
-    """Return megabytes of file per second, for transcripts and one long message list."""
+    """Return megabytes of file per second of processor time, for transcripts and one long message list."""
     rows: list[Row] = []
     files = sorted((SHARED / "claude-code").rglob("*.jsonl")) + sorted((SHARED / "codex").rglob("*.jsonl"))
     files = [path for path in files if path.stat().st_size]
@@ -34,18 +36,18 @@ def run() -> list[Row]:
 
 def _import(files: list[tuple[str, bytes]]) -> float:
     with sessions.app() as app:
-        start = time.perf_counter()
+        start = time.process_time()
         for name, data in files:
             with suppress(NoSession):  # what an agent asked itself
                 app.importing.import_file(name, data)
-        return sum(len(data) for _, data in files) / (time.perf_counter() - start) / 1e6
+        return sum(len(data) for _, data in files) / (time.process_time() - start) / 1e6
 
 
 def _tokenize(made: bytes) -> float:
     counter = Tokenizers().counter("o200k_base")
     texts = [m["content"] or m["tool_calls"][0]["function"]["arguments"] for m in json.loads(made)]
     counter.count("warm")
-    start = time.perf_counter()
+    start = time.process_time()
     for one in texts:
         counter.count(one)
-    return len(made) / (time.perf_counter() - start) / 1e6
+    return len(made) / (time.process_time() - start) / 1e6
