@@ -86,6 +86,12 @@ _FREQUENT_MARKS = frozenset(
     "\u05b0\u05b4\u05b5\u05b6\u05b7\u05b8\u05b9\u05bc\u05bf"
     "\u0653\u0654\u0670"
 )
+# Scripts with few words in the vocabulary, most of those with the blank before them: the tokens more of a word that no
+# blank precedes.
+_UNSPACED = tuple(
+    (re.compile(f"(?<![ {letters}])[{letters}]{{3,}}"), more)
+    for letters, more in (("\u0370-\u03ff", 1.8), ("\u0900-\u0dff", 1.4))
+)
 # Stacked marks, more than any language writes.
 _STACK = re.compile(
     "[\u0300-\u036f\u0591-\u05bf\u064b-\u065f\u0900-\u0902\u093c\u0941-\u0948\u094d"
@@ -107,6 +113,7 @@ def estimate(text: str) -> int:
     total = 0.0
     if not text.isascii():
         total += sum(map(_foreign, _FOREIGN.findall(text)))
+        total += sum([more * len(words.findall(text)) for words, more in _UNSPACED])
         lines = text.split("\n")
         for number, line in enumerate(lines):
             if line.isascii():

@@ -100,8 +100,21 @@ STACKED = {
 }
 
 
+UNSPACED = {
+    "Hindi": '["सेटिंग","संदेश","परीक्षण","कृपया","निर्देशिका","उपयोगकर्ता","संस्करण","प्रोग्राम"]',
+    "Marathi": "संचिका\nसंदेश\nचाचणी\nवापरकर्ता\nआवृत्ती\nमदत\nशोधा\nसंपादन\nमुद्रण",
+    "Tamil": "கோப்பு\nசெய்தி\nசோதனை\nபயனர்\nபதிப்பு\nஉதவி\nதேடல்\nதிருத்து",
+    "Greek": '["Ρυθμίσεις","Μήνυμα","Δοκιμή","Κατάλογος","Χρήστης","Έκδοση","Βοήθεια","Εκτύπωση"]',
+}
+
+
 class TestCloseness:
     """The error beside the tokenizer."""
+
+    @pytest.mark.parametrize("language", list(UNSPACED))
+    def test_is_within_a_quarter_of_words_without_blanks(self, language: str, o200k: Count) -> None:  # P8
+        """As they stand in lists: each takes more tokens than in a sentence."""
+        assert estimate(UNSPACED[language]) == pytest.approx(o200k(UNSPACED[language]), rel=0.25)
 
     @pytest.mark.parametrize("kind", list(MIXED))
     def test_is_within_fifteen_percent(self, kind: str, o200k: Count) -> None:  # P8
