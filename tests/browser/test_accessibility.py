@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
+from tests.browser import writing
 from tests.browser.test_overview import DROP
 from tests.browser.waiting import holds
-from tests.browser.writing import managed
 from tests.servers import Server
 from tests.waiting import PATIENCE
 from webapp.services.planning.requests import PruneRequest
+
+# With a title too long for any screen, so that a page which makes room for it is seen.
+managed = partial(writing.managed, title="A managed session " + "with a title that goes on " * 12)
 
 
 def above_target(server: Server) -> str:

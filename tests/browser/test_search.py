@@ -47,11 +47,11 @@ class TestSearching:
         page.goto(f"{server.url}/search?q=message")
         title = page.locator(".hit-head b").first
         expect(title).to_be_visible()
-        size, head = title.bounding_box(), page.locator(".hit-head").first.bounding_box()
+        size, found = title.bounding_box(), page.locator(".hits").bounding_box()
         assert size is not None
-        assert head is not None
+        assert found is not None
         assert size["height"] <= 24
-        assert size["width"] <= head["width"]
+        assert size["width"] <= found["width"]
 
     def test_filters_the_results(self, page: Page, server: Server) -> None:
         """Session, role and tool filter the results, and the filters are in the address."""

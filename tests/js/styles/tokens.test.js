@@ -106,6 +106,15 @@ describe("the regions of a bar", () => {
 });
 
 describe("the signals of a score", () => {
+  it("are steps of one hue that no region has", () => {
+    const hues = [1, 2, 3, 4, 5, 6, 7, 8].map((n) => token(plain, `--sig-${n}`, 0)?.[2]);
+    assert.equal(new Set(hues).size, 1);
+    for (const name of REGIONS) {
+      const found = token(plain, `--r-${name}`, 0);
+      assert.ok(found && Math.abs(found[2] - Number(hues[0])) >= 30, `the hue of ${name}`);
+    }
+  });
+
   it("stay apart from their neighbours in every kind of vision", () => {
     for (let n = 2; n <= 8; n++)
       for (const vision of VISIONS) {
