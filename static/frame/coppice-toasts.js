@@ -6,7 +6,7 @@
 import { api } from "../shared/api.js";
 import { CoppiceElement } from "../shared/element.js";
 import { sentence } from "../shared/format.js";
-import { html, keyed } from "../shared/html.js";
+import { html, keyed, withCode } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
 import { live } from "../shared/socket.js";
 import { toast, toastError } from "../shared/toast.js";
@@ -105,7 +105,7 @@ export class CoppiceToasts extends CoppiceElement {
 function one({ kind = "success", message, act, also }) {
   return html`<div class="toast" data-kind=${kind} role=${kind === "error" ? "alert" : "status"}>
     ${kind !== "success" && icon(kind)}
-    <span>${message}</span>
+    <span>${withCode(message)}</span>
     ${act && html`<button class="act" data-act="toast-act">${act.label}</button>`}
     ${also && html`<button class="act" data-act="toast-also">${also.label}</button>`}
     <button class="iconic" data-act="toast-close" aria-label="Close">${icon("close")}</button>

@@ -61,6 +61,12 @@ const OWN = {
   },
 };
 
+/** Shows the saved value of a field again, which could not be changed. @param {HTMLInputElement} field */
+function putBack(field) {
+  if (field.type === "checkbox") field.checked = !field.checked;
+  else field.value = field.dataset.saved ?? "";
+}
+
 /** Saves the value of a field for one session. @param {string} session @param {HTMLInputElement} field
  * @returns {Promise<Api.Session | null>} the session afterwards, null where nothing of it changed */
 export async function choose(session, field) {
@@ -72,6 +78,7 @@ export async function choose(session, field) {
     return changed;
   } catch (error) {
     toastError(error, `Could not ${own.what}`);
+    putBack(field);
     return null;
   }
 }

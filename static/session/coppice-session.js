@@ -9,23 +9,22 @@ import "./message-list.js";
 import "./plan-panel.js";
 import "./token-chart.js";
 import * as address from "../shared/address.js";
-import { api } from "../shared/api.js";
+import { ApiError, api } from "../shared/api.js";
 import { copyText } from "../shared/copy.js";
 import { CoppiceElement } from "../shared/element.js";
 import { sentence } from "../shared/format.js";
 import { html, nothing } from "../shared/html.js";
 import { shortcutsFor } from "../shared/keys.js";
-import { reasonOf } from "../shared/problem.js";
+import { NOT_LOADED, reasonOf } from "../shared/problem.js";
 import { prunedSentence } from "../shared/prune-words.js";
 import { Reader } from "../shared/reader.js";
-import { root } from "../shared/root.js";
 import { certaintyOfParts, isAboveTarget, titleOf, unseenOf } from "../shared/session-facts.js";
 import { live } from "../shared/socket.js";
 import { refreshTimes } from "../shared/times.js";
 import { toast, toastError } from "../shared/toast.js";
 import { actOn, choose, deleteSession, undo, undoLast } from "./acts.js";
 import { Choices, NO_CHOICES } from "./choices.js";
-import { bars, deleteDialog, header, noSession, stale } from "./head.js";
+import { bars, deleteDialog, deletedSession, header, noSession, stale } from "./head.js";
 import { closeMenus } from "./menus.js";
 import { recallChoices } from "./numbered.js";
 import { PANELS, side, TABS } from "./side.js";
@@ -95,6 +94,8 @@ export class CoppiceSession extends CoppiceElement {
       copy: copyText,
       resume: () => this.#askToResume(),
       "retry-session": () => this.#stats.ask(),
+      "retry-chart": () => this.#timeline.restart(),
+      "retry-panel": () => panels.loadAgain(),
     });
     this.listen(this, "change", async (/** @type {Event} */ event) => {
       const field = /** @type {HTMLInputElement} */ (event.target);
@@ -122,6 +123,13 @@ export class CoppiceSession extends CoppiceElement {
     for (const reader of [this.#stats, this.#timeline, this.#judge, this.#panel]) reader.stop();
   }
 
+  /** Shows that the session was deleted, in this tab or elsewhere. */
+  #deleted() {
+    this.stop();
+    this.#error = new ApiError(404, "the session was deleted");
+    this.requestUpdate();
+  }
+
   #hearServer() {
     /** Hears events of this session only. @param {string[]} types @param {(payload: any) => void} act */
     const own = (types, act) =>
@@ -131,8 +139,9 @@ export class CoppiceSession extends CoppiceElement {
       this.#operated = true;
     });
     own(["messages:appended"], ({ messages }) => this.#list?.arrived(messages));
-    own(["session:deleted"], () => location.assign(`${root}/`));
+    own(["session:deleted"], () => this.#deleted());
     this.hear(live, ["resync"], (resync) => this.#resync(resync));
+    this.hear(live, ["refused"], () => this.#stats.ask());
     this.hear(live, ["settings:changed", "models:changed"], () => {
       this.#stats.ask();
       this.#panels.plan?.outdate();
@@ -305,8 +314,8 @@ export class CoppiceSession extends CoppiceElement {
     try {
       await import("./resume-dialog.js");
       if (this.#session) this.querySelector("resume-dialog")?.ask(this.#session);
-    } catch (error) {
-      toastError(error, "Could not load the dialog");
+    } catch {
+      toastError(NOT_LOADED, "Could not load the dialog");
     }
   }
 
@@ -371,21 +380,17 @@ export class CoppiceSession extends CoppiceElement {
 
   update() {
     const session = this.#session;
-    const { tab } = this.#panels;
     if (session) document.title = `${titleOf(session)} · Coppice`;
     super.update();
     if (session) this.#feedPanels(session);
-    if (tab && !customElements.get(`${tab}-panel`))
-      PANELS[tab].load?.().then(
-        () => this.requestUpdate(),
-        (error) => toastError(error, "Could not load the panel"),
-      );
+    this.#panels.load();
   }
 
   view() {
     const session = this.#session;
     if (!session) return noSession(this.#error);
-    const { tab, sheet } = this.#panels;
+    if (this.#error instanceof ApiError && this.#error.status === 404) return deletedSession(session);
+    const { tab, sheet, unloaded } = this.#panels;
     const plan = tab === "plan" && this.#plan ? this.#plan.plan_id : nothing;
     const head = header(session, this.#parent, this.#copies);
     return html`${this.#error && stale(this.#error)} ${head}
@@ -401,7 +406,7 @@ export class CoppiceSession extends CoppiceElement {
       <div class="columns">
         <message-list session-id=${this.#id} plan-id=${plan}
           certainty=${certaintyOfParts(session.pruned)}></message-list>
-        ${side(session, tab ?? "heaviest", sheet)}
+        ${side(session, tab ?? "heaviest", sheet, tab !== null && tab === unloaded)}
       </div>
       ${deleteDialog(session)}<resume-dialog></resume-dialog>`;
   }

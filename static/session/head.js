@@ -13,6 +13,7 @@ import {
   certaintyReason,
   choiceName,
   choiceOptions,
+  choicesOf,
   REGION_ORDER,
   regionName,
   strategyName,
@@ -118,10 +119,11 @@ function moreMenu(session) {
         Above ${percentSet(target_percent)}, prune to ${percentSet(aim_percent)} as soon as a message arrives.
         Each prune can be undone. ${kind === "followed" && !proxy && REACHED}
       </p>
+      ${kind === "followed" && integrationNote(session)}
       ${proxy && proxySwitch(proxy)}
       <div class="field">
         <label for="own-strategy">Strategy</label>
-        <select id="own-strategy" name="own_strategy">
+        <select id="own-strategy" name="own_strategy" data-saved=${strategy.own ?? ""}>
           ${optionElements([["", byDefault], ...choiceOptions("strategy")], strategy.own ?? "")}
         </select>
       </div>
@@ -138,8 +140,13 @@ function moreMenu(session) {
   </details>`;
 }
 
-const REACHED = html`The agent sends less once it is resumed from the pruned copy, or by itself where
-  <code>coppice hooks install</code> or the proxy reaches it.`;
+const REACHED = "The agent sends less once it is resumed from the pruned copy, or through the proxy.";
+
+/** What the agent's own hooks or extension add. @param {Api.Session} session */
+function integrationNote({ source }) {
+  const one = choicesOf("integration").find(({ name }) => name === source);
+  return one && html`<p class="note"><code>${one.label}</code>: ${one.meaning}.</p>`;
+}
 
 /** @param {Api.Proxied} proxy */
 function proxySwitch({ prunes, subscription }) {
@@ -167,7 +174,7 @@ function windowChoice({ limit, window_kind, over_limit }, id) {
     .sort((a, b) => a - b)
     .map((size) => /** @type {const} */ ([String(size), `${number(size)} tokens`]));
   const found = own ? "As detected" : `As detected: ${number(limit)} tokens`;
-  return html`<select id=${id} name="own_window">
+  return html`<select id=${id} name="own_window" data-saved=${own ? limit : ""}>
     ${optionElements([["", found], ...choices], own ? String(limit) : "")}
   </select>`;
 }
@@ -196,6 +203,20 @@ export function noSession(error) {
     <h1>There is nothing here</h1>
     <p class="muted">${sentence(error.message)}</p>
     <p>The session may have been deleted, or the address is mistyped.</p>
+    <p><a class="button" href="${root}/">All sessions</a></p>
+  </section>`;
+}
+
+/** The page of a session that was deleted while it was open. @param {Api.Session} session */
+export function deletedSession(session) {
+  const hasTranscript = session.kind === "followed" && session.source !== "proxy";
+  return html`<section class="empty" role="alert">
+    <h1>This session was deleted</h1>
+    <p class="muted">${titleOf(session)}</p>
+    <p>
+      Its log and its operations are no longer in Coppice.
+      ${hasTranscript && "The agent's own transcript is not touched."}
+    </p>
     <p><a class="button" href="${root}/">All sessions</a></p>
   </section>`;
 }
@@ -262,7 +283,7 @@ function typeLine(session) {
   const byDefault = own ? "As in the settings" : `${choiceName("task_type", name)} (by the settings)`;
   return html`<div class="type-line">
     <label for="task-type">Counts as</label>
-    <select id="task-type" name="task_type">
+    <select id="task-type" name="task_type" data-saved=${own ? setting : ""}>
       ${optionElements([["", byDefault], ...choiceOptions("task_type")], own ? setting : "")}
     </select>
     <p class="plain">${typeReason(session)}</p>

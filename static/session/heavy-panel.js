@@ -94,7 +94,7 @@ export class HeavyPanel extends ReadingElement {
   view() {
     const [messages, heaviest] = [this.#messages, this.#heaviest];
     return html`<div class="panel-body">
-      ${this.problem("Could not read the messages")}
+      ${this.problem("Could not read what is heaviest")}
       ${!this.error && !messages && html`<p class="muted pad">Reading…</p>`}
       ${messages?.length === 0 && html`<p class="muted pad">Nothing is in the context yet.</p>`}
       ${messages && messages.length > 0 && heaviest && this.#lists(messages, heaviest)}

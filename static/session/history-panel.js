@@ -6,7 +6,7 @@
 import { api } from "../shared/api.js";
 import { counted, number, tokens as tokenText } from "../shared/format.js";
 import { html, keyed, nothing } from "../shared/html.js";
-import { reasonOf } from "../shared/problem.js";
+import { problem, reasonOf } from "../shared/problem.js";
 import { tookWords } from "../shared/prune-words.js";
 import { ReadingElement } from "../shared/reading-element.js";
 import { certaintyOfParts } from "../shared/session-facts.js";
@@ -59,6 +59,7 @@ export class HistoryPanel extends ReadingElement {
   start() {
     this.actions({
       compare: (target) => this.#toggle(Number(target.dataset.n)),
+      "retry-compare": (target) => this.#compare(Number(target.dataset.id)),
       undo: (target) => this.#ask(Number(target.dataset.n)),
       "undo-yes": (target) => this.#undo(Number(target.dataset.n)),
       "undo-no": () => this.#ask(null),
@@ -72,7 +73,12 @@ export class HistoryPanel extends ReadingElement {
 
   /** @param {number} n */
   async #toggle(n) {
-    if (this.#open.delete(n)) return this.requestUpdate();
+    if (this.#open.delete(n)) this.requestUpdate();
+    else await this.#compare(n);
+  }
+
+  /** Opens an operation and reads what it changed. @param {number} n */
+  async #compare(n) {
     this.#open.set(n, null);
     this.requestUpdate();
     const found = await api.operation(this.#session, n).catch(reasonOf);
@@ -143,7 +149,7 @@ export class HistoryPanel extends ReadingElement {
     const certainty = this.#drawn ? certaintyOfParts(this.#drawn.pruned) : "";
     return html`<section id="compared-${n}" class="compared" aria-label="Before and after operation ${n}">
       ${found === null && html`<p class="small muted">Reading…</p>`}
-      ${typeof found === "string" && html`<p class="small fault">${found}</p>`}
+      ${typeof found === "string" && problem("Could not read the operation", found, "retry-compare", n)}
       ${found && typeof found !== "string" && this.#bars(found)}
       ${found && typeof found !== "string" && inside(found.items, certainty)}
     </section>`;

@@ -32,16 +32,10 @@ export function selection(messages, certainty) {
   </div></div>`;
 }
 
-/** @typedef {{ error: string | null, page: Api.Page | null, total: number }} End */
-
-/** @param {End} end @param {import("./list-head.js").Query} query */
-export function listFoot({ error, page, total }, query) {
-  if (error)
-    return html`<p role="alert">
-      <span class="fault">Could not read the messages: ${error}</span>
-      <button class="small" data-act="retry-messages">Try again</button>
-    </p>`;
-  if (!page) return html`<p class="muted">Reading…</p>`;
+/** @param {boolean} isRead false until the first rows came @param {number} total
+ * @param {import("./list-head.js").Query} query */
+export function listFoot(isRead, total, query) {
+  if (!isRead) return html`<p class="muted">Reading…</p>`;
   if (total > 0) return "";
   if (!isNarrowed(query))
     return html`<p class="muted">No messages yet. They appear here as the agent writes them.</p>`;

@@ -255,13 +255,15 @@ export class Listing {
         const page = await this.#fetch({ offset: from, limit: to - from, last: head || undefined });
         if (signal.aborted || head !== this.head) break;
         if (page.messages.length === 0) break;
+        this.error = null;
         this.rows.put(from, page.messages);
         const { span, here } = this.#viewport;
         this.rows.keep({ from: span.from - KEPT, to: span.to + KEPT }, here);
         this.#list.update();
       }
-    } catch {
-      // The next scroll asks again.
+    } catch (error) {
+      if (!signal.aborted) this.error = reasonOf(error); // the next scroll asks again too
+      this.#list.requestUpdate();
     }
     this.#filling = false;
     if (head !== this.head || signal.aborted) this.look();

@@ -11,6 +11,7 @@ import { api } from "../shared/api.js";
 import { CoppiceElement } from "../shared/element.js";
 import { html, keyed, nothing } from "../shared/html.js";
 import { shortcutsFor } from "../shared/keys.js";
+import { problem } from "../shared/problem.js";
 import { toastError } from "../shared/toast.js";
 import { listFoot, pill, selection } from "./list-foot.js";
 import { CHANGES, EVERYTHING, isSame, listHead, NO_ROWS, queryOf } from "./list-head.js";
@@ -46,6 +47,10 @@ export class MessageList extends CoppiceElement {
       message: (target) => this.#act(target.dataset.id ?? "", target.dataset.do ?? ""),
       "show-new": () => this.#showNew(),
       "retry-messages": () => listing.restart(),
+      "retry-message": ({ dataset }) => {
+        const message = listing.rows.withId(dataset.id ?? "");
+        if (message) picked.read(message);
+      },
       "no-filter": () => listing.change({ ...EVERYTHING, sort: listing.query.sort }),
       "no-range": () => listing.change({ from: "", to: "" }),
       "choose-selected": ({ dataset }) => this.#choose(dataset.kind ?? ""),
@@ -285,13 +290,14 @@ export class MessageList extends CoppiceElement {
   view() {
     const { query, page, total, error, waiting } = this.#listing;
     const { selected } = this.#picked;
+    const isPlanned = this.hasAttribute("plan-id");
     return html`<section class="panel messages" aria-label="Messages" data-selecting=${selected.size > 0}>
-      ${listHead(query, page?.counts, page?.tools ?? [])} ${pill(waiting)}
+      ${listHead(query, page?.counts, page?.tools ?? [])} ${pill(waiting)} ${error !== null && this.#problem(error)}
       <div role="table" aria-label="Messages" aria-rowcount=${page ? total + 1 : -1}>
         <div role="rowgroup" class="msg-head"><div class="msg-heads" role="row">
           <span role="columnheader" class="num">#</span>
           <span role="columnheader">Role</span>
-          <span role="columnheader">Message, and its fate under the plan</span>
+          <span role="columnheader">Message, and its fate in ${isPlanned ? "the plan" : "a prune"}</span>
           <span role="columnheader" class="m-score num">Score</span>
           <span role="columnheader" class="num">Tokens</span>
         </div></div>
@@ -300,8 +306,15 @@ export class MessageList extends CoppiceElement {
           >${this.#lines()}</div></div>
       </div>
       ${selection([...selected.values()], this.#certainty)}
-      <div class="list-foot">${listFoot({ error, page, total }, query)}</div>
+      <div class="list-foot">${(page || error === null) && listFoot(page !== null, total, query)}</div>
     </section>`;
+  }
+
+  /** The failure of a request; over the rows where there are some, which it must not move.
+   * @param {string} why */
+  #problem(why) {
+    return html`<div class="list-problem" data-over=${this.#listing.total > 0}
+      >${problem("Could not read the messages", why, "retry-messages")}</div>`;
   }
 
   /** The place from which rows are placed, in pixels from the top of the list: the end at which no rows come.

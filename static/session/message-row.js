@@ -2,6 +2,7 @@
 import { counted, decimal, fixed, moment, number, tokens } from "../shared/format.js";
 import { html, unlessSame } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
+import { problem } from "../shared/problem.js";
 import { signalColour, signalSwatch } from "../shared/session-parts.js";
 import { fateName, plainReason, title } from "../shared/words.js";
 import { canDrop, canShorten, roleOf } from "./rows.js";
@@ -155,7 +156,7 @@ export function messageDetail(message, full, whole) {
 /** @param {Api.Message} message @param {Api.MessageFull | string | null} full @param {boolean} whole */
 function content({ id }, full, whole) {
   if (full === null) return html`<p class="muted">Reading…</p>`;
-  if (typeof full === "string") return html`<p class="fault">Could not read this message: ${full}</p>`;
+  if (typeof full === "string") return problem("Could not read this message", full, "retry-message", id);
   const more = html`<button class="small" data-act="whole" data-id=${id}
     >Show all ${number(full.chars)} characters</button>`;
   return html`${allParts(full, whole)} ${!whole && isLong(full) && more}`;

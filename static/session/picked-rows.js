@@ -49,14 +49,15 @@ export class PickedRows {
     if (this.open.has(id)) {
       this.open.delete(id);
       this.whole.delete(id);
-    } else if (message) this.#read(message);
+    } else if (message) this.read(message);
     this.write(keep);
     this.#list.requestUpdate();
   }
 
   /** Opens a row and reads its message. @param {Api.Message} message */
-  async #read({ id, number }) {
+  async read({ id, number }) {
     this.open.set(id, { number, full: null });
+    this.#list.requestUpdate();
     const full = await api.message(this.#session, id).catch(reasonOf);
     if (this.open.has(id)) this.open.set(id, { number, full });
     this.#list.requestUpdate();
@@ -106,7 +107,7 @@ export class PickedRows {
       const rows = await numbered(this.#session, [...new Set([...open, ...chosen])], known, life);
       if (search !== location.search) return; // another choice was made meanwhile
       for (const row of rows) {
-        if (open.has(row.number)) this.#read(row);
+        if (open.has(row.number)) this.read(row);
         if (chosen.has(row.number)) this.selected.set(row.id, row);
       }
     } catch (error) {

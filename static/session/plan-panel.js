@@ -9,7 +9,7 @@ import "../shared/context-gauge.js";
 import * as address from "../shared/address.js";
 import { ApiError, api } from "../shared/api.js";
 import { CoppiceElement } from "../shared/element.js";
-import { html, nothing } from "../shared/html.js";
+import { html, nothing, withCode } from "../shared/html.js";
 import { problem, reasonOf } from "../shared/problem.js";
 import { live } from "../shared/socket.js";
 import { toast, toastError } from "../shared/toast.js";
@@ -374,7 +374,7 @@ export class PlanPanel extends CoppiceElement {
         >${writing ? "Writing the summary…" : planVerb(plan)} <kbd>⏎</kbd></button>
       ${
         this.#notDone
-          ? html`<p class="small fault" role="alert">Could not prune: ${this.#notDone}</p>`
+          ? html`<p class="small fault" role="alert">Could not prune: ${withCode(this.#notDone)}</p>`
           : html`<span class="small muted nowrap">${able && beside}</span>`
       }
     </footer>`;

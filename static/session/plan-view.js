@@ -35,12 +35,26 @@ export function planBody(view) {
         ${planBar("Now", session, plan.before, session.pruned.regions, full, session.pruned.certainty)}
         ${planBar("After", session, plan.after, plan.regions_after, full)}
       </div>
-      ${whatIf(view)}
+      ${whatIf(view)} ${endsFarBelow(view)}
     </div>
     ${tuning(view)}
     ${plan.over_budget && overBudget(plan.over_budget)}
     ${plan.nothing_to_do && nothingToDo(plan)}
     ${chosen(view)} ${groups(view)} ${bill(plan, certaintyOfParts(session.pruned))}`;
+}
+
+/** What a plan clears whatever the aim is. */
+const CLEARED = ["duplicate", "superseded"];
+
+/** Says why a plan ends well below its aim, if clearing these alone does that. @param {PlanView} view */
+function endsFarBelow({ plan, session }) {
+  const sure = plan.groups.filter(({ cause }) => CLEARED.includes(cause));
+  const freed = sure.reduce((sum, { tokens }) => sum + tokens, 0);
+  if (freed === 0 || plan.before.tokens - freed > plan.max_tokens - session.limit / 100) return "";
+  return html`<p class="small muted plan-note">
+    Repeated and superseded outputs are always cleared, so this ends below
+    ${percentSet(aimOf(plan.max_tokens, session))}.
+  </p>`;
 }
 
 /** Says why a plan does nothing; where the context is below the aim, how to free some all the same.

@@ -5,7 +5,7 @@
 import { api } from "../shared/api.js";
 import { CoppiceElement } from "../shared/element.js";
 import { number, percentSet, sentence } from "../shared/format.js";
-import { html } from "../shared/html.js";
+import { html, withCode } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
 import { reasonOf } from "../shared/problem.js";
 import { mainGauge, pageOf } from "../shared/session-facts.js";
@@ -72,7 +72,7 @@ export class ResumeDialog extends CoppiceElement {
 /** @param {Api.Session} session @param {boolean} busy @param {string} error why no copy was written */
 function question(session, busy, error) {
   if (session.why_not_resumed)
-    return html`<div class="body"><p>${sentence(session.why_not_resumed)}</p></div>
+    return html`<div class="body"><p>${withCode(sentence(session.why_not_resumed))}</p></div>
       <div class="foot"><button data-act="close-resume">Close</button></div>`;
   const saved = mainGauge(session).tokens - session.pruned.tokens;
   const aim = percentSet(aimOf(session.aim_tokens, session));
@@ -85,7 +85,7 @@ function question(session, busy, error) {
       <label class="switch"
         ><input type="checkbox" name="prune-first" .checked=${saved <= 0}>First prune to ${aim}, if it is
         above that</label>
-      ${error && html`<p class="fault" role="alert">${sentence(error)}</p>`}
+      ${error && html`<p class="fault" role="alert">Could not write the copy: ${withCode(error)}</p>`}
     </div>
     <div class="foot">
       <button data-act="close-resume">Not now</button>

@@ -2,7 +2,7 @@
 // the page names the panel. On a narrow page the panels are a sheet over it.
 import * as address from "../shared/address.js";
 import { NO_TRIAL } from "./plan.js";
-import { neighbour, TABS } from "./side.js";
+import { neighbour, PANELS, TABS } from "./side.js";
 
 /** @typedef {import("./side.js").Tab} Tab */
 
@@ -24,6 +24,8 @@ export class SidePanels {
   tab = null;
   /** True while the sheet of a narrow page is open. */
   sheet = false;
+  /** The panel that could not be loaded. @type {Tab | null} */
+  unloaded = null;
   #page;
   /** The panel where the address names none. @type {Tab} */
   #first = "heaviest";
@@ -70,12 +72,32 @@ export class SidePanels {
     if (!within) this.#opener = document.activeElement;
     this.tab = tab;
     this.sheet = true;
+    this.unloaded = null;
     if (!this.#shown) return;
     keepPanel(tab, address.step, aim);
     this.#page.update();
     if (tab === "plan") aim === undefined ? this.plan?.plan() : this.plan?.aimAt(aim);
     // A panel opened from another one stands where that did.
     if (tab === "plan" || !within) this.#show();
+  }
+
+  /** Loads the open panel when it is shown for the first time. */
+  async load() {
+    const { tab } = this;
+    const load = tab && tab !== this.unloaded && PANELS[tab].load;
+    if (!load || customElements.get(`${tab}-panel`)) return;
+    try {
+      await load();
+    } catch {
+      this.unloaded = tab;
+    }
+    this.#page.requestUpdate();
+  }
+
+  /** Tries again to load the open panel. */
+  loadAgain() {
+    this.unloaded = null;
+    this.#page.requestUpdate();
   }
 
   /** True where the panels are a sheet over the page, as on narrow screens. */

@@ -1,6 +1,7 @@
 // The panels beside the messages as markup: their tabs, and the open one.
 import { html } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
+import { NOT_LOADED, problem } from "../shared/problem.js";
 import { certaintyOfParts } from "../shared/session-facts.js";
 
 /** A panel: its tab, its markup, and what loads its module when it is first shown, where few visits open it.
@@ -45,8 +46,12 @@ export function neighbour(tab, key) {
 }
 
 /** @param {Api.Session} session @param {Tab} tab
- * @param {boolean} sheet true if the sheet of a narrow page is open */
-export function side(session, tab, sheet) {
+ * @param {boolean} sheet true if the sheet of a narrow page is open
+ * @param {boolean} [unloaded] true if the panel could not be loaded */
+export function side(session, tab, sheet, unloaded = false) {
+  const panel = unloaded
+    ? html`<div class="panel-body">${problem("Could not load the panel", NOT_LOADED, "retry-panel")}</div>`
+    : PANELS[tab].view(session.id, certaintyOfParts(session.pruned));
   return html`<aside class="side panel" data-open=${sheet} aria-label="Plan and history">
     <header>
       <div role="tablist" aria-label="Panels" class="tabs">
@@ -56,7 +61,7 @@ export function side(session, tab, sheet) {
         >${icon("close")}</button>
     </header>
     <div role="tabpanel" id="side-panel" aria-labelledby="tab-${tab}" class="side-body"
-      >${PANELS[tab].view(session.id, certaintyOfParts(session.pruned))}</div>
+      >${panel}</div>
   </aside>`;
 }
 

@@ -11,6 +11,7 @@ import { CoppiceElement } from "../shared/element.js";
 import { compact, number, timeOfDay } from "../shared/format.js";
 import { html } from "../shared/html.js";
 import { recall, remember } from "../shared/preferences.js";
+import { problem } from "../shared/problem.js";
 import { mainGauge } from "../shared/session-facts.js";
 import { across, hasTime, known, prefersTime, stacked, steepest, timeLabels } from "./chart.js";
 
@@ -128,11 +129,8 @@ export class TokenChart extends CoppiceElement {
     const timeline = this.#shown;
     if (!timeline?.points.length)
       return html`<div class="chart-empty muted">
-        ${
-          timeline
-            ? "No tokens yet. The line begins with the first message."
-            : this.#failure && `Could not read the chart, trying again: ${this.#failure}`
-        }
+        ${timeline && "No tokens yet. The line begins with the first message."}
+        ${!timeline && this.#failure && problem("Could not read the chart", this.#failure, "retry-chart")}
       </div>`;
     return html`<figure class="chart">
       <div class="chart-area" role="img" aria-label=${this.#spoken(timeline)}

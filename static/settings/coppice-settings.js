@@ -9,6 +9,7 @@ import * as address from "../shared/address.js";
 import { ApiError, api } from "../shared/api.js";
 import { counted } from "../shared/format.js";
 import { html } from "../shared/html.js";
+import { NOT_LOADED } from "../shared/problem.js";
 import { ReadingElement } from "../shared/reading-element.js";
 import { live } from "../shared/socket.js";
 import { ALL, AUTO } from "../shared/task-types.js";
@@ -134,7 +135,7 @@ export class CoppiceSettings extends ReadingElement {
     for (const { target, isIntersecting } of entries)
       if (isIntersecting) {
         this.#near.unobserve(target);
-        BELOW[target.localName]?.().catch((error) => toastError(error, "Could not load the panel"));
+        BELOW[target.localName]?.().catch(() => toastError(NOT_LOADED, "Could not load the panel"));
       }
   }
 

@@ -209,7 +209,7 @@ export class WhatIf extends ReadingElement {
 
   #words() {
     const [saved, tried] = [this.#saved, this.#tried];
-    if (!saved) return html`<p class="muted">Planning…</p>`;
+    if (!saved) return !this.error && html`<p class="muted">Planning…</p>`;
     if (!tried && this.#settings && !this.#busy) return !this.error && WRONG;
     if (!tried)
       return html`<p class="muted">

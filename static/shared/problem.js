@@ -1,14 +1,18 @@
 // The box that reports a failure, with a button to retry.
-import { html } from "./html.js";
+import { html, nothing, withCode } from "./html.js";
 import { icon } from "./icons.js";
 
 /** The message of an error. @param {unknown} error */
 export const reasonOf = (error) => (error instanceof Error ? error.message : String(error));
 
+/** Why a part of a page is missing that is loaded when it is first shown. */
+export const NOT_LOADED = "its file did not arrive; if it does not arrive again, reload the page";
+
 /** @param {string} what "Could not read the history" @param {string} why
- * @param {string} retry the act that tries again */
-export function problem(what, why, retry) {
+ * @param {string} retry the act that tries again @param {string | number} [id] what it tries to read */
+export function problem(what, why, retry, id) {
   return html`<div class="problem" role="alert">
-    ${icon("error")}<span>${what}: ${why}</span><button class="small" data-act=${retry}>Try again</button>
+    ${icon("error")}<span>${what}: ${withCode(why)}</span><button class="small" data-act=${retry}
+      data-id=${id ?? nothing}>Try again</button>
   </div>`;
 }

@@ -25,7 +25,8 @@ const EVENTS = [
 
 /** Fires each event of the server under its own name, as a CustomEvent with the payload as its detail.
  * Besides these, `state` when the connection comes or goes, and `resync` with the `snapshot` of a room that
- * was joined: for the first time (`known` false), or after too long a gap. */
+ * was joined: for the first time (`known` false), or after too long a gap; `refused` where there is no such
+ * room (any more). */
 class Live extends EventTarget {
   /** @type {LiveState} */
   state = "connecting";
@@ -100,6 +101,7 @@ class Live extends EventTarget {
     if (typeof answer?.revision === "number") this.#rooms.set(room, answer.revision);
     const early = this.#early.get(room) ?? [];
     this.#early.delete(room);
+    if (answer?.error) this.#fire("refused", { room });
     if (answer?.snapshot) this.#fire("resync", { room, snapshot: answer.snapshot, known });
     for (const [name, payload] of early) this.#receive(name, payload);
   }

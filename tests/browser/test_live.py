@@ -104,6 +104,8 @@ class TestALostConnection:
         [
             ("/sessions/s", "Archive", "**/archive", "Could not read the archive"),
             ("/sessions/s", "Summary", "**/summaries", "Could not read the summaries"),
+            ("/sessions/s", "Heaviest", "**/heaviest", "Could not read what is heaviest"),
+            ("/sessions/s", "", "**/messages?*", "Could not read the messages"),
             ("/search?q=heron", "", "**/api/search*", "Could not search"),
             ("/memory", "", "**/api/memories", "Could not read the memories"),
         ],
@@ -123,6 +125,58 @@ class TestALostConnection:
         fault.get_by_role("button", name="Try again").click()
         expect(fault).to_have_count(0)
 
+    def test_can_be_tried_again_in_an_opened_row(self, page: Page, server: Server) -> None:
+        """A message or an operation whose details could not be read has the same box."""
+        session = managed(server, 6, tokens=50)
+        [row] = [m for m in server.app.messages.page(session).messages if m.number == 2]
+        server.app.operations.drop(session, row.id)
+        page.goto(f"{server.url}/sessions/{session}?panel=history")
+        page.route("**/messages/*", lambda route: route.abort())
+        page.route("**/operations/*", lambda route: route.abort())
+        page.locator(".m-open").first.click()
+        page.get_by_role("button", name="Compare").click()
+        message = page.get_by_role("alert").filter(has_text="Could not read this message: the server")
+        operation = page.get_by_role("alert").filter(has_text="Could not read the operation: the server")
+        for fault, shown, asked in (
+            (message, ".msg-detail .part", "**/messages/*"),
+            (operation, ".compared .group-rows li", "**/operations/*"),
+        ):
+            expect(fault).to_be_visible()
+            page.unroute(asked)
+            fault.get_by_role("button", name="Try again").click()
+            expect(page.locator(shown).first).to_be_visible()
+            expect(fault).to_have_count(0)
+
+    def test_is_seen_by_a_reader_in_the_middle_of_a_list(self, page: Page, server: Server) -> None:
+        """Rows that could not be read while scrolling are reported in view; a click or a scroll reads them again."""
+        session = managed(server, 400, tokens=5)
+        page.goto(f"{server.url}/sessions/{session}")
+        expect(page.locator(".msg[data-coming=true]")).to_have_count(0)
+        expect(page.locator(".msg .fate").first).to_be_visible()
+        page.route("**/messages?*", lambda route: route.abort())
+        page.evaluate("scrollTo(0, document.body.scrollHeight * 0.6)")
+        fault = page.get_by_role("alert").filter(has_text="Could not read the messages: the server")
+        expect(fault).to_be_in_viewport(ratio=1)
+        with page.expect_request("**/messages?*"):
+            fault.get_by_role("button", name="Try again").click()
+        expect(fault).to_be_in_viewport(ratio=1)
+        page.unroute("**/messages?*")
+        page.evaluate("scrollTo(0, document.body.scrollHeight)")
+        expect(fault).to_have_count(0)
+        expect(page.locator(".msg[data-coming=true]")).to_have_count(0)
+
+    def test_can_be_tried_again_where_a_panel_did_not_load(self, page: Page, server: Server) -> None:
+        """The script of a panel is read when it is first opened, and once more on a click."""
+        page.goto(f"{server.url}/sessions/{managed(server, 4, tokens=50)}")
+        page.route("**/archive-panel*", lambda route: route.abort())
+        page.get_by_role("tab", name="Archive").click()
+        fault = page.get_by_role("alert").filter(has_text="Could not load the panel: its file did not arrive")
+        expect(fault).to_be_visible()
+        page.unroute("**/archive-panel*")
+        fault.get_by_role("button", name="Try again").click()
+        expect(page.get_by_text("Every message is in the context.")).to_be_visible()
+        expect(fault).to_have_count(0)
+
     def test_can_be_tried_again_on_the_settings_page(self, page: Page, server: Server) -> None:
         """A page whose first read fails shows the reason, and a click reads again."""
         page.route("**/api/settings", lambda route: route.abort())
@@ -132,3 +186,33 @@ class TestALostConnection:
         page.get_by_role("button", name="Try again").click()
         expect(page.get_by_role("heading", name="Weights")).to_be_visible()
         expect(page.get_by_role("alert")).to_have_count(0)
+
+
+class TestADeletedSession:
+    """The page of a session that is deleted elsewhere."""
+
+    def test_says_so_on_its_open_page(self, page: Page, server: Server) -> None:
+        """The page stays, with the title and a link to all sessions."""
+        session = managed(server, 4, tokens=50, title="Short lived")
+        page.goto(f"{server.url}/sessions/{session}")
+        expect(page.locator(".live")).to_have_text("live")
+        expect(page.locator(".msg")).to_have_count(4)
+        server.app.sessions.delete(session)
+        expect(page.get_by_role("heading", name="This session was deleted")).to_be_visible()
+        expect(page.get_by_role("alert")).to_contain_text("Short lived")
+        expect(page.locator(".msg")).to_have_count(0)
+        page.get_by_role("link", name="All sessions").click()
+        expect(page.get_by_role("heading", name="No sessions yet")).to_be_visible()
+
+    def test_says_so_after_a_lost_connection(self, page: Page, server: Server) -> None:
+        """The page learns it once the server is back."""
+        session = managed(server, 4, tokens=50)
+        with cable_to(server) as cable:
+            page.goto(f"{cable.url}/sessions/{session}")
+            expect(page.locator(".live")).to_have_text("live")
+            expect(page.locator(".msg")).to_have_count(4)
+            cable.cut()
+            expect(page.locator(".live")).to_contain_text("reconnecting")
+            server.app.sessions.delete(session)
+            cable.mend()
+            expect(page.get_by_role("heading", name="This session was deleted")).to_be_visible()

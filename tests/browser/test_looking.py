@@ -54,10 +54,11 @@ class TestTheChart:
         """A failure stands in its place, and the chart follows once the server can tell it."""
         page.route("**/timeline*", lambda route: route.abort())
         page.goto(f"{server.url}/sessions/{managed(server, 6)}")
-        expect(page.locator("token-chart")).to_contain_text(
-            "Could not read the chart, trying again: the server"
+        expect(page.locator("token-chart").get_by_role("alert")).to_contain_text(
+            "Could not read the chart: the server does not answer"
         )
         page.unroute("**/timeline*")
+        page.get_by_role("button", name="Try again").click()
         expect(page.locator("token-chart canvas")).to_be_visible()
 
     def test_opens_the_message_of_a_step(

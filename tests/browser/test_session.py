@@ -138,6 +138,20 @@ class TestPruning:
         expect(page.get_by_role("status").filter(has_text="Context pruned")).to_be_visible()
         expect(page.locator(".verdict")).to_contain_text("Nothing needed")
 
+    def test_shows_the_saved_choices_after_a_failed_change(self, page: Page, server: Server) -> None:
+        """A switch or a choice that the server did not take shows again what holds."""
+        open_session(page, server, managed(server, 4, tokens=50))
+        page.route("**/api/sessions/*", lambda route: route.abort())
+        page.get_by_label("More", exact=True).click()
+        switch = page.get_by_role("switch", name="Automatic pruning")
+        switch.click()
+        expect(page.get_by_role("alert")).to_contain_text("Could not change automatic pruning: the server")
+        expect(switch).not_to_be_checked()
+        strategy = page.locator(".more").get_by_label("Strategy")
+        strategy.select_option("summarise")
+        expect(page.get_by_role("alert")).to_contain_text("Could not choose the strategy: the server")
+        expect(strategy).to_have_value("")
+
     def test_of_the_proxy_can_be_sent_pruned(
         self, page: Page, server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:  # X13

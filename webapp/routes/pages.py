@@ -14,6 +14,7 @@ from flask import Flask, Response, current_app, g, render_template, request
 from webapp.access.headers import NO_PAGE_POLICY, PAGE_HEADERS, SECURITY_HEADERS, content_policy
 from webapp.routes.api.routing import EXTENSION
 from webapp.routes.assets import import_map, modules
+from webapp.services.reaching.integrations import integration_texts
 from webapp.services.settings.library import choice_texts
 
 GATE = "coppice.gate"
@@ -61,7 +62,8 @@ def nonce() -> str:
 
 def context() -> dict[str, Any]:
     """Return the variables of every template."""
-    return {"csp_nonce": nonce(), "import_map": import_map, "modules": modules, "choices": choice_texts()}
+    choices = {**choice_texts(), "integration": integration_texts()}
+    return {"csp_nonce": nonce(), "import_map": import_map, "modules": modules, "choices": choices}
 
 
 def protect(response: Response) -> Response:

@@ -2,7 +2,7 @@
 import "../page.js";
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { bars, header, noSession, savedWords } from "../../../static/session/head.js";
+import { bars, deletedSession, header, noSession, savedWords } from "../../../static/session/head.js";
 import { ApiError } from "../../../static/shared/api.js";
 import { gauge, session, taskType, verdict } from "../builders.js";
 import { markup } from "../markup.js";
@@ -83,10 +83,26 @@ describe("the page of a session that is not there", () => {
     assert.match(text, /No session &lt;b&gt;\./);
     assert.match(text, /href="\/"/);
   });
+  it("tells what deleting it left, where it was open", () => {
+    const followed = deletedSession(session({ title: "Fix <it>", kind: "followed" }));
+    assert.match(markup(followed), /This session was deleted[\s\S]*Fix &lt;it&gt;[\s\S]*is not touched/);
+    assert.doesNotMatch(markup(deletedSession(session({ kind: "managed" }))), /transcript/);
+  });
   it("offers to try again where it may be there", () => {
     const text = markup(noSession(new ApiError(401, "this server asks for its token")));
     assert.match(text, /Could not read this session: this server asks/);
     assert.match(text, /data-act="retry-session"/);
+  });
+});
+
+describe("the switch of automatic pruning", () => {
+  it("says what the hooks of the session's agent do", () => {
+    // X20
+    const followed = { kind: /** @type {const} */ ("followed"), source_label: "Claude Code" };
+    const text = markup(header(session({ ...followed, source: "claude-code" })));
+    assert.match(text, /<code>coppice hooks install<\/code>: is coppice hooks install\./);
+    assert.doesNotMatch(markup(header(session({ ...followed, source: "other" }))), /hooks install/);
+    assert.doesNotMatch(markup(header(session({ source: "claude-code", kind: "managed" }))), /hooks install/);
   });
 });
 

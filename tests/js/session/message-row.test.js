@@ -119,10 +119,9 @@ describe("an open row", () => {
     const figures = [...markup(table).matchAll(/<td class="num[^"]*">([\d.]+)</g)].map((m) => m[1]);
     assert.deepEqual(figures, ["0.53", "18.6", "1.00", "25.0", "0.10", "2.0", "0.00", "0.0", "45.6"]);
   });
-  it("says why a message could not be read", () => {
-    assert.match(
-      markup(messageDetail(message(), "no such message", false)),
-      /Could not read this message: no such message/,
-    );
+  it("says why a message could not be read, and offers to try again", () => {
+    const text = markup(messageDetail(message({ id: "m7" }), "no such message", false));
+    assert.match(text, /Could not read this message: no such message/);
+    assert.match(text, /data-act="retry-message"\s+data-id="m7">Try again/);
   });
 });

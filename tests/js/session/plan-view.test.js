@@ -118,6 +118,15 @@ describe("the plan", () => {
     assert.match(shown("exact"), />1,204<small.*→<\/span> 310<\/small>/);
     assert.match(shown("estimated"), />~1,204<small.*→<\/span> ~310<\/small>/);
   });
+  it("says why it ends below its aim", () => {
+    /** @param {string} cause @param {number} freed */
+    const shown = (cause, freed) =>
+      body({ plan: plan({ max_tokens: 100_000, groups: [group(cause, freed, { fate: "shortened" })] }) });
+    const { tokens } = plan().before;
+    assert.match(shown("duplicate", tokens - 50_000), /always cleared, so this ends below\s+50\u202f%/);
+    assert.doesNotMatch(shown("duplicate", tokens - 99_999), /always cleared/);
+    assert.doesNotMatch(shown("score", tokens - 50_000), /always cleared/);
+  });
   it("names what was chosen, one by one while they are few", () => {
     const choices = new Choices();
     choices.put("drop", [{ id: "m3", number: 3 }]);

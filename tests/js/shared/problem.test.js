@@ -9,6 +9,9 @@ describe("a fault", () => {
     const box = markup(problem("Could not search", "<b>no</b>", "retry-search"));
     assert.match(box, /role="alert"/);
     assert.match(box, /<span>Could not search: &lt;b&gt;no&lt;\/b&gt;<\/span>/);
+    const told = markup(problem("Could not read", "damaged; `coppice verify` names it", "retry"));
+    assert.match(told, /damaged; <code>coppice verify<\/code> names it/);
+    assert.match(markup(problem("Could not read", "a ` alone", "retry")), /a ` alone/);
     assert.match(box, /data-act="retry-search">Try again</);
   });
 });

@@ -61,7 +61,11 @@ class TestPages:
             r'<script type="application/json" id="choices">(.*?)</script>', client.get(path).text
         )
         assert words is not None
-        assert json.loads(words[1]) == client.get("/api/settings").get_json()["choices"]
+        known = json.loads(words[1])
+        hooks = {one["name"]: one["label"] for one in known.pop("integration")}
+        assert known == client.get("/api/settings").get_json()["choices"]
+        assert hooks["pi"] == "coppice hooks install --agent pi"
+        assert "coppice hooks install" in hooks.values()
 
     @pytest.mark.parametrize("path", PAGES)
     def test_preload_all_their_modules(self, client: Client, path: str) -> None:

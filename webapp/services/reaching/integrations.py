@@ -17,6 +17,7 @@ from webapp.agents import AGENTS
 from webapp.agents.agent import Integration
 from webapp.agents.hook_runtime import hints
 from webapp.errors import Conflict, Invalid, Malformed
+from webapp.services.settings.answers import ChoiceText
 from webapp.store.private import replacing
 
 _BEFORE = "before"
@@ -46,6 +47,19 @@ class Change:
 def integrations() -> dict[str, Integration]:
     """Return the agents that can be reached, by source."""
     return {agent.source: agent.integration for agent in AGENTS.values() if agent.integration is not None}
+
+
+def integration_texts() -> list[ChoiceText]:
+    """Return the command that reaches each agent, with its use, by source."""
+    first, *_ = found = integrations()
+    return [
+        ChoiceText(
+            name=source,
+            label="coppice hooks install" + ("" if source == first else f" --agent {source}"),
+            meaning=integration.use,
+        )
+        for source, integration in found.items()
+    ]
 
 
 def installing(source: str, env: Mapping[str, str], program: str) -> Change:
