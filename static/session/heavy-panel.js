@@ -85,10 +85,14 @@ export class HeavyPanel extends ReadingElement {
 
   /** @param {AbortSignal} signal */
   async #readFates(signal) {
-    const { messages } = await api.messages(this.#session, HEAVIEST, signal);
-    if (signal.aborted) return;
-    this.#messages = messages;
-    this.requestUpdate();
+    try {
+      const { messages } = await api.messages(this.#session, HEAVIEST, signal);
+      if (signal.aborted) return;
+      this.#messages = messages;
+      this.requestUpdate();
+    } catch (error) {
+      if (!signal.aborted) this.fail(error);
+    }
   }
 
   view() {

@@ -53,8 +53,14 @@ export class ReadingElement extends CoppiceElement {
       if (!signal.aborted) this.error = null;
     } catch (error) {
       if (signal.aborted) return;
-      this.error = error instanceof Error ? error : new Error(reasonOf(error));
+      this.fail(error);
     }
+    this.requestUpdate();
+  }
+
+  /** Shows the error of a request. @param {unknown} error */
+  fail(error) {
+    this.error = error instanceof Error ? error : new Error(reasonOf(error));
     this.requestUpdate();
   }
 
