@@ -39,7 +39,7 @@ export function savedWords({ tokens, calls, sessions, of_sessions, out, amount, 
   if (tokens === 0 && out === 0) return nothing;
   if (tokens === 0)
     return html`<p class="muted">
-      ${compact(out)} tokens are out of the contexts; no call was made with less since then.
+      Prunes took ${compact(out)} tokens out of the contexts. No call with fewer tokens was made yet.
     </p>`;
   const least = at_least ? "at least " : "";
   const paid =

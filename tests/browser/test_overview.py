@@ -322,7 +322,7 @@ class TestSavings:
         expect(page.locator("saved-totals")).to_have_text("")
         server.app.prunes.apply(session, PruneRequest(max_tokens=20_000))
         page.reload()
-        expect(page.locator("saved-totals")).to_contain_text("no call was made with less since then")
+        expect(page.locator("saved-totals")).to_contain_text("No call with fewer tokens was made yet")
         feed(server, session, 2, tokens=20)
         page.reload()
         expect(page.locator("saved-totals")).to_contain_text(

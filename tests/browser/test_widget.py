@@ -129,3 +129,13 @@ class TestTheWidget:
         page.goto(f"{server.url}/search")
         page.evaluate(PUT, "nobody")
         expect(page.locator("context-manager-widget").get_by_role("alert")).to_contain_text("no such session")
+
+    def test_can_be_read_in_forced_colours(self, page: Page, server: Server) -> None:  # B17
+        """The filled button keeps its colours, so that its text is not on a box of another colour."""
+        page.emulate_media(forced_colors="active")
+        page.goto(f"{server.url}/widget?session={managed(server, 60)}")
+        button = page.locator("context-manager-widget").get_by_role("button", name="Prune Context Now")
+        expect(button).to_be_visible()
+        assert button.evaluate("b => getComputedStyle(b).forcedColorAdjust") == "none"
+        colours = button.evaluate("b => [getComputedStyle(b).color, getComputedStyle(b).backgroundColor]")
+        assert colours[0] != colours[1]
