@@ -21,6 +21,9 @@ import { PickedRows } from "./picked-rows.js";
 import { bracketOf, canDrop, canShorten } from "./rows.js";
 import { Viewport } from "./viewport.js";
 
+const IN_PLAN = "Message, and its fate in the plan";
+const IN_PRUNE = "Message, and its fate in a prune";
+
 export class MessageList extends CoppiceElement {
   static observedAttributes = ["plan-id", "certainty"];
 
@@ -292,12 +295,13 @@ export class MessageList extends CoppiceElement {
     const { selected } = this.#picked;
     const isPlanned = this.hasAttribute("plan-id");
     return html`<section class="panel messages" aria-label="Messages" data-selecting=${selected.size > 0}>
-      ${listHead(query, page?.counts, page?.tools ?? [])} ${pill(waiting)} ${error !== null && this.#problem(error)}
+      ${listHead(query, page?.counts, page?.tools ?? [])} ${pill(waiting)}
+      ${error !== null && this.#problem(error)}
       <div role="table" aria-label="Messages" aria-rowcount=${page ? total + 1 : -1}>
         <div role="rowgroup" class="msg-head"><div class="msg-heads" role="row">
           <span role="columnheader" class="num">#</span>
           <span role="columnheader">Role</span>
-          <span role="columnheader">Message, and its fate in ${isPlanned ? "the plan" : "a prune"}</span>
+          <span role="columnheader">${isPlanned ? IN_PLAN : IN_PRUNE}</span>
           <span role="columnheader" class="m-score num">Score</span>
           <span role="columnheader" class="num">Tokens</span>
         </div></div>
