@@ -57,7 +57,7 @@ export const SECTIONS = {
     "",
     fields(`
       automatic | Prune automatically when a session crosses its target |
-        | The default; sessions can differ. Prunes can be undone. Followed agents need hooks or the proxy.
+        | The default; sessions can differ. Prunes can be undone. Followed agents send less once resumed.
       minimum_gain_percent | Minimum gain | % of limit
         | Automatic pruning waits until a prune gains this much.`),
   ],
