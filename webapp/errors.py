@@ -82,6 +82,10 @@ class DamagedStore(StoreError):
     """The file is damaged, or not a database of Coppice."""
 
 
+class ForeignStore(StoreError):
+    """The database is another program's, or of a newer version of Coppice. Nothing in it was changed."""
+
+
 class ClosedStore(StoreError):
     """The server is shutting down, and the request came too late. Nothing was stored."""
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
-from webapp.errors import ClosedStore, DamagedStore, StoreError
+from webapp.errors import ClosedStore, DamagedStore, ForeignStore, StoreError
 from webapp.store.parts import Part
 from webapp.store.search_index import WordIndex
 
@@ -130,3 +130,11 @@ class Engine(ABC):
 
     def _ending(self) -> ClosedStore:
         return ClosedStore(f"{self.name} is closed: the server is ending; try again once it runs")
+
+
+def refuse_newer(name: str, steps: Collection[str]) -> None:
+    """Raise ForeignStore if the database has `steps` of its schema that this version does not know."""
+    if steps:
+        raise ForeignStore(
+            f"{name} was written by a newer version ({min(steps)}); update Coppice, or restore a backup"
+        )

@@ -23,7 +23,7 @@ from psycopg_pool import ConnectionPool
 
 from webapp.config import BUSY_SECONDS, Server
 from webapp.errors import BusyStore, StoreError
-from webapp.store.engine import Engine
+from webapp.store.engine import Engine, refuse_newer
 from webapp.store.parts import Part
 from webapp.store.postgresql import schema, seals
 from webapp.store.postgresql.errors import translated
@@ -117,6 +117,7 @@ class Postgresql(Engine):
         if self.value("SELECT to_regclass('schema_steps')::text") is None:
             return {schema.SINCE: schema.schema(), **schema.STEPS}
         done = {name for (name,) in self.rows("SELECT name FROM schema_steps")}
+        refuse_newer(self.name, done - {schema.SINCE, *schema.STEPS})
         return {name: statements for name, statements in schema.STEPS.items() if name not in done}
 
     # -- statements

@@ -15,19 +15,19 @@ import threading
 import time
 import weakref
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from sqlite_utils import Database
 
 from webapp.config import BUSY_SECONDS, default_folder
-from webapp.errors import BusyStore, DamagedStore, FullDisk, ReadOnlyStore, StoreError
-from webapp.store.engine import Engine
+from webapp.errors import BusyStore, DamagedStore, ForeignStore, FullDisk, ReadOnlyStore, StoreError
+from webapp.store.engine import Engine, refuse_newer
 from webapp.store.parts import Part, of_rows, rows_of
 from webapp.store.private import make_folder, make_private
 from webapp.store.sqlite.backup import back_up, read_only
-from webapp.store.sqlite.migrations import migrations
+from webapp.store.sqlite.migrations import migrations, step_names
 from webapp.store.sqlite.seals import Seals, seal_everything
 from webapp.store.sqlite.words import Words
 
@@ -75,11 +75,23 @@ class Connections(Engine):
         self._checkpointer: threading.Thread | None = None
         self.read_only = path.exists() and not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK))
         with self._translated("opening the database"):
+            self._recognise()
             if not self.read_only:
                 make_folder(path.parent, own=path.parent == default_folder())
                 if not path.is_dir():
                     make_private(path)
             self._migrate()
+
+    def _recognise(self) -> None:
+        """Raise ForeignStore if the file is another program's or of a newer version, before anything changes it."""
+        if not self.path.is_file() or not self.path.stat().st_size:
+            return
+        with closing(read_only(self.path)) as connection:
+            found = Database(connection)
+            applied = {step.name for step in migrations.applied(found)}
+            if not applied and set(found.table_names()) - {migrations.migrations_table}:
+                raise ForeignStore(f"{self.path} is the database of another program; name another file")
+        refuse_newer(str(self.path), applied - step_names())
 
     def _migrate(self) -> None:
         connection = self._connection()

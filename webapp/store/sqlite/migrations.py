@@ -492,3 +492,8 @@ def m015_leases(db: Database) -> None:
             cancelled INTEGER NOT NULL
         ) WITHOUT ROWID"""
     )
+
+
+def step_names() -> set[str]:
+    """Return the names of all steps of this version."""
+    return {step.name for step in migrations.pending(Database(memory=True))}

@@ -14,7 +14,7 @@ import pytest
 from tests.outside import TABLES
 from tests.postgresql import Cluster
 from webapp.config import Server
-from webapp.errors import StoreError
+from webapp.errors import ForeignStore, StoreError
 from webapp.store import Store
 from webapp.store.postgresql.schema import SINCE, STEPS
 from webapp.store.sqlite.migrations import migrations
@@ -71,6 +71,14 @@ class TestSchema:
                 again.usage.put_calls(row.key, [call._replace(call_key="d", service_tier="batch")])
             assert list(again.verify()) == []
             assert [one.service_tier for one in again.usage.calls(row.key)] == ["", "batch"]
+
+    def test_refuses_the_store_of_a_newer_version(self, server: Server) -> None:
+        """A step that this version does not know: nothing is written by rules that have changed."""
+        Store(server).close()
+        with psycopg.connect(server.url) as newer:
+            newer.execute("INSERT INTO schema_steps (name) VALUES ('m999_later')")
+        with pytest.raises(ForeignStore, match="newer version"):
+            Store(server)
 
     def test_is_made_once_by_several_that_open_it_together(self, server: Server) -> None:
         """All find it whole."""

@@ -13,7 +13,15 @@ from threading import Barrier, Thread
 import pytest
 
 from tests.waiting import until
-from webapp.errors import BusyStore, ClosedStore, DamagedStore, FullDisk, ReadOnlyStore, StoreError
+from webapp.errors import (
+    BusyStore,
+    ClosedStore,
+    DamagedStore,
+    ForeignStore,
+    FullDisk,
+    ReadOnlyStore,
+    StoreError,
+)
 from webapp.store import Store
 from webapp.store.sqlite.connection import WAITING, Connections, translated
 from webapp.store.usage import Sample
@@ -282,6 +290,29 @@ class TestErrors:
         with pytest.raises(DamagedStore, match="not a sound database"):
             Connections(path)
         assert path.read_bytes().startswith(b"this is a text")
+
+    def test_name_a_database_of_another_program(self, tmp_path: Path) -> None:
+        """No table is added to it, and its mode and its journal stay."""
+        path = tmp_path / "a.db"
+        with closing(sqlite3.connect(path)) as other:
+            other.execute("CREATE TABLE session (id TEXT)")
+        path.chmod(0o644)
+        before = path.read_bytes(), path.stat().st_mode
+        with pytest.raises(ForeignStore, match="another program"):
+            Connections(path)
+        assert (path.read_bytes(), path.stat().st_mode) == before
+
+    def test_name_a_database_of_a_newer_version(self, tmp_path: Path) -> None:
+        """A step of the schema that this version does not know: nothing is written by rules that have changed."""
+        path = tmp_path / "a.db"
+        Connections(path).close()
+        with closing(sqlite3.connect(path)) as newer:
+            newer.execute(
+                "INSERT INTO _sqlite_migrations (migration_set, name) VALUES ('coppice', 'm999_later')"
+            )
+            newer.commit()
+        with pytest.raises(ForeignStore, match="newer version \\(m999_later\\)"):
+            Connections(path)
 
     def test_name_a_row_that_is_no_text(self, store: Store) -> None:
         """A page was overwritten. The message has none of its content, whose words must not decide about the error."""
