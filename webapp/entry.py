@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 
 def main() -> int:
     """Run one command and return its exit code."""
+    open_closed_streams()
     from webapp.agents.hook_runtime import run
 
     arguments = sys.argv[1:]
@@ -19,6 +21,19 @@ def main() -> int:
     from webapp.commands.cli import main as command
 
     return command(arguments)
+
+
+def open_closed_streams() -> None:
+    """Open the standard streams that the caller closed on the null device.
+
+    Otherwise the next file to be opened, such as the database, would get the number of one, and be written to as it.
+    """
+    while (number := os.open(os.devnull, os.O_RDWR)) <= 2:  # the lowest free number
+        os.set_inheritable(number, True)
+    os.close(number)
+    sys.stdin = sys.stdin or open(0, encoding="utf-8", closefd=False)  # noqa: SIM115  # open until the end
+    sys.stdout = sys.stdout or open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+    sys.stderr = sys.stderr or open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
 
 
 if __name__ == "__main__":

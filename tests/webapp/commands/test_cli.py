@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 from tests.shared import ROOT
 from webapp.commands.cli import COMMANDS, code_of, main
 from webapp.errors import BusyStore, Conflict, Invalid, NotFound
+from webapp.store import Store
 
 
 class TestErrors:
@@ -91,6 +93,19 @@ class TestTheModule:
         )
         assert done.returncode == 2
         assert done.stderr.startswith("coppice: ")
+
+    @pytest.mark.parametrize(
+        ("closed", "code"),
+        [("sessions --db a.db >&-", 0), ("sessions --db a.db <&- >&- 2>&-", 0), ("prune - <&-", 2)],
+    )
+    def test_runs_with_closed_streams(self, closed: str, code: int, tmp_path: Path) -> None:
+        """Started with stdin, stdout or stderr closed, as some services do: no traceback, and one line of reason."""
+        Store(tmp_path / "a.db").close()
+        done = subprocess.run(
+            ["/bin/sh", "-c", f'"$0" -m webapp {closed}', sys.executable], check=False, cwd=tmp_path,
+            env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True,
+        )  # fmt: skip
+        assert (done.returncode, len(done.stderr.splitlines())) == (code, int(code > 0))
 
     def test_loads_a_command_when_it_is_named(self) -> None:
         """Help needs no server and no store."""
