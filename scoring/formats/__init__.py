@@ -201,9 +201,14 @@ def _opened(value: Any, format: str | None) -> _Opened:
 
 
 def encode(
-    messages: Sequence[Message], format: str, envelope: MutableMapping[str, Any] | None = None
+    messages: Sequence[Message],
+    format: str,
+    envelope: MutableMapping[str, Any] | None = None,
+    like: Any = None,
 ) -> list[Any]:
     """Return the messages as a list in `format`; unchanged messages of that format are the same objects.
+
+    New objects have the shape of `like`, an object of the list they belong to; by default of the first unchanged one.
 
     With an `envelope` (the other fields of the list's body), system messages of other formats move to the format's own
     place for them: the envelope is changed in place. Without one they stay in the list.
@@ -213,7 +218,9 @@ def encode(
     """
     target = _format(format)
     messages = _with_system_placed(messages, target, envelope)
-    kept_ids = frozenset(_ids(m for m in messages if _is_own(m, target)))
+    own = [m for m in messages if _is_own(m, target)]
+    kept_ids = frozenset(_ids(own))
+    like = own[0].wire.value if like is None and own and own[0].wire is not None else like
     out: list[Any] = []
     at = 0
     built_last = False
@@ -225,6 +232,8 @@ def encode(
             run = messages[at:end]
             turns = turns_of(run, kept_ids, target)
             items, built, at = target.write(turns, gathered_sources(run)), True, end
+            if target.shaped is not None and like is not None:
+                items = [target.shaped(item, like) for item in items]
         for n, item in enumerate(items):
             beside = out and (built or built_last) and n == 0
             joined = target.join(out[-1], item) if target.join is not None and beside else None

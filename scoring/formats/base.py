@@ -42,6 +42,7 @@ class Format:
     the list). `write` makes new objects of messages, `patch` a changed copy of one. `opening` makes the user message
     that begins a list if the format requires one. `join` makes one object of two neighbours, or returns None if both
     may stay; a format without it never joins. `tool_names` matches the allowed names of tools, None allows any.
+    `shaped` brings a new object into the shape of another one, where a format has several.
     """
 
     name: str
@@ -54,6 +55,7 @@ class Format:
     validate: Callable[[Sequence[Any], bool, Sequence[Message] | None], list[str]]
     opening: Callable[[str], Any] | None = None
     join: Callable[[Any, Any], Any | None] | None = None
+    shaped: Callable[[Any, Any], Any] | None = None
     keeps_reasoning: bool = False
     tool_names: re.Pattern[str] | None = TOOL_NAMES
 

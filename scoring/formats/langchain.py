@@ -34,6 +34,11 @@ _TYPES = {
     "chat": "chat",
 }
 _TYPES |= {"remove": "remove", "developer": "system"}
+# The constructors of the messages that are written new.
+_PATH = ("langchain", "schema", "messages")
+_CONSTRUCTORS = {
+    "human": "HumanMessage", "ai": "AIMessage", "system": "SystemMessage", "tool": "ToolMessage",
+}  # fmt: skip
 _WRITTEN = {"user": "human", "assistant": "ai", "system": "system", "tool": "tool"}
 # Blocks that repeat the calls of tool_calls.
 _CALL_BLOCKS = ("tool_use", "tool_call", "function_call", "tool_call_chunk")
@@ -146,6 +151,14 @@ def write(turns: Sequence[Message], sources: Mapping[str, Source]) -> list[Any]:
     return out
 
 
+def shaped(item: Any, like: Any) -> Any:
+    """Return a new message in the shape of another one: LangChain reads a whole list in one shape only."""
+    if "lc" in like:
+        name = _CONSTRUCTORS[item["type"]]
+        return {"lc": like["lc"], "type": "constructor", "id": [*_PATH, name], "kwargs": item}
+    return {"type": item["type"], "data": item} if "data" in like else item
+
+
 def _content(blocks: list[Any]) -> Any:
     if len(blocks) == 1 and blocks[0].keys() == {"type", "text"}:
         return blocks[0]["text"]
@@ -252,6 +265,7 @@ FORMAT = Format(
     write,
     patch,
     validate,
+    shaped=shaped,
     keeps_reasoning=True,
     tool_names=None,
 )

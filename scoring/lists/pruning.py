@@ -47,6 +47,7 @@ class Pruning:
         a system message. `objects`, if given, are the original objects of all messages.
         """
         replaced, kept = self.fitted.replaced, self.fitted.kept
+        like = objects[0] if objects else next((m.wire.value for m in messages if m.wire is not None), None)
         made = {p: encode([message], wire_format)[0] for p, message in replaced.items()}
         if objects is None:
             out = [made[p] if p in made else _object(messages[p], wire_format) for p in kept]
@@ -54,10 +55,10 @@ class Pruning:
             out = [made[p] if p in made else objects[p] for p in kept]
         if self.summary is not None and self.plan.summary is not None:
             place = bisect_left(kept, self.plan.summary.covers[0])
-            out[place:place] = encode([self.summary.summary.as_message()], wire_format)
+            out[place:place] = encode([self.summary.summary.as_message()], wire_format, like=like)
         if self.opening is not None:
             place = next((n for n, p in enumerate(kept) if messages[p].role != "system"), 0)
-            out[place:place] = encode([self.opening], wire_format)
+            out[place:place] = encode([self.opening], wire_format, like=like)
         return out
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from langchain_core.load import load
+from langchain_core.messages import messages_from_dict
 
 from scoring.formats import FORMATS, decode, encode, validate
 from scoring.history import History
@@ -90,6 +93,36 @@ class TestAListThatIsPruned:
         final = result.stats["final"]
         assert get_context_stats(result.pruned, settings=settings).tokens == final
         assert final <= 200 or result.over_budget is not None
+
+
+def _dumped(role: str, text: str) -> dict[str, object]:
+    return {"type": role, "data": {"type": role, "content": text}}
+
+
+def _constructed(role: str, text: str) -> dict[str, object]:
+    path = ["langchain", "schema", "messages", f"{'AI' if role == 'ai' else role.title()}Message"]
+    return {"lc": 1, "type": "constructor", "id": path, "kwargs": {"type": role, "content": text}}
+
+
+class TestASummary:
+    """The message that a prune adds to a list."""
+
+    @pytest.mark.parametrize("shape", [_dumped, _constructed])
+    def test_has_the_shape_of_the_list(self, shape: Callable[[str, str], dict[str, object]]) -> None:
+        """LangChain reads a whole list in one shape only."""
+        said = [
+            shape(role, f"{role} {n} says row_{n}.py " * 20) for n in range(20) for role in ("human", "ai")
+        ]
+        found = prune_context(said, 900, settings=replace(PLAIN, strategy="summarise"))
+        [added] = [one for one in found.pruned if one not in said]
+        text = f"{found.summary}"
+        assert added == shape("human", text)
+        loaded = (
+            messages_from_dict(found.pruned)
+            if shape is _dumped
+            else load(found.pruned, allowed_objects="messages")
+        )
+        assert [one.content for one in loaded].count(text) == 1
 
 
 class TestAPrune:
