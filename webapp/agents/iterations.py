@@ -38,17 +38,23 @@ def with_iterations(usage: Usage, report: Mapping[str, Any], model: str | None) 
     return replace(usage, first_tokens=own[0].input_tokens, last_tokens=last, extra_inferences=tuple(extra))
 
 
+def cache_writes(report: Mapping[str, Any]) -> tuple[int, int]:
+    """Return the tokens that a call wrote to the cache, and how many of them for an hour.
+
+    Without their total, the parts by lifetime are added up.
+    """
+    parts = object_of(report.get("cache_creation"))
+    written = count_of(report.get("cache_creation_input_tokens")) or sum(map(count_of, parts.values()))
+    return written, min(written, count_of(parts.get("ephemeral_1h_input_tokens")))
+
+
 def _inference(one: Mapping[str, Any], model: str) -> Inference:
-    read, written = (
-        count_of(one.get("cache_read_input_tokens")),
-        count_of(one.get("cache_creation_input_tokens")),
-    )
-    hour = count_of(object_of(one.get("cache_creation")).get("ephemeral_1h_input_tokens"))
+    read, (written, hour) = count_of(one.get("cache_read_input_tokens")), cache_writes(one)
     return Inference(
         optional(one.get("model")) or model,
         count_of(one.get("input_tokens")) + read + written,
         count_of(one.get("output_tokens")),
         read,
         written,
-        min(hour, written),
+        hour,
     )

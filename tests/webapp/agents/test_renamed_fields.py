@@ -116,6 +116,28 @@ def test_a_renamed_field_is_reported(
     assert said in unread(decoder(), renamed(rows, tuple(path.split("."))))
 
 
+@pytest.mark.parametrize(
+    ("decoder", "rows", "usage", "said"),
+    [
+        (ClaudeCode, CLAUDE, {"cache_read_input_tokens": 7, "cache_written": 5}, ["usage with cache_written"]),
+        (ClaudeCode, CLAUDE, {"cacheReadInputTokens": 7}, ["usage with cacheReadInputTokens"]),
+        (ClaudeCode, CLAUDE, {"cache_read_input_tokens": 7, "cache_creation_input_tokens": 5, "cache_hits": 7}, []),
+        (ClaudeCode, CLAUDE, {"cache_ttl": "1h"}, []),
+        (Pi, PI, {"cacheWritten": 5}, ["usage with cacheWritten"]),
+    ],
+)  # fmt: skip
+def test_a_renamed_count_of_cached_tokens_is_reported(
+    decoder: type[LineDecoder], rows: list[dict[str, Any]], usage: dict[str, Any], said: list[str]
+) -> None:
+    """The input of these agents leaves cached tokens out: without them it would be too small silently."""
+    assert unread(decoder(), [_with_usage(row, usage) for row in rows]) == said
+
+
+def _with_usage(row: dict[str, Any], usage: dict[str, Any]) -> dict[str, Any]:
+    message = row.get("message", {})
+    return {**row, "message": {**message, "usage": message["usage"] | usage}} if "usage" in message else row
+
+
 def test_an_empty_result_is_not_reported() -> None:
     """A tool may return nothing."""
     empty = {key: value for key, value in OUTPUT.items() if key != "content"}

@@ -5,8 +5,16 @@ from __future__ import annotations
 from collections.abc import Container, Iterator
 from typing import Any
 
-from webapp.agents.iterations import with_iterations
-from webapp.agents.reading.rows import count_of, lacking, list_of, object_of, optional, text_of
+from webapp.agents.iterations import cache_writes, with_iterations
+from webapp.agents.reading.rows import (
+    count_of,
+    lacking,
+    list_of,
+    object_of,
+    optional,
+    text_of,
+    uncounted_cache,
+)
 from webapp.agents.records import Usage, tier_of
 
 # Rows for the agent's own use: known, never sent, not part of the tree.
@@ -49,6 +57,7 @@ def unread_fields(row: dict[str, Any], message: dict[str, Any]) -> Iterator[str]
     usage = message.get("usage")
     if isinstance(usage, dict) and usage:
         yield from lacking(usage, "input_tokens", kind="usage")
+        yield from uncounted_cache(usage, "cache_read_input_tokens", "cache_creation_input_tokens")
     elif any("input_tokens" in value for value in message.values() if isinstance(value, dict)):
         yield f"{kind} row without usage"
 
@@ -89,14 +98,11 @@ def call_key(row: dict[str, Any], message: dict[str, Any]) -> str:
 def usage_of(usage: dict[str, Any], model: str | None = None) -> Usage | None:
     """Return the usage of a call by `model`; None if nothing was used."""
     read = count_of(usage.get("cache_read_input_tokens"))
-    written = count_of(usage.get("cache_creation_input_tokens"))
+    written, hour = cache_writes(usage)
     total = count_of(usage.get("input_tokens")) + read + written
     output = count_of(usage.get("output_tokens"))
     thought = count_of(object_of(usage.get("output_tokens_details")).get("thinking_tokens"))
-    hour = count_of(object_of(usage.get("cache_creation")).get("ephemeral_1h_input_tokens"))
     if not total and not output:
         return None
-    found = Usage(
-        total, output, read, written, thought, cache_write_hour_tokens=min(hour, written), tier=tier_of(usage)
-    )
+    found = Usage(total, output, read, written, thought, cache_write_hour_tokens=hour, tier=tier_of(usage))
     return with_iterations(found, usage, model)

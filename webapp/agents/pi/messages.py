@@ -18,6 +18,7 @@ from webapp.agents.reading.rows import (
     media_from_base64,
     object_of,
     text_of,
+    uncounted_cache,
 )
 from webapp.agents.records import Usage
 
@@ -63,6 +64,7 @@ def unread(said: dict[str, Any]) -> Iterator[str]:
             yield f"block {kind or 'without type'}"
     if role == "assistant" and object_of(said.get("usage")):
         yield from lacking(said["usage"], "input", kind="usage")
+        yield from uncounted_cache(said["usage"], "cacheRead", "cacheWrite")
     elif any("cacheRead" in value for value in said.values() if isinstance(value, dict)):
         yield "message of role assistant without usage"
 

@@ -136,8 +136,25 @@ def list_of(value: Any) -> list[Any]:
 
 
 def count_of(value: Any) -> int:
-    """Return the value if it is a whole number above 0, else 0: broken or negative token counts count as 0."""
+    """Return the value if it is a whole number above 0, else 0: broken or negative token counts count as 0.
+
+    Some gateways write every number with a decimal point: 900.0 is whole.
+    """
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 < value < 1 << 53 else 0
+
+
+def uncounted_cache(usage: Mapping[str, Any], *known: str) -> Iterator[str]:
+    """Yield the fields of a usage report, as text for the user, in which cached tokens may stand uncounted.
+
+    These are counts with "cache" in an unknown name, where the report has not all of the `known` ones: a newer version
+    of the agent may have renamed those, and the input would be too small without a word.
+    """
+    if not all(name in usage for name in known):
+        for name, value in usage.items():
+            if "cache" in name.lower() and name not in known and count_of(value):
+                yield f"usage with {name[:40]}"
 
 
 def lacking(row: Mapping[str, Any], *fields: str, kind: str = "") -> Iterator[str]:

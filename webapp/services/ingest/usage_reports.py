@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from scoring.messages import Message, Reasoning
-from webapp.agents.iterations import with_iterations
+from webapp.agents.iterations import cache_writes, with_iterations
 from webapp.agents.records import Usage, tier_of
 from webapp.errors import Invalid
 
@@ -25,7 +25,7 @@ CACHE_FIGURES = frozenset({
     "cache_read_input_tokens", "cache_creation_input_tokens", "cache_creation", "input_tokens_details",
     "prompt_tokens_details", "input_token_details", "cached_tokens", "cache",
 })  # fmt: skip
-READ, WRITTEN, HOUR = "cache_read_input_tokens", "cache_creation_input_tokens", "ephemeral_1h_input_tokens"
+READ, WRITTEN = "cache_read_input_tokens", "cache_creation_input_tokens"
 # The largest window that the model table allows: the size of a call says something about its window, permanently.
 MOST = 100_000_000
 
@@ -47,10 +47,10 @@ def read_usage(data: Mapping[str, Any] | None, answer: Iterable[Message] = ()) -
         raise Invalid(
             f"expected usage with input_tokens (or prompt_tokens), got {', '.join(list(data)[:6])}", "usage"
         )
-    read, written = _count(data, READ), _count(data, WRITTEN)
+    _count(data, WRITTEN)
+    read, (written, hour) = _count(data, READ), cache_writes(data)
     details = data.get("prompt_tokens_details") or data.get("input_tokens_details") or {}
     cached = _count(details, "cached_tokens") if isinstance(details, Mapping) else 0
-    hours = data.get("cache_creation") or {}
     output_name = next((n for n in OUTPUT if n in data), None)
     apart = sum(_count(data, one) for one in APART)
     output = (_count(data, output_name) if output_name else 0) + apart
@@ -63,7 +63,7 @@ def read_usage(data: Mapping[str, Any] | None, answer: Iterable[Message] = ()) -
         read or cached or _count(data, "cached_tokens"),
         written,
         thoughts,
-        cache_write_hour_tokens=min(written, _count(hours, HOUR) if isinstance(hours, Mapping) else 0),
+        cache_write_hour_tokens=hour,
         unsent_tokens=0 if kept else thoughts,
         tier=tier_of(data),
         whole=name not in PERHAPS_UNCACHED or not CACHE_FIGURES.isdisjoint(data),

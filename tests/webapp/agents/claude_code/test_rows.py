@@ -27,6 +27,13 @@ class TestACall:
         }  # fmt: skip
         assert usage_of(usage) == Usage(953, 7, 900, 50, 4)
 
+    def test_adds_up_what_was_cached_by_lifetime(self) -> None:
+        """A gateway that leaves their sum out still reports all of the input."""
+        parts = {"ephemeral_5m_input_tokens": 40, "ephemeral_1h_input_tokens": 10}
+        assert usage_of({"input_tokens": 3, "cache_creation": parts}) == Usage(
+            53, 0, 0, 50, cache_write_hour_tokens=10
+        )
+
     @pytest.mark.parametrize(
         ("said", "tier"),
         [

@@ -77,6 +77,11 @@ def test_invalid_counts_are_zero(value: Any) -> None:
     assert count_of(value) == 0
 
 
+def test_a_whole_number_with_a_decimal_point_is_a_count() -> None:
+    """Some gateways write all numbers so."""
+    assert count_of(20000.0) == 20000
+
+
 STARTS = [b"", b"\x89PNG\r\n\x1a\n", b"\xff\xd8", b"RIFF1234WEBPVP8L", b"GIF89a"]
 
 
