@@ -56,6 +56,12 @@ class TestExporting:
             == f"wrote {tmp_path / 'out.jsonl'} ({(tmp_path / 'out.jsonl').stat().st_size:,} bytes)\n"
         )
 
+    def test_names_the_file_that_it_cannot_write(self, fed: tuple[Any, str], tmp_path: Path) -> None:
+        """The name is the one that was given, not that of the file in its place until all is written."""
+        run, session = fed
+        file = tmp_path / "nowhere" / "out.jsonl"
+        assert run("export", session, "-o", file).err == f"coppice: {file}: no such file or directory\n"
+
     def test_creates_no_file_on_an_error(self, fed: tuple[Any, str], tmp_path: Path) -> None:
         """The transcript of Codex needs a session of Codex."""
         run, session = fed
