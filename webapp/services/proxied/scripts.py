@@ -7,14 +7,11 @@ script's `tail`.
 
 from __future__ import annotations
 
-import logging
-import threading
 from pathlib import Path
 from typing import Any
 
 from webapp.agents.hook_runtime import hints
 from webapp.agents.view import ViewRow
-from webapp.errors import CoppiceError
 from webapp.events import (
     ContextPruned,
     ContextRestored,
@@ -31,8 +28,7 @@ from webapp.services.reaching.edit_script import Key, edit_script
 from webapp.services.session.environment import Environment
 from webapp.services.session.proxy import ID_PREFIX
 from webapp.services.session.session import Session
-
-log = logging.getLogger(__name__)
+from webapp.services.session.session_worker import SessionWorker
 
 _CHANGES = (
     ContextPruned,
@@ -55,10 +51,8 @@ class ProxyScripts:
 
     def __init__(self, environment: Environment, followed: FollowedCalls) -> None:
         self._environment, self._store, self._followed = environment, environment.store, followed
-        self._changed: dict[str, None] = {}
         self._made: dict[str, tuple[Any, dict[str, Any]]] = {}
-        self._wake, self._closed, self._busy = threading.Condition(), False, False
-        self._thread: threading.Thread | None = None
+        self._worker = SessionWorker("proxy-scripts", self.write)
         self._unsubscribe = environment.bus.subscribe(self._heard)
 
     def write(self, session_id: str) -> None:
@@ -118,29 +112,16 @@ class ProxyScripts:
 
     def drained(self, seconds: float) -> bool:
         """Wait until every change is written; return False if that takes longer."""
-        with self._wake:
-            return self._wake.wait_for(lambda: not self._changed and not self._busy, seconds)
+        return self._worker.drained(seconds)
 
     def close(self) -> None:
         """Stop writing."""
         self._unsubscribe()
-        with self._wake:
-            self._closed = True
-            self._wake.notify_all()
-        if self._thread is not None:
-            self._thread.join(timeout=5)
+        self._worker.close()
 
     def _heard(self, event: Event) -> None:
-        if not isinstance(event, _CHANGES) or not self._concerns(event.session_id):
-            return
-        with self._wake:
-            if self._closed:
-                return
-            self._changed[event.session_id] = None
-            if self._thread is None:
-                self._thread = threading.Thread(target=self._run, name="proxy-scripts", daemon=True)
-                self._thread.start()
-            self._wake.notify_all()
+        if isinstance(event, _CHANGES) and self._concerns(event.session_id):
+            self._worker.put(event.session_id)
 
     def _concerns(self, session_id: str) -> bool:
         """Return whether a session's calls go through the proxy, or went before the server was started."""
@@ -148,21 +129,3 @@ class ProxyScripts:
             return True
         folder = hints.proxy_folder()
         return any(Path(hints.path(name, hints.EDITS, folder)).exists() for name in names_of(session_id))
-
-    def _run(self) -> None:
-        while True:
-            with self._wake:
-                self._busy = False
-                self._wake.notify_all()
-                self._wake.wait_for(lambda: self._changed or self._closed)
-                if self._closed:
-                    return
-                session_id = next(iter(self._changed))
-                del self._changed[session_id]
-                self._busy = True
-            try:
-                self.write(session_id)
-            except CoppiceError as error:
-                log.info("no edit script for %s: %s", session_id, error)
-            except Exception:
-                log.exception("an edit script failed")

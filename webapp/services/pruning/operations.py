@@ -56,12 +56,8 @@ class Operations:
     """The use cases of operations."""
 
     def __init__(self, environment: Environment, histories: Histories, messages: Messages) -> None:
-        self._environment, self._store, self._histories, self._messages = (
-            environment,
-            environment.store,
-            histories,
-            messages,
-        )
+        self._environment, self._store = environment, environment.store
+        self._histories, self._messages = histories, messages
 
     def list(self, session_id: str, kind: str | None = None) -> list[Operation]:
         """Return the operations of a session, newest first; only those of one `kind` if it is given.

@@ -7,12 +7,12 @@ the note. Shortened messages stay in the context in their short form; the log ke
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from scoring.assembly import Emergency, NoUserMessageFits, SystemTooLarge, relieve
 from scoring.budget import utilization
 from scoring.messages import part_to_dict
-from scoring.summary import JudgedSummary, Summary, covering, deterministic
+from scoring.summary import Summary, deterministic
 from scoring.tokens import estimate_message_tokens
 from webapp.errors import Conflict
 from webapp.events import ContextPruned, SessionUpdated
@@ -26,8 +26,7 @@ from webapp.services.session.operation import ContextChange, reason_of
 from webapp.services.session.operation_answers import applied
 from webapp.services.session.replacements import replacement
 from webapp.services.session.session import Session
-from webapp.services.session.times import iso
-from webapp.services.summaries.summarising import Span, Summarising, Text, replace_span
+from webapp.services.summaries.summarising import Span, Summarising, Text, empty_summary, replace_span
 from webapp.store.log import MessageRow
 from webapp.store.operations import OperationRow
 
@@ -191,8 +190,9 @@ class Overflow:
         span = Span(gone, sum(s.tokens for s in gone), change.session.counter)
         if not gone:
             return
-        judged = self._judged(span, done.note, room)
-        if judged is None:
+        empty = replace(empty_summary(span), note=done.note)
+        judged = deterministic(empty, span.values, span.replaced, counter=span.counter, most_tokens=room)
+        if not judged.accepted:
             detail = {"fate": "goes", "reason": "dropped in an emergency", "cause": "emergency"}
             change.take_out(span.messages, {m.no: detail for m in span.messages})
             if span.summaries:
@@ -200,14 +200,3 @@ class Overflow:
             return
         text = Text(judged, "deterministic", None, None)
         replace_span(change, span, self._summarising.put(change.session, span, text, done.note))
-
-    def _judged(self, span: Span, note: str, room: int) -> JudgedSummary | None:
-        """Return a summary of the dropped messages with the note in at most `room` tokens, or None if none is that
-        short.
-        """
-        times = [m.at for m in span.messages if m.at is not None]
-        first, last = (iso(min(times)) or "", iso(max(times)) or "") if times else ("", "")
-        empty = covering(span.values, first=first, last=last)
-        empty = Summary("", "", empty.depth, empty.messages, first, last, note)
-        judged = deterministic(empty, span.values, span.replaced, counter=span.counter, most_tokens=room)
-        return judged if judged.accepted else None

@@ -6,9 +6,6 @@ hint is better than none: while the server is down the last one stays.
 
 from __future__ import annotations
 
-import logging
-import threading
-import time
 from pathlib import Path
 from typing import Any
 
@@ -20,17 +17,15 @@ from scoring.summary.snapshot import ranked_lines, snapshot
 from scoring.summary.tombstones import fitted
 from webapp.agents import AGENTS
 from webapp.agents.hook_runtime import hints as files
-from webapp.errors import CoppiceError
 from webapp.events import ContextPruned, ContextRestored, Event, MessagesAppended, OperationUndone
 from webapp.services.planning.cache_cost import cache_figures
 from webapp.services.planning.planning import Planning, SessionPlan
 from webapp.services.reaching.edit_script import edit_script
 from webapp.services.session.environment import Environment
 from webapp.services.session.session import Session
+from webapp.services.session.session_worker import SessionWorker
 from webapp.services.session.stored_messages import whole
 from webapp.store.memories import LEARNING
-
-log = logging.getLogger(__name__)
 
 CALM_SECONDS = 15.0
 # An agent whose last message is older is not active, and nobody reads its hint.
@@ -55,10 +50,7 @@ class Hints:
 
     def __init__(self, environment: Environment, planning: Planning) -> None:
         self._environment, self._store, self._planning = environment, environment.store, planning
-        self._changed: dict[str, None] = {}
-        self._written: dict[str, float] = {}
-        self._wake, self._closed = threading.Condition(), False
-        self._thread: threading.Thread | None = None
+        self._worker = SessionWorker("hints", self.write, calm_seconds=CALM_SECONDS)
         self._unsubscribe = environment.bus.subscribe(self._heard)
 
     def write(self, session_id: str) -> bool:
@@ -88,52 +80,15 @@ class Hints:
     def close(self) -> None:
         """Stop writing."""
         self._unsubscribe()
-        with self._wake:
-            self._closed = True
-            self._wake.notify()
-        if self._thread is not None:
-            self._thread.join(timeout=5)
+        self._worker.close()
 
     # -- off the thread that appends
 
     def _heard(self, event: Event) -> None:
         if not isinstance(event, _CHANGES) or not Path(files.folder()).is_dir():
             return
-        with self._wake:
-            if self._closed:
-                return
-            self._changed[event.session_id] = None
-            if not isinstance(event, MessagesAppended):  # a person acted, and the next call should show it
-                self._written.pop(event.session_id, None)
-            if self._thread is None:
-                self._thread = threading.Thread(target=self._run, name="hints", daemon=True)
-                self._thread.start()
-            self._wake.notify()
-
-    def _run(self) -> None:
-        while (session_id := self._next()) is not None:
-            try:
-                self.write(session_id)
-            except CoppiceError as error:
-                log.info("no hint for %s: %s", session_id, error)
-            except Exception:
-                log.exception("a hint failed")
-
-    def _next(self) -> str | None:
-        """Return a session whose hint is due, waiting for one; None at the end."""
-        with self._wake:
-            while not self._closed:
-                now = time.monotonic()
-                due = {
-                    one: self._written.get(one, -CALM_SECONDS) + CALM_SECONDS - now for one in self._changed
-                }
-                ready = next((one for one, left in due.items() if left <= 0), None)
-                if ready is not None:
-                    del self._changed[ready]
-                    self._written[ready] = now
-                    return ready
-                self._wake.wait(min(due.values(), default=None))
-        return None
+        # What a person changed shows in the next call, so its hint does not wait.
+        self._worker.put(event.session_id, at_once=not isinstance(event, MessagesAppended))
 
     # -- what it says
 

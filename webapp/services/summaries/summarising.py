@@ -123,12 +123,8 @@ class Summarising:
     def __init__(
         self, environment: Environment, histories: Histories, writes: SummaryWriter | None = None
     ) -> None:
-        self._environment, self._store, self._histories, self._writes = (
-            environment,
-            environment.store,
-            histories,
-            writes,
-        )
+        self._environment, self._store = environment, environment.store
+        self._histories, self._writes = histories, writes
 
     @property
     def has_model(self) -> bool:
@@ -221,7 +217,7 @@ class Summarising:
         words = session.settings.summary_words
         asked_words = words if most_words is None else min(words, most_words)
         below = span.replaced if most_tokens is None else min(span.replaced, most_tokens + 1)
-        empty = self._empty(span)
+        empty = empty_summary(span)
         problems: list[str] = []
         cost: float | None = None
         writes = self._writes if ask else None
@@ -243,10 +239,6 @@ class Summarising:
             problems.append(judged.problem)
         judged = deterministic(empty, span.values, span.replaced, words, span.counter, most_tokens)
         return Text(judged, "deterministic", None, cost, tuple(problems))
-
-    def _empty(self, span: Span) -> Summary:
-        first, last = _times(span)
-        return covering(span.values, first=iso(first) or "", last=iso(last) or "")
 
     def _apply(self, session_id: str, span: Span, text: Text, actor: str) -> Summarised:
         with self._environment.lock(session_id), self._store.write(session_id):
@@ -371,6 +363,12 @@ def to_cover(items: Sequence[ViewItem], min_recent: int) -> list[ViewItem]:
     chosen = {n for n in spoken if units.head[n] not in stays}
     chosen |= {n for n, one in enumerate(items) if isinstance(one.row, SummaryRow)}
     return [items[n] for n in sorted(chosen)]
+
+
+def empty_summary(span: Span) -> Summary:
+    """Return the summary of a span before it has a text."""
+    first, last = _times(span)
+    return covering(span.values, first=iso(first) or "", last=iso(last) or "")
 
 
 def replace_span(change: ContextChange, span: Span, summary: SummaryRow) -> None:

@@ -38,12 +38,8 @@ class Exporting:
     """The use case of exporting one session."""
 
     def __init__(self, environment: Environment, context: Context, own: OwnFormat) -> None:
-        self._environment, self._store, self._context, self._own = (
-            environment,
-            environment.store,
-            context,
-            own,
-        )
+        self._environment, self._store = environment, environment.store
+        self._context, self._own = context, own
         self._making = threading.Semaphore(MADE_AT_ONCE)
 
     def export(self, session_id: str, format: str = "jsonl") -> tuple[str, str, Iterator[bytes]]:

@@ -1,0 +1,96 @@
+"""SessionWorker: a thread that handles sessions one at a time, each once however often it was queued meanwhile."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+
+from webapp.errors import CoppiceError
+
+log = logging.getLogger(__name__)
+
+
+class SessionWorker:
+    """Calls `handle` with the id of each queued session, in a thread that starts with the first one.
+
+    A session is handled at most once in `calm_seconds`. After each the thread rests `rest` times the processor time
+    that it took: on a busy machine it is no longer. A failure is logged, and the next session is handled.
+    """
+
+    def __init__(
+        self, name: str, handle: Callable[[str], object], *, calm_seconds: float = 0.0, rest: float = 0.0
+    ) -> None:
+        self._name, self._handle, self._calm, self._rest = name, handle, calm_seconds, rest
+        self._queued: dict[str, None] = {}
+        self._began: dict[str, float] = {}
+        self._wake, self._closed, self._busy = threading.Condition(), False, False
+        self._thread: threading.Thread | None = None
+
+    @property
+    def queued(self) -> int:
+        """Return the number of sessions that wait."""
+        return len(self._queued)
+
+    def put(self, *session_ids: str, at_once: bool = False) -> None:
+        """Queue sessions; with `at_once` they need not stay calm first."""
+        with self._wake:
+            if self._closed or not session_ids:
+                return
+            self._queued |= dict.fromkeys(session_ids)
+            if at_once:
+                for session_id in session_ids:
+                    self._began.pop(session_id, None)
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name=self._name, daemon=True)
+                self._thread.start()
+            self._wake.notify_all()
+
+    def drained(self, seconds: float) -> bool:
+        """Wait until every queued session is handled; return False if that takes longer."""
+        with self._wake:
+            return self._wake.wait_for(lambda: not self._queued and not self._busy, seconds)
+
+    def close(self) -> None:
+        """Stop after the session that is being handled."""
+        with self._wake:
+            self._closed = True
+            self._wake.notify_all()
+        if self._thread is not None:
+            self._thread.join(timeout=5)
+
+    def _run(self) -> None:
+        while (session_id := self._next()) is not None:
+            began = time.thread_time()
+            try:
+                self._handle(session_id)
+            except CoppiceError as error:  # it changed or was deleted meanwhile
+                log.info("%s: nothing for session %s: %s", self._name, session_id, error)
+            except Exception:
+                log.exception("%s: session %s failed", self._name, session_id)
+            if self._rest:
+                with self._wake:
+                    self._wake.wait_for(lambda: self._closed, self._rest * (time.thread_time() - began))
+
+    def _next(self) -> str | None:
+        """Return a session that is due, waiting for one; None at the end."""
+        with self._wake:
+            self._busy = False
+            self._wake.notify_all()
+            while not self._closed:
+                now = time.monotonic()
+                ready = next((one for one in self._queued if self._due(one) <= now), None)
+                if ready is not None:
+                    del self._queued[ready]
+                    if self._calm:
+                        self._began[ready] = now
+                    self._busy = True
+                    return ready
+                due = min(map(self._due, self._queued), default=None)
+                self._wake.wait(None if due is None else due - now)
+        return None
+
+    def _due(self, session_id: str) -> float:
+        """Return the time from which a session can be handled again; 0 for one that can now."""
+        return self._began[session_id] + self._calm if session_id in self._began else 0.0
