@@ -12,6 +12,8 @@ from webapp.errors import NotFound
 from webapp.store.engine import Engine
 
 MEMORY, LEARNING = "memory", "learning"
+# The most texts of a kind in a list.
+LISTED = 1_000
 _COLUMNS = "id, text, session_id, message_id, created_at, updated_at"
 
 
@@ -81,10 +83,10 @@ class Memories:
         """Rebuild the word index from the texts."""
         self._db.words.index_memories_again()
 
-    def all(self, kind: str, limit: int = 1_000) -> list[MemoryRow]:
-        """Return the texts of a kind, latest first."""
+    def all(self, kind: str) -> list[MemoryRow]:
+        """Return the texts of a kind, latest first, at most `LISTED`."""
         sql = f"SELECT {_COLUMNS} FROM memories WHERE kind = ? ORDER BY updated_at DESC, id DESC LIMIT ?"
-        return [MemoryRow(*row) for row in self._db.rows(sql, (kind, limit))]
+        return [MemoryRow(*row) for row in self._db.rows(sql, (kind, LISTED))]
 
     def search(self, kind: str, words: Iterable[str], limit: int = 50) -> list[MemoryRow]:
         """Return the texts of a kind with any of the words, best match first; without words there are none."""

@@ -95,13 +95,13 @@ class Environment:
         store: Store,
         bus: Bus,
         tokenizers: CounterProvider,
-        clock: Callable[[], int] = now_ms,
         redactor: Redactor | None = None,
         sizes: Sizes = Sizes(),
         shared_values: SharedValues | None = None,
         leases: Leases | None = None,
     ) -> None:
-        self.store, self.bus, self.tokenizers, self.clock = store, bus, tokenizers, clock
+        self.store, self.bus, self.tokenizers = store, bus, tokenizers
+        self.clock: Callable[[], int] = now_ms
         self.redactor, self.sizes, self.shared_values = redactor, sizes, shared_values
         self.leases = leases or Leases(store)
         self.measure: MeasureMessage = measure
