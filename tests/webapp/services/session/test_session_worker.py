@@ -58,7 +58,7 @@ class TestSessions:
 
     @pytest.mark.parametrize("bad", ["gone", "broken"])
     def test_that_fail_hold_up_no_other(self, bad: str) -> None:
-        """Whether they changed meanwhile, or the handler has a fault."""
+        """A session that changed meanwhile and a fault of the handler alike."""
         handled = Handled(bad)
         handled.go.set()
         with working(handled) as worker:
