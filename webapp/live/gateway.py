@@ -26,7 +26,7 @@ from webapp.bodies import Body, SocketPlan, SocketPrune, SocketUndo, Subscribe, 
 from webapp.errors import Forbidden, Malformed, NotFound, StoreError, is_failure, to_json
 from webapp.events import Event, ModelsChanged, SettingsChanged
 from webapp.live.admission import Admission
-from webapp.live.notices import Payload, notes_of
+from webapp.live.notices import Note, Payload, notes_of
 from webapp.live.rooms import OVERVIEW, SESSION_PREFIX, Room, Sent
 from webapp.live.shared import QueuedNote, RecentNotes, SharedRoom
 from webapp.live.throttle import Pending
@@ -128,7 +128,7 @@ class Gateway:
             if self._recent is not None:
                 self._recent.add(revision, notes)
             for note in notes:
-                for room in [note.room] if note.room else self._inhabited():
+                for room in self._concerned(note):
                     self._pending.setdefault(Key(room, note.subject), Pending()).add(note, revision)
             if notes:
                 self._wake.notify()
@@ -141,8 +141,16 @@ class Gateway:
                 self._recent.forget()
         self._disconnect(lambda _: True)
 
-    def _inhabited(self) -> list[str]:
-        return [name for name, room in self._rooms.items() if room.members]
+    def _concerned(self, note: Note) -> list[str]:
+        """Return the rooms whose pages are sent a note.
+
+        With a queue these are rooms with pages: a page that comes later gets what it missed from `RecentNotes`, and
+        would get it twice. Without one, a room without pages records that it sent nothing.
+        """
+        inhabited = [name for name, room in self._rooms.items() if room.members]
+        if note.room is None:
+            return inhabited
+        return [note.room] if self._recent is None or note.room in inhabited else []
 
     # -- the sending thread
 

@@ -9,6 +9,7 @@ from tests.waiting import until
 from tests.webapp.workers import Visitor, Worker, say, worker
 from webapp.config import Config
 from webapp.events import SessionUpdated
+from webapp.live.gateway import Gateway
 from webapp.live.notices import Note, notes_of
 from webapp.live.shared import NOTES, RecentNotes, SharedRoom
 from webapp.queue import LOST
@@ -59,10 +60,8 @@ class TestRevisions:
         """A page that resumes also gets the pending message of another session."""
         first, _ = workers
         gateway = first.gateway
-        with gateway._wake:
-            gateway._closed = True  # no thread sends meanwhile
-            gateway._wake.notify()
-        gateway._thread.join()
+        send_by_hand(gateway)
+        Visitor(first).joins("overview")
         for name in "ab":
             first.app.sessions.create(id=name, model="gpt-5")
         until(lambda: {"a", "b"} <= {key.subject for key in gateway._pending})
@@ -73,6 +72,19 @@ class TestRevisions:
         gateway.flush()
         [(_, payload)] = [one for one in page.has_heard() if one[0] == "session:updated"]
         assert (payload["id"], payload["revision"]) == ("b", began)
+
+
+def send_by_hand(gateway: Gateway) -> None:
+    """End the thread of a gateway that sends, so that only `flush` does."""
+    with gateway._wake:
+        gateway._closed = True
+        gateway._wake.notify()
+    gateway._thread.join()
+
+
+def appended(recent: RecentNotes) -> int:
+    """Return the number of messages in the notes for the room of session "a"."""
+    return sum(one.note.appended for one in list(recent._notes) if one.note.room == "session:a")
 
 
 class TestWorkers:
@@ -127,6 +139,23 @@ class TestWorkers:
         assert (answer["snapshot"], answer["missed"] > 0) == (None, True)
         again.waits_for(2)
         assert again.numbers() == [2]
+
+    def test_a_page_resumes_on_a_busy_worker(self, workers: tuple[Worker, Worker]) -> None:
+        """It gets nothing twice where that worker has not yet sent what came before the page."""
+        first, second = workers
+        send_by_hand(second.gateway)
+        first.app.sessions.create(id="a", model="gpt-5")
+        recent = second.gateway._recent
+        assert recent is not None
+        say(first, "one")
+        until(lambda: appended(recent) == 1)
+        last = recent.latest
+        say(first, "two")
+        until(lambda: appended(recent) == 2)
+        page = Visitor(second)
+        page.joins("session:a", last)
+        second.gateway.flush()
+        assert page.numbers() == [2]
 
     def test_a_page_gets_a_snapshot_if_events_are_missing(self, workers: tuple[Worker, Worker]) -> None:
         """A worker that crashed may have stored changes without sending them."""
