@@ -109,6 +109,11 @@ class Body:
         same = next((i for i, item in enumerate(items) if i >= len(old) or item is not old[i]), len(items))
         return cls(text, protocol, fields, items, places, before.keys[:same] if before else ())
 
+    def shared_with(self, text: str) -> int:
+        """Return the number of first messages that another request has at the same places."""
+        same = (text.startswith(place.raw, place.start) for place in self.places)
+        return next((i for i, is_same in enumerate(same) if not is_same), len(self.places))
+
     @cached_property
     def keys(self) -> list[str]:
         """Return the keys of the messages, in order.

@@ -310,11 +310,12 @@ class Relay:
             data = one.request()
         except ValueError as error:
             raise Refused(f"its body: {error}") from None
-        body = Body.read(data, protocol, self._scripts.before(named))
+        before = self._scripts.before(named, data)
+        body = Body.read(data, protocol, before)
         said = {name: place.value for name, place in body.fields.items() if name == "metadata"}
         name = named or caller_of(headers, one.name, said).name
         outcome = self._scripts.apply(name, body)
-        self._scripts.sent(named, body)
+        self._scripts.sent(named, body, before)
         return outcome
 
     # -- the copy

@@ -22,7 +22,7 @@ from webapp.proxy.editing import Body, Edits, Refused, edited
 log = logging.getLogger(__name__)
 
 OFF = "off"
-# Requests kept so that less of the next one must be parsed, one per session.
+# Requests kept so that less of the next one must be parsed, one per conversation.
 KEPT_BODIES = 32
 WAITS = "it waits for the end of the running tool loop, whose thoughts are tied to the present history"
 
@@ -58,7 +58,8 @@ class Scripts:
         self._read: dict[str, tuple[int, Mapping[str, Any]]] = {}
         self._active: dict[str, Active | None] = {}
         self._refused: dict[str, str] = {}
-        self._bodies: OrderedDict[str, Body] = OrderedDict()
+        # By the session's name, or without one by the key of the last message.
+        self._bodies: OrderedDict[tuple[str, str], Body] = OrderedDict()
 
     # -- the kill switch
 
@@ -93,17 +94,27 @@ class Scripts:
         except Refused as refused:
             return Outcome(reason=str(refused), session=name)
 
-    def before(self, name: str) -> Body | None:
-        """Return the last request of a session, most of which the next one repeats; None if it is not kept."""
-        return self._bodies.get(name)
+    def before(self, name: str, data: bytes) -> Body | None:
+        """Return the kept request that this one continues, or repeats the most; None if there is none.
 
-    def sent(self, name: str, body: Body) -> None:
-        """Keep a request until the next one of its session; "" is not a session."""
+        That of a named session is its last one. Without a name, the texts of the first messages decide.
+        """
         if name:
-            self._bodies[name] = body
-            self._bodies.move_to_end(name)
-            if len(self._bodies) > KEPT_BODIES:
-                self._bodies.popitem(last=False)
+            return self._bodies.get((name, ""))
+        text = data.decode("utf-8", "replace")
+        unnamed = [body for (named, _), body in reversed(self._bodies.items()) if not named]
+        found = max(unnamed, key=lambda body: body.shared_with(text), default=None)
+        return found if found is not None and found.shared_with(text) else None
+
+    def sent(self, name: str, body: Body, before: Body | None) -> None:
+        """Keep a request for the next one of its conversation, instead of the request `before` if it continues that."""
+        if not name and before is not None and len(body.known) >= len(before.items) - 1:
+            self._bodies.pop(("", before.keys[-1]), None)
+        key = (name, "" if name else body.keys[-1])
+        self._bodies[key] = body
+        self._bodies.move_to_end(key)
+        if len(self._bodies) > KEPT_BODIES:
+            self._bodies.popitem(last=False)
 
     def refused(self, name: str, version: str) -> None:
         """Stop applying this version: the provider has refused its result."""

@@ -1,0 +1,83 @@
+"""The requests that the proxy keeps, so that the next one of a conversation is not parsed from the beginning (X13)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from webapp.proxy.editing import Body, Item
+from webapp.proxy.scripts import KEPT_BODIES, Scripts
+from webapp.services.proxied.keys import PROTOCOLS
+
+ANTHROPIC = PROTOCOLS[0]
+MARK = {"cache_control": {"type": "ephemeral"}}
+
+
+def said(*texts: str) -> list[Any]:
+    """Return messages of the user and the model in turn; the last one is marked for the cache, as clients do."""
+    roles = ("user", "assistant")
+    messages = [
+        {"role": roles[i % 2], "content": [{"type": "text", "text": one}]} for i, one in enumerate(texts)
+    ]
+    messages[-1]["content"][0].update(MARK)  # type: ignore[attr-defined]
+    return messages
+
+
+class Reader:
+    """Reads requests as the relay does, one after the other."""
+
+    def __init__(self) -> None:
+        self.scripts = Scripts()
+
+    def items(self, messages: Sequence[Any], name: str = "") -> list[Item]:
+        """Return the items of the next request."""
+        data = orjson.dumps({"model": "m", "messages": messages})
+        before = self.scripts.before(name, data)
+        body = Body.read(data, ANTHROPIC, before)
+        self.scripts.sent(name, body, before)
+        return [*body.items]
+
+
+@pytest.fixture
+def reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Reader:
+    """A reader without any script."""
+    monkeypatch.setenv("COPPICE_HINTS", str(tmp_path))
+    return Reader()
+
+
+class TestRequestsWithoutASession:
+    """Calls of clients that name no session, as programs with an SDK."""
+
+    def test_reuse_what_they_repeat(self, reader: Reader) -> None:  # X13
+        """Only what comes after the shared messages is parsed, call after call."""
+        first = reader.items(said("a", "b", "c"))
+        second = reader.items(said("a", "b", "c", "d", "e"))
+        third = reader.items(said("a", "b", "c", "d", "e", "f", "g"))
+        assert second[:2] == first[:2]
+        assert third[:4] == second[:4]
+
+    def test_of_conversations_with_one_beginning_do_not_displace_each_other(self, reader: Reader) -> None:
+        """Agents of one program often share their first message."""
+        one, other = said("same", "b", "c"), said("same", "x", "y")
+        first, second = reader.items(one), reader.items(other)
+        assert reader.items(said("same", "b", "c", "d", "e"))[:2] == first[:2]
+        assert reader.items(said("same", "x", "y", "d", "e"))[:2] == second[:2]
+
+    def test_are_kept_once_for_each_conversation(self, reader: Reader) -> None:
+        """A long conversation does not displace those of the other clients."""
+        first = reader.items(said("other", "b", "c"))
+        texts = ["a"]
+        for n in range(KEPT_BODIES + 1):
+            reader.items(said(*texts))
+            texts += [f"answer {n}", f"question {n}"]
+        assert reader.items(said("other", "b", "c", "d", "e"))[:2] == first[:2]
+
+    def test_share_nothing_with_named_sessions(self, reader: Reader) -> None:
+        """A named session continues its own request, whatever was sent without a name in between."""
+        first = reader.items(said("a", "b", "c"), "named")
+        reader.items(said("a", "b", "c"))
+        assert reader.items(said("a", "b", "c", "d", "e"), "named")[:2] == first[:2]
