@@ -30,6 +30,7 @@ from webapp.agents.reading.rows import (
     object_of,
     optional,
     parse,
+    parse_value,
     short_title,
     text_of,
     when,
@@ -465,13 +466,18 @@ def _order(row: Row) -> tuple[int, str]:
 
 def _data(row: Row, seen: _Seen) -> Row | None:
     """Return the JSON in a row's `data`, with its id, or None and record the reason."""
-    data, name = row.get("data"), text_of(row.get("id"))
-    text = data.encode("utf-8", "replace") if isinstance(data, str) else data
-    found = parse(text if isinstance(text, bytes) else b"")
+    name = text_of(row.get("id"))
+    found = parse(_column(row.get("data")))
     if isinstance(found, str):
         seen.broken[f"row {name[:40]}"] = ([count_of(row.get("time_updated"))], found)
         return None
     return found | {"id": name}
+
+
+def _column(column: Any) -> bytes:
+    """Return the text of a column with JSON; b"" if it has none."""
+    text = column.encode("utf-8", "replace") if isinstance(column, str) else column
+    return text if isinstance(text, bytes) else b""
 
 
 def _session_row(row: Row) -> Row:
@@ -483,5 +489,6 @@ def _session_row(row: Row) -> Row:
         "directory": row.get("directory"),
         "title": row.get("title"),
         "version": row.get("version"),
+        "permission": parse_value(_column(row.get("permission")))[0] if row.get("permission") else None,
         "time": {"created": row.get("time_created"), "updated": row.get("time_updated")},
     }

@@ -164,6 +164,9 @@ class _Writer:
             "version": text_of(self._info.get("version")),
             "time": {"created": self._now, "updated": self._now},
         }
+        # Without its rules the session could do more than the original, and would be offered other tools.
+        if rules := list_of(self._info.get("permission")):
+            info["permission"] = rules
         yield b'{"info":' + orjson.dumps(info) + b',"messages":[\n'
         between = b""
         for message, parts in self._records():

@@ -16,13 +16,16 @@ def take_in(file: Path, folder: Path) -> Path:
     with closing(sqlite3.connect(path)) as db, db:
         db.execute(
             "CREATE TABLE IF NOT EXISTS session (id TEXT PRIMARY KEY, project_id TEXT, parent_id TEXT, directory TEXT, "
-            f"title TEXT, version TEXT, {times})"
+            f"title TEXT, version TEXT, permission TEXT, {times})"
         )
         for table, more in [("message", ""), ("part", "message_id TEXT, ")]:
             columns = f"id TEXT PRIMARY KEY, {more}session_id TEXT, {times}, data TEXT"
             db.execute(f"CREATE TABLE IF NOT EXISTS {table} ({columns})")
         about = [info["id"], info["projectID"], info["directory"], info["title"], info["version"]]
-        db.execute("INSERT INTO session VALUES (?, ?, NULL, ?, ?, ?, ?, ?)", [*about, *info["time"].values()])
+        about.append(json.dumps(info["permission"]) if "permission" in info else None)
+        db.execute(
+            "INSERT INTO session VALUES (?, ?, NULL, ?, ?, ?, ?, ?, ?)", [*about, *info["time"].values()]
+        )
         for message in said["messages"]:
             row, at = message["info"], message["info"]["time"]["created"]
             ids = [row.pop("id"), row.pop("sessionID")]

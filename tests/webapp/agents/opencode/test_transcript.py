@@ -61,6 +61,7 @@ def answer(number: int, *parts: dict[str, Any]) -> dict[str, Any]:
     return message(number, "assistant", part("step-start", number * 10), *parts, finish, **own)
 
 
+RULES = [{"permission": "question", "pattern": "*", "action": "deny"}]
 SIGNED = {"anthropic": {"signature": "c2lnbmVk"}}
 SAID = [
     message(1, "user", part("text", 11, text="List the beds."),
@@ -87,7 +88,7 @@ def app(tmp_path: Path) -> Iterator[App]:
 def session(app: App, tmp_path: Path) -> str:
     """A session of OpenCode in a database, with a large output."""
     info = {"id": "ses_old", "projectID": "garden", "directory": str(tmp_path), "title": "The beds",
-            "version": "1.18.33", "time": {"created": BEGUN, "updated": BEGUN + 9}}  # fmt: skip
+            "version": "1.18.33", "time": {"created": BEGUN, "updated": BEGUN + 9}, "permission": RULES}  # fmt: skip
     file = tmp_path / "original.json"
     file.write_text(json.dumps({"info": info, "messages": SAID}))
     [(_, imported)] = app.importing.import_sessions(take_in(file, tmp_path))
@@ -151,6 +152,10 @@ class TestTheFile:
         infos = [one["info"] for one in content(made)["messages"] if one["info"]["role"] == "assistant"]
         assert {(i["cost"], i["tokens"]["input"], i["tokens"]["output"]) for i in infos} == {(0, 0, 0)}
         assert parts(made, "step-finish") == []
+
+    def test_has_the_permissions_of_the_original(self, app: App, session: str) -> None:  # X22
+        """What the session was denied stays denied, and the tools that it is offered are the same."""
+        assert content(app.resuming.resume(session))["info"]["permission"] == RULES
 
     def test_keeps_everything_of_an_uncut_session(self, app: App, session: str) -> None:
         """Texts, reasoning with signatures, images and models are kept."""
