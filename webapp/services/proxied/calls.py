@@ -85,10 +85,11 @@ class Calls:
 
     def _add(self, row: SessionRow, read: ReadCall) -> int:
         """Append what the session does not have yet; return the number of new messages."""
+        begun_aside = self._is_begun_aside(row, read)
         self._begin(row.id, read)
         if not read.taken:
             return 0
-        records, prompt = self._records(self._store.sessions.get(row.id), read)
+        records, prompt = self._records(self._store.sessions.get(row.id), read, begun_aside=begun_aside)
         added = len(self._ingest.append_records(row.id, records).nos)
         self._end(row.id, read, prompt)
         return added
@@ -134,8 +135,15 @@ class Calls:
     def _is_aside(self, row: SessionRow, read: ReadCall) -> bool:
         """Return whether this is a side request of the client under a session's name: a title, a check."""
         tools = Session.of(self._environment, row).state.proxy.tools
-        shares = self._store.log.known(row.key, read.keys[:1])
-        return bool(tools) and not shares and tools != read.tools_digest
+        return bool(tools) and tools != read.tools_digest and not self._shares(row, read)
+
+    def _is_begun_aside(self, row: SessionRow, read: ReadCall) -> bool:
+        """Return whether the session has only side requests so far, and this is the conversation's first call."""
+        tools = Session.of(self._environment, row).state.proxy.tools
+        return bool(row.tail_hash and read.tools and not tools) and not self._shares(row, read)
+
+    def _shares(self, row: SessionRow, read: ReadCall) -> bool:
+        return bool(self._store.log.known(row.key, read.keys[:1]))
 
     def _by_keys(self, read: ReadCall) -> SessionRow | None:
         """Return the session that a list without a name continues: by its last message, else the longest branch.
@@ -228,16 +236,20 @@ class Calls:
         now = self._environment.clock()
         return from_ms(min(now, max(call.at, now - LONGEST_WAIT_MS)))
 
-    def _records(self, row: SessionRow, read: ReadCall) -> tuple[list[Record], str]:
+    def _records(self, row: SessionRow, read: ReadCall, *, begun_aside: bool) -> tuple[list[Record], str]:
         """Return the records of a call that the session does not have yet, and the source id of its system prompt."""
         at, keys = self._time(read.call), read.keys
         known = self._store.log.known(row.key, [*keys, *read.reply_keys])
         digest, words = _prompt(read)
         prompt = before = Session.of(self._environment, row).state.proxy.prompt
         records: list[Record] = []
-        if read.model != row.model or row.title is None:
-            records.append(Meta(model=read.model, title=row.title or _title(read)))
-        records += self._turning_back(row, read, known, before)
+        title = None if begun_aside else row.title
+        if read.model != row.model or title is None:
+            records.append(Meta(model=read.model, title=title or _title(read)))
+        if begun_aside:
+            records.append(Rewind(None, f"{keys[-1]}:{row.version}"))
+        else:
+            records += self._turning_back(row, read, known, before)
         if words and not before.startswith(digest):
             prompt = f"{digest}@{row.next_seq}"
             records.append(Entry(Message("system", (Text(words),)), prompt, supersedes=before or None))

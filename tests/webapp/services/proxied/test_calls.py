@@ -100,6 +100,18 @@ class TestACall:
         ]
         assert len(below) == 1
 
+    def test_on_the_side_before_the_conversation_is_no_part_of_it(self, client: Client) -> None:  # X13
+        """OpenCode asks for a title first: that is no compaction, and the session is named by its own beginning."""
+        take(client, [user("Make a title")], "A title")
+        take(client, [user("a")], tools=TOOLS)
+        seen = session(client)
+        assert seen["agent"]["messages"] == 2
+        assert seen["title"] == "a"
+        changes = client.get("/api/sessions/proxy-s/timeline").get_json()["changes"]
+        assert [one["kind"] for one in changes] == ["rewind"]
+        take(client, [user("a"), said("Yes."), user("b")], tools=TOOLS)
+        assert session(client)["agent"]["messages"] == 4
+
     def test_after_a_compaction_starts_a_new_context(self, client: Client) -> None:  # X13
         """The same tools with another beginning mean that the client compacted."""
         take(client, [user("a")], tools=TOOLS)
