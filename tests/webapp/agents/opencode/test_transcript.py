@@ -154,7 +154,7 @@ class TestTheFile:
         assert parts(made, "step-finish") == []
 
     def test_has_the_permissions_of_the_original(self, app: App, session: str) -> None:  # X22
-        """What the session was denied stays denied, and the tools that it is offered are the same."""
+        """Denied tools stay denied, and the session is offered the same tools."""
         assert content(app.resuming.resume(session))["info"]["permission"] == RULES
 
     def test_keeps_everything_of_an_uncut_session(self, app: App, session: str) -> None:
