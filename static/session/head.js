@@ -6,7 +6,7 @@ import { html } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
 import { problem } from "../shared/problem.js";
 import { root } from "../shared/root.js";
-import { gaugeOf, mainGauge, pageOf, titleOf } from "../shared/session-facts.js";
+import { gaugeOf, mainGauge, pageOf, titleOf, verdictText } from "../shared/session-facts.js";
 import { estimated, optionElements, stateIcon, tokenCount } from "../shared/session-parts.js";
 import { typeName, typeReason } from "../shared/task-types.js";
 import {
@@ -19,8 +19,7 @@ import {
   strategyName,
 } from "../shared/words.js";
 import { costSentence } from "./cost.js";
-import { exportMenu } from "./export-menu.js";
-import { verdictLine } from "./verdict.js";
+import { exportMenu } from "./menus.js";
 
 /** @typedef {{ copy_of?: Api.Copy | null, copies?: Api.Copy[] }} Copies */
 
@@ -39,6 +38,36 @@ export function header(session, parent = null, copies = {}) {
       </div>
     </header>
     ${verdictLine(session.verdict)} ${copyLines(copies)} ${proxyLine(session.proxy)} ${notes(session)}`;
+}
+
+/** The button of each action on this page. */
+const ACTS = { prune: "see-plan", clear: "see-plan", resume: "resume", export: "open-export" };
+/** The urgency of each kind: act now, may act, nothing to do. */
+const NEEDS = {
+  now: "act",
+  above: "act",
+  resume: "act",
+  clear: "may",
+  fine: "none",
+  over: "none",
+  empty: "none",
+};
+const ICONS = { act: "warning", may: "restore", none: "done" };
+
+/** @param {Api.Verdict} verdict */
+function verdictLine({ kind, text, safety, action }) {
+  const need = /** @type {keyof typeof ICONS} */ (NEEDS[kind]);
+  return html`<section class="verdict" data-need=${need} data-kind=${kind} aria-label="Verdict">
+    ${icon(ICONS[need])}
+    <p><span class="said">${verdictText(text)}</span>${
+      safety && html` <small class="muted">${safety}</small>`
+    }</p>
+    ${
+      action &&
+      html`<button class=${need === "act" ? "" : "small"} data-act=${ACTS[action.kind]}
+        data-aim=${action.max_tokens ?? ""}>${action.label}</button>`
+    }
+  </section>`;
 }
 
 const RESUME = html`<button data-act="resume">Resume from this…</button>`;

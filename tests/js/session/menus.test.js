@@ -1,7 +1,7 @@
-// static/session/export-menu.js: what a session can be exported as, and what to do with it.
+// static/session/menus.js: what a session can be exported as, and what to do with it.
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { exportMenu } from "../../../static/session/export-menu.js";
+import { exportMenu } from "../../../static/session/menus.js";
 import { session } from "../builders.js";
 import { markup } from "../markup.js";
 
