@@ -51,6 +51,7 @@ from webapp.store.indexed_text import indexed
 from webapp.store.log import MessageRow
 from webapp.store.operations import OperationRow
 from webapp.store.sessions import ObservedOverheads, SessionRow
+from webapp.store.usage import Sample
 
 log = logging.getLogger(__name__)
 
@@ -394,7 +395,9 @@ class Sessions:
         """Return the chart: gauges over messages, and the operations on the context."""
         with self._store.read():
             session = Session.load(self._environment, session_id)
-            samples = self._store.usage.samples(session.key, session.row.next_sample, points)
+            samples = _up_to_date(
+                session, self._store.usage.samples(session.key, session.row.next_sample, points)
+            )
             operations = self._store.operations.all(session.key)
             numbers = [sample.no for sample in samples]
             grown = self._grown(session, operations)
@@ -445,6 +448,16 @@ class Sessions:
             MessageLifetime(no, tokens, region_of(role, kind), None if out is None else left.get(out))
             for no, tokens, role, kind, out in self._store.log.growth(session.key)
         ]
+
+
+def _up_to_date(session: Session, samples: list[Sample]) -> list[Sample]:
+    """Return the samples, the newest with the present size: usage is often reported after the message."""
+    if not samples or samples[-1].no != session.row.next_no - 1:
+        return samples
+    *earlier, newest = samples
+    unseen = session.unseen_before(newest.n)
+    agent = None if session.agent is None else session.agent.tokens - unseen
+    return [*earlier, newest._replace(agent_tokens=agent, view_tokens=session.pruned.tokens - unseen)]
 
 
 def _cause(step: Step | None, messages: Mapping[int, MessageRow], session: Session) -> Cause | None:

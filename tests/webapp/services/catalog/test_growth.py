@@ -9,7 +9,8 @@ from typing import cast
 import pytest
 
 from scoring.messages import Message, ToolCall, ToolResult
-from tests.webapp.building import managed, wire
+from tests.webapp.building import followed, managed, said, user, wire
+from webapp.agents.records import Usage, UsageReport
 from webapp.app import App
 from webapp.services.catalog.growth import LABEL_CHARS, MessageLifetime, Step, label_of, regions_at, steps_at
 from webapp.services.planning.requests import PruneRequest
@@ -157,3 +158,14 @@ class TestTheTimeline:
         app.ingest.append_messages(session, [{"role": "user", "content": "go on"}])
         last = app.sessions.timeline(session).points[-1]
         assert sum(last.regions) == last.pruned == app.sessions.get(session).pruned.tokens
+
+    def test_ends_at_the_size_that_is_shown(self, app: App) -> None:  # X10 X11
+        """Usage that is reported after the message it belongs to: chart and gauge say the same."""
+        rows = [user("look at the spec"), said("The spec says. " * 300), user("go on"), said("Done. " * 300)]
+        followed(app, *rows)
+        app.ingest.append_records("s", [UsageReport(Usage(25_000, 700), None, "k", input_end="id-2")])
+        shown, line = app.sessions.get("s"), app.sessions.timeline("s")
+        assert shown.agent is not None
+        assert (line.points[-1].agent, line.points[-1].pruned) == (shown.agent.tokens, shown.pruned.tokens)
+        by_region = dict(zip(line.regions, line.points[-1].regions, strict=True))
+        assert by_region == {one.name: one.tokens for one in shown.agent.regions}
