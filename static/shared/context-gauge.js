@@ -5,7 +5,7 @@
 // the target's number; `label` names the bar for screen readers.
 import { CoppiceElement } from "./element.js";
 import { percent, percentSet, tokens } from "./format.js";
-import { layOut, regionStyle } from "./gauge.js";
+import { layOut, moves, regionStyle } from "./gauge.js";
 import { html, nothing } from "./html.js";
 import { regionName } from "./words.js";
 
@@ -17,6 +17,8 @@ export class ContextGauge extends CoppiceElement {
 
   /** @type {GaugeValue | null} */
   #value = null;
+  /** The layout that is drawn. @type {import("./gauge.js").GaugeLayout | null} */
+  #drawn = null;
 
   /** @param {GaugeValue | null} value */
   set value(value) {
@@ -27,9 +29,12 @@ export class ContextGauge extends CoppiceElement {
   view() {
     if (!this.#value) return nothing;
     const { gauge, limits } = this.#value;
-    const { track, reserve, segments, over, target } = layOut(gauge, limits);
+    const layout = layOut(gauge, limits);
+    const { track, reserve, segments, over, target } = layout;
+    const moving = moves(this.#drawn, layout);
+    this.#drawn = layout;
     const side = target > 92 ? "left" : target < 8 ? "right" : "middle";
-    return html`<div class="gauge" role="meter" aria-valuemin="0" aria-valuemax="100"
+    return html`<div class="gauge" data-moves=${moving} role="meter" aria-valuemin="0" aria-valuemax="100"
       aria-valuenow=${Math.min(100, gauge.utilization)} aria-valuetext=${spoken(this.#value)}
       aria-label=${this.getAttribute("label") ?? "Context"}>
       <div class="gauge-track" .style="--track:${track}%">

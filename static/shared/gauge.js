@@ -30,6 +30,19 @@ export function layOut(gauge, limits) {
   };
 }
 
+/** A smaller change of a bar, in percent of the element's width, is drawn at once: a page to which messages are
+ * added would otherwise lay out its bars again in most frames, for a movement of a few pixels. */
+const WORTH_MOVING = 0.5;
+
+/** Returns whether a bar changes so much that its parts move to their new places.
+ * @param {GaugeLayout | null} before @param {GaugeLayout} now */
+export function moves(before, now) {
+  if (before === null) return true;
+  const widths = new Map(before.segments.map(({ name, width }) => [name, width]));
+  const steps = now.segments.map(({ name, width }) => width - (widths.get(name) ?? 0));
+  return [...steps, now.track - before.track].some((step) => Math.abs(step) >= WORTH_MOVING);
+}
+
 /** The part of the limit reserved for output: 0 if the model has a separate input limit.
  * @param {Limits} limits */
 export function reserveShare(limits) {

@@ -8,6 +8,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
+from tests.browser.waiting import drawn, until
 from tests.browser.writing import feed, managed
 from tests.servers import Server
 
@@ -60,6 +61,26 @@ class TestAnOpenPage:
         for place in places:
             add = f"() => document.querySelector({json.dumps(place)}).append(document.createElement('p'))"
             assert max(restyled(add), default=0) < everything / 4, place
+
+    def test_moves_its_bars_for_large_changes_only(self, opened: Page, server: Server) -> None:
+        """A few more tokens start no transition, which would lay out the bars in every frame."""
+        opened.emulate_media(reduced_motion="no-preference")
+        opened.evaluate(
+            """() => {
+                window.moved = 0;
+                addEventListener("transitionrun", ({ target, propertyName }) => {
+                    if (propertyName === "width" && target.closest(".gauge")) window.moved += 1;
+                });
+            }"""
+        )
+        [session] = server.app.sessions.list()
+        parts = "() => [...document.querySelectorAll('.gauge-part')].map((part) => part.style.cssText).join()"
+        for count, tokens in ((4, 50), (4, 5_000)):
+            before = opened.evaluate(parts)
+            feed(server, session.id, count, tokens=tokens, start=200)
+            until(opened, lambda was=before: opened.evaluate(parts) != was)
+            drawn(opened)
+            assert (opened.evaluate("window.moved") > 0) == (tokens == 5_000), tokens
 
     def test_draws_events_of_one_frame_at_once(
         self, opened: Page, server: Server, context: BrowserContext

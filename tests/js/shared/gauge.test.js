@@ -1,7 +1,7 @@
 // static/shared/gauge.js: where everything stands in a utilization bar.
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { layOut, levelOf, reserveShare } from "../../../static/shared/gauge.js";
+import { layOut, levelOf, moves, reserveShare } from "../../../static/shared/gauge.js";
 
 const LIMITS = { limit: 200, window: 200, output_reserve: 20, target_tokens: 160 };
 
@@ -43,6 +43,27 @@ describe("a bar of a session that grows", () => {
   it("stays where it is while a screen would show no difference", () =>
     assert.deepEqual(widths(100_020), widths(100_000)));
   it("moves where a screen does", () => assert.notDeepEqual(widths(100_200), widths(100_000)));
+});
+
+describe("a bar that changes", () => {
+  /** @param {number[]} tokens of each region */
+  const bar = (...tokens) =>
+    layOut(
+      {
+        tokens: tokens.reduce((sum, one) => sum + one, 0),
+        regions: tokens.map((one, i) => ({ name: String(i), tokens: one })),
+      },
+      { limit: 200_000, window: 200_000, output_reserve: 0, target_tokens: 160_000 },
+    );
+
+  it("jumps where a few tokens came", () => assert.equal(moves(bar(100_000), bar(100_900)), false));
+  it("moves where many came or went", () => {
+    assert.equal(moves(bar(100_000), bar(101_100)), true);
+    assert.equal(moves(bar(101_100), bar(100_000)), true);
+  });
+  it("moves where one region grew as much as another shrank", () =>
+    assert.equal(moves(bar(40_000, 60_000), bar(60_000, 40_000)), true));
+  it("moves where its track shrinks", () => assert.equal(moves(bar(199_900), bar(210_000)), true));
 });
 
 describe("a bar above its limit", () => {
