@@ -36,8 +36,7 @@ const CALM_MS = 1000;
 /** The newest point of the chart comes with the numbers; the causes of its steps may come later. */
 const CHART_CALM_MS = 5000;
 const RETRY_MS = 3000;
-/** A verdict needs a plan, which takes long in a long session: reading it takes at most this share of the
- * time. */
+/** Reading the chart takes at most this share of the time: it takes long in a long session. */
 const SHARE = 0.1;
 
 export class CoppiceSession extends CoppiceElement {
@@ -63,11 +62,9 @@ export class CoppiceSession extends CoppiceElement {
     retry: RETRY_MS,
     share: SHARE,
   });
-  #judge = new Reader((signal) => this.#readVerdict(signal), {
-    calm: CALM_MS,
-    retry: RETRY_MS,
-    share: SHARE,
-  });
+  #judge = new Reader((signal) => this.#readVerdict(signal), { retry: RETRY_MS });
+  /** True when the session has changed since its verdict was asked for. */
+  #toJudge = true;
   #panel = new Reader(async () => this.#refreshOpenPanel(), { calm: CALM_MS });
 
   get #id() {
@@ -159,6 +156,7 @@ export class CoppiceSession extends CoppiceElement {
     on("undone", ({ undone }) => this.#undone(undone));
     on("message-act", ({ id, act }) => this.#after(actOn(this.#id, id, act, (n) => this.#undo(n))));
     on("resumed", () => this.#stats.ask());
+    on("fates-asked", () => this.#judgeBesides());
     on("chart-message", ({ number }) => this.#list?.reveal(number));
     on("chart-range", ({ from, to }) => this.#list?.range(from, to));
     on("narrow", (what) => this.#list?.narrow(what));
@@ -216,7 +214,7 @@ export class CoppiceSession extends CoppiceElement {
   async #readVerdict(signal) {
     const verdict = await api.verdict(this.#id, signal);
     if (signal.aborted || !this.#session) return;
-    if (verdict.version < this.#session.version) return void this.#judge.ask();
+    if (verdict.version < this.#session.version) return; // the list reads the newer version, too
     this.#session = { ...this.#session, verdict };
     this.requestUpdate();
   }
@@ -272,14 +270,21 @@ export class CoppiceSession extends CoppiceElement {
 
   /** Reads the rows again, and if `deep` the timeline and the open panel. @param {boolean} deep */
   #changed(deep) {
+    this.#toJudge = true;
     this.#list?.refresh();
-    this.#judge.ask();
     if (!deep) {
       this.#timeline.ask();
       return void this.#panel.ask();
     }
     this.#timeline.restart();
     this.#refreshOpenPanel();
+  }
+
+  /** Asks for the verdict with the list's fates: both need the same plan, which the server makes once for
+   * requests of one version, but again for each version that an append makes. */
+  #judgeBesides() {
+    if (this.#toJudge) this.#judge.ask();
+    this.#toJudge = false;
   }
 
   #refreshOpenPanel() {

@@ -166,7 +166,9 @@ export class Listing {
   async #read(signal) {
     try {
       // An empty list shows its rows first: fates take time in a long session.
-      const pending = await this.#take(signal, this.rows.size === 0);
+      const pending = this.rows.size > 0 || (await this.#take(signal, true));
+      if (signal.aborted) return;
+      this.#list.emit("fates-asked");
       if (pending) await this.#take(signal, false);
     } catch (error) {
       if (signal.aborted) return;

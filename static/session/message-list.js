@@ -4,8 +4,9 @@
 // opened. Draws the rows in view and some around them, and reads those as the reader scrolls. While somebody
 // reads, the list ends at the newest message it showed, and what comes waits behind a pill; otherwise new
 // rows slide in at the top. With `plan-id` the fates are of that plan, and a list that showed everything
-// shows what the plan changes. Emits `message-act` {id, act}, and `chosen` like <heavy-panel>. `refresh()`
-// reads again, at most once a second; `reveal(number)` opens a message. The choices are part of the address.
+// shows what the plan changes. Emits `message-act` {id, act}, `chosen` like <heavy-panel>, and `fates-asked`
+// with each request that needs a plan. `refresh()` reads again, at most once a second; `reveal(number)` opens
+// a message. The choices are part of the address.
 import * as address from "../shared/address.js";
 import { api } from "../shared/api.js";
 import { CoppiceElement } from "../shared/element.js";

@@ -9,10 +9,13 @@ from contextlib import contextmanager, nullcontext
 from playwright.sync_api import Page, Route, expect
 
 from tests.browser.test_session import open_session
-from tests.browser.writing import managed
+from tests.browser.waiting import hold, until
+from tests.browser.writing import feed, managed
 from tests.servers import Server
 
 MODEL = "nobody-knows-this"
+# The rows of the list, not the heaviest messages beside it.
+LIST = re.compile(r"/messages\?(?!.*sort=tokens)")
 
 
 @contextmanager
@@ -33,6 +36,26 @@ def held(page: Page, address: str, method: str = "GET", wanted: bool = True) -> 
         for route in waiting:
             route.continue_()
     page.unroute(address)
+
+
+class TestAVerdict:
+    """The verdict needs the plan that the list's fates need."""
+
+    def test_is_asked_for_with_the_fates(self, page: Page, server: Server) -> None:
+        """It is not asked for while the list waits, when the server would make a plan for it alone."""
+        session = managed(server, 60, tokens=50)
+        open_session(page, server, session)
+        page.wait_for_load_state("networkidle")
+        asked: list[str] = []
+        page.on("request", lambda one: asked.append(one.url) if one.url.endswith("/verdict") else None)
+        rows = hold(page, LIST, lambda: feed(server, session, 1, tokens=50, start=60))
+        until(page, lambda: len(asked) == 1)
+        feed(server, session, 1, tokens=50, start=61)
+        expect(page.locator(".meta")).to_contain_text("62 messages")
+        page.wait_for_timeout(1_500)  # longer than the page waits between two verdicts
+        assert len(asked) == 1
+        rows.continue_()
+        until(page, lambda: len(asked) == 2)
 
 
 class TestALateAnswer:
