@@ -197,7 +197,11 @@ export class Listing {
     if (signal.aborted) return;
     // Rows came in meanwhile, or somebody began to read: these are elsewhere now.
     const reads = head > 0 && this.isRead;
-    if (head !== this.head || (reads && !held && newest > head)) return void this.refresh();
+    if (head !== this.head || (reads && !held && newest > head)) {
+      this.rows.renew(page.messages);
+      this.#list.requestUpdate();
+      return void this.refresh();
+    }
     if (!held) this.#letIn(page, head, newest);
     this.#put(page, from, held || reads);
     return page.pending;

@@ -96,6 +96,18 @@ class TestALateAnswer:
         expect(page.get_by_role("status").filter(has_text="messages pruned")).to_be_visible()
         expect(tab).to_have_attribute("aria-selected", "true")
 
+    def test_still_shows_its_rows_where_others_came_before_it(self, page: Page, server: Server) -> None:
+        """Messages that keep coming do not keep the fates of older ones from the list."""
+        session = managed(server, 60, tokens=50)
+        open_session(page, server, session)
+        page.wait_for_load_state("networkidle")
+        message = server.app.messages.page(session, limit=10).messages[9]
+        asked = hold(page, LIST, lambda: server.app.operations.pin(session, message.id))
+        feed(server, session, 1, start=60)
+        expect(page.locator('.msg[aria-rowindex="2"] .m-number')).to_have_text("61")
+        asked.continue_()
+        expect(page.locator(f'.msg[data-id="{message.id}"] .icon[aria-label="pinned"]')).to_be_visible()
+
     def test_is_not_shown_under_a_later_choice(self, page: Page, server: Server) -> None:
         """Memories that arrive after a switch to learnings are not shown."""
         page.request.post(f"{server.url}/api/memories", data={"text": "the lexer lives in src"})
