@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from scoring.budget import Bar, available, bars, status_line
+from scoring.budget import Bar, available, bars, status_line, summary_due
 from scoring.settings import Settings
 from webapp.services.catalog.answers import Due, LastSummary, Trigger
 from webapp.services.catalog.answers import Status as StatusAnswer
 from webapp.services.pruning.automatic import SUMMARISE
-from webapp.services.pruning.background import Background, due, fill_of
+from webapp.services.pruning.background import Background, fill_of
 from webapp.services.session.environment import Environment
 from webapp.services.session.session import Session
 from webapp.services.session.times import iso
@@ -31,7 +31,7 @@ class Status:
             rules = session.settings
             fill = fill_of(session)
             rows = self._store.summaries.active(session.key)
-            now_due = due(session)
+            now_due = summary_due(fill, rules)
         tools = (session.row.envelope or {}).get("tools")
         return StatusAnswer(
             triggers=[_trigger(bar) for bar in bars(fill, rules)],

@@ -51,6 +51,22 @@ class TestStatus:
         else:
             assert (bar.text, bar.percent) == ("Messages 40", None)
 
+    def test_counts_the_messages_since_the_last_summary_once(
+        self, app: App, monkeypatch: pytest.MonkeyPatch
+    ) -> None:  # S7
+        """The store reads every message of a session for it."""
+        followed(app, *conversation(4), user("end"))
+        count = app.store.summaries.since
+        counted: list[int] = []
+
+        def since(session: int) -> tuple[int, int]:
+            counted.append(session)
+            return count(session)
+
+        monkeypatch.setattr(app.store.summaries, "since", since)
+        app.status.of("s")
+        assert len(counted) == 1
+
     def test_describes_the_last_summary(self, app: App) -> None:  # S7
         """The status has its messages, tokens and time."""
         followed(app, *conversation(6), user("end"))
