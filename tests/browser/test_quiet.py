@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from tests.browser.waiting import drawn, until
+from tests.browser.waiting import drawn, holds
 from tests.browser.writing import feed, managed
 from tests.servers import Server
 
@@ -74,11 +74,11 @@ class TestAnOpenPage:
             }"""
         )
         [session] = server.app.sessions.list()
-        parts = "() => [...document.querySelectorAll('.gauge-part')].map((part) => part.style.cssText).join()"
+        parts = "[...document.querySelectorAll('.gauge-part')].map((part) => part.style.cssText).join()"
         for count, tokens in ((4, 50), (4, 5_000)):
             before = opened.evaluate(parts)
             feed(server, session.id, count, tokens=tokens, start=200)
-            until(opened, lambda was=before: opened.evaluate(parts) != was)
+            holds(opened, f"(before) => {parts} !== before", before)
             drawn(opened)
             assert (opened.evaluate("window.moved") > 0) == (tokens == 5_000), tokens
 
