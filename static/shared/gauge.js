@@ -30,8 +30,8 @@ export function layOut(gauge, limits) {
   };
 }
 
-/** A smaller change of a bar, in percent of the element's width, is drawn at once: a page to which messages are
- * added would otherwise lay out its bars again in most frames, for a movement of a few pixels. */
+/** A smaller change of a bar, in percent of the element's width, is drawn at once: a page to which messages
+ * are added would otherwise lay out its bars again in most frames, for a movement of a few pixels. */
 const WORTH_MOVING = 0.5;
 
 /** Returns whether a bar changes so much that its parts move to their new places.
