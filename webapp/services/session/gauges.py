@@ -66,6 +66,12 @@ def in_order(parts: Mapping[str, int], noted: Certainty) -> list[Region]:
     return [Region(name=name, tokens=parts[name], certainty=certainty) for name in names]
 
 
+def _trend(state: SessionState, unseen: int, now: int) -> list[int]:
+    """Return the stored sizes of the main context, with `now` at the end: in a long session not each one is stored."""
+    stored = state.trail if state.skipped else state.trail[:-1]
+    return [*(size + unseen for size in stored), now][-TRAIL_POINTS:] if state.trail else []
+
+
 def session_answer(session: Session) -> SessionAnswer:
     """Return a session as the overview and its page show it."""
     row, state, settings = session.row, session.state, session.settings
@@ -128,7 +134,7 @@ def session_answer(session: Session) -> SessionAnswer:
         growth_per_turn=growth,
         turns_left=facts.turns_to_target,
         verdict=judged(session, facts),
-        trend=[utilization(t + before, limits.limit) for t in state.trail[-TRAIL_POINTS:]],
+        trend=[utilization(size, limits.limit) for size in _trend(state, before, tokens)],
         notes=notes_of(session, limits) + redacted_notes(state) + session.ignored_settings,
         malformed=row.malformed,
         unknown=row.unknown,

@@ -239,6 +239,14 @@ class TestStatistics:
         assert 12 <= len(trend) <= 24
         assert trend == sorted(trend)
 
+    def test_have_a_trend_that_ends_at_their_gauge(self, app: App) -> None:  # X10
+        """Of a long session not every size is stored; the present one is shown all the same."""
+        session = managed(app, *(wire("user", f"step {n} " * 40) for n in range(60)))
+        app.prunes.apply(session, PruneRequest(max_tokens=400))
+        shown = app.sessions.get(session)
+        assert shown.trend[-1] == shown.pruned.utilization
+        assert shown.trend[-2] > shown.trend[-1]
+
 
 class TestDamagedValues:
     """Stored values that are damaged."""
