@@ -61,6 +61,12 @@ def uninstall(agent: str, dry_run: bool, yes: bool) -> None:
     change = integrations.uninstalling(agent, os.environ)
     if _carried_out(change, dry_run=dry_run, yes=yes, remember=False):
         echo(f"taken out of {change.path}", err=True)
+        if AGENTS[agent].edit_key is not None:
+            echo(
+                "sessions that it pruned are sent whole again; if a provider refuses one for its reasoning, continue"
+                " it from a copy: coppice resume SESSION",
+                err=True,
+            )
 
 
 @hooks.command()

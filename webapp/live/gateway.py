@@ -405,7 +405,10 @@ class Gateway:
         room = self._room(body.room)
         sid: str = request.sid  # type: ignore[attr-defined]
         with self._wake:
-            join_room(body.room)
+            try:
+                join_room(body.room)
+            except (KeyError, ValueError) as error:
+                raise NotFound("page", sid) from error  # it has disconnected meanwhile
             missed = room.enter(sid, body.revision)
             revision = self._revision(room)
             shared, later = self._shared_snapshot(room) if missed is None else (None, [])

@@ -27,3 +27,20 @@ class TestStatus:
             f"unknown, {tmp_path}/settings.json: the settings are not JSON"
         )
         assert lines["codex"].startswith("PreCompact, SessionStart, UserPromptSubmit (")
+
+
+class TestUninstall:
+    """Taking the additions out again."""
+
+    def test_says_how_pruned_sessions_go_on(
+        self, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:  # X20, X27
+        """Without its extension an agent sends whole contexts again; hooks change none."""
+        for name in ("HOME", "CLAUDE_CONFIG_DIR", "PI_CODING_AGENT_DIR", "COPPICE_HINTS"):
+            monkeypatch.setenv(name, str(tmp_path))
+        said = {}
+        for agent in ("pi", "claude-code"):
+            assert run("hooks", "install", "--agent", agent, "--yes").code == 0
+            said[agent] = run("hooks", "uninstall", "--agent", agent, "--yes").err
+        assert "coppice resume SESSION" in said["pi"]
+        assert "resume" not in said["claude-code"]

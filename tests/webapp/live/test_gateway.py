@@ -138,6 +138,24 @@ class TestRooms:
         """The error has the shape of the API's errors."""
         assert visitor.says("subscribe", {"room": room})["error"]["type"] == "not_found"
 
+    def test_a_page_that_disconnects_while_it_joins_is_no_failure(
+        self,
+        visitor: Page,
+        gateway: Gateway,
+        monkeypatch: pytest.MonkeyPatch,
+        caplog: pytest.LogCaptureFixture,
+    ) -> None:
+        """It joins no room, and the log has no traceback."""
+        manager = gateway.socketio.server.manager
+
+        def leave(_: str) -> None:
+            manager.disconnect(manager.sid_from_eio_sid(visitor.client.eio_sid, "/"), "/")
+
+        monkeypatch.setattr(gateway, "_check", leave)
+        visitor.client.emit("subscribe", {"room": "session:a"})
+        assert [one for one in caplog.records if one.levelname == "ERROR"] == []
+        assert gateway._rooms["session:a"].members == set()
+
     def test_a_page_that_left_gets_no_message(self, visitor: Page, app: App) -> None:
         """A page can leave a room."""
         visitor.says("subscribe", {"room": "session:a"})

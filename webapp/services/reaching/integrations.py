@@ -122,7 +122,8 @@ def apply(change: Change, *, remember: bool) -> None:
     try:
         if change.after is None:
             path.unlink(missing_ok=True)
-            _forget_scripts()
+            if AGENTS[change.agent].edit_key is not None:
+                _forget_scripts()
             return
         if remember:
             Path(hints.folder()).mkdir(parents=True, exist_ok=True, mode=0o700)
