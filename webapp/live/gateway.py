@@ -147,10 +147,10 @@ class Gateway:
         With a queue these are rooms with pages: a page that comes later gets what it missed from `RecentNotes`, and
         would get it twice. Without one, a room without pages records that it sent nothing.
         """
-        inhabited = [name for name, room in self._rooms.items() if room.members]
         if note.room is None:
-            return inhabited
-        return [note.room] if self._recent is None or note.room in inhabited else []
+            return [name for name, room in self._rooms.items() if room.members]
+        room = self._rooms.get(note.room)
+        return [note.room] if self._recent is None or (room is not None and room.members) else []
 
     # -- the sending thread
 
