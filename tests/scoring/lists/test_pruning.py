@@ -107,6 +107,7 @@ def _constructed(role: str, text: str) -> dict[str, object]:
 class TestASummary:
     """The message that a prune adds to a list."""
 
+    @pytest.mark.filterwarnings("ignore:The function `load` is in beta")
     @pytest.mark.parametrize("shape", [_dumped, _constructed])
     def test_has_the_shape_of_the_list(self, shape: Callable[[str, str], dict[str, object]]) -> None:
         """LangChain reads a whole list in one shape only."""
