@@ -125,6 +125,7 @@ export class Listing {
     else if (fresh) {
       this.#enter(fresh);
       this.rows.unshift(fresh);
+      this.#letGo();
       this.total += fresh.length;
       this.head += fresh.length;
       this.waiting = 0;
@@ -263,8 +264,7 @@ export class Listing {
         if (page.messages.length === 0) break;
         this.error = null;
         this.rows.put(from, page.messages);
-        const { span, here } = this.#viewport;
-        this.rows.keep({ from: span.from - KEPT, to: span.to + KEPT }, here);
+        this.#letGo();
         this.#list.update();
       }
     } catch (error) {
@@ -273,6 +273,12 @@ export class Listing {
     }
     this.#filling = false;
     if (head !== this.head || signal.aborted) this.look();
+  }
+
+  /** Removes the rows far from those that are drawn. */
+  #letGo() {
+    const { span, here } = this.#viewport;
+    this.rows.keep({ from: span.from - KEPT, to: span.to + KEPT }, here);
   }
 
   /** Reads the rows around an index. @param {number} index */
