@@ -120,12 +120,12 @@ class Message:
     @property
     def calls(self) -> tuple[ToolCall, ...]:
         """Return the tool calls this message makes, in order."""
-        return tuple(p for p in self.parts if isinstance(p, ToolCall))
+        return tuple([p for p in self.parts if isinstance(p, ToolCall)])
 
     @property
     def results(self) -> tuple[ToolResult, ...]:
         """Return the tool results this message carries, in order."""
-        return tuple(p for p in self.parts if isinstance(p, ToolResult))
+        return tuple([p for p in self.parts if isinstance(p, ToolResult)])
 
     @property
     def reasoning(self) -> tuple[Reasoning, ...]:

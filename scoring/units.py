@@ -18,6 +18,8 @@ from typing import Any, Protocol
 
 from scoring.messages import Media, Message, Text, ToolCall
 
+# The type of a wire object for isinstance; for a dict it only compares the type.
+_OBJECT = (dict, Mapping)
 # Items to which others refer by a name that is no call's -> the field with that name.
 _NAMED_BY = {"mcp_approval_request": "id", "program": "call_id"}
 
@@ -79,21 +81,17 @@ def ties_in(value: Any) -> tuple[str, ...]:
     A call that a program of the provider made names the program in `caller`; an approval and the call that it allows
     name the request for it.
     """
-    if not isinstance(value, Mapping):
+    if not isinstance(value, _OBJECT):
         return ()
-    content = value.get("content")
-    found: list[Any] = []
+    found: list[Any] = [value.get("approval_request_id")]
+    kind, content = value.get("type"), value.get("content")
+    if isinstance(kind, str) and kind in _NAMED_BY:
+        found.append(value.get(_NAMED_BY[kind]))
     for one in (value, *content) if isinstance(content, list) else (value,):
-        if not isinstance(one, Mapping):
-            continue
-        caller = one.get("caller")
-        if isinstance(caller, Mapping):
+        caller = one.get("caller") if isinstance(one, _OBJECT) else None
+        if caller is not None and isinstance(caller, _OBJECT):  # mostly None, the slow case of isinstance
             found += (caller.get("tool_id"), caller.get("caller_id"))
-        if one is value:
-            found.append(one.get("approval_request_id"))
-            kind = one.get("type")
-            found.append(one.get(_NAMED_BY[kind]) if isinstance(kind, str) and kind in _NAMED_BY else None)
-    return tuple(name for name in found if isinstance(name, str) and name)
+    return tuple([name for name in found if isinstance(name, str) and name])
 
 
 def is_reasoning_only(message: Message) -> bool:

@@ -176,11 +176,14 @@ def _named(names: list[str]) -> str:
 
 def outputs_of(message: Message) -> list[str]:
     """Return the tool outputs of a message that can be shortened: those of a message with no other content."""
-    if message.role != "tool" or message.media:
+    if message.role != "tool":
         return []
-    results = [p.text for p in message.parts if isinstance(p, ToolResult)]
-    alone = len(results) == len(message.parts) == len({r.call_id for r in message.results})
-    return results if alone else []
+    outputs: dict[str, str] = {}
+    for part in message.parts:
+        if not isinstance(part, ToolResult) or part.media:
+            return []
+        outputs[part.call_id] = part.text
+    return list(outputs.values()) if len(outputs) == len(message.parts) else []
 
 
 def needs_content(features: Features) -> bool:
