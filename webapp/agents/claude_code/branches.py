@@ -7,13 +7,16 @@ calls look like a fork although they are not one.
 
 `live_path` computes it for a whole list of rows. `LiveTree` does the same row by row: after each row its path is
 `live_path` of the rows so far (a property test checks that). Skipped rows only link other rows.
+
+Rows that an agent writes at the same moment, such as the notes of hooks, can come before their parents. A row with an
+unknown parent follows the newest live row, until its parent comes and it becomes a child of that.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,14 +28,14 @@ class Node:
     round: str | None = None
 
 
-def live_path(nodes: Sequence[Node]) -> list[str]:
-    """Return the ids that are live after the last of `nodes`, in order of arrival. Parents come before children."""
+def live_path(nodes: Sequence[Node], tip: str | None = None) -> list[str]:
+    """Return the ids that are live where `tip` (by default the last of `nodes`) is the newest, in order of arrival."""
     by_id, rounds = {node.id: node for node in nodes}, defaultdict[str, list[str]](list)
     for node in nodes:
         if node.round is not None:
             rounds[node.round].append(node.id)
     live: set[str] = set()
-    waiting = [nodes[-1].id] if nodes else []
+    waiting = [tip or nodes[-1].id] if nodes else []
     while waiting:
         row_id = waiting.pop()
         if row_id in live:
@@ -55,6 +58,9 @@ class LiveTree:
         self._place: dict[str, int] = {}  # id -> position in _path
         self._kept: list[str] = []  # rows that move behind the next row
         self._rounds: dict[str, list[str]] = {}  # round -> its rows
+        self._early: dict[str, list[str]] = {}  # a parent that has not come -> the rows that came before it
+        self._tip: str | None = None
+        self._moved = False  # the path is that of other parents or rounds than the rows have now
 
     def __contains__(self, row_id: str) -> bool:
         return row_id in self._parent
@@ -62,16 +68,37 @@ class LiveTree:
     @property
     def tip(self) -> str | None:
         """Return the newest live row."""
-        return self._path[-1] if self._path else None
+        return self._tip
 
     def path(self) -> tuple[str, ...]:
         """Return the live rows, in order of arrival."""
         return tuple(self._path)
 
-    def link(self, row_id: str, parent: str | None) -> None:
-        """Add a skipped row: its children become children of its parent. A later root continues from the tip."""
-        if row_id not in self._parent:
-            self._parent[row_id] = self.tip if parent is None else parent
+    def is_live(self, row_id: str) -> bool:
+        """Return whether a delivered row is live."""
+        return row_id in self._place
+
+    def awaits(self, row_id: str) -> bool:
+        """Return whether children of this row came before it."""
+        return row_id in self._early
+
+    def link(self, row_id: str, parent: str | None) -> tuple[str, ...] | None:
+        """Add a skipped row: its children become children of its parent. A later root continues from the tip.
+
+        Returns the live rows if they changed, because children came before this row; else None.
+        """
+        if row_id in self._parent:
+            return None
+        self._parent[row_id] = self._provisional(row_id) if parent is None else parent
+        self._adopt(row_id)
+        return self._turn() if self._moved else None
+
+    def tie(self, row_id: str, round_id: str) -> None:
+        """Set the round of a row that came before its round was known; it counts from the next row on."""
+        if self._seen[row_id].round is None:
+            self._seen[row_id] = replace(self._seen[row_id], round=round_id)
+            self._rounds.setdefault(round_id, []).append(row_id)
+            self._moved = True
 
     def cut(self, row_id: str | None, head: str | None = None, tail: str | None = None) -> tuple[str, ...]:
         """Compact: `row_id` (not a row of the conversation) becomes a new root, and the path starts from it.
@@ -85,7 +112,7 @@ class LiveTree:
             kept = self._path[first : last + 1]
         if row_id is not None:
             self._parent[row_id] = None
-        self._kept = kept
+        self._kept, self._tip = kept, None
         self._set_path([])
         return tuple(kept)
 
@@ -107,21 +134,70 @@ class LiveTree:
         """
         found, known = self.resolve(parent)
         if not known:
-            found = self.tip
-        node = Node(row_id, found, round_id)
-        turned = not self._goes_on(node)
+            found = self._provisional(row_id)
+            self._await(row_id, parent)
+        node, late = Node(row_id, found, round_id), row_id in self._early
+        goes_on = not late and not self._moved and self._goes_on(node)
         self._parent[row_id] = parent
         self._seen[row_id] = node
         if round_id is not None:
             self._rounds.setdefault(round_id, []).append(row_id)
-        if turned:
-            path = live_path([*self._seen.values()])
-            self._set_path(path)
-            return tuple(i for i in path if i != row_id)
+        if not goes_on:
+            self._adopt(row_id)
+            self._tip = self._newest_below(row_id) if late else row_id
+            return self._turn(row_id)
         self._append(row_id)
         if self._kept:
             self._move_kept(row_id)
         return None
+
+    def _provisional(self, row_id: str) -> str | None:
+        """Return the row to follow while the parent is unknown: the newest, or what this row's children followed."""
+        early = self._early.get(row_id)
+        return self._seen[early[0]].parent if early else self._tip
+
+    def _await(self, row_id: str, parent: str | None) -> None:
+        """Note which row would have to come for the parent of a row to be known."""
+        steps = 0
+        while parent in self._parent and parent not in self._seen and steps <= len(self._parent):
+            parent = self._parent[parent]
+            steps += 1
+        if parent is not None and parent not in self._parent:
+            self._early.setdefault(parent, []).append(row_id)
+
+    def _adopt(self, row_id: str) -> None:
+        """Make the rows that came before this row, their parent, its children."""
+        for child in self._early.pop(row_id, ()):
+            found, known = self.resolve(row_id)
+            if not known:
+                self._await(child, row_id)
+            elif found != child:
+                self._moved = self._moved or self._seen[child].parent != found
+                self._seen[child] = replace(self._seen[child], parent=found)
+
+    def _newest_below(self, row_id: str) -> str:
+        """Return the newest row after one that came late, or the tip if the conversation has left that branch."""
+        children = defaultdict[str | None, list[str]](list)
+        for node in self._seen.values():
+            children[node.parent].append(node.id)
+        below, waiting = set[str](), [row_id]
+        while waiting:
+            at = waiting.pop()
+            if at not in below:
+                below.add(at)
+                waiting += children[at]
+        newest = next(one for one in reversed(self._seen) if one in below and (one != row_id or len(below) == 1))
+        above = set(live_path([*self._seen.values()], newest))
+        return newest if self._tip is None or self._tip in above else self._tip
+
+    def _turn(self, row_id: str | None = None) -> tuple[str, ...] | None:
+        """Compute the path again; return the live rows without `row_id` if others came or left, or it is not live."""
+        before = set(self._path)
+        path = live_path([*self._seen.values()], self._tip)
+        self._set_path(path)
+        self._moved = False
+        rest = tuple(i for i in path if i != row_id)
+        return None if set(rest) == before and (row_id is None or row_id in self._place) else rest
 
     def parent_of(self, row_id: str) -> str | None:
         """Return the delivered row before a delivered one."""
@@ -142,6 +218,7 @@ class LiveTree:
     def _append(self, row_id: str) -> None:
         self._place[row_id] = len(self._path)
         self._path.append(row_id)
+        self._tip = row_id
 
     def _move_kept(self, summary: str) -> None:
         """Make the kept rows children of the summary, and its former children those of the last kept row."""

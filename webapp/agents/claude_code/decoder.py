@@ -76,6 +76,7 @@ class _Stream:
     tree: LiveTree = field(default_factory=LiveTree)
     seen: dict[str, int] = field(default_factory=dict)  # uuid -> hash of its message
     rounds: dict[str, str] = field(default_factory=dict)  # uuid or call id -> round
+    early: dict[str, list[str]] = field(default_factory=dict)  # uuid or call id to come -> rows of its round
     open_calls: dict[str, list[str]] = field(default_factory=dict)  # row -> calls named by us
     groups: set[str] = field(default_factory=set)  # calls that had an entry
     title_rank: int = 0
@@ -122,7 +123,10 @@ class Decoder:
         if parent is None or at < 0:
             return False
         uuid = line[at + 8 : line.find(b'"', at + 8)].decode("ascii", "replace")
-        self._stream("").tree.link(uuid, parent[1].decode("ascii", "replace") if parent[1] else None)
+        tree = self._stream("").tree
+        if tree.awaits(uuid):
+            return False
+        tree.link(uuid, parent[1].decode("ascii", "replace") if parent[1] else None)
         return True
 
     def _row(self, line_no: int, line: bytes, row: dict[str, Any]) -> Iterator[Record]:
@@ -134,7 +138,7 @@ class Decoder:
             return
         name = self._stream_of(row)
         if is_drawn_context(row.get("content") or object_of(row.get("message")).get("content")):
-            self._link(row, name)
+            yield from self._link(row, name)
         elif kind in ("user", "assistant") and isinstance(row.get("message"), dict):
             yield from self._message_row(line_no, line, row, name)
         elif kind == "system" and row.get("subtype") in ("compact_boundary", "microcompact_boundary"):
@@ -148,7 +152,7 @@ class Decoder:
         elif kind in ("tool_use", "tool_result"):
             yield from self._bare_tool_row(line_no, line, row, name)
         else:
-            self._link(row, name)
+            yield from self._link(row, name)
             if (unread := unread_kind(kind, row)) is not None:
                 yield Unknown(line_no, unread)
 
@@ -170,9 +174,22 @@ class Decoder:
         self._side[uuid] = name
         return name
 
-    def _link(self, row: dict[str, Any], name: str) -> None:
-        if uuid := optional(row.get("uuid")):
-            self._stream(name).tree.link(uuid, optional(row.get("parentUuid")))
+    def _link(self, row: dict[str, Any], name: str) -> Iterator[Record]:
+        """Add a row that is not a message to the tree; yield a rewind if rows that came before it move with it."""
+        if not (uuid := optional(row.get("uuid"))):
+            return
+        stream = self._stream(name)
+        live = stream.tree.link(uuid, optional(row.get("parentUuid")))
+        self._tie(stream, uuid, stream.rounds.get(stream.tree.resolve(uuid)[0] or ""))
+        if live is not None:
+            yield Rewind(stream.tree.tip, f"{uuid} late", when(row.get("timestamp")), name, live)
+
+    @staticmethod
+    def _tie(stream: _Stream, name: str, round_id: str | None) -> None:
+        """Set the round of the rows that came before the call or the row that they depend on."""
+        for uuid in stream.early.pop(name, ()) if round_id else ():
+            stream.rounds[uuid] = round_id
+            stream.tree.tie(uuid, round_id)
 
     # Facts about the session
 
@@ -221,11 +238,11 @@ class Decoder:
         message = row["message"]
         content = message.get("content")
         if row["type"] == "assistant" and (reason := dropped(row, message, self._stream(name).groups)):
-            self._link(row, name)
+            yield from self._link(row, name)
             yield Unknown(line_no, reason)
             return
         if content is not None and not isinstance(content, str | list):
-            self._link(row, name)
+            yield from self._link(row, name)
             got = type(content).__name__
             yield Problem(line_no, f"message content: expected text or a list of blocks, got {got}")
             return
@@ -234,7 +251,7 @@ class Decoder:
         for kind in decoded.unknown:
             yield Unknown(line_no, kind)
         if not decoded.parts and usage_of(object_of(message.get("usage"))) is None:
-            self._link(row, name)  # it has no content
+            yield from self._link(row, name)  # it has no content
             return
         if row["type"] == "assistant":
             yield from self._entry(line_no, line, row, name, "assistant", decoded.parts)
@@ -297,14 +314,16 @@ class Decoder:
         parent = optional(row.get("parentUuid")) if "parentUuid" in row else "?"
         round_id = self._round(stream, row, uuid, message, group)
         live = stream.tree.add(uuid, parent, round_id)
-        before = stream.tree.parent_of(uuid)
-        if live is not None:
+        before, is_live = stream.tree.parent_of(uuid), stream.tree.is_live(uuid)
+        if live is not None and is_live:
             yield Rewind(before, uuid, at, name, live)
         usage = usage_of(object_of(call.get("usage")), optional(call.get("model")))
         yield Entry(
             message, uuid, before, group, at, optional(call.get("model")), usage, key if usage else None, kind, name,
             line, optional(next(iter(list_of(row.get("supersedesUuids"))), None)),
         )  # fmt: skip
+        if live is not None and not is_live:  # it came late, after the conversation had left its branch
+            yield Rewind(stream.tree.tip, f"{uuid} late", at, name, live)
         if uuid in self._summaries and not name:
             yield from self._title("", "summary", self._summaries.pop(uuid))
 
@@ -315,6 +334,7 @@ class Decoder:
             if not isinstance(part, ToolCall):
                 continue
             stream.rounds[part.id] = group or uuid
+            self._tie(stream, part.id, group or uuid)
             if part.id.startswith(f"{uuid}:"):
                 stream.open_calls.setdefault(uuid, []).append(part.id)
             if part.name in ("Task", "Agent"):
@@ -322,9 +342,8 @@ class Decoder:
                 prompt = text_of(task.get("prompt")).strip()
                 self._tasks[prompt] = (text_of(task.get("description")), text_of(task.get("subagent_type")))
 
-    @staticmethod
     def _round(
-        stream: _Stream, row: dict[str, Any], uuid: str, message: Message, group: str | None
+        self, stream: _Stream, row: dict[str, Any], uuid: str, message: Message, group: str | None
     ) -> str | None:
         """Return the API call of a row: its own, that of the call it answers, or, for a reminder, its parent's."""
         parent = text_of(row.get("parentUuid"))
@@ -339,6 +358,11 @@ class Decoder:
             round_id = stream.rounds.get(stream.tree.resolve(parent)[0] or "")
         if round_id:
             stream.rounds[uuid] = round_id
+            self._tie(stream, uuid, round_id)
+        else:
+            depends = [r.call_id for r in message.results] or ([parent] if message.name == REMINDER and parent not in stream.tree else [])
+            for one in depends:
+                stream.early.setdefault(one, []).append(uuid)
         return round_id
 
     def _attachment(self, line_no: int, line: bytes, row: dict[str, Any], name: str) -> Iterator[Record]:
@@ -347,7 +371,7 @@ class Decoder:
             speaker = "" if is_users_own(object_of(row.get("attachment"))) else REMINDER
             yield from self._entry(line_no, line, row, name, "user", parts, speaker)
             return
-        self._link(row, name)
+        yield from self._link(row, name)
         if (unread := unread_attachment(row)) is not None:
             yield Unknown(line_no, unread)
 
@@ -384,7 +408,7 @@ class Decoder:
         """Yield the outputs that the agent removed from its context itself; a copy of the row adds nothing."""
         uuid, about = optional(row.get("uuid")), object_of(row.get("microcompactMetadata"))
         copied = uuid is not None and uuid in self._stream(name).tree
-        self._link(row, name)
+        yield from self._link(row, name)
         calls = tuple(filter(None, map(text_of, list_of(about.get("compactedToolIds")))))
         if calls and not copied:
             yield Cleared(calls, count_of(about.get("tokensSaved")), uuid, when(row.get("timestamp")), name)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+from random import Random
+
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from webapp.agents.claude_code.branches import LiveTree, Node, live_path
@@ -28,6 +30,46 @@ class TestALiveTree:
             nodes.append(Node(name, tree.parent_of(name), round_id))
             assert list(tree.path()) == live_path(nodes)
             assert before is None or [*before, name] == live_path(nodes)
+
+    @given(ROWS, st.randoms(use_true_random=False))
+    def test_is_the_same_if_rows_come_before_their_parents(
+        self, rows: list[tuple[int, int, bool]], random: Random
+    ) -> None:
+        """Once all rows came, the newest last, the path has the rows that it would have in order."""
+        written = [
+            (str(n), str(n - back) if 0 < back <= n else None, f"call {n // 5}" if number else None, skipped)
+            for n, (back, number, skipped) in enumerate(rows)
+        ] + [("last", str(len(rows) - 1) if rows else None, None, False)]
+        early = written[:-1]
+        random.shuffle(early)
+        # A root that is skipped continues from the tip, so that its place is a part of what it says.
+        assume(all(parent is not None or not skipped for _, parent, _, skipped in written))
+        ordered, shuffled = LiveTree(), LiveTree()
+        context: set[str] = set()
+        for tree, given_rows in ((ordered, written), (shuffled, [*early, written[-1]])):
+            for name, parent, round_id, skipped in given_rows:
+                live = tree.link(name, parent) if skipped else tree.add(name, parent, round_id)
+                if tree is shuffled:
+                    context = context if live is None else set(live)
+                    context |= {name} if not skipped and tree.is_live(name) else set()
+                    assert context == set(tree.path())
+        assert set(shuffled.path()) == set(ordered.path())
+
+    def test_takes_in_a_parent_that_comes_late(self) -> None:
+        """The child stays, and the conversation goes on from it."""
+        tree = LiveTree()
+        for name, parent in [("u", None), ("child", "parent"), ("parent", "u"), ("next", "child")]:
+            assert tree.add(name, parent) is None
+        assert set(tree.path()) == {"u", "child", "parent", "next"}
+
+    def test_leaves_a_late_row_of_another_branch_out(self) -> None:
+        """The conversation went back before the branch's last row was written."""
+        tree = LiveTree()
+        for name, parent in [("u", None), ("a", "u"), ("child", "late"), ("b", "u")]:
+            tree.add(name, parent)
+        assert tree.add("late", "a") == ("u", "b")
+        assert not tree.is_live("late")
+        assert tree.add("c", "b") is None
 
     def test_keeps_parallel_results_together(self) -> None:
         """Two calls of one round and their results, in any order, are one path."""

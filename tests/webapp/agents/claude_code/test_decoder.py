@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -193,6 +194,52 @@ class TestTurningBack:
         records = fed([user("a", None, "1"), user("a", None, "2")])
         assert said(records) == [("user", "1"), ("user", "2")]
         assert [p.line for p in of(Problem, records)] == [2]
+
+
+def hook(uuid: str, parent: str, text: str = "") -> dict[str, Any]:
+    """Return the row of a hook that ran after a call; with a text, one that is sent."""
+    sent = {"type": "hook_additional_context", "content": [text]}
+    unsent = {"type": "hook_success", "hookEvent": "PostToolUse", "content": "done"}
+    return {"type": "attachment", "uuid": uuid, "parentUuid": parent, "attachment": sent if text else unsent}
+
+
+def called(uuid: str, parent: str, *calls: str) -> dict[str, Any]:
+    """Return a row of an answer that calls tools."""
+    blocks = [{"type": "tool_use", "id": call, "name": "Bash", "input": {}} for call in calls]
+    message = {"id": f"m{parent}", "model": "claude-opus-4-6", "role": "assistant", "content": blocks}
+    return {"type": "assistant", "uuid": uuid, "parentUuid": parent, "message": message}
+
+
+def answered(uuid: str, parent: str, call: str) -> dict[str, Any]:
+    """Return the row of a call's result."""
+    block = {"type": "tool_result", "tool_use_id": call, "content": "ok"}
+    return user(uuid, parent, "") | {"message": {"role": "user", "content": [block]}}
+
+
+class TestRowsBeforeTheirParents:
+    """Rows of one moment, which the agent writes in any order."""
+
+    # Of a call with two tools, their results, and the notes of hooks; the next call comes after all of them.
+    MOMENT = (
+        answered("r1", "a1", "t1"), answered("r2", "a2", "t2"), hook("h1", "r2"), hook("h2", "h1", "Keep it short."),
+        hook("h3", "h2", "The tests ran."),
+    )  # fmt: skip
+
+    @pytest.mark.parametrize("order", list(permutations(range(len(MOMENT)))))
+    def test_miss_no_message_in_any_order(self, order: tuple[int, ...]) -> None:  # X12
+        """Every message is in the context after the next call, whatever came first."""
+        begun = [user("u", None, "Try."), called("a1", "u", "t1"), called("a2", "a1", "t2")]
+        begun[2]["message"]["id"] = begun[1]["message"]["id"]
+        moment = [self.MOMENT[n] for n in order]
+        records = fed([*begun, *moment, called("b", "h3", "t3"), answered("r3", "b", "t3")])
+        assert sorted(live(records)) == sorted(["u", "a1", "a2", "r1", "r2", "h2", "h3", "b", "r3"])
+
+    def test_leave_an_abandoned_branch_with_it(self) -> None:
+        """A note that is written after the user went back is not in the context."""
+        rows = [user("u", None, "1"), called("a", "u", "t"), hook("h2", "h1", "late child"), user("v", "u", "2")]
+        records = fed([*rows, hook("h1", "a", "late"), user("w", "v", "3")])
+        assert live(fed(rows)) == ["u", "v"]
+        assert live(records) == ["u", "v", "w"]
 
 
 class TestCompaction:
