@@ -27,6 +27,7 @@ _BETWEEN = re.compile(r" (?<=\S )(?=[^\s\d])")
 _LONGEST_CACHED = 64  # characters; the cost of a longer chunk or piece is not cached
 _LATIN_WORD = re.compile("[A-Za-z\u00c0-\u024f\u1e00-\u1eff]+")
 _ACCENT, _RARE_ACCENT = re.compile("[\u00c0-\u024f\u1e00-\u1eff]"), re.compile("[\u0100-\u024f]")
+_NORTHERN_ACCENT = re.compile("[äöåæøÄÖÅÆØ]")
 _COMBINING = re.compile("[A-Za-z][\u0300-\u036f]")
 _FOREIGN = re.compile(r"[^\x00-\x7f\u00c0-\u024f\u1e00-\u1eff]+")
 
@@ -37,8 +38,11 @@ _SHORT_WORD, _LONG_WORD, _LETTER_BEYOND_SIX, _CAPITAL = 1.0, 0.62, 0.205, 0.273
 _DIGITS, _BLANK_AND_DIGITS, _MIXED, _MIXED_CHARACTER = 1.4, 2.5, 0.5, 0.427
 _UNDERSCORE, _NEW_LINE, _INDENT, _SIGNS = 0.312, 0.858, 1.1, 0.853
 # Tokens of a word in languages with accents: at least one, and so many for the word and for each letter. The accents of
-# Western Europe are frequent in the vocabulary, others (Czech, Polish) are not.
-_WESTERN, _EASTERN = (0.3, 0.15), (0.05, 0.32)
+# Western Europe are frequent in the vocabulary, others (Czech, Polish) are not; Nordic words are less frequent.
+_WESTERN, _EASTERN, _NORTHERN = (0.3, 0.15), (0.05, 0.32), (0.3, 0.25)
+# One rare accent in so many makes a line Eastern, and such a share of Eastern lines all others. A text is Nordic if
+# nearly all accents in nearly all its lines are.
+_RARE_SHARE, _SHARE_OF_LINES, _MOST = 20, 0.6, 0.9
 _FEW_ACCENTS = 0.01  # of the characters; a line with fewer is English with an accented name
 
 # Scripts and signs: first and last code point, tokens for a run and for each of its characters, fitted to translated
@@ -54,8 +58,19 @@ _BLOCKS: tuple[tuple[int, int, float, float], ...] = (
     (0x0653, 0x065F, 0.0, 2.0),
     (0x06D6, 0x06DC, 0.0, 2.0),
     (0x0600, 0x06FF, 0.2, 0.34),  # Arabic
-    (0x0900, 0x0DFF, 0.01, 0.34),  # scripts of India
+    (0x0530, 0x058F, 0.01, 0.41),  # Armenian
+    (0x0980, 0x09FF, 0.01, 0.38),  # Bengali
+    (0x0A00, 0x0A7F, 0.01, 0.6),  # Gurmukhi
+    (0x0A80, 0x0AFF, 0.01, 0.41),  # Gujarati
+    (0x0B00, 0x0B7F, 0.01, 1.1),  # Odia
+    (0x0C00, 0x0C7F, 0.01, 0.46),  # Telugu
+    (0x0D80, 0x0DFF, 0.01, 0.6),  # Sinhala
+    (0x0900, 0x0DFF, 0.01, 0.34),  # other scripts of India
     (0x0E00, 0x0EFF, 0.01, 0.43),  # Thai and Lao
+    (0x0F00, 0x0FFF, 0.01, 1.58),  # Tibetan
+    (0x1000, 0x109F, 0.01, 0.57),  # Burmese
+    (0x10A0, 0x10FF, 0.01, 0.39),  # Georgian
+    (0x1780, 0x17FF, 0.01, 0.56),  # Khmer
     (0x1100, 0x11FF, 0.0, 3.0),  # the parts of Korean syllables
     (0x2000, 0x206F, 0.0, 0.9),  # dashes, quotes, joiners
     (0x2190, 0x22FF, 0.0, 1.6),  # arrows, mathematics
@@ -64,6 +79,7 @@ _BLOCKS: tuple[tuple[int, int, float, float], ...] = (
     (0x2600, 0x27BF, 0.0, 1.8),  # symbols, dingbats
     (0x2800, 0x28FF, 0.0, 2.9),  # braille, as in spinners
     (0x3000, 0x303F, 0.0, 0.9),  # punctuation of Chinese and Japanese
+    (0x3099, 0x309A, 0.0, 2.0),  # marks of kana
     (0x3040, 0x30FF, 0.0, 0.62),  # kana
     (0x3400, 0x9FFF, 0.0, 0.71),  # Chinese characters
     (0xAC00, 0xD7AF, 0.4, 0.44),  # Korean syllables
@@ -89,7 +105,7 @@ _FREQUENT_MARKS = frozenset(
 # Scripts with few words in the vocabulary, most of those with the blank before them: the tokens more of a word that no
 # blank precedes.
 _UNSPACED = tuple(
-    (re.compile(f"(?<![ {letters}])[{letters}]{{3,}}"), more)
+    (re.compile(f"(?<![ {letters}\u0300-\u036f])[{letters}]{{3,}}"), more)
     for letters, more in (("\u0370-\u03ff", 1.8), ("\u0900-\u0dff", 1.4))
 )
 # Stacked marks, more than any language writes.
@@ -115,19 +131,24 @@ def estimate(text: str) -> int:
         total += sum(map(_foreign, _FOREIGN.findall(text)))
         total += sum([more * len(words.findall(text)) for words, more in _UNSPACED])
         lines = text.split("\n")
+        accented: list[tuple[int, str, int, int]] = []
         for number, line in enumerate(lines):
             if line.isascii():
                 continue
-            words = _FOREIGN.sub(" ", line)
+            lines[number] = words = _FOREIGN.sub(" ", line)
             # Only pairs are composed: sorting a long run of marks takes quadratic time.
             composed = words + normalize("NFC", "".join(_COMBINING.findall(line)))
             accents = len(_ACCENT.findall(composed))
             if accents > _FEW_ACCENTS * len(line):
-                rare = 10 * len(_RARE_ACCENT.findall(composed)) > accents
-                base, each = _EASTERN if rare else _WESTERN
-                total += sum([max(1.0, base + each * len(word)) for word in _LATIN_WORD.findall(words)])
-                words = _LATIN_WORD.sub("", words)
-            lines[number] = words
+                rare, northern = len(_RARE_ACCENT.findall(composed)), len(_NORTHERN_ACCENT.findall(composed))
+                accented.append((number, words, rare * _RARE_SHARE > accents, northern >= _MOST * accents))
+        # Many lines of a language have none of its rare accents.
+        eastern = sum([rare for _, _, rare, _ in accented]) >= _SHARE_OF_LINES * len(accented)
+        north = sum([all_of_it for _, _, _, all_of_it in accented]) >= _MOST * len(accented)
+        for number, words, rare, _ in accented:
+            base, each = _NORTHERN if north else _EASTERN if rare or eastern else _WESTERN
+            total += sum([max(1.0, base + each * len(word)) for word in _LATIN_WORD.findall(words)])
+            lines[number] = _LATIN_WORD.sub("", words)
         text = "\n".join(lines)
     chunks = Counter(_BETWEEN.split(text))
     parts = sum(

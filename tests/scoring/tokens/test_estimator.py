@@ -83,7 +83,25 @@ MIXED = {
     "boxes": "┌──────┬──────┐\n│ name │ size │\n├──────┼──────┤\n│ a.py │ 1234 │\n└──────┴──────┘",
 }
 
-DECOMPOSED = ("Czech", "Polish", "German", "Korean")
+DECOMPOSED = ("Czech", "Polish", "German", "Korean", "Greek", "Japanese")
+# Sentences of the Universal Declaration of Human Rights, and of a program.
+DECLARED = {
+    "Armenian": "Ծրագիրը չի կարող բացել ֆայլը։ Ստուգեք ուղին և կրկին փորձեք։",
+    "Burmese": "လူတိုင်းသည် တူညီ လွတ်လပ်သော ဂုဏ်သိက္ခာဖြင့် လည်းကောင်း၊ တူညီလွတ်လပ်သော အခွင့်အရေးများဖြင့် လည်းကောင်း၊ မွေးဖွားလာသူများ ဖြစ်သည်။",
+    "Georgian": "პროგრამა ვერ ხსნის ფაილს. შეამოწმეთ გზა და სცადეთ ხელახლა.",
+    "Gujarati": "પ્રતિષ્ઠા અને અધિકારોની દૃષ્ટિએ સર્વ માનવો જન્મથી સ્વતંત્ર અને સમાન હોય છે.",
+    "Khmer": "មនុស្សទាំងអស់ កើតមកមានសេរីភាព និងសមភាព ក្នុងផ្នែកសេចក្ដីថ្លៃថ្នូរនិងសិទ្ធិ។",
+    "Odia": "ସମସ୍ତ ମନୁଷ୍ୟ ଜନ୍ମକାଳରୁ ସ୍ୱାଧୀନ. ସେମାନଙ୍କର ମର୍ଯ୍ୟାଦା ଓ ଅଧିକାର ସମାନ.",
+    "Punjabi": "ਸਾਰਾ ਮਨੁੱਖੀ ਪਰਿਵਾਰ ਆਪਣੀ ਮਹਿਮਾ, ਸ਼ਾਨ ਅਤੇ ਹੱਕਾਂ ਦੇ ਪੱਖੋਂ ਜਨਮ ਤੋਂ ਹੀ ਆਜ਼ਾਦ ਹੈ ਅਤੇ ਸੁਤੇ ਸਿੱਧ ਸਾਰੇ ਲੋਕ ਬਰਾਬਰ ਹਨ।",
+    "Sinhala": "සියලු මනුෂ්‍යයෝ නිදහස්ව උපත ලබා ඇත. ගරුත්වයෙන් හා අයිතිවාසිකම්වලින් සමාන වෙති.",
+    "Swedish": (
+        "Det gick inte att öppna filen. Kontrollera att sökvägen är rätt och att du har behörighet att läsa den, "
+        "och försök sedan igen."
+    ),
+    "Telugu": "ప్రతిపత్తిస్వత్వముల విషయమున మానవులెల్లరును జన్మతః స్వతంత్రులును సమానులును నగుదురు.",
+    "Tibetan": "འགྲོ་བ་མིའི་རིགས་རྒྱུད་ཡོངས་ལ་སྐྱེས་ཙམ་ཉིད་ནས་ཆེ་མཐོངས་དང༌། ཐོབ་ཐངགི་རང་དབང་འདྲ་མཉམ་དུ་ཡོད་ལ།",
+}
+
 STACKED = {
     "Vietnamese, decomposed": unicodedata.normalize(
         "NFD", "Không thể tải phần mở rộng vì tệp cấu hình không tồn tại. Vui lòng kiểm tra đường dẫn."
@@ -120,6 +138,21 @@ class TestCloseness:
     def test_is_within_fifteen_percent(self, kind: str, o200k: Count) -> None:  # P8
         """Scripts of all kinds, emoji, combining marks, code, prose and logs, each by itself."""
         assert estimate(MIXED[kind]) == pytest.approx(o200k(MIXED[kind]), rel=0.15)
+
+    @pytest.mark.parametrize("language", list(DECLARED))
+    def test_is_within_fifteen_percent_of_scripts_of_their_own(
+        self, language: str, o200k: Count
+    ) -> None:  # P8
+        """Each costs differently, and none like an unknown character."""
+        assert estimate(DECLARED[language]) == pytest.approx(o200k(DECLARED[language]), rel=0.15)
+
+    def test_counts_lines_without_an_accent_of_their_language_as_the_others(self, o200k: Count) -> None:  # P8
+        """A language is told by the text: short lines often have none of the accents that only it has."""
+        rare = "Soubor s nastavením se nepodařilo načíst, protože přístup k němu byl odepřen."
+        common = "Zadaná adresa není platná, zadejte jinou. Zobrazí stav a údaje do okna."
+        text = "\n".join([rare, rare, common] * 3)
+        assert estimate(text) - estimate("\n".join([rare] * 6)) > 3.3 * estimate(common)
+        assert estimate(text) == pytest.approx(o200k(text), rel=0.15)
 
     @pytest.mark.parametrize("kind", list(STACKED))
     def test_is_within_fifteen_percent_of_stacked_marks(self, kind: str, o200k: Count) -> None:  # P8

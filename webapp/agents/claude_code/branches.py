@@ -186,7 +186,9 @@ class LiveTree:
             if at not in below:
                 below.add(at)
                 waiting += children[at]
-        newest = next(one for one in reversed(self._seen) if one in below and (one != row_id or len(below) == 1))
+        newest = next(
+            one for one in reversed(self._seen) if one in below and (one != row_id or len(below) == 1)
+        )
         above = set(live_path([*self._seen.values()], newest))
         return newest if self._tip is None or self._tip in above else self._tip
 

@@ -187,7 +187,9 @@ class Decoder:
     @staticmethod
     def _tie(stream: _Stream, name: str, round_id: str | None) -> None:
         """Set the round of the rows that came before the call or the row that they depend on."""
-        for uuid in stream.early.pop(name, ()) if round_id else ():
+        if round_id is None:
+            return
+        for uuid in stream.early.pop(name, ()):
             stream.rounds[uuid] = round_id
             stream.tree.tie(uuid, round_id)
 
@@ -360,7 +362,9 @@ class Decoder:
             stream.rounds[uuid] = round_id
             self._tie(stream, uuid, round_id)
         else:
-            depends = [r.call_id for r in message.results] or ([parent] if message.name == REMINDER and parent not in stream.tree else [])
+            depends = [r.call_id for r in message.results] or (
+                [parent] if message.name == REMINDER and parent not in stream.tree else []
+            )
             for one in depends:
                 stream.early.setdefault(one, []).append(uuid)
         return round_id

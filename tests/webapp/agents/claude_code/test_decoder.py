@@ -236,7 +236,12 @@ class TestRowsBeforeTheirParents:
 
     def test_leave_an_abandoned_branch_with_it(self) -> None:
         """A note that is written after the user went back is not in the context."""
-        rows = [user("u", None, "1"), called("a", "u", "t"), hook("h2", "h1", "late child"), user("v", "u", "2")]
+        rows = [
+            user("u", None, "1"),
+            called("a", "u", "t"),
+            hook("h2", "h1", "late child"),
+            user("v", "u", "2"),
+        ]
         records = fed([*rows, hook("h1", "a", "late"), user("w", "v", "3")])
         assert live(fed(rows)) == ["u", "v"]
         assert live(records) == ["u", "v", "w"]
