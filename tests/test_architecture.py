@@ -1,7 +1,7 @@
-"""The import table of the architecture, read from the sources: what each layer may know, and nothing else.
+"""The import table of the architecture: each part, and the only other parts that it may import.
 
-The table below is the one of the architecture page. A module belongs to the row with the longest name that it
-is within; one that is within no row fails, so that a new part is placed on purpose.
+It is checked against the imports in the sources. A module belongs to the row with the longest name that it is within;
+a module without a row fails the test, so that each new part is placed on purpose.
 """
 
 from __future__ import annotations
@@ -27,14 +27,7 @@ EDGE = (
     "webapp.answers",
 )
 EVERYTHING = ("scoring", "webapp")
-CONNECTING = (
-    *("webapp.wiring", "webapp.serving"),
-    *(
-        "webapp.commands",
-        "webapp.entry",
-        "webapp.__main__",
-    ),
-)
+CONNECTING = ("webapp.wiring", "webapp.serving", "webapp.commands", "webapp.entry", "webapp.__main__")
 
 # What a row may import of ours, besides itself.
 MAY_IMPORT: Mapping[str, tuple[str, ...]] = {
@@ -42,8 +35,8 @@ MAY_IMPORT: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(FACTS, ("scoring", "webapp.errors")),  # a bad setting is one of our errors
     **dict.fromkeys(MATTER, ("scoring", *FACTS)),
     "webapp.bus": ("webapp.events",),
-    # Tokenizers and providers are handed in, so that a service runs with a fake of either.
     "webapp.answers": (),
+    # Tokenizers and providers are handed in, so that a service runs with a fake of either.
     "webapp.services": (
         "scoring",
         "webapp.answers",
@@ -65,13 +58,13 @@ MAY_IMPORT: Mapping[str, tuple[str, ...]] = {
     "webapp.routes": EDGE,
     "webapp.live": EDGE,
     # A process of its own; of the services it shares the copies of calls, the keys of messages and the names of
-    # sessions, of the agents the files of the hints; what belongs together is scoring's to say.
+    # sessions; scoring decides what belongs together.
     "webapp.proxy": (
         "scoring.units",
         "webapp.services.proxied.call_copy",
         "webapp.services.proxied.keys",
         "webapp.services.proxied.names",
-        "webapp.agents.hook_runtime",
+        "webapp.agents",
         "webapp.access.requests",
     ),
     # Another process of its own; it reads transcripts as the server does.
@@ -134,7 +127,7 @@ def forbidden(arrow: Arrow) -> str | None:
     """Return the reason why an arrow is forbidden, or None."""
     row = row_of(arrow.source.name)
     if row is None:
-        return f"{arrow.source.name} stands in no row of the table; place it"
+        return f"{arrow.source.name} is in no row of the table; place it"
     if is_ours(arrow.target):
         allowed = EVERYTHING if row == CONNECTS else (row, *MAY_IMPORT[row])
         known = any(is_within(arrow.target, other) for other in allowed)
@@ -252,7 +245,7 @@ class TestTheTable:
     def test_wants_every_module_in_a_row(self) -> None:
         """A module that nobody placed is reported, whatever it imports."""
         (arrow,) = arrows(made_up(webapp__misc="import json"))
-        assert "webapp.misc stands in no row" in str(forbidden(arrow))
+        assert "webapp.misc is in no row" in str(forbidden(arrow))
 
     def test_sees_a_cycle_of_three(self) -> None:
         """A cycle is written out from its first name back to it."""

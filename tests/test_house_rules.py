@@ -24,7 +24,6 @@ SQL = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 
-# What reaches outside a pure function. `pathlib` is not here: its Pure classes only take names apart.
 # The calls that open a file, and the modules of agents that may: those that read files of ours or of the system.
 OPENS = re.compile(r"(^|\.)open$|\.read_bytes$|\.read_text$")
 OPENERS = (
@@ -33,6 +32,7 @@ OPENERS = (
     "webapp.agents.extension",
     "webapp.agents.hook_runtime.hints",
 )
+# What reaches outside a pure function. `pathlib` is not here: its Pure classes only take names apart.
 IMPURE_MODULES = frozenset(
     {"asyncio", "http", "io", "logging", "multiprocessing", "os", "random", "secrets", "shutil", "socket"}
     | {"sqlite3", "subprocess", "sys", "tempfile", "threading", "time", "urllib.request", "uuid"}
@@ -85,7 +85,7 @@ def _names_reached(node: ast.AST) -> Iterator[str]:
 
 
 def opened_files_in(module: Module) -> Iterator[str]:
-    """The calls that open a file otherwise than by `open_file`, and so wait for ever at a pipe."""
+    """Yield the calls that open a file without `open_file`, and so would wait forever at a pipe."""
     for node in ast.walk(module.tree):
         if isinstance(node, ast.Call) and (found := OPENS.search(ast.unparse(node.func))):
             yield f"{module.path}:{node.lineno} opens a file by {found[0].strip('.')}(); use open_file or read_file"

@@ -7,6 +7,7 @@ into messages for browsers. An event has the fields by which a listener decides 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +74,7 @@ class ContextPruned(Event):
     summarised: int = 0
     kind: str = "prune"
 
-    def payload(self) -> dict[str, object]:
+    def payload(self) -> dict[str, Any]:
         """Return the event as `context:pruned` carries it (B14)."""
         return {
             "session_id": self.session_id,

@@ -1,6 +1,13 @@
 """Tokens: counting, estimating, and calibrating estimates against real usage."""
 
-from scoring.tokens.calibration import GREATEST_FACTOR, LEAST_FACTOR, STEADY_SHARE, Calibration, started
+from scoring.tokens.calibration import (
+    GREATEST_FACTOR,
+    LEAST_FACTOR,
+    STEADY_SHARE,
+    Calibration,
+    Certainty,
+    started,
+)
 from scoring.tokens.counting import (
     DEFINITION,
     ESTIMATOR,
@@ -26,6 +33,7 @@ __all__ = [
     "RUNS",
     "STEADY_SHARE",
     "Calibration",
+    "Certainty",
     "ModelCounter",
     "Overheads",
     "Run",

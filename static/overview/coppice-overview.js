@@ -1,4 +1,6 @@
-// <coppice-overview follows></coppice-overview>
+// <coppice-overview follows="VARIABLE …"></coppice-overview>
+//
+// `follows` names the variables that move the folders of agents, on a server that follows transcripts.
 //
 // All sessions in one table: state, gauge, growth, prunes. They are read by pages, latest activity first, and
 // followed in the room "overview". Filter, chip, order, grouping and folds are part of the address.
@@ -224,13 +226,14 @@ export class CoppiceOverview extends ReadingElement {
   }
 
   #emptyState() {
+    const variables = this.getAttribute("follows");
     return html`<div class="page-head"><h1>Sessions</h1></div>
       ${this.problem("Could not read the sessions")}
       <section class="empty">
       <h2>No sessions yet</h2>
-      ${this.hasAttribute("follows") ? FOLLOWING : NOT_FOLLOWING}
+      ${variables === null ? NOT_FOLLOWING : FOLLOWING}
       <dl class="ways">
-        ${this.hasAttribute("follows") ? OTHER_FOLDERS : OTHER_MACHINES}
+        ${variables === null ? OTHER_MACHINES : otherFolders(variables.split(" "))}
         <dt>A file you have</dt>
         <dd><code>coppice import FILE</code></dd>
         <dd class="muted">
@@ -257,10 +260,12 @@ const FOLLOWING = html`<p>
 const NOT_FOLLOWING = html`<p>
   This server follows no transcripts on its own machine (<code>--no-watch</code>).
 </p>`;
-const OTHER_FOLDERS = html`<dt>Transcripts elsewhere</dt>
+/** @param {string[]} variables */
+const otherFolders = (variables) => html`<dt>Transcripts elsewhere</dt>
   <dd><code>coppice serve --watch DIR</code></dd>
   <dd class="muted">
-    or set <code>CLAUDE_CONFIG_DIR</code> or <code>CODEX_HOME</code> before starting it
+    or set the agent's own variable before starting it:
+    ${variables.map((name, n) => html`${n > 0 && ", "}<code>${name}</code>`)}
   </dd>`;
 const OTHER_MACHINES = html`<dt>Agents on other machines</dt>
   <dd><code>coppice follow --to ${location.origin}${root}</code></dd>

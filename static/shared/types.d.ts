@@ -10,9 +10,7 @@ declare namespace Api {
   interface Appended {
     ids: string[]; added: number; stats: BriefStats; prune: Applied | null; line: string | null;
   }
-  interface Applied {
-    operation: Operation; session: Session; event: Record<string, unknown> | null; message: string;
-  }
+  interface Applied { operation: Operation; session: Session; event: PruneEvent | null; message: string; }
   interface Archive { messages: Message[]; }
   interface BriefStats {
     tokens: number; utilization: number; certainty: "exact" | "calibrated" | "estimated"; messages: number;
@@ -192,6 +190,11 @@ declare namespace Api {
   interface PruneCost {
     saved_per_call: number; rewritten_once: number; break_even_calls: number | null;
     saved_cost: number | null; rewrite_cost: number | null; currency: string; cold: boolean;
+  }
+  interface PruneEvent {
+    session_id: string; prune_id: number; kind: string; reason: string; original: number; final: number;
+    removed: number; removed_ids: string[]; shortened: number; summarised: number; tokenReduction: number;
+    utilization: number;
   }
   interface Pushed {
     state: "taken" | "known" | "behind" | "deleted"; added: number; position: Record<string, unknown> | null;

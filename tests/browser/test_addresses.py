@@ -14,6 +14,7 @@ from tests.browser.test_tuning import move, open_tuning
 from tests.browser.waiting import holds
 from tests.browser.writing import managed
 from tests.servers import Server
+from webapp.services.planning.message_pages import PageRequest
 
 
 class TestSteps:
@@ -256,7 +257,9 @@ class TestNarrowest:
         page.set_viewport_size({"width": 360, "height": 740})
         session = managed(server, 20, tokens=50)
         for _ in range(10):
-            server.app.operations.pin(session, server.app.messages.page(session, limit=1).messages[0].id)
+            server.app.operations.pin(
+                session, server.app.messages.page(session, PageRequest(limit=1)).messages[0].id
+            )
             server.app.operations.undo(session)
         open_session(page, server, session)
         page.get_by_role("button", name="Archive").click()

@@ -12,6 +12,7 @@ from tests.browser.test_session import open_session
 from tests.browser.waiting import hold, until
 from tests.browser.writing import feed, managed
 from tests.servers import Server
+from webapp.services.planning.message_pages import PageRequest
 
 MODEL = "nobody-knows-this"
 # The rows of the list, not the heaviest messages beside it.
@@ -101,7 +102,7 @@ class TestALateAnswer:
         session = managed(server, 60, tokens=50)
         open_session(page, server, session)
         page.wait_for_load_state("networkidle")
-        message = server.app.messages.page(session, limit=10).messages[9]
+        message = server.app.messages.page(session, PageRequest(limit=10)).messages[9]
         asked = hold(page, LIST, lambda: server.app.operations.pin(session, message.id))
         feed(server, session, 1, start=60)
         expect(page.locator('.msg[aria-rowindex="2"] .m-number')).to_have_text("61")

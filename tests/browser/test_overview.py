@@ -16,6 +16,7 @@ from tests.browser.writing import ClaudeFolder, feed, managed, words
 from tests.servers import Server, running_server
 from tests.waiting import PATIENCE
 from webapp.events import ImportProgressed
+from webapp.services.ingest.following import folder_variables
 from webapp.services.planning.requests import PruneRequest
 
 DROP = """([name, text]) => {
@@ -349,8 +350,7 @@ class TestTheEmptyState:
         for command in (
             "coppice serve --watch DIR",
             "coppice import FILE",
-            "CLAUDE_CONFIG_DIR",
-            "CODEX_HOME",
+            *folder_variables(),
         ):
             expect(page.get_by_text(command).first).to_be_visible()
 

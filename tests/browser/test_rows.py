@@ -11,6 +11,7 @@ from tests.browser.test_session import open_session, row
 from tests.browser.waiting import drawn, hold
 from tests.browser.writing import feed, managed
 from tests.servers import Server
+from webapp.services.planning.message_pages import PageRequest
 from webapp.services.planning.requests import PruneRequest
 
 NOON = datetime(2026, 11, 23, 12, tzinfo=UTC)
@@ -32,7 +33,7 @@ def rows(page: Page) -> Locator:
 
 def identity(server: Server, session: str, number: int) -> str:
     """Return the id of a message."""
-    page = server.app.messages.page(session, sort="oldest", after=str(number - 1), limit=1)
+    page = server.app.messages.page(session, PageRequest(sort="oldest", after=str(number - 1), limit=1))
     return page.messages[0].id
 
 

@@ -12,7 +12,9 @@ from scoring.settings import STRATEGY_NAMES
 from tests.browser.waiting import holds, until
 from tests.browser.writing import ClaudeFolder, Transcript, feed, managed, proxied, words
 from tests.servers import Server
+from webapp.services.planning.message_pages import PageRequest
 from webapp.services.planning.requests import PlanRequest, PruneRequest
+from webapp.store.operations import Facts
 
 EVIL = "<script>window.hurt = true</script><img src=x onerror='window.hurt = true'> & <b>bold</b>"
 
@@ -321,7 +323,7 @@ class TestHistory:
         server.app.prunes.apply(session, PruneRequest())
         made = server.app.store.operations.get(1, 1)
         assert made is not None
-        made.n, made.plan = 2, {}
+        made.n, made.facts = 2, Facts()
         with server.app.store.write():
             server.app.store.operations.add(1, made, server.app.store.operations.items(1, 1))
         open_session(page, server, session)
@@ -336,7 +338,7 @@ class TestHistory:
         """Undoing an older operation asks first and names the later ones."""
         session = managed(server, 60)
         server.app.prunes.apply(session, PruneRequest())
-        listed = server.app.messages.page(session, limit=1).messages
+        listed = server.app.messages.page(session, PageRequest(limit=1)).messages
         server.app.operations.pin(session, listed[0].id)
         open_session(page, server, session)
         page.get_by_role("tab", name="History").click()

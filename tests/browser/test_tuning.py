@@ -29,7 +29,7 @@ class TestTuning:
         expect(page.get_by_role("status").filter(has_text="messages pruned")).to_be_visible()
         operation = server.app.store.operations.get(1, 1)
         assert operation is not None
-        assert operation.plan["weights"]["recency"] == 100
+        assert operation.facts.weights["recency"] == 100
         assert server.app.sessions.get(session).strategy.own is None
         assert server.app.store.sessions.get(session).settings == {}
 

@@ -94,6 +94,14 @@ class Integration:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CallHeaders:
+    """The headers, in lower case, by which an agent's calls name their session, and the sub-agent in it."""
+
+    session: str
+    subagent: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Clears:
     """An agent's habit of replacing old outputs of `tools` by `text`, all but the newest `kept`."""
 
@@ -116,11 +124,11 @@ class Agent:
     A `legacy` agent is read for existing sessions, and marked as such. Optional parts are None by default. `files`
     and `archives` import what it wrote. `transcripts` writes a pruned view in its format. `integration` is our
     addition to its configuration or extensions. `session_variable` is the environment variable that tells the
-    programs it starts the id of its session. `edit_key` returns the key that identifies a row's message in the
-    agent's own process. `window_of_compaction` derives the window from the tokens at which the agent compacted by
-    itself, None if they imply none; `usual_window` is the agent's default window, even if its model accepts more;
-    `usual_model` is the model used for counting until a session names its own. `unwritten` predicts what the agent
-    sends without writing it.
+    programs it starts the id of its session; `call_headers` name the session in its calls to a provider. `edit_key`
+    returns the key that identifies a row's message in the agent's own process. `window_of_compaction` derives the
+    window from the tokens at which the agent compacted by itself, None if they imply none; `usual_window` is the
+    agent's default window, even if its model accepts more; `usual_model` is the model used for counting until a
+    session names its own. `unwritten` predicts what the agent sends without writing it.
     """
 
     source: str
@@ -137,6 +145,7 @@ class Agent:
     transcripts: Transcripts | None = None
     integration: Integration | None = None
     session_variable: str = ""
+    call_headers: CallHeaders | None = None
     edit_key: Callable[[ViewRow], str | None] | None = None
     window_of_compaction: Callable[[int], int | None] | None = None
     usual_window: int | None = None

@@ -19,6 +19,7 @@ from webapp.config import DEFAULT_PORT, MOST_WORKERS, Config, is_loopback
 from webapp.errors import Invalid
 from webapp.proxy.process import DEFAULT_PORT as DEFAULT_PROXY_PORT
 from webapp.queue import connected
+from webapp.services.ingest.following import folder_variables
 from webapp.store import Store
 
 Command = Callable[..., Any]
@@ -52,7 +53,7 @@ def listed(words: Iterable[str]) -> str:
 SERVE_HELP = f"""Serve the dashboard, and follow your agents' sessions.
 
 The transcripts of {listed(agent.label for agent in AGENTS.values())} are found in their usual places
-({listed(agent.variable for agent in AGENTS.values())} are respected) and only ever read.
+({listed(folder_variables())} are respected) and only ever read.
 """
 
 

@@ -31,6 +31,7 @@ from webapp.live.rooms import OVERVIEW, SESSION_PREFIX, Room, Sent
 from webapp.live.shared import QueuedNote, RecentNotes, SharedRoom
 from webapp.live.throttle import Pending
 from webapp.live.websockets import Outbox, Websockets
+from webapp.services.planning.message_pages import PageRequest
 from webapp.services.planning.requests import PlanRequest, PruneRequest
 
 log = logging.getLogger("coppice.live")
@@ -471,7 +472,7 @@ class Gateway:
             return snapshot
         return {
             "stats": self.app.sessions.stats(room.session_id),
-            "page": self.app.messages.page(room.session_id, limit=SNAPSHOT_MESSAGES),
+            "page": self.app.messages.page(room.session_id, PageRequest(limit=SNAPSHOT_MESSAGES)),
         }
 
     def plan(self, body: SocketPlan) -> Payload:

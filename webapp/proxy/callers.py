@@ -5,15 +5,17 @@ Only the kind of a key is determined. No part of a key is stored or logged.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from webapp.agents import AGENTS
 from webapp.services.proxied.names import clean, id_of, session_in
 
-# Headers by which clients name their session (the first one present counts), and the one that names a sub-agent.
-SESSION_HEADERS = ("x-coppice-session", "x-claude-code-session-id", "session-id", "x-session-id")
-AGENT_HEADER = "x-claude-code-agent-id"
+_OF_AGENTS = [agent.call_headers for agent in AGENTS.values() if agent.call_headers is not None]
+# Headers by which clients name their session, the first one present counts, and those that name a sub-agent.
+SESSION_HEADERS = ("x-coppice-session", *(headers.session for headers in _OF_AGENTS))
+SUBAGENT_HEADERS = tuple(headers.subagent for headers in _OF_AGENTS if headers.subagent)
 
 SUBSCRIPTION = "the key is a subscription's, whose requests are never changed"
 
@@ -38,8 +40,13 @@ class Caller:
 
 def caller_of(headers: Mapping[str, str], named: str, metadata: Mapping[str, Any]) -> Caller:
     """Return the caller named by the path (`named`), otherwise by a header, otherwise by the body."""
-    session = named or next((headers[one] for one in SESSION_HEADERS if headers.get(one)), "")
-    return Caller(clean(session or session_in(metadata)), clean(headers.get(AGENT_HEADER, "")))
+    session = named or _first(headers, SESSION_HEADERS) or session_in(metadata)
+    return Caller(clean(session), clean(_first(headers, SUBAGENT_HEADERS)))
+
+
+def _first(headers: Mapping[str, str], names: Sequence[str]) -> str:
+    """Return the first of these headers that has a value; "" for none."""
+    return next((headers[name] for name in names if headers.get(name)), "")
 
 
 def is_subscription(provider: str, headers: Mapping[str, str]) -> bool:

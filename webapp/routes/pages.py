@@ -12,8 +12,10 @@ from typing import Any
 from flask import Flask, Response, current_app, g, render_template, request
 
 from webapp.access.headers import NO_PAGE_POLICY, PAGE_HEADERS, SECURITY_HEADERS, content_policy
+from webapp.app import App
 from webapp.routes.api.routing import EXTENSION
 from webapp.routes.assets import import_map, modules
+from webapp.services.ingest.following import folder_variables
 from webapp.services.reaching.integrations import integration_texts
 from webapp.services.settings.library import choice_texts
 
@@ -22,8 +24,9 @@ GATE = "coppice.gate"
 
 def overview() -> str:
     """Return the page of all sessions."""
-    follows = current_app.extensions[EXTENSION].config.follow
-    return render_template("overview.html", page="overview", follows=follows)
+    app: App = current_app.extensions[EXTENSION]
+    variables = folder_variables() if app.config.follow else []
+    return render_template("overview.html", page="overview", variables=variables)
 
 
 def session(session_id: str) -> str:

@@ -3,18 +3,68 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field, fields
+from typing import Any, NamedTuple, TypeVar
 
 import orjson
 
+from scoring.tokens import Certainty
 from webapp.store.engine import Engine
 from webapp.store.keys import bounds, key, number
 
 
+@dataclass(kw_only=True)
+class Facts:
+    """Facts of an operation beside its columns, stored as JSON; None where one does not apply.
+
+    A prune has `strategy`, `max_tokens`, `preset` and `weights`, an emergency its `note`, an operation of the agent the
+    tokens of the agent's context before and after. Of a summary there are its number (`summary`), its tokens, the
+    messages that it covers (`summarised`), its writer (`level`, `model`), `cost` in dollars, and the `problems` of
+    rejected texts. `number` is that of the last message before the operation; `removed` and `shortened` count messages.
+    The regions are tokens by name.
+    """
+
+    strategy: str | None = None
+    max_tokens: int | None = None
+    preset: str | None = None
+    weights: dict[str, float] = field(default_factory=dict)
+    note: str | None = None
+    agent_before: int | None = None
+    agent_after: int | None = None
+    summary: int | None = None
+    summary_tokens: int | None = None
+    summarised: int | None = None
+    level: str | None = None
+    model: str | None = None
+    cost: float | None = None
+    problems: list[str] = field(default_factory=list)
+    number: int | None = None
+    removed: int | None = None
+    shortened: int | None = None
+    regions_before: dict[str, int] | None = None
+    regions_after: dict[str, int] | None = None
+    certainty: Certainty = "estimated"
+
+
+@dataclass(kw_only=True)
+class Detail:
+    """The reason why an operation changed a message, stored as JSON. A prune adds the score and the unit.
+
+    `parts` are the ratings of the signals, 0…1; `unit` is the number of the unit's first message.
+    """
+
+    fate: str | None = None
+    reason: str | None = None
+    cause: str | None = None
+    score: float | None = None
+    parts: dict[str, float] | None = None
+    unit: int | None = None
+    unit_size: int = 1
+
+
 @dataclass(slots=True)
 class OperationRow:
-    """One operation. `seq` is the log's length when it happened; `plan` is JSON-ready data about the decision."""
+    """One operation. `seq` is the log's length when it happened."""
 
     n: int
     kind: str
@@ -25,7 +75,7 @@ class OperationRow:
     tokens_before: int
     tokens_after: int
     messages: int
-    plan: dict[str, Any]
+    facts: Facts
     undone_at: int | None = None
 
 
@@ -35,13 +85,13 @@ class ItemRow(NamedTuple):
     no: int
     change: str
     before: str | None
-    detail: dict[str, Any] | None
+    detail: Detail | None
 
 
 class RemovalReason(NamedTuple):
     """The reason why a message left the context, as given at the time, and the weights of its score."""
 
-    detail: dict[str, Any]
+    detail: Detail
     weights: dict[str, float]
 
 
@@ -58,7 +108,7 @@ class Operations:
         """Write one operation and its items."""
         values = (
             key(session, row.n), row.kind, row.actor, row.reason, row.at, row.seq, row.tokens_before, row.tokens_after,
-            row.messages, orjson.dumps(row.plan).decode(), row.undone_at,
+            row.messages, _json(row.facts), row.undone_at,
         )  # fmt: skip
         self._db.run(f"INSERT INTO operations ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", values)
         self._db.run_many(
@@ -69,7 +119,7 @@ class Operations:
                     i.no,
                     i.change,
                     i.before,
-                    orjson.dumps(i.detail).decode() if i.detail else None,
+                    _json(i.detail) if i.detail else None,
                 )
                 for i in items
             ),
@@ -108,10 +158,10 @@ class Operations:
         for n, no in pairs:
             if n not in weights:
                 operation = self.get(session, n)
-                weights[n] = operation.plan.get("weights", {}) if operation is not None else {}
+                weights[n] = operation.facts.weights if operation is not None else {}
             row = self._db.row(sql, (key(session, n), no))
             if row:
-                found[no] = RemovalReason(_item(row).detail or {}, weights[n])
+                found[no] = RemovalReason(_item(row).detail or Detail(), weights[n])
         return found
 
     def mark_undone(self, session: int, n: int, at: int) -> None:
@@ -124,12 +174,26 @@ class Operations:
         self._db.run("DELETE FROM operations WHERE key = ?", (key(session, n),))
 
 
+Stored = TypeVar("Stored", Facts, Detail)
+
+
+def _json(value: Facts | Detail) -> str:
+    """Return the facts that there are as JSON."""
+    return orjson.dumps({name: one for name, one in vars(value).items() if one is not None}).decode()
+
+
+def _read(kind: type[Stored], text: str) -> Stored:
+    """Return what `_json` wrote; fields of other versions are left out."""
+    known = {one.name for one in fields(kind)}
+    return kind(**{name: one for name, one in orjson.loads(text).items() if name in known})
+
+
 def _operation(row: tuple[Any, ...]) -> OperationRow:
-    kind, actor, reason, at, seq, before, after, messages, plan, undone_at = row[1:]
+    kind, actor, reason, at, seq, before, after, messages, facts, undone_at = row[1:]
     return OperationRow(
-        number(row[0]), kind, actor, reason, at, seq, before, after, messages, orjson.loads(plan), undone_at
+        number(row[0]), kind, actor, reason, at, seq, before, after, messages, _read(Facts, facts), undone_at
     )
 
 
 def _item(row: tuple[Any, ...]) -> ItemRow:
-    return ItemRow(row[0], row[1], row[2], orjson.loads(row[3]) if row[3] else None)
+    return ItemRow(row[0], row[1], row[2], _read(Detail, row[3]) if row[3] else None)

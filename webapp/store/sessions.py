@@ -6,9 +6,9 @@ reached from the top.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypedDict, Unpack
 
 import orjson
 
@@ -73,6 +73,36 @@ class SessionRow:
         return self.kind == "followed"
 
 
+class KnownColumns(TypedDict, total=False):
+    """The columns of what may be known of a session when it begins."""
+
+    title: str | None
+    model: str | None
+    parent_id: str | None
+    agent_type: str | None
+    path: str | None
+    cwd: str | None
+    wire_format: str | None
+    envelope: Mapping[str, Any] | None
+    settings: Mapping[str, Any]
+    state: Mapping[str, Any]
+
+
+class Columns(KnownColumns, total=False):
+    """The columns to write; those left out have their default, or keep their value."""
+
+    id: str
+    source: str
+    kind: Literal["followed", "managed"]
+    created_at: int
+    last_activity_at: int
+    version: int
+    malformed: int
+    unknown: int
+    notes: list[str]
+    deleted_at: int | None
+
+
 class ObservedOverheads(NamedTuple):
     """The overheads of an agent as a session's real calls showed them, in tokens of the session's model."""
 
@@ -120,7 +150,7 @@ class Sessions:
     def __init__(self, db: Engine) -> None:
         self._db = db
 
-    def create(self, **columns: Any) -> SessionRow:
+    def create(self, **columns: Unpack[Columns]) -> SessionRow:
         """Create a session.
 
         Raises:
@@ -232,7 +262,7 @@ class Sessions:
         keys = self._db.rows("SELECT key >> 32 FROM entries WHERE source_id = ?", (source_id,))
         return [row for row in (self.by_key(k) for (k,) in keys) if row.deleted_at is None]
 
-    def update(self, key: int, **columns: Any) -> None:
+    def update(self, key: int, **columns: Unpack[Columns]) -> None:
         """Set columns of one session; a parent that is one of its descendants is left out."""
         if (parent := columns.get("parent_id")) is not None and self._is_below(parent, self.by_key(key).id):
             del columns["parent_id"]
@@ -260,12 +290,16 @@ class Sessions:
             "parent_id": None,
             "cwd": None,
             "envelope": None,
+            "last_entry_id": None,
+            "tail_hash": None,
             "settings": {},
             "notes": [],
             "state": {},
         }
-        zero = dict.fromkeys(("next_seq", "turns", "prunes", "operations", "malformed", "unknown"), 0)
-        self.update(row.key, deleted_at=marker_at, last_entry_id=None, tail_hash=None, **blank, **zero)
+        zero: dict[str, Any] = dict.fromkeys(
+            ("next_seq", "turns", "prunes", "operations", "malformed", "unknown"), 0
+        )
+        self.update(row.key, deleted_at=marker_at, **blank, **zero)
 
 
 def _observed_overheads(state: str, key: int, parent: str | None, *rest: Any) -> ObservedOverheads | None:
@@ -283,7 +317,7 @@ def _observed_overheads(state: str, key: int, parent: str | None, *rest: Any) ->
     )
 
 
-def _encoded(columns: dict[str, Any]) -> Sequence[Any]:
+def _encoded(columns: Mapping[str, Any]) -> Sequence[Any]:
     return [
         orjson.dumps(value).decode() if name in JSON_COLUMNS and value is not None else value
         for name, value in columns.items()

@@ -220,10 +220,13 @@ def _operations(log: Log, operations: Operations, row: SessionRow) -> Iterator[s
     outs: dict[int, set[int]] = {}
     for one in known:
         items = Counter(item.change for item in operations.items(row.key, one.n))
-        for change, name in (("out", "removed"), ("shortened", "shortened")):
-            if name in one.plan and items[change] != one.plan[name]:
+        for change, name, noted in (
+            ("out", "removed", one.facts.removed),
+            ("shortened", "shortened", one.facts.shortened),
+        ):
+            if noted is not None and items[change] != noted:
                 yield (
-                    f"session {row.id}: operation {one.n} {name} {one.plan[name]} messages, its record has "
+                    f"session {row.id}: operation {one.n} {name} {noted} messages, its record has "
                     f"{items[change]}: an undo would bring back no more"
                 )
         if one.undone_at is None:

@@ -56,16 +56,24 @@ FORMATS_AND_MODELS = (
 )
 
 
+def names_of(agent: Agent) -> set[str]:
+    """Return the words that only this agent has: its names, its variables, and the headers of its calls."""
+    headers = agent.call_headers
+    words = {agent.source, agent.label, agent.variable, agent.session_variable}
+    return words | ({headers.session, headers.subagent} if headers is not None else set()) - {""}
+
+
 def test_no_other_code_names_an_agent() -> None:
-    """No string or comment outside `webapp/agents` has an agent's source or label."""
-    names = {name for agent in AGENTS.values() for name in (agent.source, agent.label)}
+    """No string or comment outside `webapp/agents` has an agent's name, a variable of it or a header of its calls."""
+    names = set().union(*map(names_of, AGENTS.values())) - {""}
     # "gemini" alone is a wire format, and "codex" in the name of a model is that model.
     said = re.compile(r"""(?<![\w./-])(""" + "|".join(map(re.escape, sorted(names))) + r""")(?![\w.-])""")
     found = [
         f"{path.relative_to(ROOT)}:{number}: {line.strip()}"
-        for top in ("scoring", "webapp", "static")
-        for path in sorted((ROOT / top).rglob("*.[pj][ys]"))
-        if not path.is_relative_to(ROOT / "webapp" / "agents")
+        for top in ("scoring", "webapp", "static", "templates")
+        for path in sorted((ROOT / top).rglob("*"))
+        if path.suffix in {".py", ".js", ".ts", ".html", ".css"}
+        and not path.is_relative_to(ROOT / "webapp" / "agents")
         and "vendor" not in path.parts
         and not path.relative_to(ROOT).as_posix().startswith(FORMATS_AND_MODELS)
         for number, line in enumerate(path.read_text().splitlines(), 1)

@@ -18,7 +18,7 @@ from webapp.errors import BusyStore, NotFound
 from webapp.store import Store
 from webapp.store.copies import CopyRow
 from webapp.store.log import EntryRow, MessageRow
-from webapp.store.operations import ItemRow, OperationRow
+from webapp.store.operations import Facts, ItemRow, OperationRow
 from webapp.store.parts import PARTS
 from webapp.store.postgresql.locks import STORE_LOCK
 from webapp.store.search_index import SearchFilter
@@ -31,7 +31,7 @@ MESSAGE = MessageRow(1, "user", "message", 1, 1, "{}", "{}", 0, 0, 0, 1, 0, 0, N
 SUMMARY = SummaryRow(
     1, "text", 1, 1, 1, 2, None, None, "", "deterministic", None, None, ((0, 1), (1, 9)), 0.5, 1, 1
 )
-OPERATION = OperationRow(1, "prune", "user", "manual", 1, 1, 2, 1, 1, {})
+OPERATION = OperationRow(1, "prune", "user", "manual", 1, 1, 2, 1, 1, Facts())
 
 
 def missing(store: Store) -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from webapp.store import Store
-from webapp.store.operations import ItemRow, OperationRow, RemovalReason
+from webapp.store.operations import Detail, Facts, ItemRow, OperationRow, RemovalReason
 from webapp.store.sessions import SessionRow
 
 
-def operation(n: int, **rest: object) -> OperationRow:
+def operation(n: int) -> OperationRow:
     """Return a prune by the user."""
-    return OperationRow(n, "prune", "user", "manual", 1, 5, 10, 4, 1, {"weights": {"role": 30}, **rest})
+    return OperationRow(n, "prune", "user", "manual", 1, 5, 10, 4, 1, Facts(weights={"role": 30}))
 
 
 class TestOperations:
@@ -44,10 +44,10 @@ class TestOperations:
 
     def test_say_why_a_message_left(self, store: Store, row: SessionRow) -> None:
         """With the weights its score had then."""
-        items = [ItemRow(4, "out", None, {"score": 12.5}), ItemRow(5, "shortened", None, None)]
+        items = [ItemRow(4, "out", None, Detail(score=12.5)), ItemRow(5, "shortened", None, None)]
         with store.write():
             store.operations.add(row.key, operation(1), items)
         assert store.operations.items(row.key, 1) == items
         assert store.operations.left(row.key, [(1, 4), (1, 5)]) == {
-            4: RemovalReason({"score": 12.5}, {"role": 30})
+            4: RemovalReason(Detail(score=12.5), {"role": 30})
         }

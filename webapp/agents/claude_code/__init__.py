@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from webapp.agents.agent import Agent, FileImport, Transcripts
+from webapp.agents.agent import Agent, CallHeaders, FileImport, Transcripts
 from webapp.agents.claude_code import files, rows, transcript
 from webapp.agents.claude_code.clearing import CLEARS
 from webapp.agents.claude_code.decoder import Decoder
@@ -33,6 +33,7 @@ AGENT = Agent(
         command=lambda session: ["claude", "--resume", session],
     ),
     session_variable="CLAUDE_CODE_SESSION_ID",
+    call_headers=CallHeaders(session="x-claude-code-session-id", subagent="x-claude-code-agent-id"),
     integration=hooks_integration(
         files.SOURCE,
         "hooks tell its compaction what must survive, tell the agent afterwards what was lost, and warn once when "

@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from webapp.agents.agent import Agent, FileImport, Transcripts
+from webapp.agents.agent import Agent, CallHeaders, FileImport, Transcripts
 from webapp.agents.codex import files, items, transcript
 from webapp.agents.codex.decoder import Decoder
 from webapp.agents.hooks import hooks_integration
@@ -30,6 +30,7 @@ AGENT = Agent(
         command=lambda session: ["codex", "resume", session],
         keeps_thinking=True,
     ),
+    call_headers=CallHeaders(session="session-id"),
     integration=hooks_integration(
         files.SOURCE,
         "hooks tell the agent after a compaction what was lost and what must survive, and warn once when the context "

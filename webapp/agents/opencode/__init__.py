@@ -1,6 +1,6 @@
 """OpenCode."""
 
-from webapp.agents.agent import Agent, Archives, Transcripts
+from webapp.agents.agent import Agent, Archives, CallHeaders, Transcripts
 from webapp.agents.extension import extension_integration
 from webapp.agents.opencode import decoder, edits, transcript
 
@@ -22,6 +22,7 @@ AGENT = Agent(
         import_command=lambda file: ["opencode", "import", str(file)],
         command=lambda session: ["opencode", "--session", session],
     ),
+    call_headers=CallHeaders(session="x-session-id"),
     integration=extension_integration(
         "a plugin applies a session's prunes before each call, in the agent's own process",
         edits.file,

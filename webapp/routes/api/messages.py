@@ -9,6 +9,7 @@ from webapp.bodies import Append, ArchiveQuery, GroupQuery, MessagesQuery, Nothi
 from webapp.routes.api.routing import Table
 from webapp.services.ingest.answers import Appended
 from webapp.services.planning.answers import Archive, GroupMembers, Heaviest, Message, MessageFull, Page
+from webapp.services.planning.message_pages import PageRequest
 from webapp.services.session.answers import Applied
 
 table = Table("messages")
@@ -48,7 +49,8 @@ def list_messages(app: App, session_id: str, query: MessagesQuery) -> Page:
     """
     by = query.given()
     brief, without_parts = by.pop("brief", False), by.pop("without_parts", False)
-    page = (app.messages.at_once if by.pop("at_once", False) else app.messages.page)(session_id, **by)
+    read = app.messages.at_once if by.pop("at_once", False) else app.messages.page
+    page = read(session_id, PageRequest(**by))
     if not brief and not without_parts:
         return page
     return replace(page, messages=[without(message, text=brief) for message in page.messages])

@@ -440,7 +440,7 @@ class Sessions:
         """Return the messages of the log, with the place at which each left the main context."""
         by_agent_only = session.agent is not None
         left = {
-            o.n: o.plan.get("number")
+            o.n: o.facts.number
             for o in operations
             if o.undone_at is None and (o.actor == "agent" or not by_agent_only)
         }
@@ -508,7 +508,7 @@ def _change(operation: OperationRow) -> TimelineChange:
     before, after = tokens_around(operation)
     return TimelineChange(
         at=iso(operation.at),
-        number=operation.plan.get("number"),
+        number=operation.facts.number,
         kind=operation.kind,
         before=before,
         after=after,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from scoring.tokens import Certainty
 from webapp.answers import answer
-from webapp.services.session.answers import Certainty
 
 
 @answer

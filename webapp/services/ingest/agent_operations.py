@@ -20,7 +20,7 @@ from webapp.services.session.session import Session, SessionContext
 from webapp.services.session.times import to_ms
 from webapp.store.context import MESSAGE, PRUNED, REGIONS_BESIDE, Item
 from webapp.store.log import MessageRow
-from webapp.store.operations import ItemRow, OperationRow
+from webapp.store.operations import Detail, Facts, ItemRow, OperationRow
 from webapp.store.summaries import SummaryRow
 
 
@@ -34,9 +34,9 @@ def apply_agent_operation(session: Session, record: Compaction | Rewind) -> Oper
     """Apply a compaction or rewind inside the caller's transaction."""
     batch, state = AppendBatch(session), session.state
     at = to_ms(record.at)
-    facts = {"agent_before": _before(session, record)}
+    before = _before(session, record)
     if isinstance(record, Compaction) and record.trigger == "auto" and record.tokens_before:
-        remember_compaction(session, facts["agent_before"], at or 0)
+        remember_compaction(session, before, at or 0)
     change = ContextChange(session, now=at)
     staying = _staying(session, record)
     change.items += _change_summaries(session, staying)
@@ -55,9 +55,10 @@ def apply_agent_operation(session: Session, record: Compaction | Rewind) -> Oper
     kind, reason = _kind_and_reason(record)
     batch.notice(agent_operation_id(record), reason, at)
     batch.write()
-    detail = {"fate": "goes", "reason": reason, "cause": kind}
+    detail = Detail(fate="goes", reason=reason, cause=kind)
     change.items += [ItemRow(no, "out", None, detail) for no in gone]
-    return change.record(kind, "agent", reason, len(gone), facts | {"agent_after": session.main.tokens})
+    facts = Facts(agent_before=before, agent_after=session.main.tokens)
+    return change.record(kind, "agent", reason, len(gone), facts)
 
 
 def _staying(session: Session, record: Compaction | Rewind) -> set[int]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+from scoring.tokens import Certainty
 from webapp.answers import answer
-from webapp.services.session.answers import Applied, Certainty, State
+from webapp.services.session.answers import Applied, State
 
 
 @answer

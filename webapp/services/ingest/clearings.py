@@ -26,7 +26,7 @@ from webapp.services.session.stored_messages import whole
 from webapp.services.session.times import to_ms
 from webapp.store.context import MESSAGE
 from webapp.store.log import MessageRow
-from webapp.store.operations import ItemRow
+from webapp.store.operations import Detail, Facts, ItemRow
 
 # Outputs are taken, the oldest first, until they make up this share of what was lost.
 ENOUGH = 0.9
@@ -62,9 +62,9 @@ def _clear(session: Session, call: str, lost: Clearing) -> None:
         _replace(session, context.view, taken)
     _without(session, sum(message.tokens - tokens for message, tokens, _ in taken))
     session.state.cleared_call, session.state.cleared_by = call, session.row.next_operation
-    detail = {"fate": "shortened", "reason": reason, "cause": "clearing"}
+    detail = Detail(fate="shortened", reason=reason, cause="clearing")
     change.items += [ItemRow(message.no, "shortened", None, detail) for message, _, _ in taken]
-    facts = {"agent_before": lost.real + lost.tokens, "agent_after": lost.real}
+    facts = Facts(agent_before=lost.real + lost.tokens, agent_after=lost.real)
     change.record("clearing", "agent", reason, len(taken), facts, number=lost.no)
 
 
@@ -118,9 +118,9 @@ def apply_recorded(session: Session, record: Cleared) -> None:
     session.state.calibration = calibration.after_rewind(session.state.calibration)
     batch.notice(agent_operation_id(record), reason, at)
     batch.write()
-    detail = {"fate": "shortened", "reason": reason, "cause": "clearing"}
+    detail = Detail(fate="shortened", reason=reason, cause="clearing")
     change.items += [ItemRow(message.no, "shortened", None, detail) for message, _, _ in taken]
-    facts = {"agent_before": before, "agent_after": session.main.tokens}
+    facts = Facts(agent_before=before, agent_after=session.main.tokens)
     change.record("clearing", "agent", reason, len(taken), facts)
 
 

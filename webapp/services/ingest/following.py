@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
+from webapp.agents import AGENTS
 from webapp.agents.following import FollowedFiles
 from webapp.agents.reading.readers import Chunk, Position
 from webapp.agents.records import TranscriptFile
@@ -16,6 +16,11 @@ from webapp.errors import CoppiceError
 from webapp.events import ProblemReported
 from webapp.services.ingest.ingest import Ingest
 from webapp.services.session.environment import Environment
+
+
+def folder_variables() -> list[str]:
+    """Return the environment variables that move the folders of agents."""
+    return [agent.variable for agent in AGENTS.values()]
 
 
 class TranscriptAppender:
@@ -34,10 +39,18 @@ class TranscriptAppender:
         found = self._store.sessions.find(session_id)
         return found is not None and found.deleted_at is not None
 
-    def append(self, file: TranscriptFile, key: str, chunk: Chunk, **columns: Any) -> int:
+    def append(
+        self,
+        file: TranscriptFile,
+        key: str,
+        chunk: Chunk,
+        *,
+        path: str | None = None,
+        state: Mapping[str, str] | None = None,
+    ) -> int:
         """Append a chunk to the session of a file, and store the position under `key`; return the new messages.
 
-        `columns` are those of a session that begins with this chunk.
+        `path` and `state` are those of a session that begins with this chunk.
 
         Raises:
             Conflict: another source has a session of that id.
@@ -48,7 +61,7 @@ class TranscriptAppender:
         if chunk.records:
             row = self._ingest.ensure(
                 file.session_id, file.source, parent_id=file.parent_id, title=file.title,
-                agent_type=file.agent_type, **columns,
+                agent_type=file.agent_type, path=path, state=state or {},
             )  # fmt: skip
             if row is None:
                 return 0

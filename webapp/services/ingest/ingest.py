@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import Any, Literal, Unpack
 
 import orjson
 from pydantic import TypeAdapter, ValidationError
@@ -61,7 +61,7 @@ from webapp.services.session.session import Session
 from webapp.services.session.state import origin_of
 from webapp.services.session.times import from_ms, to_ms
 from webapp.store.keys import ID_BYTES
-from webapp.store.sessions import SessionRow
+from webapp.store.sessions import KnownColumns, SessionRow
 
 # The store does its upkeep at once after an append of more messages.
 MAINTENANCE_FROM = 5 * BATCH_RECORDS
@@ -131,9 +131,17 @@ class Ingest:
     # -- sessions
 
     def ensure(
-        self, session_id: str, source: str, kind: str = "followed", *, asked: bool = False, **columns: Any
+        self,
+        session_id: str,
+        source: str,
+        kind: Literal["followed", "managed"] = "followed",
+        *,
+        asked: bool = False,
+        **columns: Unpack[KnownColumns],
     ) -> SessionRow | None:
-        """Return the session, created if it is missing; None if it was deleted and not explicitly `asked` for.
+        """Return the session, created with these columns if it is missing.
+
+        None if it was deleted and is not explicitly `asked` for.
 
         Raises:
             Conflict: another source has a session of that id.
@@ -142,8 +150,8 @@ class Ingest:
         if found is not None and not (asked and found.deleted_at):
             return same_source(found, source, kind)
         now, redactor = self._environment.clock(), self._environment.redactor
-        if redactor is not None and columns.get("title"):
-            columns["title"] = redactor.redact_text(columns["title"], Counter())
+        if redactor is not None and (title := columns.get("title")):
+            columns["title"] = redactor.redact_text(title, Counter())
         with self._store.write():
             found = self._store.sessions.find(session_id)
             if found is not None and asked and found.deleted_at:

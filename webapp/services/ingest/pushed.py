@@ -7,7 +7,7 @@ that nothing is left out; a chunk that was taken before is acknowledged again.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from typing import Any
 import orjson
 
 from webapp.agents import AGENTS
-from webapp.agents.reading.readers import Chunk, digest_of
+from webapp.agents.reading.readers import Chunk, Position, digest_of
 from webapp.agents.record_json import record_from_dict
 from webapp.agents.records import Meta, Record, TranscriptFile
 from webapp.errors import Conflict, Invalid
@@ -37,6 +37,32 @@ class Sender:
         return orjson.dumps([self.user, self.host, file]).decode()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PushedTranscript:
+    """A transcript as its machine names it: `key` is its path, and the session where a file contains several."""
+
+    key: str
+    source: str
+    session_id: str
+    parent_id: str | None = None
+    title: str | None = None
+    agent_type: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PushedChunk:
+    """A part of a transcript: its records as JSON, the digest of the position before it, and the position after it.
+
+    `restarted` is True if the file was cut off or replaced, `unreadable` if it is not text.
+    """
+
+    records: Sequence[Mapping[str, Any]]
+    before: str
+    after: Position
+    restarted: bool = False
+    unreadable: bool = False
+
+
 class PushedSessions:
     """The use case of sessions that arrive from other machines."""
 
@@ -54,46 +80,44 @@ class PushedSessions:
             ]
         )
 
-    def receive(
-        self, sender: Sender, file: Mapping[str, Any], before: str, chunk: Mapping[str, Any]
-    ) -> Pushed:
-        """Append a chunk: `after` (a position), `records`, `restarted` and `unreadable`.
+    def receive(self, sender: Sender, file: PushedTranscript, chunk: PushedChunk) -> Pushed:
+        """Append a chunk.
 
         Raises:
             Invalid: the source is no agent.
             Malformed: a record cannot be read; nothing is appended.
             Conflict: the session belongs to another user, to this machine, or to another source.
         """
-        if file["source"] not in AGENTS:
+        if file.source not in AGENTS:
             raise Invalid(
-                f"this server reads no transcripts of {file['source']}; expected one of {', '.join(AGENTS)}",
+                f"this server reads no transcripts of {file.source}; expected one of {', '.join(AGENTS)}",
                 "source",
             )
-        session_id, key = file["session_id"], sender.key(file["key"])
+        session_id, key = file.session_id, sender.key(file.key)
         with self._environment.lock(session_id):
             if self._appender.is_deleted(session_id):
                 return Pushed(state="deleted", added=0, position=None)
             stored = self._appender.position(key)
-            if digest_of(stored) != before:
-                known = digest_of(stored) == digest_of(chunk["after"])
+            if digest_of(stored) != chunk.before:
+                known = digest_of(stored) == digest_of(chunk.after)
                 return Pushed(
                     state="known" if known else "behind", added=0, position=None if known else stored
                 )
-            records = [record_from_dict(record) for record in chunk["records"]]
+            records = [record_from_dict(record) for record in chunk.records]
             streams = {stream for record in records if (stream := getattr(record, "stream", ""))}
             self._refuse_foreign(sender, [session_id, *(f"{session_id}.{stream}" for stream in streams)])
             transcript = TranscriptFile(
-                path=Path(file["key"]),  # for its name; nothing opens a path that another machine names
+                path=Path(file.key),  # for its name; nothing opens a path that another machine names
                 session_id=session_id,
-                parent_id=self._own_parent(sender, file.get("parent_id")),
-                source=file["source"],
-                title=file.get("title"),
-                agent_type=file.get("agent_type"),
+                parent_id=self._own_parent(sender, file.parent_id),
+                source=file.source,
+                title=file.title,
+                agent_type=file.agent_type,
             )
             records = [self._without_foreign_parent(sender, record) for record in records]
             # What is read from its start counts from zero, also for a machine with another name now.
-            restarted = chunk["restarted"] or not before
-            received = Chunk(records, chunk["after"], restarted, chunk["unreadable"])
+            restarted = chunk.restarted or not chunk.before
+            received = Chunk(records, chunk.after, restarted, chunk.unreadable)
             added = self._appender.append(
                 transcript, key, received, state={"owner": sender.user, "host": sender.host}
             )

@@ -6,8 +6,9 @@ from typing import Any, Literal
 
 from scoring.messages import Role
 from scoring.models import PruneCost
+from scoring.tokens import Certainty
 from webapp.answers import answer
-from webapp.services.session.answers import Certainty, Region
+from webapp.services.session.answers import Region
 
 Fate = Literal["kept", "protected", "goes", "shortened", "out", "pending"]
 

@@ -6,7 +6,6 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import orjson
 
@@ -86,23 +85,24 @@ class PageRequest:
         return by_plan or bool(self.plan_id) or self.sort == "score"
 
 
+NEWEST = PageRequest()
+
+
 class Messages:
     """Reading messages."""
 
     def __init__(self, environment: Environment, planning: Planning) -> None:
         self._environment, self._store, self._planning = environment, environment.store, planning
 
-    def page(self, session_id: str, **by: Any) -> Page:
-        """Return a page of messages; `by` are the fields of a PageRequest.
+    def page(self, session_id: str, asked: PageRequest = NEWEST) -> Page:
+        """Return a page of messages, by default of the newest.
 
         If the requested plan is stale, `plan_id` is null in the answer and the fates are those of the plan that would
         be made now.
 
         Raises:
             NotFound: there is no such session.
-            Invalid: an unknown order, fate or cursor.
         """
-        asked = PageRequest(**by)
         with self._planning.reading(session_id) as session:
             shown = self._planning.holding(asked.plan_id, session) if asked.plan_id else None
             planned = shown or self._planning.make(session)
@@ -120,19 +120,18 @@ class Messages:
             tools=_tools(planned),
         )
 
-    def at_once(self, session_id: str, **by: Any) -> Page:
+    def at_once(self, session_id: str, asked: PageRequest = NEWEST) -> Page:
         """Return the same page without waiting for a plan: if none is ready, scores and fates are missing (`pending`).
         An order or filter that needs a plan waits for it.
 
         Raises:
-            NotFound, Invalid: as `page` does.
+            NotFound: there is no such session.
         """
-        asked = PageRequest(**by)
         with self._store.read():
             session = Session.load(self._environment, session_id)
             if not asked.needs_plan and not self._planning.is_ready(session):
                 return self._pending(session, asked)
-        return self.page(session_id, **by)
+        return self.page(session_id, asked)
 
     def _pending(self, session: Session, asked: PageRequest) -> Page:
         """Return a page of the fields that the log alone gives."""

@@ -15,7 +15,7 @@ from webapp.services.session.replacements import is_agents
 from webapp.services.session.session import Scale
 from webapp.services.session.times import iso
 from webapp.store.log import MessageRow
-from webapp.store.operations import RemovalReason
+from webapp.store.operations import Detail, RemovalReason
 
 SHORTENED = "its output was shortened by an earlier prune"
 CLEARED = "the agent probably cleared its output, without recording it"
@@ -94,21 +94,21 @@ def why(plan: PrunePlan, position: int) -> Why:
 
 
 def _out(row: MessageRow, tokens: int, left: RemovalReason | None) -> Message:
-    detail = left.detail if left is not None else {}
-    signals = detail.get("parts") or {}
+    detail = left.detail if left is not None else Detail()
+    signals = detail.parts or {}
     return Message(
         **_said(row),
         shortened=False,
         tokens=tokens,
         tokens_after=None,
-        score=detail.get("score"),
+        score=detail.score,
         signals=signals,
         contributions=contributions(signals, left.weights if left is not None else {}),
-        unit=detail.get("unit", row.no),
-        unit_size=detail.get("unit_size", 1),
+        unit=row.no if detail.unit is None else detail.unit,
+        unit_size=detail.unit_size,
         fate="out",
-        reason=detail.get("reason") or "not in the context",
-        cause=detail.get("cause") or "out",
+        reason=detail.reason or "not in the context",
+        cause=detail.cause or "out",
         in_context=False,
         operation=row.out_operation,
     )

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from collections.abc import Mapping
+from collections.abc import Container
 from datetime import datetime
-from typing import Any
 
 from scoring.messages import Message, Text
 from scoring.tokens import estimate_tool_tokens
@@ -264,7 +263,7 @@ class Calls:
         return records + self._answer(row, read, known), prompt
 
     def _turning_back(
-        self, row: SessionRow, read: ReadCall, known: Mapping[str, Any], prompt: str
+        self, row: SessionRow, read: ReadCall, known: Container[str], prompt: str
     ) -> list[Record]:
         """Return the rewind if the conversation does not continue from the session's last message."""
         tail = (row.tail_hash or "").partition(AGAIN)[0]
@@ -294,7 +293,7 @@ class Calls:
         number = int(newest.rpartition(AGAIN)[2]) + 1 if AGAIN in newest else 2
         return f"{key}{AGAIN}{number}"
 
-    def _answer(self, row: SessionRow, read: ReadCall, known: Mapping[str, Any]) -> list[Record]:
+    def _answer(self, row: SessionRow, read: ReadCall, known: Container[str]) -> list[Record]:
         """Return the answer and its usage."""
         if read.reply is None:
             return []

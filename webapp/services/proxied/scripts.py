@@ -51,7 +51,7 @@ class ProxyScripts:
 
     def __init__(self, environment: Environment, followed: FollowedCalls) -> None:
         self._environment, self._store, self._followed = environment, environment.store, followed
-        self._made: dict[str, tuple[Any, dict[str, Any]]] = {}
+        self._made: dict[str, tuple[tuple[int, int], dict[str, Any]]] = {}
         self._worker = SessionWorker("proxy-scripts", self.write)
         self._unsubscribe = environment.bus.subscribe(self._heard)
 
@@ -77,7 +77,7 @@ class ProxyScripts:
     def _own_script(self, session: Session) -> dict[str, Any]:
         """Return the script of a session that the proxy knows by its own keys."""
         tail = (session.row.tail_hash or "").partition(AGAIN)[0]
-        return {**self._script(session, session.row.next_operation, key_of), "tail": tail}
+        return {**self._script(session, (session.row.next_operation, 0), key_of), "tail": tail}
 
     def _followed_script(self, session: Session, name: str) -> dict[str, Any] | None:
         """Return the script of a session whose transcript is followed.
@@ -93,7 +93,7 @@ class ProxyScripts:
         )
         return {**made, "tail": link.tail}
 
-    def _script(self, session: Session, at: Any, key: Key) -> dict[str, Any]:
+    def _script(self, session: Session, at: tuple[int, int], key: Key) -> dict[str, Any]:
         known = self._made.get(session.id)
         if known is None or known[0] != at:
             with self._store.read():

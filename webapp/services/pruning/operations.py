@@ -7,10 +7,11 @@ before it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from scoring.budget import utilization
+from scoring.tokens import Certainty
 from scoring.units import Units, waiting
 from webapp.errors import Conflict, Invalid, NotFound
 from webapp.events import ContextPruned, ContextRestored, Event, OperationUndone, SessionUpdated
@@ -26,7 +27,7 @@ from webapp.services.session.operation_answers import operation_answer
 from webapp.services.session.session import Session
 from webapp.services.session.stored_messages import read_features
 from webapp.store.log import MessageRow
-from webapp.store.operations import ItemRow, OperationRow, RemovalReason
+from webapp.store.operations import Detail, Facts, ItemRow, OperationRow, RemovalReason
 from webapp.store.summaries import SummaryRow
 
 KINDS = (
@@ -89,15 +90,15 @@ class Operations:
             messages = self._store.log.messages(session.key, [item.no for item in items])
         live = [o for o in operations if o.undone_at is None]
         shown = [
-            _item(messages[item.no], item, found.plan.get("weights", {}))
+            _item(messages[item.no], item, found.facts.weights)
             for item in items
             if item.no in messages and item.change not in (SUMMARY_IN, SUMMARY_OUT)
         ]
         return OperationFull(
             **vars(operation_answer(found, live)),
             items=shown,
-            regions_before=_regions(found, "regions_before"),
-            regions_after=_regions(found, "regions_after"),
+            regions_before=_regions(found.facts.regions_before, found.facts.certainty),
+            regions_after=_regions(found.facts.regions_after, found.facts.certainty),
         )
 
     # -- undo
@@ -238,7 +239,7 @@ class Operations:
                 raise Conflict("the last message is never dropped")
             if waiting(read_features([m.features for m in unit])):
                 raise Conflict("it waits for the result of a call, which would then arrive without its call")
-            detail = {"fate": "goes", "reason": "dropped by hand", "cause": "dropped"}
+            detail = Detail(fate="goes", reason="dropped by hand", cause="dropped")
             change.take_out(in_view, {m.no: detail for m in in_view})
             return "dropped"
 
@@ -270,7 +271,7 @@ class Operations:
             change = ContextChange(session)
             done = act(change, unit)
             touched = {i.no for i in change.items}
-            operation = change.record(kind, "user", f"{done} by hand", len(touched), {})
+            operation = change.record(kind, "user", f"{done} by hand", len(touched), Facts())
             self._histories.drop(session.key)
         events: list[Event] = [SessionUpdated(session_id)]
         ids = tuple(m.mid for m in unit if m.no in touched)
@@ -326,15 +327,12 @@ def _undone_words(operations: Sequence[OperationRow], restored: int) -> str:
     return f"{what.replace('_', ' ')}, {restored:,} {'message' if restored == 1 else 'messages'} back"
 
 
-def _regions(operation: OperationRow, which: str) -> list[Region] | None:
+def _regions(noted: Mapping[str, int] | None, certainty: Certainty) -> list[Region] | None:
     """Return the regions that an operation noted; None for one that was made before they were kept."""
-    noted = operation.plan.get(which)
-    return None if noted is None else in_order(noted, operation.plan["certainty"])
+    return None if noted is None else in_order(noted, certainty)
 
 
 def _item(message: MessageRow, item: ItemRow, weights: dict[str, float]) -> OperationItem:
-    detail = item.detail or {}
-    shown = replace(
-        message_answer(message, None, RemovalReason(detail, weights)), reason=detail.get("reason")
-    )
+    detail = item.detail or Detail()
+    shown = replace(message_answer(message, None, RemovalReason(detail, weights)), reason=detail.reason)
     return OperationItem(**vars(shown), change=item.change)

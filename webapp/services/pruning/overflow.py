@@ -28,7 +28,7 @@ from webapp.services.session.replacements import replacement
 from webapp.services.session.session import Session
 from webapp.services.summaries.summarising import Span, Summarising, Text, empty_summary, replace_span
 from webapp.store.log import MessageRow
-from webapp.store.operations import OperationRow
+from webapp.store.operations import Detail, Facts, OperationRow
 
 # What the summary with the note may take of the budget, and at most.
 SUMMARY_SHARE, MOST_SUMMARY, LEAST_SUMMARY = 0.1, 1_200, 40
@@ -102,7 +102,7 @@ class Overflow:
         gone = [items[n] for n in done.dropped]
         self._change(change, items, done)
         self._cover(change, gone, done, min(room, max(0, available - done.tokens)))
-        facts = {"strategy": "emergency", "max_tokens": available, "note": done.note}
+        facts = Facts(strategy="emergency", max_tokens=available, note=done.note)
         count = len(done.dropped) + len(done.changed)
         operation = change.record("prune", actor, reason or reason_of(actor), count, facts)
         ids = tuple(s.row.mid for s in gone if isinstance(s.row, MessageRow))
@@ -181,7 +181,7 @@ class Overflow:
             )
             for row, message in rows
         }
-        detail = {"fate": "shortened", "reason": "cut in an emergency", "cause": "emergency"}
+        detail = Detail(fate="shortened", reason="cut in an emergency", cause="emergency")
         if rows:
             change.replace([row for row, _ in rows], texts, {row.no: detail for row, _ in rows})
 
@@ -193,7 +193,7 @@ class Overflow:
         empty = replace(empty_summary(span), note=done.note)
         judged = deterministic(empty, span.values, span.replaced, counter=span.counter, most_tokens=room)
         if not judged.accepted:
-            detail = {"fate": "goes", "reason": "dropped in an emergency", "cause": "emergency"}
+            detail = Detail(fate="goes", reason="dropped in an emergency", cause="emergency")
             change.take_out(span.messages, {m.no: detail for m in span.messages})
             if span.summaries:
                 change.summaries_out(span.summaries)

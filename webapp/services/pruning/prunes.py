@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import ExitStack
-from typing import Any
 
 from scoring.budget import utilization
 from scoring.history import task_type_of
@@ -37,7 +36,7 @@ from webapp.services.session.replacements import replacement
 from webapp.services.session.session import Session
 from webapp.services.summaries.plan_summary import Covering, Prepared, rejected_summaries
 from webapp.services.summaries.summarising import summarised_event
-from webapp.store.operations import OperationRow
+from webapp.store.operations import Detail, Facts, OperationRow
 
 # The most rows of each kind that a plan shows; `messages.page` with the plan's id shows all of them.
 ROWS_SHOWN = 500
@@ -253,13 +252,15 @@ class Prunes:
         change.take_out([gone[nos[i]] for i in plan.removed], details)
         if texts:
             change.replace(list(log.messages(session.key, list(texts)).values()), dict(texts), details)
-        facts: dict[str, Any] = {
-            "strategy": plan.strategy, "max_tokens": planned.max_tokens, "preset": planned.preset,
-            "weights": dict(planned.settings.weights),
-        }  # fmt: skip
+        facts = Facts(
+            strategy=plan.strategy,
+            max_tokens=planned.max_tokens,
+            preset=planned.preset,
+            weights=dict(planned.settings.weights),
+        )
         summary = self._covering.put(change, prepared) if prepared is not None else None
         if prepared is not None and summary is not None:
-            facts |= self._covering.facts(prepared, summary)
+            self._covering.note(facts, prepared, summary)
         operation = change.record("prune", actor, reason, len(plan.removed) + len(texts), facts)
         event = ContextPruned(
             session_id=session.id,
@@ -294,21 +295,21 @@ def pruned_event(events: Sequence[Event]) -> ContextPruned:
     return next(event for event in events if isinstance(event, ContextPruned))
 
 
-def explain(planned: SessionPlan, position: int) -> dict[str, Any]:
+def explain(planned: SessionPlan, position: int) -> Detail:
     """Return a plan's decision on one message and the reasons for it, as the operation keeps them."""
     plan = planned.plan
     parts = {name: round(column[position], 4) for name, column in plan.parts.items()}
     unit = planned.view.history.unit(position)
     cause, reason = why(plan, position)
-    return {
-        "score": round(plan.scores[position], 2),
-        "parts": parts,
-        "fate": plan.fate(position),
-        "reason": reason,
-        "cause": cause,
-        "unit": planned.view.nos[unit[0]],
-        "unit_size": len(unit),
-    }
+    return Detail(
+        score=round(plan.scores[position], 2),
+        parts=parts,
+        fate=plan.fate(position),
+        reason=reason,
+        cause=cause,
+        unit=planned.view.nos[unit[0]],
+        unit_size=len(unit),
+    )
 
 
 def _weighing_type(session: Session, planned: SessionPlan) -> str | None:

@@ -6,6 +6,7 @@ hint is better than none: while the server is down the last one stays.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -174,6 +175,6 @@ def _warning(session: Session, tokens: int, limit: int, cost: PruneCost, *, is_f
     return f"[coppice] A prune pays back after {cost.break_even_calls} calls. {less}"
 
 
-def _listed(heading: str, texts: Any) -> str:
+def _listed(heading: str, texts: Iterable[str]) -> str:
     lines = [f"- {' '.join(text.split())}" for text in texts if text.strip()]
     return "\n".join([heading, *lines]) if lines else ""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
+from scoring.tokens import Certainty
 from scoring.verdict import Action, Kind
 from webapp.answers import answer
 from webapp.services.session.limits import WindowKind
 
-Certainty = Literal["exact", "calibrated", "estimated"]
 State = Literal["idle", "active", "warning"]
 Activity = Literal["working", "waiting", "idle", "stale", "ended"]
 
@@ -252,12 +252,37 @@ class Operation:
 
 
 @answer
+class PruneEvent:
+    """A prune, as `context:pruned` reports it."""
+
+    session_id: str
+    prune_id: int
+    """The number of the operation."""
+    kind: str
+    """`prune` or `drop`."""
+    reason: str
+    """`manual`, `automatic` or `emergency`."""
+    original: int
+    """The tokens of the context before."""
+    final: int
+    """The tokens of the context afterwards."""
+    removed: int
+    removed_ids: list[str]
+    shortened: int
+    summarised: int
+    """Those of the removed messages that a summary covers."""
+    tokenReduction: int  # noqa: N815  # the name is part of the interface
+    utilization: float
+    """Percent of the limit afterwards, with one decimal."""
+
+
+@answer
 class Applied:
     """An operation that was carried out."""
 
     operation: Operation
     session: Session
     """The session afterwards."""
-    event: dict[str, Any] | None
-    """The payload of `context:pruned`; null for an operation that is not a prune."""
+    event: PruneEvent | None
+    """Null for an operation that is not a prune."""
     message: str

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol, TypedDict
 from weakref import WeakValueDictionary
 
 from scoring.errors import InvalidSettings
@@ -87,6 +87,14 @@ class Sizes:
     store: int = 0
 
 
+class RememberedWindow(TypedDict):
+    """The window that an agent reported for a model, in tokens, why it is known, and when it was reported, in ms."""
+
+    window: int
+    why: str
+    at: int
+
+
 class Environment:
     """The store, the bus, the tokenizers and the clock, with the settings and models common to all sessions."""
 
@@ -110,7 +118,7 @@ class Environment:
         self._guard = threading.Lock()
         self._settings: Settings | None = None
         self._models: list[ModelLimits] | None = None
-        self._windows: dict[str, dict[str, Any]] | None = None
+        self._windows: dict[str, RememberedWindow] | None = None
         self._checked_at = 0
         self.damaged: list[str] = []  # stored settings and model limits that cannot be read
         self._stored: object = None
@@ -145,8 +153,8 @@ class Environment:
             self._models = rows
         return rows
 
-    def windows(self) -> dict[str, dict[str, Any]]:
-        """Return the windows that agents have reported, by agent and model: `window`, `why`, and when (`at`, in ms)."""
+    def windows(self) -> dict[str, RememberedWindow]:
+        """Return the windows that agents have reported, by agent and model."""
         self._drop_outdated()
         if self._windows is None:
             self._windows = self.store.small.fields(WINDOWS)

@@ -9,12 +9,11 @@ from scoring.budget import utilization
 from scoring.history import recognise, task_type_of
 from scoring.models import largest_call, window_to_offer
 from scoring.settings import ANY, AUTO
-from scoring.tokens import calibration
+from scoring.tokens import Certainty, calibration
 from scoring.verdict import SessionFacts
 from webapp.agents import AGENTS
 from webapp.services.session.answers import (
     Activity,
-    Certainty,
     Gauge,
     Likeness,
     OverLimit,

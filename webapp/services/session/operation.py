@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from dataclasses import replace
 
 from scoring.tokens.calibration import split
 from webapp.services.session.measuring import region_of
@@ -18,7 +18,7 @@ from webapp.services.session.replacements import cost
 from webapp.services.session.session import Session
 from webapp.store.context import PRUNED
 from webapp.store.log import MessageRow
-from webapp.store.operations import ItemRow, OperationRow
+from webapp.store.operations import Detail, Facts, ItemRow, OperationRow
 from webapp.store.summaries import SummaryRow
 from webapp.store.usage import Sample
 
@@ -53,7 +53,7 @@ class ContextChange:
     def take_out(
         self,
         messages: Sequence[MessageRow],
-        details: Mapping[int, dict[str, Any]],
+        details: Mapping[int, Detail],
         operation: int | None = None,
     ) -> None:
         """Take messages out of the view, in the name of `operation`, which is this one by default."""
@@ -86,7 +86,7 @@ class ContextChange:
         self,
         messages: Sequence[MessageRow],
         texts: Mapping[int, str | None],
-        details: Mapping[int, dict[str, Any]],
+        details: Mapping[int, Detail],
     ) -> None:
         """Replace the tool results of messages by texts; None restores the original."""
         key = self.session.key
@@ -133,17 +133,12 @@ class ContextChange:
         actor: str,
         reason: str,
         messages: int,
-        facts: Mapping[str, Any],
+        facts: Facts,
         number: int | None = None,
     ) -> OperationRow:
         """Write the collected changes as one operation after message `number`, by default the last, and the session."""
         row = self.session.row
         counts = Counter(item.change for item in self.items)
-        counted = {
-            "number": row.next_no - 1 if number is None else number,
-            "removed": counts["out"],
-            "shortened": counts["shortened"],
-        }
         operation = OperationRow(
             n=row.next_operation,
             kind=kind,
@@ -154,7 +149,12 @@ class ContextChange:
             tokens_before=self.before,
             tokens_after=self.session.pruned.tokens,
             messages=messages,
-            plan={**facts, **counted, **self._regions(actor, facts)},
+            facts=replace(
+                self._with_regions(facts, actor),
+                number=row.next_no - 1 if number is None else number,
+                removed=counts["out"],
+                shortened=counts["shortened"],
+            ),
         )
         self._store.operations.add(row.key, operation, self.items)
         row.next_operation += 1
@@ -164,16 +164,17 @@ class ContextChange:
         self.save()
         return operation
 
-    def _regions(self, actor: str, facts: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the regions before and after: of the agent's context for what the agent did, else of the view."""
+    def _with_regions(self, facts: Facts, actor: str) -> Facts:
+        """Return the facts with the regions before and after: of the agent's context if it acted, else of the view."""
         context = self.session.main if actor == "agent" else self.session.pruned
-        before = facts.get("agent_before", self.before)
-        after = facts.get("agent_after", context.tokens)
-        return {
-            "regions_before": split(self._calibration, self._estimates[context.view], before),
-            "regions_after": split(self.session.calibration, context.estimates, after),
-            "certainty": context.scale.of_parts,
-        }
+        before = self.before if facts.agent_before is None else facts.agent_before
+        after = context.tokens if facts.agent_after is None else facts.agent_after
+        return replace(
+            facts,
+            regions_before=split(self._calibration, self._estimates[context.view], before),
+            regions_after=split(self.session.calibration, context.estimates, after),
+            certainty=context.scale.of_parts,
+        )
 
     def save(self) -> None:
         """Write the session with a new version, and a point of the chart if its size has changed."""

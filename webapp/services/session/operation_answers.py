@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from webapp.events import ContextPruned
-from webapp.services.session.answers import Applied, Operation, Session
+from webapp.services.session.answers import Applied, Operation, PruneEvent, Session
 from webapp.services.session.times import iso
 from webapp.store.operations import OperationRow
 
@@ -16,7 +16,7 @@ def operation_answer(operation: OperationRow, live: Sequence[OperationRow] = ())
     later = [o.n for o in live if o.n > operation.n]
     barrier = any(o.actor == "agent" for o in live if o.n >= operation.n)
     undoable = operation.undone_at is None and not barrier
-    facts = operation.plan
+    facts = operation.facts
     before, after = tokens_around(operation)
     return Operation(
         n=operation.n,
@@ -27,17 +27,17 @@ def operation_answer(operation: OperationRow, live: Sequence[OperationRow] = ())
         tokens_before=before,
         tokens_after=after,
         messages=operation.messages,
-        removed=facts.get("removed"),
-        shortened=facts.get("shortened"),
-        summarised=facts.get("summarised"),
-        summary=facts.get("summary"),
+        removed=facts.removed,
+        shortened=facts.shortened,
+        summarised=facts.summarised,
+        summary=facts.summary,
         freed=before - after,
         undone_at=iso(operation.undone_at),
         undoable=undoable,
         undoes_also=sorted(later) if undoable else [],
-        preset=facts.get("preset"),
-        strategy=facts.get("strategy"),
-        max_tokens=facts.get("max_tokens"),
+        preset=facts.preset,
+        strategy=facts.strategy,
+        max_tokens=facts.max_tokens,
     )
 
 
@@ -46,7 +46,11 @@ def tokens_around(operation: OperationRow) -> tuple[int, int]:
     before, after = operation.tokens_before, operation.tokens_after
     if operation.actor != "agent":
         return before, after
-    return operation.plan.get("agent_before", before), operation.plan.get("agent_after", after)
+    facts = operation.facts
+    return (
+        before if facts.agent_before is None else facts.agent_before,
+        after if facts.agent_after is None else facts.agent_after,
+    )
 
 
 def applied(session: Session, operation: OperationRow, event: ContextPruned) -> Applied:
@@ -55,17 +59,16 @@ def applied(session: Session, operation: OperationRow, event: ContextPruned) -> 
     return Applied(
         operation=operation_answer(operation),
         session=session,
-        event=event.payload(),
+        event=PruneEvent(**event.payload()),
         message=f"{pruned_words(operation)}, {freed:,} tokens freed",
     )
 
 
 def pruned_words(operation: OperationRow) -> str:
     """Return a prune's effect in words: "40 messages summarised in 1,204 tokens, 12 pruned, 3 shortened"."""
-    removed, shortened, summarised = (
-        operation.plan.get(name) or 0 for name in ("removed", "shortened", "summarised")
-    )
-    covered = f"summarised in {operation.plan.get('summary_tokens') or 0:,} tokens"
+    facts = operation.facts
+    removed, shortened, summarised = facts.removed or 0, facts.shortened or 0, facts.summarised or 0
+    covered = f"summarised in {facts.summary_tokens or 0:,} tokens"
     done = [(summarised, covered), (removed - summarised, "pruned"), (shortened, "shortened")]
     said = [(count, what) for count, what in done if count] or [(0, "pruned")]
     first = f"{said[0][0]:,} {'message' if said[0][0] == 1 else 'messages'} {said[0][1]}"

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
+from typing import Any
 
 from scoring.budget import usable_tokens
 from scoring.errors import InvalidSettings
@@ -41,8 +42,8 @@ from webapp.store.sessions import COLUMNS, ObservedOverheads, SessionRow
 Totals = dict[int, dict[str, tuple[int, int]]]
 
 CACHE_MS, CACHE_HOUR_MS = 5 * 60 * 1000, 60 * 60 * 1000
-# Columns that a person may change while an append is being prepared.
 STATE_DAMAGED = "its stored running state is damaged and was reset; run `coppice verify`"
+# Columns that a person may change while an append is being prepared.
 SHARED_COLUMNS = ("title", "model", "cwd", "agent_type", "parent_id", "window", "wire_format")
 
 
@@ -444,5 +445,5 @@ class Session:
         self._saved_totals = {view: dict(regions) for view, regions in self.totals.items()}
 
 
-def _differing(columns: Mapping[str, object], saved: Mapping[str, object]) -> dict[str, object]:
+def _differing(columns: Mapping[str, Any], saved: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in columns.items() if value != saved[name]}

@@ -8,19 +8,20 @@ window can be narrowed again.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
 
 from scoring.models import ModelLimits, is_wide, window_above, without_marker
 from webapp.agents import AGENTS
+from webapp.services.session.environment import RememberedWindow
 from webapp.services.session.limits import Window
 from webapp.services.session.state import SessionState
 from webapp.store.sessions import SessionRow
 
-Remembered = Mapping[str, Mapping[str, Any]]
-
 
 def window_of(
-    row: SessionRow, state: SessionState, model: ModelLimits, remembered: Callable[[], Remembered]
+    row: SessionRow,
+    state: SessionState,
+    model: ModelLimits,
+    remembered: Callable[[], Mapping[str, RememberedWindow]],
 ) -> Window | None:
     """Return the window of a session, None if it is that of its model's row.
 
@@ -40,7 +41,10 @@ def window_of(
 
 
 def _known_windows(
-    row: SessionRow, state: SessionState, model: ModelLimits, remembered: Callable[[], Remembered]
+    row: SessionRow,
+    state: SessionState,
+    model: ModelLimits,
+    remembered: Callable[[], Mapping[str, RememberedWindow]],
 ) -> Iterator[Window]:
     """Yield the sources of the window, the most reliable first."""
     if state.compaction_window and state.largest <= state.compaction_window:

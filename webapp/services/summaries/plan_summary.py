@@ -10,7 +10,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from webapp.errors import Conflict
 from webapp.events import Event, ProblemReported
@@ -22,6 +21,7 @@ from webapp.services.session.operation import ContextChange
 from webapp.services.session.session import Session
 from webapp.services.summaries.summarising import Span, Summarising, Text
 from webapp.store.log import MessageRow
+from webapp.store.operations import Facts
 from webapp.store.summaries import SummaryRow
 
 # Words to ask a model for, per token that it may use: its prose takes one and a half tokens a word, its paths
@@ -121,18 +121,13 @@ class Covering:
         change.summaries_in([summary])
         return summary
 
-    def facts(self, prepared: Prepared, summary: SummaryRow) -> dict[str, Any]:
-        """Return the fields that the operation keeps of its summary."""
+    def note(self, facts: Facts, prepared: Prepared, summary: SummaryRow) -> None:
+        """Add to the facts of an operation those of its summary."""
         text = prepared.text
-        return {
-            "summary": summary.n,
-            "summarised": len(prepared.span.messages),
-            "summary_tokens": summary.tokens,
-            "level": text.level,
-            "model": text.model,
-            "cost": text.cost,
-            "problems": list(text.problems),
-        }
+        facts.summary, facts.summary_tokens = summary.n, summary.tokens
+        facts.summarised = len(prepared.span.messages)
+        facts.level, facts.model, facts.cost = text.level, text.model, text.cost
+        facts.problems = list(text.problems)
 
 
 def rejected_summaries(session_id: str, problems: Sequence[str]) -> list[Event]:

@@ -46,6 +46,7 @@ from webapp.services.summaries.answers import (
 )
 from webapp.store.context import MESSAGE, SUMMARY
 from webapp.store.log import MessageRow
+from webapp.store.operations import Detail, Facts
 from webapp.store.summaries import SummaryRow
 
 NOTHING_NEW = "there is nothing to summarise: all but the recent messages is summarised already"
@@ -247,7 +248,7 @@ class Summarising:
             summary = self.put(session, span, text)
             change = ContextChange(session)
             replace_span(change, span, summary)
-            facts = {"summary": summary.n, "level": text.level, "model": text.model, "cost": text.cost}
+            facts = Facts(summary=summary.n, level=text.level, model=text.model, cost=text.cost)
             operation = change.record("summary", actor, reason_of(actor), len(span.messages), facts)
             self._histories.drop(session.key)
         self._environment.bus.publish(summarised_event(session, summary), SessionUpdated(session_id))
@@ -336,7 +337,7 @@ class Summarising:
             change.summaries_in(below)
             change.put_in(back, {})
             operation = change.record(
-                "expand", "user", f"summary {n} expanded by hand", len(back), {"summary": n}
+                "expand", "user", f"summary {n} expanded by hand", len(back), Facts(summary=n)
             )
             self._histories.drop(session.key)
         ids = tuple(m.mid for m in back)
@@ -373,7 +374,7 @@ def empty_summary(span: Span) -> Summary:
 
 def replace_span(change: ContextChange, span: Span, summary: SummaryRow) -> None:
     """Put a summary in the place of everything it covers."""
-    detail = {"fate": "goes", "reason": f"{SUMMARISED} in summary {summary.n}", "cause": SUMMARISED}
+    detail = Detail(fate="goes", reason=f"{SUMMARISED} in summary {summary.n}", cause=SUMMARISED)
     change.take_out(span.messages, {m.no: detail for m in span.messages})
     if span.summaries:
         change.summaries_out(span.summaries)

@@ -17,8 +17,8 @@ from pydantic import TypeAdapter, ValidationError
 from scoring.history import Cues, Features
 from scoring.messages import Role, part_from_dict
 from scoring.tokens import GREATEST_FACTOR, LEAST_FACTOR
-from webapp.services.session.answers import Certainty
 from webapp.services.session.state import SessionState
+from webapp.store.operations import Detail, Facts
 from webapp.store.sessions import SessionRow
 
 Record = Mapping[str, Any]
@@ -41,31 +41,6 @@ class Card:
     tool: str | None = None
     media: int = 0
     calls: list[Call] = field(default_factory=list)
-
-
-@dataclass
-class Plan:
-    """The counts and weights of an operation, and the regions around it by name."""
-
-    weights: dict[str, float] = field(default_factory=dict)
-    number: int | None = None
-    removed: int | None = None
-    shortened: int | None = None
-    summarised: int | None = None
-    summary_tokens: int | None = None
-    agent_before: int | None = None
-    agent_after: int | None = None
-    regions_before: dict[str, int] | None = None
-    regions_after: dict[str, int] | None = None
-    certainty: Certainty | None = None
-
-
-@dataclass
-class Detail:
-    """The reason an operation changed a message, in numbers."""
-
-    score: float | None = None
-    parts: dict[str, float] | None = None
 
 
 @dataclass
@@ -170,7 +145,7 @@ _ROLE, _EITHER = partial(_is, Role), partial(_is, Literal[0, 1])
 _COLUMNS: Mapping[str, Mapping[str, Callable[[Any], None]]] = {
     "entries": {"parts": lambda text: _are_parts(orjson.loads(text)), "role": _ROLE},
     "messages": {"features": _are_features, "card": _json(Card), "role": _ROLE},
-    "operations": {"plan": _json(Plan, "{}")},
+    "operations": {"plan": _json(Facts, "{}")},
     "operation_items": {"before": _was_before, "detail": _json(Detail, "{}")},
     "summaries": {"covers": _json(list[tuple[int, int]])},
     "context_items": {"view": _EITHER, "kind": _EITHER, "stand_in": _stands},

@@ -130,7 +130,9 @@ class OwnFormat:
         entries: list[Any],
     ) -> tuple[SessionRow, int]:
         """Write the session, inside a transaction, and run the store's checks on it."""
-        columns = {name: session.get(name) for name in SESSION_COLUMNS if session.get(name) is not None}
+        columns: dict[str, Any] = {
+            name: session.get(name) for name in SESSION_COLUMNS if session.get(name) is not None
+        }
         columns["last_entry_id"] = _bytes(session.get("last_entry_id"))
         check(session, rows)
         added = len(entries)

@@ -11,6 +11,7 @@ import pytest
 from tests.outside import outside
 from tests.webapp.building import conversation, entries, followed, mid, user
 from webapp.app import App
+from webapp.services.planning.message_pages import PageRequest
 from webapp.services.planning.requests import PruneRequest
 
 DERIVED = [
@@ -40,7 +41,7 @@ def used(app: App) -> Any:
 def shown(app: App) -> Any:
     """Return the numbers of the session that the pages show."""
     session = app.sessions.get("s")
-    page = app.messages.page("s", sort="oldest", limit=100)
+    page = app.messages.page("s", PageRequest(sort="oldest", limit=100))
     return (
         session.pruned,
         session.agent,
@@ -84,10 +85,10 @@ class TestRepair:
     def test_leaves_faults_of_source_data(self, used: App, damage: str) -> None:
         """Damaged source data is not overwritten, and verify still reports it."""
         outside(used.config.database, damage)
-        before = used.messages.page("s", sort="oldest").messages[0].text
+        before = used.messages.page("s", PageRequest(sort="oldest")).messages[0].text
         list(used.repairing.repair())
         assert list(used.verify())
-        assert used.messages.page("s", sort="oldest").messages[0].text == before
+        assert used.messages.page("s", PageRequest(sort="oldest")).messages[0].text == before
 
     @pytest.mark.parametrize(
         ("damage", "reason"),

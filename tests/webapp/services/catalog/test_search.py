@@ -23,7 +23,7 @@ class TestArchive:
         followed(app, *conversation(10), user("end"))
         event = app.prunes.apply("s", PruneRequest(max_tokens=300)).event
         assert event is not None
-        removed = event["removed_ids"]
+        removed = event.removed_ids
         assert [m.id for m in app.search.archive("s").messages] == removed[::-1]
         assert {m.number for m in app.search.archive("s", "line 3").messages} == {15}
         app.operations.undo("s")

@@ -8,6 +8,7 @@ from tests.webapp.building import call, entry, followed, result, said, usage, us
 from webapp.agents.records import Cleared, Record
 from webapp.app import App
 from webapp.errors import Conflict
+from webapp.services.planning.message_pages import PageRequest
 
 OUTPUT = "a line of output " * 250  # some 1,200 tokens with this model
 
@@ -103,7 +104,9 @@ class TestAClearedMessage:
     def test_names_the_agent_as_the_cause(self, app: App) -> None:  # X24
         """Its reason is the agent's clearing, not a prune."""
         session(app, working(20, 20_000, cleared_at=15, lost=6_000))
-        reasons = {m.number: m.reason for m in app.messages.page("s", limit=100).messages if m.shortened}
+        reasons = {
+            m.number: m.reason for m in app.messages.page("s", PageRequest(limit=100)).messages if m.shortened
+        }
         assert reasons
         assert set(reasons.values()) == {"the agent probably cleared its output, without recording it"}
 

@@ -282,7 +282,7 @@ class TestAutomaticPruning:
         assert pruned
         assert pruned[0].operation.actor == "automatic"
         assert pruned[0].event is not None
-        assert pruned[0].event["reason"] == "automatic"
+        assert pruned[0].event.reason == "automatic"
         assert app.sessions.get(session).pruned.tokens <= 2_000 + 400
         assert list(app.verify()) == []
 

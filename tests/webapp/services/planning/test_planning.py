@@ -10,6 +10,7 @@ import pytest
 from tests.webapp.building import call, conversation, entry, followed, result, said, usage, user
 from webapp.app import App
 from webapp.errors import StalePlan
+from webapp.services.planning.message_pages import PageRequest
 from webapp.services.planning.planning import PLANS_KEPT, PlanInputs, Planning
 from webapp.services.planning.requests import PlanRequest, PruneRequest
 from webapp.services.session.session import Session
@@ -97,7 +98,7 @@ class TestValidity:
         change(app)
         with pytest.raises(StalePlan, match="settings or limits have changed since this plan was made"):
             app.prunes.apply("s", PruneRequest(plan_id=plan))
-        assert app.messages.page("s", plan_id=plan).plan_id is None
+        assert app.messages.page("s", PageRequest(plan_id=plan)).plan_id is None
 
     def test_survives_other_changes(self, app: App) -> None:
         """A new title and an unchanged value leave the plan valid."""

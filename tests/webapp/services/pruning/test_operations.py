@@ -163,7 +163,7 @@ class TestUndo:
         """The answer has the operations and messages, and the event the operations."""
         followed(app, *conversation(10), user("end"))
         event = app.prunes.apply("s", PruneRequest(max_tokens=300)).event
-        removed = list(event["removed_ids"]) if event else []
+        removed = list(event.removed_ids) if event else []
         app.operations.pin("s", mid(app, "s", 41))
         events = heard(app)
         undone = app.operations.undo("s", 1)

@@ -11,6 +11,7 @@ from webapp.agents.records import Compaction, Rewind
 from webapp.app import App
 from webapp.services.planning.requests import PlanRequest, PruneRequest
 from webapp.services.session.answers import Gauge, Region
+from webapp.store.operations import Facts
 
 KEPT = tuple(f"id-{n}" for n in range(30, 41))
 ACTS: dict[str, Callable[[App], object]] = {
@@ -85,7 +86,7 @@ class TestComparison:
         app.operations.drop("s", mid(app, "s", 3))
         row = app.store.operations.get(1, 1)
         assert row is not None
-        row.n, row.plan = 2, {"number": 41, "removed": 2, "shortened": 0}
+        row.n, row.facts = 2, Facts(number=41, removed=2, shortened=0)
         with app.store.write():
             app.store.operations.add(1, row, [])
         done = app.operations.one("s", 2)

@@ -117,7 +117,7 @@ class UndoMachine(RuleBasedStateMachine):
             return
         self.model.note(applied.operation.n)
         assert applied.event is not None
-        gone = {int(one.split("-")[0]) for one in applied.event["removed_ids"]}
+        gone = {int(one.split("-")[0]) for one in applied.event.removed_ids}
         assert gone <= self.model.context
         self.model.context -= gone
 

@@ -28,6 +28,7 @@ from webapp.agents.records import UsageReport
 from webapp.app import App
 from webapp.errors import Conflict, StalePlan
 from webapp.events import ContextPruned
+from webapp.services.planning.message_pages import PageRequest
 from webapp.services.planning.requests import PlanRequest, PruneRequest
 
 
@@ -142,7 +143,7 @@ class TestApply:
         [event] = [e for e in events if isinstance(e, ContextPruned)]
         assert set(event.removed_ids) == {m.id for m in plan.removed}
         assert applied.event is not None
-        assert applied.event["tokenReduction"] == plan.freed
+        assert applied.event.tokenReduction == plan.freed
         assert list(app.verify()) == []
 
     def test_refuses_a_plan_for_an_older_state(self, app: App) -> None:  # X1
@@ -213,7 +214,9 @@ class TestShortening:
         assert plan.shortened_count == len(plan.shortened) > 0
         assert {m.fate for m in plan.shortened} == {"shortened"}
         assert any("test_empty_rows" in m.reason for m in plan.shortened)
-        assert app.messages.page("s", fate="shortened", plan_id=plan.plan_id).total == len(plan.shortened)
+        assert app.messages.page("s", PageRequest(fate="shortened", plan_id=plan.plan_id)).total == len(
+            plan.shortened
+        )
         whole = app.context.get("s", "openai").messages
         assert self.chatter(0) in self.exported(app)
         done = app.prunes.apply("s", PruneRequest(plan_id=plan.plan_id))

@@ -12,6 +12,7 @@ from tests.waiting import until
 from tests.webapp.building import conversation, entries, followed, said, user
 from webapp.agents.hook_runtime import hints as files
 from webapp.app import App
+from webapp.services.planning.message_pages import PageRequest
 from webapp.services.reaching import hints
 from webapp.services.session.session import Session
 
@@ -46,7 +47,7 @@ class TestAHint:
 
     def test_contains_pins_learnings_and_decisions(self, app: App, session: str, folder: Path) -> None:  # X20
         """The text for the agent's summariser is within its budget."""
-        rows = app.messages.page(session, limit=3).messages
+        rows = app.messages.page(session, PageRequest(limit=3)).messages
         app.operations.pin(session, rows[0].id)
         app.memory.add("learning", "Tests need the database.", session)
         survive = str(hint_of(app, session)["survive"])

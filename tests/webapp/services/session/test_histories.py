@@ -23,6 +23,7 @@ from tests.webapp.building import call, conversation, entries, entry, followed, 
 from webapp.agents.records import Compaction
 from webapp.app import App
 from webapp.errors import BusyStore, Conflict, CoppiceError, StalePlan
+from webapp.services.planning.message_pages import PageRequest
 from webapp.services.planning.planning import PlanInputs, Planning
 from webapp.services.planning.requests import PlanRequest, PruneRequest
 from webapp.services.session.histories import Histories, SessionHistory
@@ -355,7 +356,7 @@ class TestSnapshots:
 
         def look() -> None:
             for n in range(todo):
-                page = app.messages.page("s", sort=("newest", "score")[n % 2], limit=1000)
+                page = app.messages.page("s", PageRequest(sort=("newest", "score")[n % 2], limit=1000))
                 assert page.counts["all"] >= len(page.messages) > 0
 
         def plan() -> None:

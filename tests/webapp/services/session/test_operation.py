@@ -9,6 +9,7 @@ from webapp.services.session.operation import ContextChange
 from webapp.services.session.replacements import replacement
 from webapp.services.session.session import Session
 from webapp.store.context import PRUNED
+from webapp.store.operations import Facts
 
 
 def shorten(app: App, no: int, tokens: int) -> int:
@@ -19,7 +20,7 @@ def shorten(app: App, no: int, tokens: int) -> int:
     with app.store.write():
         change = ContextChange(session, now=1)
         change.replace([message], {no: replacement(tokens, {"call-0": "[cut]"})}, {})
-        n = change.record("prune", "user", "manual", 1, {}).n
+        n = change.record("prune", "user", "manual", 1, Facts()).n
     app.histories.drop(session.key)
     return n
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from webapp.services.session.operation_answers import operation_answer, pruned_words
-from webapp.store.operations import OperationRow
+from webapp.store.operations import Facts, OperationRow
 
 
 def operation(n: int, actor: str = "user", undone_at: int | None = None) -> OperationRow:
     """Return the row of an operation."""
-    return OperationRow(n, "prune", actor, "manual", 0, 1, 100, 40, 3, {"preset": "Balanced"}, undone_at)
+    return OperationRow(n, "prune", actor, "manual", 0, 1, 100, 40, 3, Facts(preset="Balanced"), undone_at)
 
 
 class TestOperation:
@@ -33,7 +33,7 @@ class TestOperation:
     def test_counts_dropped_and_shortened_messages(self, removed: int, shortened: int, words: str) -> None:
         """Dropped and shortened messages are counted and described separately."""
         made = operation(1)
-        made.plan |= {"removed": removed, "shortened": shortened}
+        made.facts.removed, made.facts.shortened = removed, shortened
         shown = operation_answer(made, [made])
         assert (shown.removed, shown.shortened) == (removed, shortened)
         assert pruned_words(made) == words
@@ -48,7 +48,7 @@ class TestOperation:
     def test_counts_summarised_and_pruned_messages(self, removed: int, words: str) -> None:
         """The answer has the summary's tokens and number."""
         made = operation(1)
-        made.plan |= {"removed": removed, "summarised": 12, "summary_tokens": 1_204, "summary": 7}
+        made.facts = Facts(removed=removed, summarised=12, summary_tokens=1_204, summary=7)
         assert pruned_words(made) == words
         assert operation_answer(made, [made]).summary == 7
 

@@ -152,7 +152,7 @@ class TestPlans:
         assert app.prunes.plan("s", PlanRequest()).preset == "custom"
         applied = app.prunes.apply("s", PruneRequest(max_tokens=60))
         operation = app.store.operations.get(app.store.sessions.get("s").key, applied.operation.n)
-        assert operation.plan["weights"]["recency"] == 77.0
+        assert operation.facts.weights["recency"] == 77.0
 
     def test_keep_the_name_of_the_preset(self, app: App) -> None:
         """The weights that a preset has for a type do not make it custom."""

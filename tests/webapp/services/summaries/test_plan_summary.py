@@ -14,6 +14,7 @@ from tests.webapp.building import context_numbers, conversation, followed, heard
 from webapp.app import App
 from webapp.errors import Conflict
 from webapp.events import ContextPruned, ContextSummarized, ProblemReported
+from webapp.services.planning.message_pages import PageRequest
 from webapp.services.planning.requests import PlanRequest, PruneRequest
 from webapp.services.pruning.prunes import Prunes
 from webapp.services.summaries.plan_summary import Covering
@@ -96,7 +97,7 @@ class TestApplying:
     def test_is_explained(self, app: App, session: str) -> None:  # X3
         """Each summarised message and the operation give the reason."""
         n = app.prunes.apply(session, PRUNE).operation.n
-        page = app.messages.page(session, fate="out")
+        page = app.messages.page(session, PageRequest(fate="out"))
         assert {row.cause for row in page.messages} == {"summarised"}
         one = app.operations.one(session, n)
         assert (one.strategy, one.summary) == ("summarise", 1)

@@ -23,6 +23,7 @@ from webapp.services.session.replacements import replacement
 from webapp.services.session.session import Session as LoadedSession
 from webapp.store.context import PRUNED
 from webapp.store.log import MessageRow
+from webapp.store.operations import Facts
 from webapp.wiring import build
 
 FILES = {
@@ -120,7 +121,7 @@ class TestTranscript:
         with app.store.write():
             change = ContextChange(LoadedSession.of(app.environment, row), now=0)
             change.replace([place.row], {place.row.no: text}, {})
-            change.record("prune", "emergency", "emergency", 1, {})
+            change.record("prune", "emergency", "emergency", 1, Facts())
         there, here = elsewhere.read(session), view(app, session)
         assert cut.text != place.message.text
         assert [(m.role, m.text, m.calls) for m in there] == [(m.role, m.text, m.calls) for m in here]

@@ -99,7 +99,7 @@ class FaultMachine(RuleBasedStateMachine):
         done = self.attempt(fault, lambda: self.app.prunes.apply("m", PruneRequest(max_tokens=size)))
         if done is not None:
             self.note_operation(done)
-            self.context -= {int(one.split("-")[0]) for one in done.event["removed_ids"]}
+            self.context -= {int(one.split("-")[0]) for one in done.event.removed_ids}
 
     @rule(fault=FAULT)
     def undo(self, fault: Fault) -> None:
