@@ -21,7 +21,7 @@ FIRST_BYTES, NEXT_BYTES = 200_000, 40_000
 
 
 def run() -> list[Row]:
-    """Bytes and requests of three visits, and the time until something was drawn on the first."""
+    """Return bytes and requests of three visits, and the time until something was drawn on the first."""
     with (
         tempfile.TemporaryDirectory() as folder,
         sync_playwright() as playwright,

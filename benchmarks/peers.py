@@ -30,7 +30,7 @@ def installed() -> dict[str, Pruner]:
 
 
 def langchain_trim(messages: list[Chat], budget: int, count: Counter) -> Kept:
-    """langchain-core's `trim_messages`: the newest, beginning with a message that may begin a list.
+    """Prune by langchain-core's `trim_messages`: the newest, beginning with a message that may begin a list.
 
     Its guide begins with a human message, which leaves nothing of an agent's session with one request.
     """
@@ -48,7 +48,7 @@ def langchain_trim(messages: list[Chat], budget: int, count: Counter) -> Kept:
 
 
 def langchain_clear(messages: list[Chat], budget: int, count: Counter) -> Kept:
-    """LangChain's `ClearToolUsesEdit`, as much as it takes; then `trim_messages` if that is not enough."""
+    """Prune by LangChain's `ClearToolUsesEdit`, as much as it takes; then `trim_messages` if that is not enough."""
     from langchain.agents.middleware.context_editing import ClearToolUsesEdit
     from langchain_core.messages import ToolMessage, trim_messages
 
@@ -84,7 +84,7 @@ def langchain_clear(messages: list[Chat], budget: int, count: Counter) -> Kept:
 
 
 def headroom_scored(messages: list[Chat], budget: int, count: Counter) -> Kept:
-    """Headroom's `IntelligentContextManager`: messages dropped by its score, tool units whole."""
+    """Prune by Headroom's `IntelligentContextManager`: messages dropped by its score, tool units whole."""
     from headroom.config import IntelligentContextConfig
     from headroom.transforms.intelligent_context import IntelligentContextManager
 

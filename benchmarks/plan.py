@@ -151,7 +151,7 @@ def _memory_mb(history: History, settings: Settings, budget: int) -> float:
 
 
 def _cold(name: str, messages: list[dict[str, Any]], *, foresight: bool) -> list[Row]:
-    """From a bare list of wire objects to a pruned one, with nothing known before, ours and langchain's."""
+    """Time the way from a list of wire objects to a pruned one, with nothing known before, ours and langchain's."""
     from langchain_core.messages import trim_messages
     from langchain_core.messages.utils import count_tokens_approximately
 

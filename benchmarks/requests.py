@@ -75,8 +75,9 @@ def _view_rows(path: Path, size: int) -> list[Row]:
 
 
 def _seen(path: Path) -> tuple[float, float]:
-    """Milliseconds from asking a server that nobody asked before for the page until its first message rows stand
-    there, and until they have their fates. The browser runs already, as a person's does.
+    """Return the ms from asking a fresh server for the page until its first message rows, and their fates, are there.
+
+    The browser runs already, as a person's does.
     """
     with running_server(path) as server, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=named_or_system(), args=launch_arguments())

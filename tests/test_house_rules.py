@@ -131,8 +131,38 @@ class TestWidth:
 QUESTION = re.compile(r'"""(?:What|How|Which|Who|Whose|Whether|Why|When|Where)\b')
 
 
+# First words of docstrings that only name what a function returns: articles and the like, possessives, plurals.
+NO_VERB = re.compile(
+    r"(?:The|A|An|It|Its|This|These|All|Each|Every|True|False|None|From|With|[\w-]+'s|[A-Z]\w*[^\Ws]s)\b"
+)
+
+
+def verbless(text: str, path: str) -> Iterator[str]:
+    """Yield the functions whose docstring does not open with a verb."""
+    for node in ast.walk(ast.parse(text)):
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            continue
+        said = ast.get_docstring(node) or ""
+        if NO_VERB.match(said):
+            yield f"{path}:{node.lineno} {node.name}: {said.splitlines()[0]}"
+
+
 class TestDocstrings:
     """A contract begins with a verb, or with what an instance is."""
+
+    def test_of_functions_open_with_a_verb(self) -> None:
+        """In code that others call; the docstrings of tests finish a sentence."""
+        folders = ("scoring", "webapp", "benchmarks", "scripts", "examples")
+        files = [path for folder in folders for path in sorted((ROOT / folder).rglob("*.py"))]
+        found = [line for path in files for line in verbless(path.read_text("utf-8"), str(path))]
+        assert not found, "\n" + "\n".join(found)
+
+    @pytest.mark.parametrize("opening", ["The size.", "A size.", "True if so.", "Its size.", "Tokens of it."])
+    def test_without_a_verb_is_seen(self, opening: str) -> None:
+        """Of a function or method; a class says what an instance is."""
+        method = f'class A:\n    """The size."""\n    def f(self):\n        """{opening}"""'
+        assert len(list(verbless(method, "x.py"))) == 1
+        assert not list(verbless(method.replace(opening, "Return it."), "x.py"))
 
     def test_open_with_no_question_word(self) -> None:
         """In every Python file that a clone brings."""

@@ -34,7 +34,7 @@ class Change:
 
     @property
     def diff(self) -> str:
-        """The change as a unified diff; "" if nothing changes."""
+        """Return the change as a unified diff; "" if nothing changes."""
         old, new = ((text or "").splitlines() for text in (self.before, self.after))
         was, will_be = (
             str(self.path) if text is not None else os.devnull for text in (self.before, self.after)

@@ -69,19 +69,19 @@ class DeliveryAttempt(Protocol):
 
     @property
     def status(self) -> int | None:
-        """The HTTP status, None without an answer."""
+        """Return the HTTP status, None without an answer."""
 
     @property
     def problem(self) -> str:
-        """The reason why it failed, "" if it arrived."""
+        """Return the reason why it failed, "" if it arrived."""
 
     @property
     def wait_seconds(self) -> float | None:
-        """The seconds that the receiver asks to wait, None if it does not say."""
+        """Return the seconds that the receiver asks to wait, None if it names none."""
 
     @property
     def gone(self) -> bool:
-        """True where the receiver wants nothing more."""
+        """Return True if the receiver wants nothing more."""
 
 
 class WebhookClient(Protocol):

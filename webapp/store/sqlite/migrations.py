@@ -371,7 +371,7 @@ def m007_seals(db: Database) -> None:
 
 @migrations()
 def m008_copies(db: Database) -> None:
-    """Pruned copies of sessions, from which an agent resumes; `session_id` may not have been seen yet."""
+    """Add pruned copies of sessions, from which an agent resumes; `session_id` may not have been seen yet."""
     db.execute(
         """
         CREATE TABLE copies (
@@ -389,7 +389,7 @@ def m008_copies(db: Database) -> None:
 
 @migrations()
 def m009_access(db: Database) -> None:
-    """Tokens, and the sessions of browsers that were opened with one; of both only hashes are kept."""
+    """Add tokens, and the sessions of browsers that were opened with one; of both only hashes are kept."""
     db.execute(
         """CREATE TABLE access_tokens (
             key INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -421,7 +421,7 @@ def m010_money_of_calls(db: Database) -> None:
 
 @migrations()
 def m011_webhooks(db: Database) -> None:
-    """Addresses that get events, and the log of what was sent to them."""
+    """Add the addresses that get events, and the log of what was sent to them."""
     db.execute(
         """CREATE TABLE webhooks (
             id INTEGER PRIMARY KEY AUTOINCREMENT,
