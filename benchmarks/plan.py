@@ -135,8 +135,8 @@ def _content(rng: random.Random, recent: list[str], is_output: bool) -> Content:
         ends.append(len(held))
     count = len(ends)
     chars = array("I", (rng.randint(20, 160) for _ in range(count)))
-    telling = array("I", [count - 1] if count else [])
-    rows = Rows(array("I", range(count)), bytes(count), chars, ends, held, telling)
+    key_rows = array("I", [count - 1] if count else [])
+    rows = Rows(array("I", range(count)), bytes(count), chars, ends, held, key_rows)
     stems = Stems(terms, bytes([2]) * len(terms))
     return Content("\n".join(sorted(names)), lines, 80, False, stems, rows)
 

@@ -26,8 +26,8 @@ COMMANDS = {
     "proxy": "proxying",
     "follow": "following",
     "import": "importing",
-    "sessions": "looking",
-    "context": "looking",
+    "sessions": "sessions",
+    "context": "sessions",
     "prune": "pruning",
     "export": "exporting",
     "resume": "resuming",
@@ -39,9 +39,9 @@ COMMANDS = {
     "verify": "verifying",
     "token": "tokens",
     "copy": "copying",
-    "retention": "limiting",
-    "backup": "keeping",
-    "restore": "keeping",
+    "retention": "retention",
+    "backup": "backups",
+    "restore": "backups",
 }
 
 

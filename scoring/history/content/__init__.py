@@ -18,9 +18,9 @@ from typing import Any, NamedTuple
 from zlib import crc32
 
 from scoring.history.content.hashes import line_hash
+from scoring.history.content.key_lines import key_lines
 from scoring.history.content.names import identifiers
 from scoring.history.content.rows import AT_EDGE, alike_lines, pieces_of, text_line
-from scoring.history.content.telling import telling_lines
 from scoring.history.content.words import words_of
 
 VERSION = 7
@@ -38,7 +38,7 @@ class Rows(NamedTuple):
     """The rows of a message's outputs.
 
     Row r is piece `pieces[r]` of line `lines[r]`; it has `chars[r]` characters and the mentions at the positions
-    `mentions[ends[r-1]:ends[r]]`. Rows without a mention are included, so that blocks stay whole. `telling` are the
+    `mentions[ends[r-1]:ends[r]]`. Rows without a mention are included, so that blocks stay whole. `key_rows` are the
     numbers of the rows that are never cut: errors, and how a run ended; of a long line, its beginning and end.
     """
 
@@ -47,7 +47,7 @@ class Rows(NamedTuple):
     chars: array[int]
     ends: array[int]
     mentions: array[int]
-    telling: array[int]
+    key_rows: array[int]
 
 
 NO_STEMS = Stems(array("I"), b"")
@@ -103,10 +103,10 @@ class Content:
         if self._rows is None:
             self._rows = NO_ROWS
             if self._packed:
-                lines, pieces, chars, lengths, mentions, telling = _columns(self._packed, 4, "IBIIII")
+                lines, pieces, chars, lengths, mentions, key_rows = _columns(self._packed, 4, "IBIIII")
                 ends = array("I", accumulate(lengths))
                 self._rows = (
-                    Rows(lines, pieces.tobytes(), chars, ends, mentions, telling) if ends else NO_ROWS
+                    Rows(lines, pieces.tobytes(), chars, ends, mentions, key_rows) if ends else NO_ROWS
                 )
         return self._rows
 
@@ -155,7 +155,7 @@ class Content:
         lengths = [b - a for a, b in zip([0, *rows.ends], rows.ends, strict=False)]
         for column in (
             *(self.lines, self.alike, *self.stems),
-            *(rows.lines, rows.pieces, rows.chars, lengths, rows.mentions, rows.telling),
+            *(rows.lines, rows.pieces, rows.chars, lengths, rows.mentions, rows.key_rows),
         ):
             _write(out, column)
         return bytes(out)
@@ -201,11 +201,11 @@ def _rows(
 ) -> tuple[Rows, array[int]]:
     """Return the rows, as columns, and the mentions that only alike lines have; no rows if none has a mention."""
     lines, pieces, chars = array("I"), bytearray(), array("I")
-    ends, held, telling = array("I"), array("I"), array("I")
+    ends, held, key_rows = array("I"), array("I"), array("I")
     whole: list[str] = []
-    telling_numbers: set[int] = set()
+    key_numbers: set[int] = set()
     for output in outputs:
-        telling_numbers.update(len(whole) + number for number in telling_lines(output))
+        key_numbers.update(len(whole) + number for number in key_lines(output))
         whole += output.split("\n")
     alike = alike_lines(whole)
     in_alike: set[int] = set()
@@ -220,8 +220,8 @@ def _rows(
                 found = {places[name] for name in by_line[number]}
                 parts = (said,) if said in codes else said.splitlines()
                 found.update([places[codes[part]] for part in parts if part in codes])
-            if number in telling_numbers and piece <= AT_EDGE:
-                telling.append(len(ends))
+            if number in key_numbers and piece <= AT_EDGE:
+                key_rows.append(len(ends))
             held.extend(sorted(found))
             lines.append(number)
             pieces.append(piece)
@@ -229,9 +229,9 @@ def _rows(
             ends.append(len(held))
             if alike:
                 (in_alike if number in alike else elsewhere).update(found)
-    if not held and not telling:
+    if not held and not key_rows:
         return NO_ROWS, array("I")
-    rows = Rows(lines, bytes(pieces), chars, ends, held, telling)
+    rows = Rows(lines, bytes(pieces), chars, ends, held, key_rows)
     return rows, array("I", sorted(in_alike - elsewhere))
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from scoring.history.content.telling import is_failure
+from scoring.history.content.key_lines import is_failure
 from scoring.history.cues.calls import CallCue, Edit, cue_of_call
 from scoring.history.cues.speech import MACHINE_MADE, RULE, SHORT, STATEMENT, STRICT, cues_of_speech
 from scoring.messages import Message, Text

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from scoring.history.content.telling import may_hold
+from scoring.history.content.key_lines import may_hold
 
 # The letters of `Cues.speech`.
 MACHINE_MADE, RULE, STRICT, SHORT, STATEMENT = "m", "r", "R", "s", "w"

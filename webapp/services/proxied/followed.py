@@ -18,6 +18,7 @@ from webapp.agents.records import Usage
 from webapp.agents.view import ViewMessage, ViewRow
 from webapp.events import Event, MessagesAppended, SessionCreated, SessionUpdated
 from webapp.services.catalog.sessions import Sessions
+from webapp.services.context.transcript_view import places
 from webapp.services.proxied.billing import bill
 from webapp.services.proxied.read_calls import ReadCall, usage_of
 from webapp.services.session.environment import Environment
@@ -25,7 +26,6 @@ from webapp.services.session.proxy import ID_PREFIX, PROXY
 from webapp.services.session.session import Session
 from webapp.services.session.state import may_append, origin_of
 from webapp.services.session.stored_messages import whole
-from webapp.services.transfer.transcripts_out import places
 from webapp.store.context import AGENT
 from webapp.store.sessions import SessionRow
 

@@ -15,8 +15,8 @@ from typing import Any
 import orjson
 
 from webapp.agents.view import ViewMessage, ViewRow
+from webapp.services.context.transcript_view import places
 from webapp.services.session.session import Session
-from webapp.services.transfer.transcripts_out import places
 from webapp.store.context import AGENT, PRUNED
 
 Key = Callable[[ViewRow], str | None]

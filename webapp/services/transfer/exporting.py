@@ -19,10 +19,10 @@ from scoring.formats import FORMATS
 from webapp.agents import AGENTS
 from webapp.errors import BusyStore, Conflict, Invalid
 from webapp.services.context.assembling import Context
+from webapp.services.context.transcript_view import view_of
 from webapp.services.session.codec import json_bytes
 from webapp.services.session.environment import Environment
 from webapp.services.transfer.own_format import OwnFormat
-from webapp.services.transfer.transcripts_out import view_of
 from webapp.store.sessions import SessionRow
 
 TRANSCRIPTS = {a.source: a.transcripts for a in AGENTS.values() if a.transcripts is not None}

@@ -24,13 +24,13 @@ from webapp.agents.view import View
 from webapp.errors import Conflict
 from webapp.events import Event, SessionCreated
 from webapp.services.context.pruned_view import view_items
+from webapp.services.context.transcript_view import copy_title, view_of
 from webapp.services.planning.requests import PlanRequest, PruneRequest
 from webapp.services.pruning.prunes import Prunes
 from webapp.services.session.environment import Environment
 from webapp.services.session.gauges import why_not_resumed
 from webapp.services.session.session import Session
 from webapp.services.transfer.answers import Resumed
-from webapp.services.transfer.transcripts_out import copy_title, view_of
 from webapp.store.copies import CopyRow
 from webapp.store.sessions import SessionRow
 

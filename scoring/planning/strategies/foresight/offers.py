@@ -172,8 +172,8 @@ class Offers:
         `seen` are the mentions that stay in any case; those of the rows that always stay are added to it.
         """
         left, power = self._ledger.left, self._power
-        chosen = [(position, row) for position, output in outputs.items() for row in output.telling]
-        taken = {position: set(output.telling) for position, output in outputs.items()}
+        chosen = [(position, row) for position, output in outputs.items() for row in output.key_rows]
+        taken = {position: set(output.key_rows) for position, output in outputs.items()}
         for position, row in chosen:
             seen.update(outputs[position].mentions_of(row))
         cost += sum([outputs[position].priced(own) for position, own in taken.items()])
@@ -214,7 +214,7 @@ class Offers:
         for position, row in offer.rows or ():
             output = self._outputs[position]
             if (
-                row in output.telling
+                row in output.key_rows
                 or output.is_part(row)
                 or any(left[number] for number in output.mentions_of(row))
             ):

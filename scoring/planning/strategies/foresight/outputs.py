@@ -23,10 +23,10 @@ class Output:
     """The rows of one output.
 
     `frame` is its cost without any row, `prices` the cost of each row, `mark` the cost of a gap before a row.
-    `telling` are the rows that are never cut, such as errors and the outcome of a run.
+    `key_rows` are the rows that are never cut, such as errors and the outcome of a run.
     """
 
-    __slots__ = ("_at", "_bounds", "_lines", "_mentions", "_pieces", "frame", "mark", "prices", "telling")
+    __slots__ = ("_at", "_bounds", "_lines", "_mentions", "_pieces", "frame", "key_rows", "mark", "prices")
 
     def __init__(self, rows: Rows, held: array[int], per_char: float) -> None:
         self._lines, self._pieces = rows.lines, rows.pieces
@@ -36,7 +36,7 @@ class Output:
         self.mark = MARK_CHARS * per_char
         self.frame = FRAME_TOKENS + self.mark
         self.prices = array("d", [(chars + 1) * per_char for chars in rows.chars])
-        self.telling = rows.telling
+        self.key_rows = rows.key_rows
 
     def rates(self, left: Sequence[float]) -> list[float]:
         """Return the remaining worth of each row per token, given that of each mention."""

@@ -30,7 +30,7 @@ class TestContent:
     def test_knows_the_mentions_of_each_row(self) -> None:
         """Blank lines are no rows, positions count names first, and rows with errors always stay."""
         content = content_of(OUTPUT, [OUTPUT])
-        assert (list(content.rows.lines), list(content.rows.telling)) == ([0, 1, 3], [1])
+        assert (list(content.rows.lines), list(content.rows.key_rows)) == ([0, 1, 3], [1])
         names = content.names.split("\n")
         first = content.rows.mentions[content.rows.ends[0] : content.rows.ends[1]]
         assert {names[m] for m in first if m < len(names)} == {
@@ -44,7 +44,7 @@ class TestContent:
         line = "ValueError: " + "expected one of them, " * 60
         content = content_of(line, [line])
         said = dict(pieces_of(line))
-        kept = [said[content.rows.pieces[row]] for row in content.rows.telling]
+        kept = [said[content.rows.pieces[row]] for row in content.rows.key_rows]
         assert line.startswith("".join(kept[:5]))
         assert line.endswith("".join(kept[5:]))
         assert len(kept) == 10

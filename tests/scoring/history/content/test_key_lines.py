@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from scoring.history.content.telling import is_failure, telling_lines
+from scoring.history.content.key_lines import is_failure, key_lines
 
 FILLER = [f"    collecting part {n} of the build" for n in range(40)]
 
 
-def telling(*lines: str) -> list[str]:
-    """Return the telling lines of an output that has these lines in the middle of others."""
+def found_in(*lines: str) -> list[str]:
+    """Return the key lines of an output that has these lines in the middle of others."""
     text = "\n".join([*FILLER, *lines])
-    return [text.split("\n")[number] for number in telling_lines(text)]
+    return [text.split("\n")[number] for number in key_lines(text)]
 
 
 class TestErrors:
@@ -42,7 +42,7 @@ class TestErrors:
     )
     def test_stay(self, line: str) -> None:  # X7, X23
         """The line is kept, and the output counts as failed."""
-        assert line in telling(line, *FILLER)
+        assert line in found_in(line, *FILLER)
         assert is_failure("\n".join([*FILLER, line]))
 
     @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ class TestErrors:
 
     def test_are_the_first_and_the_last_of_many(self) -> None:
         """Of a long list of errors the first and the last are kept."""
-        lines = telling(*(f"src/part{n}.c:{n}:1: error: unknown type" for n in range(1, 60)))
+        lines = found_in(*(f"src/part{n}.c:{n}:1: error: unknown type" for n in range(1, 60)))
         assert [line.split(":")[1] for line in lines] == ["1", "2", "59"]
 
 
@@ -83,7 +83,7 @@ class TestVerdicts:
     )
     def test_stay(self, line: str) -> None:  # X7, X23
         """The line is kept, whatever program was run."""
-        assert line in telling(line)
+        assert line in found_in(line)
 
     def test_follow_the_exit_status(self) -> None:
         """An exit status decides whether a run failed, rather than the words."""
@@ -124,7 +124,7 @@ class TestWordsThatAreLookedForFirst:
     )  # fmt: skip
     def test_find_how_a_run_ended(self, line: str) -> None:  # X7
         """Every kind of outcome is found."""
-        assert line.strip() in [one.strip() for one in telling(line)]
+        assert line.strip() in [one.strip() for one in found_in(line)]
 
 
 class TestCounts:
@@ -133,4 +133,4 @@ class TestCounts:
     def test_stay_though_a_build_tool_says_more_after_them(self) -> None:  # X7, X23
         """They stay although later lines report the failure of the build."""
         ending = ["> Task :test FAILED", "FAILURE: Build failed with an exception.", "BUILD FAILED in 31s"]
-        assert "88 tests completed, 3 failed" in telling("88 tests completed, 3 failed", "", *ending)
+        assert "88 tests completed, 3 failed" in found_in("88 tests completed, 3 failed", "", *ending)

@@ -107,7 +107,7 @@ def is_failure(text: str) -> bool:
     return any(_COUNTED.search(line) for _, line in _last(lines))
 
 
-def telling_lines(text: str) -> list[int]:
+def key_lines(text: str) -> list[int]:
     """Return the numbers of the lines of an output that are never cut, in rising order.
 
     These are the first errors and the last one, how the run ended, and its status if that is a failure.
@@ -130,7 +130,7 @@ def telling_lines(text: str) -> list[int]:
 def _read(text: str) -> tuple[list[str], list[int]]:
     """Return the lines of an output and the numbers of those that report an error.
 
-    Cached, because `is_failure` and `telling_lines` are called one after the other.
+    Cached, because `is_failure` and `key_lines` are called one after the other.
     """
     lines = _clean(text)
     return lines, list(_errors(lines))

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.webapp.commands.running import Run
-from webapp.commands.looking import bar
+from webapp.commands.sessions import bar
 
 
 @pytest.fixture
