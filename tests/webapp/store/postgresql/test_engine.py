@@ -172,9 +172,10 @@ class TestLocks:
                 thread.start()
                 thread.join()
 
-        with monkeypatch.context() as patched, pytest.raises(StoreError):
+        with monkeypatch.context() as patched:
             patched.setattr(locks, "IDLE_MS", 50)
-            stop()
+            with pytest.raises(StoreError):
+                stop()
         assert store.small.setting("x") is None
         with other.write("a"):
             other.small.put_setting("x", 2)
