@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, Unpack
 
 from scoring.messages import Message, Text, ToolCall, ToolResult
 from webapp.agents.records import Entry, Usage
 from webapp.app import App
+from webapp.store.sessions import KnownColumns
 
 START = datetime(2026, 1, 31, 12, tzinfo=UTC)
 
@@ -57,7 +58,7 @@ def usage(input_tokens: int, output_tokens: int = 10) -> Usage:
     return Usage(input_tokens, output_tokens)
 
 
-def followed(app: App, *messages: Message, session_id: str = "s", **columns: Any) -> str:
+def followed(app: App, *messages: Message, session_id: str = "s", **columns: Unpack[KnownColumns]) -> str:
     """A followed session with these messages; its id."""
     app.ingest.ensure(session_id, "claude-code", **columns)
     app.ingest.append_records(session_id, entries(*messages))

@@ -11,6 +11,7 @@ import pytest
 
 from tests.waiting import PATIENCE
 from tests.webapp.services.ingest.test_following import NAME, Place, row
+from webapp import events
 from webapp.agents.reading.readers import CHUNK_RECORDS
 from webapp.app import App
 from webapp.events import MessagesAppended, ProblemReported
@@ -29,7 +30,7 @@ def when(app: App, kind: type, count: int = 1) -> Event:
     """Is set at the n-th event of a kind."""
     done, seen = Event(), list[Any]()
 
-    def listen(event: Any) -> None:
+    def listen(event: events.Event) -> None:
         if isinstance(event, kind):
             seen.append(event)
             if len(seen) >= count:
@@ -94,7 +95,7 @@ class TestWatcher:
         place.write(*map(row, range(3 * CHUNK_RECORDS)))
         came, go_on = Event(), Event()
 
-        def hold(event: Any) -> None:
+        def hold(event: events.Event) -> None:
             if isinstance(event, MessagesAppended):
                 came.set()
                 go_on.wait(PATIENCE)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -14,7 +13,7 @@ from webapp.commands.sessions import bar
 
 
 @pytest.fixture
-def fed(run: Run, tmp_path: Path) -> Any:
+def fed(run: Run, tmp_path: Path) -> Run:
     """A store with one session."""
     file = tmp_path / "a talk.json"
     file.write_text(json.dumps([{"role": "user", "content": "hello [bold]there[/bold] " * 200}]))
@@ -25,7 +24,7 @@ def fed(run: Run, tmp_path: Path) -> Any:
 class TestSessions:
     """The table of sessions."""
 
-    def test_has_a_row_per_session(self, fed: Any) -> None:
+    def test_has_a_row_per_session(self, fed: Run) -> None:
         """A row has id, source, model, tokens, window and utilization in full."""
         done = fed("sessions")
         [one] = json.loads(fed("sessions", "--json").out)
@@ -48,7 +47,7 @@ class TestSessions:
 class TestContext:
     """The status view."""
 
-    def test_shows_the_regions(self, fed: Any) -> None:  # S7
+    def test_shows_the_regions(self, fed: Run) -> None:  # S7
         """The view has the regions, a bar and the status line."""
         [one] = json.loads(fed("sessions", "--json").out)
         done = fed("context", one["id"][:8])
@@ -59,7 +58,7 @@ class TestContext:
             done.out,
         )
 
-    def test_shows_both_triggers_and_the_last_summary(self, fed: Any) -> None:  # S7
+    def test_shows_both_triggers_and_the_last_summary(self, fed: Run) -> None:  # S7
         """The output has tool definitions, bars, and the result of the last summary."""
         [one] = json.loads(fed("sessions", "--json").out)
         done = fed("context", one["id"])
@@ -68,7 +67,7 @@ class TestContext:
         assert "summary   on request; none yet" in done.out
         assert re.search(r"tools     [\d,]+ tokens.*; [\d,]+ available for messages", done.out)
 
-    def test_can_be_the_json_of_the_api(self, fed: Any) -> None:
+    def test_can_be_the_json_of_the_api(self, fed: Run) -> None:
         """The JSON is for other programs."""
         [one] = json.loads(fed("sessions", "--json").out)
         assert json.loads(fed("context", one["id"], "--json").out)["session"]["id"] == one["id"]

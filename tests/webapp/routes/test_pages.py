@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
+from flask.testing import FlaskClient
 
 from tests.webapp.promises import Client
 from webapp import create_app
@@ -102,7 +103,7 @@ class TestPagesBehindAToken:
     """Pages of a server with a token."""
 
     @pytest.fixture
-    def stranger(self, app: App, tmp_path: Path) -> Any:
+    def stranger(self, app: App, tmp_path: Path) -> Iterator[FlaskClient]:
         """A client without the token."""
         app.access_tokens = AccessTokens(app.store, "secret")
         flask_app = create_app(Config(db=tmp_path / "x.db"), app=app)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import NoReturn
 
 import pytest
 from flask import Flask
@@ -13,13 +14,15 @@ from webapp.app import App
 from webapp.errors import BusyStore, ClosedStore, Conflict, FullDisk, NotFound, StalePlan
 from webapp.routes.problems import wants_json
 
+Failing = Callable[[Exception], Client]
+
 
 @pytest.fixture
-def failing(flask_app: Flask, monkeypatch: pytest.MonkeyPatch) -> Any:
+def failing(flask_app: Flask, monkeypatch: pytest.MonkeyPatch) -> Failing:
     """A function that makes the service behind /api/sessions fail, and returns a client."""
 
     def fail_with(error: Exception) -> Client:
-        def fail(**_: Any) -> Any:
+        def fail(**_: object) -> NoReturn:
             raise error
 
         monkeypatch.setattr(flask_app.extensions["coppice"].sessions, "list", fail)
@@ -44,7 +47,9 @@ class TestUnderTheApi:
             (RecursionError("deep"), 500, "internal"),
         ],
     )
-    def test_errors_have_their_status(self, failing: Any, error: Exception, status: int, kind: str) -> None:
+    def test_errors_have_their_status(
+        self, failing: Failing, error: Exception, status: int, kind: str
+    ) -> None:
         """A table has the statuses; an unexpected error is 500 and reveals nothing internal."""
         answer = failing(error).get("/api/sessions")
         assert (answer.status_code, answer.json["error"]["type"]) == (status, kind)
@@ -52,7 +57,7 @@ class TestUnderTheApi:
         assert b"secret" not in answer.data
         assert b"Traceback" not in answer.data
 
-    def test_a_busy_store_says_when_to_retry(self, failing: Any) -> None:
+    def test_a_busy_store_says_when_to_retry(self, failing: Failing) -> None:
         """The header is Retry-After."""
         assert failing(BusyStore("busy")).get("/api/sessions").headers["Retry-After"] == "1"
 

@@ -10,15 +10,14 @@ import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 import httpx
 import pytest
 import socketio
 
 from tests.ports import free_port
-from tests.servers import running_server
+from tests.servers import Server, running_server
 from tests.waiting import PATIENCE, until
 from tests.webapp.serving.processes import started
 from webapp.access.requests import Environ
@@ -182,27 +181,35 @@ def nginx(folder: Path, to: str, pair: tuple[Path, Path]) -> Iterator[str]:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="nginx is started as on POSIX")
+class Behind(NamedTuple):
+    """A server behind nginx: its public address, itself, and a token."""
+
+    url: str
+    inner: Server
+    token: str
+
+
 @pytest.mark.parametrize("stripped", [False, True], ids=["prefix passed on", "prefix taken off"])
 class TestBehindNginx:
     """A server below a path behind nginx, which ends TLS."""
 
     @pytest.fixture
-    def server(self, tmp_path: Path, pair: tuple[Path, Path], stripped: bool) -> Iterator[Any]:
+    def server(self, tmp_path: Path, pair: tuple[Path, Path], stripped: bool) -> Iterator[Behind]:
         """Nginx in front of a server with a token."""
         given: dict[str, Any] = {"prefix": "/coppice", "proxies": 1, "tokenizer": False}
         with running_server(tmp_path, **given) as inner:
             to = inner.url + ("/" if stripped else "")
             with nginx(tmp_path, to, pair) as url:
                 _, token = inner.app.access_tokens.make("")
-                yield SimpleNamespace(url=url, inner=inner, token=token)
+                yield Behind(url, inner, token)
 
     @pytest.fixture
-    def http(self, server: Any, pair: tuple[Path, Path]) -> Iterator[httpx.Client]:
+    def http(self, server: Behind, pair: tuple[Path, Path]) -> Iterator[httpx.Client]:
         """A client like a browser."""
         with httpx.Client(base_url=server.url, verify=trusting(pair[0]), timeout=PATIENCE) as made:
             yield made
 
-    def test_a_browser_is_admitted_with_a_token(self, server: Any, http: httpx.Client) -> None:
+    def test_a_browser_is_admitted_with_a_token(self, server: Behind, http: httpx.Client) -> None:
         """Addresses and the cookie are below the path, and the cookie is only sent over TLS."""
         assert http.get("/api/sessions").status_code == 401
         opened = http.get(f"/?token={server.token}")
@@ -220,14 +227,14 @@ class TestBehindNginx:
             http.post("/api/sessions", json={"id": "a", "model": "gpt-5"}, headers=headers).status_code == 201
         )
 
-    def test_a_page_gets_events(self, server: Any, pair: tuple[Path, Path]) -> None:
+    def test_a_page_gets_events(self, server: Behind, pair: tuple[Path, Path]) -> None:
         """Events arrive over a websocket through nginx."""
         origin = server.url.removesuffix("/coppice")
         page = connected(origin, "coppice/socket.io", pair[0], Authorization=f"Bearer {server.token}")
         assert page.call("subscribe", {"room": "overview"}, timeout=PATIENCE)["room"] == "overview"
         page.disconnect()
 
-    def test_guesses_are_counted_by_the_client_of_nginx(self, server: Any, http: httpx.Client) -> None:
+    def test_guesses_are_counted_by_the_client_of_nginx(self, server: Behind, http: httpx.Client) -> None:
         """Neither nginx's own address nor a forged one is used."""
         for n in range(10):
             made_up = {"Authorization": "Bearer guess", "X-Forwarded-For": f"10.0.0.{n}"}

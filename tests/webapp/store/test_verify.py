@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from tests.outside import TABLES, in_dialect
@@ -42,7 +40,7 @@ DAMAGE = {
 
 
 @pytest.fixture
-def app_with_session(app: App) -> Any:
+def app_with_session(app: App) -> App:
     """A session with a call and its result, and one with a summary."""
     followed(app, user("go"), call("c1"), result("c1", "out"), said("done"), user("more"))
     followed(app, *conversation(6), session_id="t")
@@ -127,7 +125,7 @@ FROM_OUTSIDE = {
 
 
 @pytest.fixture
-def used(app: App) -> Any:
+def used(app: App) -> App:
     """A session that was pruned and pinned, one with a summary, a memory, a learning and a setting."""
     followed(app, *conversation(4), user("more"))
     app.ingest.append_records("s", [entry(70, said("counted"), usage=usage(900), call_key="call")])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -89,7 +90,7 @@ class TestImporting:
         """The type may be wrong, or the file missing."""
         assert client.post("/api/import", **kwargs).status_code == status
 
-    def test_accepts_real_transcripts(self, client: Client, transcripts: Any) -> None:
+    def test_accepts_real_transcripts(self, client: Client, transcripts: Path) -> None:
         """A rollout of Codex is imported."""
         file = next((transcripts / "codex").rglob("*.jsonl"))
         [imported] = upload(client, (file.name, file.read_bytes())).json["imported"]

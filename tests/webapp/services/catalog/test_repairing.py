@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -29,7 +28,7 @@ DERIVED = [
 
 
 @pytest.fixture
-def used(app: App) -> Any:
+def used(app: App) -> App:
     """A session that was pruned and pinned, and a memory."""
     followed(app, *conversation(4), user("more"))
     app.operations.pin("s", mid(app, "s", 5))
@@ -38,7 +37,7 @@ def used(app: App) -> Any:
     return app
 
 
-def shown(app: App) -> Any:
+def shown(app: App) -> tuple[object, ...]:
     """Return the numbers of the session that the pages show."""
     session = app.sessions.get("s")
     page = app.messages.page("s", PageRequest(sort="oldest", limit=100))

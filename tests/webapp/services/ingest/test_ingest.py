@@ -28,7 +28,7 @@ from webapp.agents.records import Compaction, Entry, Meta, Problem, Record, Rewi
 from webapp.app import App
 from webapp.config import Config
 from webapp.errors import Conflict, Invalid, Malformed, NotFound, TooLarge
-from webapp.events import MessagesAppended
+from webapp.events import Event, MessagesAppended
 from webapp.services.planning.requests import PruneRequest
 from webapp.store.context import AGENT
 from webapp.wiring import build
@@ -145,7 +145,7 @@ class TestRecords:
         """A listener finds the announced messages in the store."""
         found: list[int] = []
 
-        def look(event: Any) -> None:
+        def look(event: Event) -> None:
             if isinstance(event, MessagesAppended):
                 found.append(app.messages.page(event.session_id).total)
 

@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks.prediction import sessions
 from tests.shared import shared_data
-from webapp.agents.records import Entry, Record
+from webapp.agents.records import Entry, Record, TranscriptFile
 from webapp.app import App
 from webapp.config import Config
 from webapp.wiring import build
@@ -39,7 +39,13 @@ class TestRealSessions:
     """Every conversation of the shared transcripts."""
 
     def test_read_live_and_imported_give_the_same_numbers(
-        self, app: App, config: Config, tmp_path: Path, file: Any, stream: str, records: list[Record]
+        self,
+        app: App,
+        config: Config,
+        tmp_path: Path,
+        file: TranscriptFile,
+        stream: str,
+        records: list[Record],
     ) -> None:  # X11, X12
         """Gauges, regions, turns and predictions are equal, and regions add up to the total."""
         whole = read(app, records, file.source, "s", at_once=True)

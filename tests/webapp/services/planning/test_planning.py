@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 
@@ -74,7 +73,7 @@ class TestPlanning:
 
 
 # Each input of a plan besides the messages, with a change of it.
-CHANGES: dict[str, Callable[[Any], object]] = {
+CHANGES: dict[str, Callable[[App], object]] = {
     "model": lambda app: app.sessions.patch("s", model="claude-sonnet-4-5"),
     "target": lambda app: app.sessions.patch("s", settings={"target_percent": 70}),
     "aim": lambda app: app.sessions.patch("s", settings={"aim_percent": 40}),
@@ -91,7 +90,7 @@ class TestValidity:
     """A plan, which is valid for one state of log, context, settings and limits."""
 
     @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
-    def test_ends_with_a_change_of_an_input(self, app: App, change: Callable[[Any], object]) -> None:  # X1
+    def test_ends_with_a_change_of_an_input(self, app: App, change: Callable[[App], object]) -> None:  # X1
         """A stale plan cannot be applied, and lists show current fates instead."""
         followed(app, *conversation(12), model="gpt-5")
         plan = app.prunes.plan("s", PlanRequest(max_tokens=900)).plan_id

@@ -20,7 +20,7 @@ from webapp.services.pruning.background import Background
 from webapp.services.pruning.prunes import Prunes
 from webapp.services.session.session import Session
 from webapp.services.summaries.plan_summary import Covering
-from webapp.services.summaries.summarising import Summarising, Written
+from webapp.services.summaries.summarising import Summarising, SummaryWriter, Written
 
 WINDOW = 32_768
 
@@ -145,7 +145,7 @@ class TestSummarising:
             background.close()
 
 
-def by_a_model(app: App, write: Any) -> Background:
+def by_a_model(app: App, write: SummaryWriter) -> Background:
     """Install automatic changes whose summaries `write` makes; return their background work."""
     app.background.close()
     summarising = Summarising(app.environment, app.histories, write)

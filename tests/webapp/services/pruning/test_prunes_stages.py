@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import pytest
 
+from scoring.messages import Message
 from tests.webapp.building import call, followed, mid, result, said, user
 from webapp.app import App
 from webapp.services.planning.answers import PlanGroup
@@ -16,7 +16,7 @@ LOG = "".join(f"line {n} of the build\n" for n in range(300))
 FILE = "".join(f"{n:>4} def function_{n}(): ...\n" for n in range(200))
 
 
-def read(call_id: str, path: str) -> Any:
+def read(call_id: str, path: str) -> Message:
     """Return a call that reads a file."""
     return call(call_id, "Read", json.dumps({"file_path": path}))
 

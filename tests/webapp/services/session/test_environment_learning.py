@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from statistics import median
-from typing import Any
+from typing import Unpack
 
 from scoring.models import ModelLimits
 from tests.scoring.builders import BALANCED
@@ -14,14 +14,14 @@ from webapp.app import App
 from webapp.services.session.answers import Gauge
 from webapp.services.session.limits import Window, limits_of
 from webapp.services.session.session import Session
-from webapp.store.sessions import SessionRow
+from webapp.store.sessions import KnownColumns, SessionRow
 
 OPUS = "claude-opus-4-5"
 
 
-def reported(app: App, name: str, unseen: int, **columns: Any) -> None:
+def reported(app: App, name: str, unseen: int, **columns: Unpack[KnownColumns]) -> None:
     """Create a session of Claude Code with two calls that each carry `unseen` unseen tokens."""
-    app.ingest.ensure(name, "claude-code", **{"model": OPUS, **columns})
+    app.ingest.ensure(name, "claude-code", **(KnownColumns(model=OPUS) | columns))
     app.ingest.append_records(
         name,
         [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import cast
 
 import pytest
 from hypothesis import given
@@ -47,7 +47,10 @@ KNOWN = st.one_of(
 )  # fmt: skip
 
 
-def session_with(known: Calibration, agent: Any, pruned: Any, *, followed: bool) -> Session:
+Regions = dict[str, tuple[int, int]]
+
+
+def session_with(known: Calibration, agent: Regions, pruned: Regions, *, followed: bool) -> Session:
     """Return a session outside any store, with these totals and this calibration."""
     row = SimpleNamespace(**dict.fromkeys(COLUMNS), followed=followed)
     row.state = SessionState(known).to_dict()
@@ -59,7 +62,7 @@ class TestGauge:
 
     @given(REGION, REGION, KNOWN, st.booleans())
     def test_has_regions_that_add_up(
-        self, agent: Any, pruned: Any, known: Calibration, followed: bool
+        self, agent: Regions, pruned: Regions, known: Calibration, followed: bool
     ) -> None:  # X11
         """Regions add up in both views, with and without real usage."""
         session = session_with(known, agent, pruned, followed=followed)
@@ -98,7 +101,7 @@ class TestScale:
 
     @given(REGION, KNOWN, st.integers(0, 300_000), st.none() | st.integers(0, 300_000))
     def test_never_exceeds_a_budget(
-        self, region: Any, known: Calibration, shown: int, main: int | None
+        self, region: Regions, known: Calibration, shown: int, main: int | None
     ) -> None:
         """A plan that fits in estimated tokens is not shown above its budget."""
         estimate = sum(tokens for tokens, _ in region.values())

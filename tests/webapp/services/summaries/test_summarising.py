@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -26,6 +27,7 @@ from tests.webapp.building import (
 )
 from webapp.agents.records import Compaction
 from webapp.app import App
+from webapp.config import Config
 from webapp.errors import Conflict, NotFound
 from webapp.events import ContextSummarized
 from webapp.services.summaries.summarising import NOTHING_NEW, Summarising, Written
@@ -127,7 +129,7 @@ class TestSummarising:
         with pytest.raises(Conflict, match=NOTHING_NEW):
             app.summarising.summarise("s")
 
-    def test_survives_an_export(self, app: App, config: Any) -> None:  # S9, S1
+    def test_survives_an_export(self, app: App, config: Config) -> None:  # S9, S1
         """An import restores the summary and its place."""
         followed(app, *conversation(6), user("end"))
         app.summarising.summarise("s")
@@ -196,9 +198,9 @@ class TestUndo:
 class Model:
     """A model that gives one answer after another; it calls `meanwhile` before each."""
 
-    def __init__(self, *answers: Written, meanwhile: Any = None) -> None:
+    def __init__(self, *answers: Written, meanwhile: Callable[[], object] | None = None) -> None:
         self.answers, self.meanwhile = list(answers), meanwhile
-        self.asked: list[Any] = []
+        self.asked: list[str] = []
 
     def __call__(self, system: str, text: str, cancelled: threading.Event | None) -> Written:
         """Return the next answer."""

@@ -18,6 +18,8 @@ from tests.webapp.building import context_numbers, managed, mid, wire
 from webapp.config import Config
 from webapp.errors import Conflict, StoreError
 from webapp.services.planning.requests import PruneRequest
+from webapp.services.session.answers import Applied
+from webapp.services.summaries.answers import Summarised
 from webapp.wiring import build
 
 pytestmark = pytest.mark.skipif(not AVAILABLE, reason="SQLite's functions cannot be reached in this Python")
@@ -68,7 +70,7 @@ class FaultMachine(RuleBasedStateMachine):
             except (StoreError, Conflict):
                 return None
 
-    def note_operation(self, done: Any) -> None:
+    def note_operation(self, done: Applied | Summarised) -> None:
         """Remember the context and the pins as the model had them before an operation."""
         self.before.append((done.operation.n, set(self.context), set(self.pinned), len(self.texts)))
 
