@@ -11,6 +11,7 @@ from datetime import date
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, RootModel, ValidationError
+from pydantic_core import ErrorDetails
 
 # The largest integer that both SQLite and browsers represent exactly.
 MOST = 2**53 - 1
@@ -485,7 +486,7 @@ def refusal(error: ValidationError) -> Json:
 
     For a field of several types, pydantic reports an error for each, with the type in its path; here they are one.
     """
-    by_field: dict[str, list[Any]] = {}
+    by_field: dict[str, list[ErrorDetails]] = {}
     for fault in error.errors(include_url=False):
         steps = [str(step) for step in fault["loc"] if not _TYPE.fullmatch(str(step))]
         by_field.setdefault(".".join(steps) or "body", []).append(fault)
@@ -494,7 +495,7 @@ def refusal(error: ValidationError) -> Json:
     return {"error": {"type": "invalid", "message": message, "details": details}}
 
 
-def _together(faults: list[Any]) -> str:
+def _together(faults: list[ErrorDetails]) -> str:
     """Return the faults of one field in words: "expected a string or a list, got a number"."""
     words = list(dict.fromkeys(map(_words, faults)))
     parts = [one.removeprefix("expected ").rpartition(", got ") for one in words]
@@ -503,7 +504,7 @@ def _together(faults: list[Any]) -> str:
     return f"expected {' or '.join(dict.fromkeys(p[0] for p in parts))}, got {parts[0][2]}"
 
 
-def _words(fault: Any) -> str:
+def _words(fault: ErrorDetails) -> str:
     """Return the message of an error of pydantic."""
     kind, given = fault["type"], fault.get("ctx") or {}
     if kind == "missing":

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, TypeVar, get_type_hints
+from typing import Any, TypedDict, TypeVar, Unpack, get_type_hints
 
 from flask import Flask, Response, current_app, request
 from pydantic import BaseModel
@@ -63,6 +63,16 @@ class Route:
         return result if isinstance(result, Response) else json_response(result, self.status)
 
 
+class RouteOptions(TypedDict, total=False):
+    """The fields of a route that its view's annotations do not give. `body` is that of a view that reads it itself."""
+
+    body: type[BaseModel]
+    status: int
+    errors: tuple[int, ...]
+    limit_bytes: int
+    raw: bool
+
+
 @dataclass(slots=True)
 class Table:
     """The routes of one module, filled by its decorators."""
@@ -73,23 +83,24 @@ class Table:
     def __iter__(self) -> Iterator[Route]:
         return iter(self.routes)
 
-    def route(self, method: str, path: str, **rest: Any) -> Callable[[View], View]:
-        """Declare a view; `rest` are more fields of `Route`. Body, query and answer follow from its annotations."""
+    def route(self, method: str, path: str, **rest: Unpack[RouteOptions]) -> Callable[[View], View]:
+        """Declare a view. Body, query and answer follow from its annotations."""
 
         def declare(view: View) -> View:
             types = get_type_hints(view)
             answers = None if types["return"] is Response else types["return"]
-            fields = {"body": types.get("body"), "query": types.get("query"), "answers": answers, **rest}
-            self.routes.append(Route(method, path, view, self.tag, **fields))
+            options: RouteOptions = {"body": types["body"], **rest} if "body" in types else rest
+            route = Route(method, path, view, self.tag, query=types.get("query"), answers=answers, **options)
+            self.routes.append(route)
             return view
 
         return declare
 
-    def get(self, path: str, **rest: Any) -> Callable[[View], View]:
+    def get(self, path: str, **rest: Unpack[RouteOptions]) -> Callable[[View], View]:
         """Declare a GET view, which must not change anything."""
         return self.route("GET", path, **rest)
 
-    def post(self, path: str, **rest: Any) -> Callable[[View], View]:
+    def post(self, path: str, **rest: Unpack[RouteOptions]) -> Callable[[View], View]:
         """Declare a POST view."""
         return self.route("POST", path, **rest)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from time import monotonic
-from typing import Any, BinaryIO, cast
+from typing import BinaryIO, cast
 from urllib.parse import quote
 
 import orjson
@@ -134,7 +134,7 @@ def search_everywhere(app: App, query: SearchQuery) -> Results:
     return app.search.everywhere(**query.given())
 
 
-@table.post("/demo", answers=Session, status=201)
-def start_demo(app: App, body: Nothing) -> Any:
+@table.post("/demo", status=201)
+def start_demo(app: App, body: Nothing) -> Session:
     """Start a demo: a generated session that grows live."""
     return app.demo.start()
