@@ -101,7 +101,8 @@ class TestPruning:
             route.continue_()
 
         page.route("**/prune", meanwhile)
-        button.click()
+        with page.expect_response("**/plan"):  # the note is there before the new plan is
+            button.click()
         expect(page.locator(".note-box").first).to_contain_text("nothing was pruned")
         assert server.app.operations.list(session) == []
         page.unroute("**/prune")
