@@ -234,7 +234,7 @@ class WerkzeugServer:
             threaded=True,
             request_handler=Quiet,
             ssl_context=certificate,
-            fd=os.dup(listener.fileno()),
+            fd=listener.fileno(),  # Werkzeug duplicates it
         )
         listener.close()
         self._done = threading.Event()

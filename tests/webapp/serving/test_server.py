@@ -85,6 +85,12 @@ class TestWerkzeug:
             assert [client.get("/healthz").status_code for _ in range(3)] == [200] * 3
             assert client.get("/healthz").http_version == "HTTP/1.1"
 
+    def test_leaves_its_port_when_it_ends(self, tmp_path: Path) -> None:
+        """Nobody waits for an answer of a server that ended, and another one can listen there."""
+        with running_server(tmp_path) as server:
+            port = int(server.url.rpartition(":")[2])
+        listen("127.0.0.1", port).close()
+
     def test_is_used_on_systems_without_fork(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """Windows has no fork."""
         monkeypatch.setattr(os, "name", "nt")
