@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import uuid
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -89,6 +90,7 @@ class Transcript:
         self._write("assistant", message, requestId=f"req_{uuid.uuid4().hex[:12]}")
 
 
+@cache
 def words(count: int, seed: str = "word") -> str:
     """Return text of about `count` tokens."""
     return " ".join(f"{seed} {i % 97}" for i in range(count // 3))
