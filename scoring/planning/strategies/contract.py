@@ -58,6 +58,19 @@ class Task:
         return unit_scores(self.scores.scores, self.history.units.members)
 
 
+def newest_that_fit(
+    heads: Sequence[int], costs: Mapping[int, int] | Sequence[int], room: int
+) -> tuple[list[int], int]:
+    """Return the newest of these units up to the first that does not fit, newest first, and the room that is left."""
+    kept: list[int] = []
+    for head in reversed(heads):
+        if costs[head] > room:
+            break
+        room -= costs[head]
+        kept.append(head)
+    return kept, room
+
+
 @dataclass(frozen=True, slots=True)
 class Shortening:
     """A message that is kept shortened: its cost, and how to make it from the original.

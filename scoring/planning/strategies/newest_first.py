@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from scoring.planning.strategies.contract import Choice, Task, Why
+from scoring.planning.strategies.contract import Choice, Task, Why, newest_that_fit
 
 
 def choose(task: Task) -> Choice:
     """Keep the newest units up to the first that does not fit."""
-    costs, left = task.history.unit_tokens, task.room
-    kept: list[int] = []
-    for head in reversed(task.candidates):
-        if costs[head] > left:
-            break
-        left -= costs[head]
-        kept.append(head)
+    kept, left = newest_that_fit(task.candidates, task.history.unit_tokens, task.room)
     oldest_kept = kept[-1] if kept else None
     stopped_at = task.candidates[-len(kept) - 1] if len(kept) < len(task.candidates) else None
 

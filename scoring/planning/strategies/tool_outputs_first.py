@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from scoring.messages import Message
 from scoring.planning.old_outputs import old_outputs
-from scoring.planning.strategies.contract import Choice, Shortening, Task, Why
+from scoring.planning.strategies.contract import Choice, Shortening, Task, Why, newest_that_fit
 from scoring.summary import cleared
 
 # The cost of a message with one cleared output: its frame, the call's id, and the line that replaces the output.
@@ -21,14 +21,7 @@ CLEARED_TOKENS = 36
 def choose(task: Task) -> Choice:
     """Clear old tool outputs, then keep the newest units that fit."""
     shortened = _cleared(task)
-    costs = _costs(task, shortened)
-    left = task.room
-    kept: list[int] = []
-    for head in reversed(task.candidates):
-        if costs[head] > left:
-            break
-        left -= costs[head]
-        kept.append(head)
+    kept, left = newest_that_fit(task.candidates, _costs(task, shortened), task.room)
     staying = frozenset(kept)
     members = task.history.unit
     stand = {p: s for head in kept for p in members(head) if (s := shortened.get(p)) is not None}
