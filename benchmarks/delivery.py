@@ -1,6 +1,6 @@
 """The cost of the pages over the network, and the time until they are first drawn: in the browser, with an empty cache.
 
-A session of 300 messages of 100 words, visited first; then the overview, and the session again.
+A session of 300 messages of 100 words, visited first; then the overview, the session again, and the settings.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ FIRST_BYTES, NEXT_BYTES = 200_000, 40_000
 
 
 def run() -> list[Row]:
-    """Return bytes and requests of three visits, and the time until something was drawn on the first."""
+    """Return bytes and requests of four visits, and the time until something was drawn on the first."""
     with (
         tempfile.TemporaryDirectory() as folder,
         sync_playwright() as playwright,
@@ -29,15 +29,16 @@ def run() -> list[Row]:
     ):
         _talk(server)
         browser = playwright.chromium.launch(executable_path=named_or_system(), args=launch_arguments())
-        first, overview, again = _visits(browser.new_page(), server.url)
+        first, overview, again, settings = _visits(browser.new_page(), server.url)
         browser.close()
-    asked = sum(one.revalidated for visit in (overview, again) for one in visit.sent)
+    asked = sum(one.revalidated for visit in (overview, again, settings) for one in visit.sent)
     return [
         Row("first visit of a session: sent", first.size, "bytes", FIRST_BYTES),
         Row("first visit of a session: requests", len(first.fetched), ""),
         Row("first visit of a session: first paint", first.first_paint_ms, "ms"),
         Row("then the overview: sent", overview.size, "bytes", NEXT_BYTES),
         Row("then the session again: sent", again.size, "bytes", NEXT_BYTES),
+        Row("then the settings: sent", settings.size, "bytes", NEXT_BYTES),
         Row("files asked for again", asked, "", 0),
     ]
 
@@ -61,5 +62,6 @@ def _visits(page: Page, url: str) -> list[Visit]:
             (f"{url}/sessions/s", "heavy-panel li"),
             (url, "table"),
             (f"{url}/sessions/s", "heavy-panel li"),
+            (f"{url}/settings", ".what-if-words p"),
         )
     ]

@@ -2,4 +2,4 @@
 import "./frame/coppice-status.js";
 import "./frame/coppice-toasts.js";
 import "./frame/coppice-shortcuts.js";
-import "./widget/context-manager-widget.js";
+import "./frame/ahead.js";

@@ -36,6 +36,8 @@ const CALM_MS = 1000;
 /** The newest point of the chart comes with the numbers; the causes of its steps may come later. */
 const CHART_CALM_MS = 5000;
 const RETRY_MS = 3000;
+/** The chart has a point for so many pixels of the window: more cannot be told apart. */
+const POINT_PX = 4;
 /** Reading the chart takes at most this share of the time: it takes long in a long session. */
 const SHARE = 0.1;
 
@@ -296,7 +298,8 @@ export class CoppiceSession extends CoppiceElement {
    * @param {AbortSignal} signal */
   async #readTimeline(signal) {
     try {
-      const timeline = await api.timeline(this.#id, signal);
+      const points = Math.max(60, Math.round(innerWidth / POINT_PX));
+      const timeline = await api.timeline(this.#id, points, signal);
       if (this.#chart && !signal.aborted) this.#chart.value = timeline;
     } catch (error) {
       if (this.#chart && !signal.aborted) this.#chart.failure = reasonOf(error);

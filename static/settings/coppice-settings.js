@@ -37,7 +37,7 @@ const BELOW = {
   "retention-panel": () => import("./retention-panel.js"),
   "webhooks-panel": () => import("./webhooks-panel.js"),
 };
-const NEAR = { rootMargin: "400px 0px" };
+const NEAR = { rootMargin: "150px 0px" };
 
 export class CoppiceSettings extends ReadingElement {
   /** @type {Api.SettingsDoc | null} */

@@ -84,8 +84,9 @@ export function apiAt(base = root, token = "") {
     stats: (id, signal) => get(`${at(id)}/stats`, signal),
     /** @param {string} id @param {AbortSignal} [signal] @returns {Promise<Api.Verdict>} */
     verdict: (id, signal) => get(`${at(id)}/verdict`, signal),
-    /** @param {string} id @param {AbortSignal} [signal] @returns {Promise<Api.Timeline>} */
-    timeline: (id, signal) => get(`${at(id)}/timeline`, signal),
+    /** The chart with up to so many points. @param {string} id @param {number} points
+     * @param {AbortSignal} [signal] @returns {Promise<Api.Timeline>} */
+    timeline: (id, points, signal) => get(`${at(id)}/timeline${queryOf({ points })}`, signal),
     /** @param {string} id @param {PageQuery} query @param {AbortSignal} [signal]
      * @returns {Promise<Api.Page>} */
     messages: (id, query, signal) => get(`${at(id)}/messages${queryOf(query)}`, signal),

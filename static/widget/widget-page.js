@@ -9,6 +9,7 @@ import { ReadingElement } from "../shared/reading-element.js";
 import { root } from "../shared/root.js";
 import { titleOf } from "../shared/session-facts.js";
 import { optionElements } from "../shared/session-parts.js";
+import "./context-manager-widget.js";
 
 const SHOWN_SESSIONS = 200;
 const ALLOWING = "coppice serve --allow-origin https://wiki.example";

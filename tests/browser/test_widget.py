@@ -11,7 +11,8 @@ from tests.browser.waiting import drawn, hold, holds, until
 from tests.browser.writing import feed, managed
 from tests.servers import Server
 
-PUT = """session => {
+PUT = """async session => {
+  await import("/static/widget/context-manager-widget.js");
   const widget = document.createElement("context-manager-widget");
   widget.setAttribute("session", session);
   document.querySelector("main").prepend(widget);

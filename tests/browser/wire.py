@@ -41,9 +41,9 @@ class Wire:
     """A tab whose visits are counted."""
 
     def __init__(self, page: Page) -> None:
-        self._page = page
+        self.page = page
         self._open: dict[str, Sent] = {}
-        browser = page.context.new_cdp_session(page)
+        self._browser = browser = page.context.new_cdp_session(page)
         browser.send("Network.enable")
         browser.on("Network.requestWillBeSent", self._asked)
         browser.on("Network.requestServedFromCache", self._about(lambda one, _: _cached(one)))
@@ -54,13 +54,18 @@ class Wire:
         browser.on("Network.responseReceivedExtraInfo", self._about(_status))
         browser.on("Network.loadingFinished", self._about(_finished))
 
+    def empty_cache(self) -> None:
+        """Remove everything that the browser has cached."""
+        self.page.goto("about:blank")
+        self._browser.send("Network.clearBrowserCache")
+
     def visit(self, url: str, ready: Callable[[], object]) -> Visit:
         """Go to `url`, wait until it is `ready` and the network is idle, and return the requests."""
         self._open = {}
-        self._page.goto(url)
+        self.page.goto(url)
         ready()
-        self._page.wait_for_load_state("networkidle")
-        paint = self._page.evaluate("performance.getEntriesByName('first-contentful-paint')[0]?.startTime")
+        self.page.wait_for_load_state("networkidle")
+        paint = self.page.evaluate("performance.getEntriesByName('first-contentful-paint')[0]?.startTime")
         return Visit(list(self._open.values()), float(paint or 0))
 
     def _asked(self, event: dict[str, Any]) -> None:

@@ -218,6 +218,12 @@ def import_map(*entries: str) -> ImportMap:
     return ImportMap(imports=paths | bare)
 
 
+def ahead(entry: str, *entries: str) -> list[str]:
+    """Return the addresses of the modules that a page with `entry` loads besides those of `entries`."""
+    here = set(modules(*entries))
+    return [url_for("static", filename=name) for name in modules(entry) if name not in here]
+
+
 def static_file(filename: str) -> Response:
     """Return one file of `static/`, or the range that the client asks for; compressed if the client accepts it.
 

@@ -14,7 +14,7 @@ from flask import Flask, Response, current_app, g, render_template, request
 from webapp.access.headers import NO_PAGE_POLICY, PAGE_HEADERS, SECURITY_HEADERS, content_policy
 from webapp.app import App
 from webapp.routes.api.routing import EXTENSION
-from webapp.routes.assets import import_map, modules
+from webapp.routes.assets import ahead, import_map, modules
 from webapp.services.ingest.following import folder_variables
 from webapp.services.reaching.integrations import integration_texts
 from webapp.services.settings.library import choice_texts
@@ -66,7 +66,8 @@ def nonce() -> str:
 def context() -> dict[str, Any]:
     """Return the variables of every template."""
     choices = {**choice_texts(), "integration": integration_texts()}
-    return {"csp_nonce": nonce(), "import_map": import_map, "modules": modules, "choices": choices}
+    files = {"import_map": import_map, "modules": modules, "ahead": ahead}
+    return {"csp_nonce": nonce(), **files, "choices": choices}
 
 
 def protect(response: Response) -> Response:

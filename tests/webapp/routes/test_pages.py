@@ -52,7 +52,8 @@ class TestPages:
         """The only inline scripts are the import map and data, and no attribute has a handler or style."""
         text = client.get(path).text
         inline = [tag for tag in re.findall(r"<script[^>]*>", text) if "src=" not in tag]
-        assert [re.findall(r'type="([^"]*)"', tag) for tag in inline] == [["application/json"], ["importmap"]]
+        types = [re.findall(r'type="([^"]*)"', tag)[0] for tag in inline]
+        assert types == ["application/json", "importmap", "application/json"]
         assert not re.search(r"<[^>]+\s(on\w+|style)=", text)
 
     @pytest.mark.parametrize("path", PAGES)
@@ -80,6 +81,18 @@ class TestPages:
         assert len(asked) == len(set(asked))
         others = {script(other) for other in PAGES} - {script(path)}
         assert not others.intersection(asked)
+
+    @pytest.mark.parametrize("path", PAGES)
+    def test_name_the_modules_of_a_session_for_later(self, client: Client, path: str) -> None:
+        """With its own modules, a page then has all those of a session's page; that page itself names none."""
+        text, session = client.get(path).text, client.get("/sessions/a").text
+        preloads = r'rel="modulepreload" href="([^"]+)"'
+        named = re.search(r'<script type="application/json" id="ahead">(.*?)</script>', text)
+        assert named is not None
+        later, own = json.loads(named[1]), re.findall(preloads, text)
+        assert not set(later) & set(own)
+        assert set(re.findall(preloads, session)) <= {*later, *own}
+        assert (later == []) == (path == "/sessions/a")
 
     def test_of_an_error_have_no_element(self, client: Client) -> None:
         """An error page is only text."""
