@@ -1,5 +1,5 @@
-// Fetches the modules of a session's page into the browser's cache while another page is open and idle, one at
-// a time, so that they are there when a session is opened. The page's template lists them.
+// Fetches the modules of a session's page into the browser's cache while another page is open and idle, one
+// at a time, so that they are there when a session is opened. The page's template lists them.
 
 /** @type {string[]} */
 const waiting = JSON.parse(document.querySelector("#ahead")?.textContent ?? "[]");
