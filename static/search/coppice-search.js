@@ -16,6 +16,10 @@ import { toastError } from "../shared/toast.js";
 import { title } from "../shared/words.js";
 
 const NONE = html`<p class="nothing">No message has these words.</p>`;
+const NONE_WITHIN = html`<p class="nothing">
+  No message within these limits has these words.
+  <button class="small" data-act="unlimited">Search everywhere</button>
+</p>`;
 const HELP = html`<p class="muted">Type a word, a file name or an error. Pruned messages are found too.</p>`;
 const READING = html`<p class="muted">Searching…</p>`;
 const BEGINNING = { q: "", session: "", role: "", tool: "", since: "", until: "" };
@@ -54,7 +58,14 @@ export class CoppiceSearch extends ReadingElement {
       this.#asked = address.read(location.search, BEGINNING);
       this.reader.restart();
     });
-    this.actions({ more: () => this.#more() });
+    this.actions({
+      more: () => this.#more(),
+      unlimited: () => {
+        this.#asked = { ...BEGINNING, q: this.#asked.q };
+        address.step(this.#query, BEGINNING);
+        this.reader.restart();
+      },
+    });
     this.stepKeys(".hit a", "result");
     this.update();
     this.querySelector("input")?.focus();
@@ -135,8 +146,9 @@ export class CoppiceSearch extends ReadingElement {
 
   /** The text in place of hits. */
   #instead() {
-    if (this.#hits) return NONE;
-    return this.#asked.q.trim() ? READING : HELP;
+    const { q, ...limits } = this.#asked;
+    if (this.#hits) return Object.values(limits).some(Boolean) ? NONE_WITHIN : NONE;
+    return q.trim() ? READING : HELP;
   }
 
   /** @param {Api.Hit} hit */

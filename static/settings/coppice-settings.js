@@ -295,7 +295,8 @@ export class CoppiceSettings extends ReadingElement {
   view() {
     const [doc, edited] = [this.#doc, this.#edited];
     if (!doc || !edited)
-      return this.problem("Could not read the settings") || html`<p class="muted">Reading…</p>`;
+      return html`<div class="page-head"><h1>Settings</h1></div>
+        ${this.problem("Could not read the settings") || html`<p class="muted">Reading…</p>`}`;
     const { limits, signals } = doc;
     const form = { settings: edited, faults: this.#faults, limits, signals, type: this.#type };
     const [left, right] = columnsOf(edited);

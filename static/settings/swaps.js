@@ -55,6 +55,15 @@ export const ranked = (all, which) =>
     .filter(({ fates }) => fates[which] === "goes")
     .sort((a, b) => (a.scores[which] ?? 0) - (b.scores[which] ?? 0) || a.number - b.number);
 
+/** The part of a ranked list that is shown: the messages whose fate differs, and those with the highest
+ * scores. @param {Compared[]} list @param {number} most */
+export function nearTheCut(list, most) {
+  /** @param {Compared} one */
+  const swaps = ({ fates: [a, b] }) => Number(a !== b);
+  const chosen = new Set([...list].reverse().sort((a, b) => swaps(b) - swaps(a)).slice(0, most));
+  return list.filter((one) => chosen.has(one));
+}
+
 /** The aim as a share of a session's context, in percent. @param {Api.Session} session */
 export const aimShare = ({ pruned, aim_tokens }) =>
   Math.min(95, Math.round((100 * aim_tokens) / Math.max(1, pruned.tokens)));

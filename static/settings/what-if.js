@@ -11,11 +11,12 @@ import { html } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
 import { whatItDoes } from "../shared/prune-words.js";
 import { ReadingElement } from "../shared/reading-element.js";
+import { root } from "../shared/root.js";
 import { mainGauge, titleOf } from "../shared/session-facts.js";
 import { optionElements, planBar } from "../shared/session-parts.js";
 import { typeName, typeReason, typeUnder } from "../shared/task-types.js";
 import { fateName, plainReason } from "../shared/words.js";
-import { aimShare, CUTS, compared, firstCut, ranked, swapped, tokensAt } from "./swaps.js";
+import { aimShare, CUTS, compared, firstCut, nearTheCut, ranked, swapped, tokensAt } from "./swaps.js";
 
 /** @typedef {import("./swaps.js").Compared} Compared */
 
@@ -23,7 +24,10 @@ const TYPING_MS = 250;
 const SHOWN_SWAPS = 30;
 const SHOWN_RANKS = 12;
 const SHOWN_SESSIONS = 200;
-const NONE = html`<p class="pad muted">There is no session to try settings on yet.</p>`;
+const NONE = html`<p class="pad muted">
+  There is no session to try settings on yet. <a class="link" href="${root}/">Sessions</a> says where they
+  come from, and starts a demo session.
+</p>`;
 const DEPTHS = html`<p class="small muted">Messages that change fate when a prune keeps this much.</p>`;
 const WRONG = html`<p class="muted">A field is wrong. Correct it to see what these settings would do.</p>`;
 
@@ -241,6 +245,7 @@ function differences(saved, tried) {
     ${more > 0 && html`<p class="small muted">and ${counted(more, "more message")}</p>`}
     <details class="ranks">
       <summary>The ranked list before and after</summary>
+      <p class="small muted">What swaps and the last to go, the lowest score first.</p>
       <div class="ranks-pair">${rankList("Saved", all, 0)} ${rankList("Edited", all, 1)}</div>
     </details>`;
 }
@@ -254,20 +259,22 @@ function swap({ number: n, text, role, tokens, scores, fates, reason }) {
   const [was = "", is = ""] = fates;
   return html`<tr>
     <td><span class="one-line"><span class="muted">#${number(n)} ${role}</span> ${text}</span>
-      <small class="muted">${compact(tokens)} tokens${reason && ` · ${plainReason(reason)}`}</small></td>
+    </td>
     <td class="num">${points(before)} → ${points(after)}</td>
     <td>${fateName(was)} → <b>${fateName(is)}</b></td>
-  </tr>`;
+  </tr>
+  <tr class="why"><td colspan="3" class="small muted"
+    >${compact(tokens)} tokens${reason && ` · ${plainReason(reason)}`}</td></tr>`;
 }
 
-/** The removed messages, the lowest score first. @param {string} name @param {Compared[]} all @param {0 | 1}
- * which */
+/** The removed messages that swap and the last to go, the lowest score first. @param {string} name
+ * @param {Compared[]} all @param {0 | 1} which */
 function rankList(name, all, which) {
   const list = ranked(all, which);
   const more = list.length - SHOWN_RANKS;
   return html`<div>
     <h3>${name}: ${number(list.length)} go</h3>
-    <ol>${list.slice(0, SHOWN_RANKS).map(
+    <ol>${nearTheCut(list, SHOWN_RANKS).map(
       ({ number: n, text, scores, fates }) =>
         html`<li data-swaps=${fates[0] !== fates[1]}><span class="num">${points(scores[which] ?? null)}</span>
           <span class="one-line">#${number(n)} ${text}</span></li>`,

@@ -8,11 +8,11 @@
 // most once a second. `getStatus()` returns the shown state. Emits `context:pruned` with the result of a
 // prune.
 
-import { apiAt } from "../shared/api.js";
+import { ApiError, apiAt } from "../shared/api.js";
 import "../shared/context-gauge.js";
 import { CoppiceElement } from "../shared/element.js";
-import { number, percent } from "../shared/format.js";
-import { html } from "../shared/html.js";
+import { number, percent, sentence } from "../shared/format.js";
+import { html, withCode } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
 import { reasonOf } from "../shared/problem.js";
 import { prunedItems } from "../shared/prune-words.js";
@@ -35,6 +35,8 @@ const EVENTS = [
 ];
 /** True on Coppice's own pages, which have the live connection. */
 const isOurs = document.querySelector("script#choices") !== null;
+/** The status of an answer about a session that does not exist. */
+const NO_SESSION = 404;
 const REFRESH_MS = 3000;
 const CALM_MS = 1000;
 const TOAST_MS = 6000;
@@ -64,9 +66,25 @@ export class ContextManagerWidget extends CoppiceElement {
     return this.getAttribute("session") ?? "";
   }
 
+  get #server() {
+    return (this.getAttribute("server") || root).replace(/\/$/, "");
+  }
+
   get #api() {
-    const server = (this.getAttribute("server") || root).replace(/\/$/, "");
-    return apiAt(server, this.getAttribute("token") ?? "");
+    return apiAt(this.#server, this.getAttribute("token") ?? "");
+  }
+
+  /** What went wrong, and what to do about it. @param {unknown} error */
+  #problem(error) {
+    const status = error instanceof ApiError ? error.status : NO_SESSION;
+    const page = `${new URL(this.#server, location.href).href.replace(/\/$/, "")}/widget`;
+    const step =
+      status === NO_SESSION
+        ? `${page} shows the element for each session.`
+        : status === 401 || status === 403
+          ? "`coppice token --role viewer` makes one for the attribute token."
+          : "The widget tries again by itself.";
+    return `${sentence(reasonOf(error))} ${step}`;
   }
 
   attributeChangedCallback() {
@@ -134,7 +152,7 @@ export class ContextManagerWidget extends CoppiceElement {
       this.#error = null;
     } catch (error) {
       if (signal.aborted) return;
-      this.#error = reasonOf(error);
+      this.#error = this.#problem(error);
     }
     this.requestUpdate();
   }
@@ -205,7 +223,7 @@ export class ContextManagerWidget extends CoppiceElement {
     const figure = (name, value) => html`<div><dt>${name}</dt><dd>${value ?? "–"}</dd></div>`;
     return html`<section class="widget" aria-label="Context" data-state=${this.getStatus().state}>
       ${this.#warns && html`<p class="banner" role="alert">${icon("warning")}${this.#warning}</p>`}
-      ${this.#error && html`<p class="fault" role="alert">${this.#error}</p>`}
+      ${this.#error && html`<p class="fault" role="alert">${withCode(this.#error)}</p>`}
       <dl>
         ${figure("Messages", stats && number(stats.items))} ${figure("Tokens", of)}
         ${figure("Utilization", stats && percent(used))}
@@ -214,7 +232,7 @@ export class ContextManagerWidget extends CoppiceElement {
       </context-gauge>
       <div class="foot">
         <button data-act="prune" ?disabled=${this.#pruning || !stats}>Prune Context Now</button>
-        <p class="info">${stats?.session.automatic ? AUTOMATIC : MANUAL}</p>
+        <p class="info">${stats && (stats.session.automatic ? AUTOMATIC : MANUAL)}</p>
       </div>
       ${this.#toast && html`<p class="toast" role="status">${this.#toast}</p>`}
     </section>`;
