@@ -60,7 +60,12 @@ export const ranked = (all, which) =>
 export function nearTheCut(list, most) {
   /** @param {Compared} one */
   const swaps = ({ fates: [a, b] }) => Number(a !== b);
-  const chosen = new Set([...list].reverse().sort((a, b) => swaps(b) - swaps(a)).slice(0, most));
+  const chosen = new Set(
+    [...list]
+      .reverse()
+      .sort((a, b) => swaps(b) - swaps(a))
+      .slice(0, most),
+  );
   return list.filter((one) => chosen.has(one));
 }
 

@@ -41,7 +41,8 @@ function silence(address) {
   if (!here || new URL(address, here).origin === here)
     return "the server does not answer; is coppice still running?";
   const server = new URL(address).origin;
-  return `${server} does not answer pages of ${here}. Is coppice running, with --allow-origin ${here}?`;
+  const asked = `is coppice running, with --allow-origin ${here}?`;
+  return `the server at ${server} does not answer pages of ${here}; ${asked}`;
 }
 
 /** @param {object} query */

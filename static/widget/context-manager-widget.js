@@ -77,7 +77,7 @@ export class ContextManagerWidget extends CoppiceElement {
   /** What went wrong, and what to do about it. @param {unknown} error */
   #problem(error) {
     const status = error instanceof ApiError ? error.status : NO_SESSION;
-    const page = `${new URL(this.#server, location.href).href.replace(/\/$/, "")}/widget`;
+    const page = `${this.getAttribute("server") ? this.#server : location.origin + root}/widget`;
     const step =
       status === NO_SESSION
         ? `${page} shows the element for each session.`

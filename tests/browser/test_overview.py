@@ -233,6 +233,18 @@ class TestTheTable:
         page.get_by_role("link", name="You are a careful tester: log in", exact=True).click()
         expect(page.get_by_role("heading", name="You are a careful tester: log in")).to_be_visible()
 
+    def test_draws_a_trend_from_three_points(self, page: Page, server: Server) -> None:
+        """Two points show no trend. The meaning of the colours is in sight above the table."""
+        page.set_viewport_size({"width": 1920, "height": 900})
+        for count in (2, 3):
+            session = managed(server, 0, title=f"Of {count}")
+            for n in range(count):
+                feed(server, session, 1, tokens=300, start=n)
+        page.goto(server.url)
+        expect(page.get_by_role("row", name="Of 3").locator("trend-line svg")).to_have_count(1)
+        expect(page.get_by_role("row", name="Of 2").locator("trend-line svg")).to_have_count(0)
+        expect(page.get_by_role("list", name="What the colours of the bars mean")).to_be_in_viewport()
+
     def test_counts_active_sessions_alike_in_heading_and_chip(self, page: Page, server: Server) -> None:
         """The heading and the chip show the same number."""
         managed(server, 2, title="Waits for its user")

@@ -69,7 +69,27 @@ class TestSearching:
         expect(page.get_by_label("Role")).to_have_value("user")
         page.get_by_label("Tool").fill("Bash")
         page.keyboard.press("Enter")
-        expect(page.get_by_text("No message has these words.")).to_be_visible()
+        expect(page.get_by_text("No message within these limits has these words.")).to_be_visible()
+        page.get_by_role("button", name="Search everywhere").click()
+        expect(hits).to_have_count(4)
+        expect(page).to_have_url(f"{server.url}/search?q=message")
+
+    def test_filters_by_days(self, page: Page, server: Server) -> None:
+        """Only messages of the days between the two dates are found; both are in the address."""
+        managed(server, 3, tokens=20)
+        page.goto(f"{server.url}/search?q=message")
+        hits = page.locator(".hit")
+        expect(hits).to_have_count(3)
+        page.get_by_label("from").fill("2100-01-02")
+        expect(hits).to_have_count(0)
+        expect(page).to_have_url(f"{server.url}/search?q=message&since=2100-01-02")
+        page.get_by_label("from").fill("2000-01-02")
+        expect(hits).to_have_count(3)
+        page.get_by_label("to", exact=True).fill("2000-01-03")
+        expect(hits).to_have_count(0)
+        expect(page).to_have_url(f"{server.url}/search?q=message&since=2000-01-02&until=2000-01-03")
+        page.get_by_label("to", exact=True).fill("2100-01-03")
+        expect(hits).to_have_count(3)
 
     def test_shows_more_on_request(self, page: Page, server: Server) -> None:
         """The next results follow the first, and the first new one is focused."""

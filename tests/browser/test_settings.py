@@ -349,11 +349,53 @@ class TestTrying:
         depths = page.locator(".depths dd")
         expect(depths).to_have_count(4)
         expect(depths.nth(3)).to_have_text(re.compile(r"^\d+$"))
+        reason = swaps.get_by_role("row").nth(2)
+        expect(reason).to_contain_text(re.compile(r"^\d+ tokens · \S+"))
         page.get_by_text("The ranked list before and after").click()
+        expect(page.locator(".ranks li[data-swaps=true]").first).to_be_visible()
         expect(page.get_by_role("heading", name=re.compile(r"^Saved: \d+ go"))).to_be_visible()
         expect(page.get_by_role("heading", name=re.compile(r"^Edited: \d+ go"))).to_be_visible()
         page.get_by_role("slider", name=re.compile("Cut to")).fill("95")
         expect(page.get_by_text(re.compile("Cut to 95"))).to_be_visible()
+
+    def test_says_that_nothing_would_change(self, page: Page, server: Server) -> None:
+        """A setting without effect on the session is named as such."""
+        managed(server, 40, tokens=900)
+        page.goto(f"{server.url}/settings")
+        expect(page.locator(".what-if-words")).to_contain_text("With the saved settings")
+        page.get_by_label("Summary, at most").fill("31")
+        expect(page.locator(".what-if-words")).to_contain_text("No message would change fate")
+
+    def test_can_be_read_to_its_end_beside_the_form(self, page: Page, server: Server) -> None:
+        """The panel is never longer than the screen: it scrolls by itself, and the bar that saves does not cover it."""
+        managed(server, 40, tokens=900)
+        server.app.settings.put({"strategy": "score"})
+        page.goto(f"{server.url}/settings")
+        page.get_by_role("slider", name=re.compile("^Keywords")).fill("100")
+        page.get_by_role("slider", name=re.compile("^Recency")).fill("0")
+        page.get_by_text("The ranked list before and after").click()
+        last = page.locator(".ranks li").last
+        last.scroll_into_view_if_needed()
+        expect(last).to_be_in_viewport()
+        assert page.evaluate(
+            """() => document.querySelector(".settings-side").getBoundingClientRect().bottom
+                <= document.querySelector(".save-bar").getBoundingClientRect().top"""
+        )
+
+    def test_leads_to_the_first_session(self, page: Page, server: Server) -> None:
+        """Without a session it links to the page that says where they come from."""
+        page.goto(f"{server.url}/settings")
+        page.locator("what-if").get_by_role("link", name="Sessions").click()
+        expect(page.get_by_role("button", name="Start the demo session")).to_be_visible()
+
+    def test_is_read_again_after_a_failure(self, page: Page, server: Server) -> None:
+        """The page of a failed read keeps its heading, and its button reads again."""
+        page.route("**/api/settings", lambda route: route.abort())
+        page.goto(f"{server.url}/settings")
+        expect(page.get_by_role("heading", name="Settings", exact=True)).to_be_visible()
+        page.unroute("**/api/settings")
+        page.get_by_role("button", name="Try again").click()
+        expect(page.get_by_role("heading", name="Weights")).to_be_visible()
 
 
 class TestTaskTypes:

@@ -126,10 +126,30 @@ class TestTheWidget:
         expect(box).to_have_css("border-radius", "6px")
 
     def test_reports_an_unknown_session(self, page: Page, server: Server) -> None:
-        """An unknown id is reported instead of numbers."""
+        """An unknown id is reported instead of numbers, with the page that has the right one."""
         page.goto(f"{server.url}/search")
         page.evaluate(PUT, "nobody")
-        expect(page.locator("context-manager-widget").get_by_role("alert")).to_contain_text("no such session")
+        widget = page.locator("context-manager-widget")
+        expect(widget.get_by_role("alert")).to_contain_text(
+            re.compile(
+                rf"^No such session: nobody\. {server.url}/widget shows the element for each session\.$"
+            )
+        )
+        expect(widget).not_to_contain_text("Automatic management")
+
+    def test_tries_again_after_a_failure(self, page: Page, server: Server) -> None:
+        """It says that it does, and shows the numbers once the server answers."""
+        session = managed(server, 2, tokens=50)
+        page.goto(f"{server.url}/search")
+        page.route("**/stats", lambda route: route.abort())
+        page.evaluate(PUT, session)
+        widget = page.locator("context-manager-widget")
+        expect(widget.get_by_role("alert")).to_have_text(
+            "The server does not answer; is coppice still running? The widget tries again by itself."
+        )
+        page.unroute("**/stats")
+        expect(widget.locator("dd").first).to_have_text("2")
+        expect(widget.get_by_role("alert")).to_have_count(0)
 
     def test_can_be_read_in_forced_colours(self, page: Page, server: Server) -> None:  # B17
         """The filled button keeps its colours, so that its text is not on a box of another colour."""

@@ -112,10 +112,11 @@ class TestElsewhere:
         assert [one for one in blocked if "Content Security Policy" in one] == []
 
     def test_reports_a_wrong_token(self, page: Page, server: Server, site: Site) -> None:
-        """The refusal is shown on the page."""
+        """The refusal is shown on the page, with the command that makes a token."""
         site.embed(server.url, managed(server, 2, tokens=50), "wrong")
         page.goto(site.origin)
-        expect(page.locator("context-manager-widget").get_by_role("alert")).to_contain_text("token")
+        alert = page.locator("context-manager-widget").get_by_role("alert")
+        expect(alert).to_contain_text("coppice token --role viewer makes one for the attribute token.")
 
     def test_reports_an_origin_that_is_not_allowed(
         self, page: Page, tmp_path: Path, site: Site, complaints: list[str]
@@ -132,11 +133,13 @@ class TestElsewhere:
         complaints.clear()
 
     def test_reports_a_missing_session_attribute(self, page: Page, server: Server, site: Site) -> None:
-        """The error names the missing attribute."""
+        """The error names the missing attribute and the page that shows it."""
         site.embed(server.url, "", TOKEN)
         page.goto(site.origin)
         alert = page.locator("context-manager-widget").get_by_role("alert")
-        expect(alert).to_contain_text("The attribute session is missing")
+        expect(alert).to_have_text(
+            f"The attribute session is missing. {server.url}/widget shows the element for each session."
+        )
 
     def test_leaves_keys_to_the_page(self, page: Page, server: Server, site: Site) -> None:
         """A key that is a shortcut on Coppice's pages can be typed on another page."""
@@ -188,6 +191,13 @@ class TestItsPage:
             expect(page).to_have_url(f"{server.url}/widget?session={second}")
             expect(page.locator("context-manager-widget dd").first).to_have_text("5")
             expect(page.locator("pre").nth(1)).to_contain_text(f'src="{server.url}{SCRIPT}"')
+
+    def test_leads_to_the_first_session(self, page: Page, tmp_path: Path) -> None:
+        """Without a session it links to the page that says where they come from."""
+        with running_server(tmp_path) as server:
+            page.goto(f"{server.url}/widget")
+            page.locator("widget-page").get_by_role("link", name="Sessions").click()
+            expect(page.get_by_role("button", name="Start the demo session")).to_be_visible()
 
     @pytest.mark.parametrize("theme", ["light", "dark"])
     def test_fits_a_phone(self, page: Page, tmp_path: Path, theme: str) -> None:

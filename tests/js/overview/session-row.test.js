@@ -26,6 +26,13 @@ describe("a session's row", () => {
       /└.*sub-agent explore/s,
     );
   });
+  it("says many turns instead of a number that is not known so exactly", () => {
+    const left = (/** @type {number} */ turns_left) =>
+      markup(sessionRow(row(session({ turns_left })))).match(
+        /data-label="turns to target"> ?([^<]*?) ?</,
+      )?.[1];
+    assert.deepEqual([left(99), left(1952)], ["99", "many"]);
+  });
   it("says how many lines could not be read", () =>
     assert.match(markup(sessionRow(row(session({ malformed: 2 }), 0))), /2 lines not read/));
 });

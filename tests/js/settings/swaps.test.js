@@ -1,7 +1,7 @@
 // static/settings/swaps.js: two plans for the same cut, compared.
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { compared, firstCut, ranked, swapped, tokensAt } from "../../../static/settings/swaps.js";
+import { compared, firstCut, nearTheCut, ranked, swapped, tokensAt } from "../../../static/settings/swaps.js";
 import { gauge, session } from "../builders.js";
 
 /** @param {string} id @param {number} score */
@@ -36,6 +36,17 @@ describe("two plans", () => {
         ["2", "1"],
         ["1", "3"],
       ],
+    );
+  });
+});
+
+describe("the part of a ranked list that is shown", () => {
+  it("has what swaps, however low its score, and then the last to go, in the order of the list", () => {
+    const rest = ["1", "2", "3", "4", "5"].map((id) => gone(id, 10 * Number(id)));
+    const all = compared(plan(rest, []), plan(rest.slice(1), [kept("1", 90)]));
+    assert.deepEqual(
+      nearTheCut(ranked(all, 0), 3).map((one) => one.id),
+      ["1", "4", "5"],
     );
   });
 });
