@@ -14,8 +14,6 @@ from pathlib import Path
 
 VARIABLE = "COPPICE_CHROMIUM"
 SYSTEM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-# Debian's Chromium without windows and tabs, for tests: it takes half of the time in the browser's own process.
-SHELL = "chromium-headless-shell"
 
 # Chromium takes the last list of features to leave out, so ours repeats Playwright's and adds two: a page and a process
 # that are kept ready for a next one, which cost a tenth of the time of a test.
@@ -64,18 +62,15 @@ def launch_arguments() -> list[str]:
     return [*QUIET, *(["--no-sandbox"] if is_root() else [])]
 
 
-def named_or_system(*first: str) -> str | None:
-    """Return COPPICE_CHROMIUM, else the first of these programs that is there, else the system's Chromium, else None.
-
-    Raises NoBrowserError on a wrong COPPICE_CHROMIUM.
-    """
+def named_or_system() -> str | None:
+    """Return COPPICE_CHROMIUM, else the system's Chromium, else None. Raises NoBrowserError on a wrong name."""
     named = os.environ.get(VARIABLE)
     if named:
         found = shutil.which(named)
         if not found:
             raise NoBrowserError(f"{VARIABLE} names {named}, which is no program; correct or unset it")
         return found
-    return next((path for name in (*first, *SYSTEM_NAMES) if (path := shutil.which(name))), None)
+    return next((path for name in SYSTEM_NAMES if (path := shutil.which(name))), None)
 
 
 def playwrights_own() -> str | None:
@@ -115,25 +110,10 @@ def install() -> str:
     )
 
 
-def add_shell() -> None:
-    """Install the shell for tests, as root, where apt has it in the version of the installed Chromium.
-
-    Nothing else is changed or asked for, and without it the tests take the Chromium itself.
-    """
-    if not is_root() or os.environ.get(VARIABLE) or shutil.which(SHELL) or not shutil.which("apt-get"):
-        return
-    query = ("dpkg-query", "--show", "--showformat=${Version}", "chromium-common")
-    found = subprocess.run(query, capture_output=True, text=True, check=False)
-    if found.returncode == 0 and found.stdout:
-        command = ("apt-get", "install", "-y", "-qq", "--no-install-recommends", "--no-remove")
-        subprocess.run([*command, f"{SHELL}={found.stdout}"], capture_output=True, check=False)
-
-
 def main() -> int:
     """Print the path of a Chromium, installing one if needed; return 1 if none can be installed."""
     try:
         print(find() or install())
-        add_shell()
     except NoBrowserError as error:
         print(f"set-up: {error}", file=sys.stderr)
         return 1

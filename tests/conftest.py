@@ -208,6 +208,6 @@ def transcripts() -> Path:
 @pytest.fixture(scope="session")
 def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[str, Any]:
     """Playwright's launch arguments, with the Chromium that this machine has and the flags it needs here."""
-    found = browser.named_or_system(browser.SHELL)
+    found = browser.named_or_system()
     arguments = [*browser_type_launch_args.get("args", []), *browser.launch_arguments()]
     return {**browser_type_launch_args, "args": arguments, **({"executable_path": found} if found else {})}

@@ -44,14 +44,6 @@ class TestNamedOrSystem:
         installed = program(tmp_path / "bin", name)
         assert browser.named_or_system() == str(installed)
 
-    def test_is_a_program_that_is_preferred(self, tmp_path: Path) -> None:
-        """Tests take the shell of the system's Chromium, where it is."""
-        installed = program(tmp_path / "bin", "chromium")
-        assert browser.named_or_system(browser.SHELL) == str(installed)
-        shell = program(tmp_path / "bin", browser.SHELL)
-        assert browser.named_or_system(browser.SHELL) == str(shell)
-        assert browser.named_or_system() == str(installed)
-
     def test_refuses_a_name_that_is_no_program(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """A wrong COPPICE_CHROMIUM is said, not passed over."""
         monkeypatch.setenv(browser.VARIABLE, "no-such-chromium")
@@ -94,39 +86,6 @@ class TestInstall:
         monkeypatch.setattr(browser, "playwrights_own", lambda: None)
         with pytest.raises(browser.NoBrowserError, match="name one in COPPICE_CHROMIUM"):
             browser.install()
-
-
-class TestTheShell:
-    """The shell that tests prefer."""
-
-    @pytest.mark.parametrize(
-        ("root", "known", "has_it", "asked"),
-        [
-            (True, "156.0-1", False, ["chromium-headless-shell=156.0-1"]),
-            (True, "156.0-1", True, []),
-            (True, "", False, []),
-            (False, "156.0-1", False, []),
-        ],
-    )
-    def test_is_added_to_a_chromium_of_the_same_version(
-        self,
-        monkeypatch: pytest.MonkeyPatch,
-        tmp_path: Path,
-        root: bool,
-        known: str,
-        has_it: bool,
-        asked: list[str],
-    ) -> None:
-        """By root, on a Debian whose Chromium is its own, once."""
-        program(tmp_path / "bin", "dpkg-query").write_text(f"#!/bin/sh\nprintf '{known}'\n")
-        program(tmp_path / "bin", "apt-get").write_text(f'#!/bin/sh\necho "$@" >> {tmp_path}/asked\n')
-        if has_it:
-            program(tmp_path / "bin", browser.SHELL)
-        monkeypatch.setattr(browser, "is_root", lambda: root)
-        browser.add_shell()
-        said = (tmp_path / "asked").read_text() if (tmp_path / "asked").exists() else ""
-        assert [line.split()[-1] for line in said.splitlines()] == asked
-        assert "--no-remove" in said or not asked
 
 
 class TestLaunchArguments:
