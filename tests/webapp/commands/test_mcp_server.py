@@ -103,8 +103,10 @@ class TestTools:
     def test_restore_a_call_with_its_arguments(self, tmp_path: Path, session: str) -> None:  # X21
         """A message that only calls a tool has no text of its own."""
         asking = Asking(tmp_path, CLAUDE_CODE_SESSION_ID=session)
-        _, _, [(found, _)] = asking.ask(("context_search", {"query": "grep port"}))
-        _, _, [(text, failed)] = asking.ask(("context_restore", {"number": number_of(found)}))
+        _, _, [(found, _), (text, failed)] = asking.ask(
+            ("context_search", {"query": "grep port"}), ("context_restore", {"number": DROPPED - 1})
+        )
+        assert number_of(found) == DROPPED - 1
         assert not failed
         assert text.endswith('Bash {"command":"grep port"}')
 

@@ -15,11 +15,10 @@ from schemathesis import GenerationMode
 from schemathesis.checks import CHECKS
 
 from tests.shared import ROOT
+from tests.webapp.promises import document
 from webapp import create_app
 from webapp.app import App
 from webapp.config import Config
-from webapp.routes.api import routes
-from webapp.routes.api.documents import build_document
 from webapp.services.planning.requests import PruneRequest
 from webapp.wiring import build
 
@@ -183,7 +182,7 @@ def can_be_wrong(operation: dict[str, Any]) -> bool:
 
 OPERATIONS = [
     (path, method, operation)
-    for path, methods in build_document(routes())["paths"].items()
+    for path, methods in document()["paths"].items()
     for method, operation in methods.items()
 ]
 RIGHT = [(path, method, GenerationMode.POSITIVE) for path, method, _ in OPERATIONS]

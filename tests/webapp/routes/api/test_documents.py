@@ -8,11 +8,11 @@ from typing import Any
 import jsonschema
 
 from tests.shared import ROOT
-from tests.webapp.promises import Client
+from tests.webapp.promises import Client, document
 from webapp.routes.api import routes
 from webapp.routes.api.documents import build_document, without_null
 
-DOCUMENT = build_document(routes())
+DOCUMENT = document()
 
 
 def references(value: Any) -> set[str]:
