@@ -7,7 +7,7 @@
 import "../shared/context-gauge.js";
 import { ApiError, api } from "../shared/api.js";
 import { compact, counted, number, percent, percentSet } from "../shared/format.js";
-import { html } from "../shared/html.js";
+import { html, withCode } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
 import { whatItDoes } from "../shared/prune-words.js";
 import { ReadingElement } from "../shared/reading-element.js";
@@ -264,7 +264,7 @@ function swap({ number: n, text, role, tokens, scores, fates, reason }) {
     <td>${fateName(was)} → <b>${fateName(is)}</b></td>
   </tr>
   <tr class="why"><td colspan="3" class="small muted"
-    >${compact(tokens)} tokens${reason && ` · ${plainReason(reason)}`}</td></tr>`;
+    >${compact(tokens)} tokens${reason && html` · ${withCode(plainReason(reason))}`}</td></tr>`;
 }
 
 /** The removed messages that swap and the last to go, the lowest score first. @param {string} name
