@@ -1,8 +1,8 @@
 """The queue between several workers that serve one store: a stream of events in Redis, and values for a while.
 
 Each worker adds its events to the stream and reads those of all workers, its own too, in one order. The store is the
-truth: an event only tells what to read again. A worker that vanishes may have stored a change and not told of it; the
-others are then told that events are missing. Redis is imported only where a queue is configured.
+truth: an event only tells what to read again. A worker that vanishes may have stored a change without reporting it; the
+others then learn that events are missing. Redis is imported only where a queue is configured.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ log = logging.getLogger("coppice.queue")
 
 # Entries that the stream keeps, and that a worker reads when it starts.
 KEPT = 20_000
-# Events that wait while Redis does not answer. Beyond them the workers are told that events are missing.
+# Events that wait while Redis does not answer. If there are more, the workers learn that events are missing.
 WAITING = 20_000
 # A worker says so often that it lives, and counts as gone after so long.
 BEAT_SECONDS, GONE_SECONDS = 2.0, 8
@@ -258,7 +258,7 @@ def connected(url: str) -> Any:
     """Return a client of Redis that answers; its attribute `faults` are the errors of an answer that does not come.
 
     Raises:
-        Invalid: the package is missing, the address is none, or nothing answers there.
+        Invalid: the package is missing, the address is not valid, or nothing answers there.
     """
     try:
         import redis

@@ -47,7 +47,7 @@ export function numbersText(numbers) {
     .join(",");
 }
 
-/** The numbers in a text such as "5-9,12", in order; what is none is left out, and so are those after the
+/** The numbers in a text such as "5-9,12", in order; anything else is left out, and so are those after the
  * first thousand. @param {string} text */
 export function numbersIn(text) {
   /** @type {Set<number>} */

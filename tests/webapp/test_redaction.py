@@ -1,4 +1,4 @@
-"""Redaction: credentials go before anything is stored; what is none stays."""
+"""Redaction: credentials are removed before anything is stored; everything else stays."""
 
 from __future__ import annotations
 

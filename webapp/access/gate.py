@@ -117,7 +117,7 @@ class Gate:
         return isinstance(found, Identity) and VIEWER in GRANTS[found.role]
 
     def is_still_allowed(self, environ: Environ) -> bool:
-        """Return whether what was let in by its handshake would be let in now. Raises StoreError."""
+        """Return whether a connection that was let in by its handshake would be let in now. Raises StoreError."""
         held = environ.get(IDENTITY)
         return not self.requires_token() if held is None else self.tokens.is_still_valid(held)
 

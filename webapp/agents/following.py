@@ -54,7 +54,7 @@ class FollowedFiles(ABC):
         return list(dict.fromkeys([*found, *self._extra]))
 
     def place(self) -> str:
-        """Return what tells the user's home on this machine from others, the same in every process that follows it."""
+        """Return a name of the user's home on this machine, the same in every process that follows it."""
         try:
             machine = BOOT_ID.read_text().strip()
         except OSError:

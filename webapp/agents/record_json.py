@@ -83,7 +83,7 @@ def record_from_dict(data: Mapping[str, Any]) -> Record:
     """Return the record that `record_to_dict` wrote.
 
     Raises:
-        Malformed: it is none; the message names the field.
+        Malformed: it is not a record; the message names the field.
     """
     name = data.get("record")
     kind = KINDS.get(name) if isinstance(name, str) else None

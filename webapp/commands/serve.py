@@ -33,7 +33,7 @@ TOKENLESS = (
     "make one with `coppice token`, which every request then needs"
 )
 IN_CLEAR = (
-    "{host} is served without TLS: whoever is on the network between reads tokens and sessions; "
+    "{host} is served without TLS: anyone on the network between can read tokens and sessions; "
     "use --tls-cert and --tls-key, or a proxy that has them"
 )
 QUEUELESS = (

@@ -75,7 +75,7 @@ class SharedRoom(Room):
         """Do nothing: the queue has given the revision."""
 
     def pass_over(self) -> None:
-        """Do nothing: a page that comes is told by `RecentNotes` what it missed."""
+        """Do nothing: a page that joins gets what it missed from `RecentNotes`."""
 
     def stamp(self, event: str, payload: dict[str, Any], *, last: bool = True) -> Sent:
         """Give a message the room's revision, which moves on with the last of those that are sent together."""

@@ -15,7 +15,7 @@ _ZLIB = {"gzip": 31, "x-gzip": 31, "deflate": 15}
 
 
 def unpacked(data: bytes, coding: str, most: int, *, cut: bool = False) -> bytes:
-    """Return a body without the compression that its `content-encoding` names; "" is none.
+    """Return a body without the compression that its `content-encoding` names; "" for none.
 
     With `cut`, a body that breaks off is read as far as it goes.
 

@@ -88,7 +88,7 @@ class TeamServer:
         return Unreachable(f"{self.address} does not answer: {said.partition('): ')[2] or said}")
 
     def _failure(self, status: int, data: bytes, location: str) -> CoppiceError:
-        """Return the error of an answer that is none of ours, or a refusal."""
+        """Return the error of an answer that is not Coppice's, or that is a refusal."""
         said = (_object(data) or {}).get("error")
         message = str(said.get("message")) if isinstance(said, dict) else ""
         if status == 401:

@@ -68,7 +68,7 @@ ARRIVAL_SECONDS = 10.0
 # The slowest rate at which a large body may arrive.
 SLOWEST_BYTES_PER_SECOND = 20_000
 HEAD_BYTES = 64 * 1024
-# The most that gunicorn can be told.
+# The largest value that gunicorn accepts.
 LINE_BYTES = 8_190
 # Time for the other side to read the end of an answer.
 LINGER_SECONDS = 2.0

@@ -31,7 +31,7 @@ EVERYWHERE = (
 COUNTED = {
     "sessions": "key", "access_tokens": "key", "memories": "id", "webhooks": "id", "webhook_deliveries": "id",
 }  # fmt: skip
-# Tables that are empty in a target, and what is said of one that is not: a copy replaces everything.
+# Tables that are empty in a target, each with the words for one that is not: a copy replaces everything.
 KEPT = {
     "sessions": "sessions", "memories": "memories or learnings", "access_tokens": "tokens", "webhooks": "webhooks",
 }  # fmt: skip

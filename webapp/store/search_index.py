@@ -19,7 +19,7 @@ _WORD = re.compile(r"\w+")
 
 
 class Term(NamedTuple):
-    """A word, or several that stand one behind the other; `begins` is True where only its beginning was typed."""
+    """A word, or several in a row; `begins` is True if only its beginning was typed."""
 
     text: str
     begins: bool

@@ -130,7 +130,7 @@ DAMAGED = "its stored {} is damaged and left out; run `coppice verify`"
 
 
 def _kinds_of(kind: str) -> tuple[tuple[type, ...], Any]:
-    """Return the types that a column of this annotation holds, and what stands for a value of another one."""
+    """Return the types that a column of this annotation holds, and the replacement of a value of another type."""
     known, blank = {"int": (int, 0), "str": (str, ""), "bytes": (bytes, b"")}[kind.partition(" ")[0]]
     return ((known, type(None)), None) if kind.endswith("None") else ((known,), blank)
 

@@ -106,7 +106,7 @@ def _path(path: str, found: set[str]) -> str:
 
 
 def _name_of_path(path: str) -> tuple[str, str]:
-    """Return the name of a path, "" if it is none, and its last component."""
+    """Return the name of a path, "" if it is not a path, and its last component."""
     parts = [p for p in path.strip("./~").split("/") if p not in ("", ".", "..")]
     whole = "/".join(parts[-2:])
     named = (len(parts) > 2 or _TELLING.search(whole)) and len(whole) >= 5 and _LETTER.search(whole)

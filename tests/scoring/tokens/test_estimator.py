@@ -147,7 +147,7 @@ class TestCloseness:
         assert estimate(DECLARED[language]) == pytest.approx(o200k(DECLARED[language]), rel=0.15)
 
     def test_counts_lines_without_an_accent_of_their_language_as_the_others(self, o200k: Count) -> None:  # P8
-        """A language is told by the text: short lines often have none of the accents that only it has."""
+        """A language is recognised by the whole text: short lines often have none of the accents that only it has."""
         rare = "Soubor s nastavením se nepodařilo načíst, protože přístup k němu byl odepřen."
         common = "Zadaná adresa není platná, zadejte jinou. Zobrazí stav a údaje do okna."
         text = "\n".join([rare, rare, common] * 3)

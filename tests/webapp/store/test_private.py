@@ -47,7 +47,7 @@ class TestModes:
         store.close()
 
     def test_of_one_that_is_there_are_mended(self, tmp_path: Path) -> None:
-        """With its logs, whoever left them open."""
+        """Its logs too, whatever their permissions were."""
         first = written(tmp_path / "c.db")
         for file in tmp_path.iterdir():
             file.chmod(0o644)

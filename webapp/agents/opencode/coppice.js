@@ -66,7 +66,7 @@ function editedOfSecond(messages, script, ended) {
 
 let active = null;
 
-/** The script of a session and the message before which turns have ended: read anew as a turn begins, and kept. */
+/** The script of a session and the message before which turns have ended: read again when a turn begins, then kept. */
 function activeIn(session, asked, begins) {
   if (active?.session !== session || begins) {
     const script = scriptOf(session);

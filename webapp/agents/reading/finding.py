@@ -1,6 +1,6 @@
 """Finding files below a folder, quickly: one walk, one stat for each file, nothing opened. Newest first.
 
-Only regular files are ever opened: whoever opens a pipe waits until somebody writes to it.
+Only regular files are opened: opening a pipe would wait until another program writes to it.
 
 Folders that cannot be read are left out. Links are followed once, and only to targets below the folder that is
 searched: otherwise anybody who can write there could have any file of this user shown. Links that lead out are logged.

@@ -74,7 +74,7 @@ class Resuming:
                 f"`coppice resume {session_id} --cwd FOLDER` resumes in another"
             )
         if prune:
-            # what is refused is refused before anything is pruned
+            # refuse before anything is pruned
             view = self._view(session, agent, folder)
             agent.write(view)
             require_writable(self._place(view, agent, session.row))

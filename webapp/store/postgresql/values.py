@@ -34,7 +34,7 @@ class Whole(Dumper):
         return b"%d" % obj
 
     def quote(self, obj: Any) -> bytes:
-        """Return the digits as they stand in a statement."""
+        """Return the digits as a statement has them."""
         return b" %d" % obj  # the blank keeps a minus from making a comment
 
 

@@ -59,5 +59,5 @@ class TestReasons:
         assert said[GONE].reason == "cleared: message 1,041 had the same output, and goes as well"
 
     def test_tell_the_model_what_stays_true(self) -> None:  # X7
-        """The model is told that the output came again, without a number, which it does not know."""
+        """The text for the model says that the output is repeated, without a number, which the model does not know."""
         assert duplicates.note_for_model(Cut(1, 0, 41)) == "the same came again later"

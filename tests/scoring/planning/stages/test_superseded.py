@@ -109,8 +109,8 @@ class TestReasons:
         assert said[WHOLE].reason == "cleared: config.py is read again in message 57"
         assert said[LESS].reason == "cleared: config.py was read again in message 57, which is shortened too"
         assert said[GONE].reason == "cleared: config.py was read again in message 57, which goes as well"
-        anew = superseded.why(cut._replace(written=True), WHOLE, 57)
-        assert anew.reason == "cleared: config.py is rewritten in message 57"
+        again = superseded.why(cut._replace(written=True), WHOLE, 57)
+        assert again.reason == "cleared: config.py is rewritten in message 57"
 
     def test_tell_the_model_to_look_further_on(self) -> None:  # X7
         """Without a number, which it does not know."""
