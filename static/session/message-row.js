@@ -164,12 +164,12 @@ function content({ id }, full, whole) {
 
 /** The parts of a message; for a shortened one, the parts in the context first. @param {Api.MessageFull} full
  * @param {boolean} whole */
-function allParts({ parts, stands }, whole) {
+function allParts({ parts, sent_parts: sent }, whole) {
   /** @param {unknown[]} some */
   const blocks = (some) =>
     html`<div class="parts">${some.map((part) => partBlock(/** @type {Part} */ (part), whole))}</div>`;
-  if (!stands) return blocks(parts);
-  return html`<h3>In the context, shortened</h3>${blocks(stands)}<h3>As it was</h3>${blocks(parts)}`;
+  if (!sent) return blocks(parts);
+  return html`<h3>In the context, shortened</h3>${blocks(sent)}<h3>As it was</h3>${blocks(parts)}`;
 }
 
 /** @param {Api.Message} message @returns {[act: string, label: string, icon: string][]} */

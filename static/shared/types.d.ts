@@ -105,7 +105,7 @@ declare namespace Api {
     is_error: boolean; media: number;
   }
   interface MessageFull extends Message {
-    parts: Record<string, unknown>[]; stands: Record<string, unknown>[] | null; entries: LogEntry[];
+    parts: Record<string, unknown>[]; sent_parts: Record<string, unknown>[] | null; entries: LogEntry[];
   }
   interface Model {
     name: string; window: number; input_limit: number | null; output_limit: number | null; encoding: string;

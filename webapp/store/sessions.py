@@ -160,7 +160,7 @@ class Sessions:
         if "/" in columns["id"] or columns["id"] in ("", ".", ".."):
             shown = repr(columns["id"][:80])
             message = (
-                f"a session's id stands in addresses; expected no slash, and neither . nor .., got {shown}"
+                f"a session's id is part of addresses; expected no slash, and neither . nor .., got {shown}"
             )
             raise Invalid(message, "id")
         refuse_long(columns["id"], "the id of a session", "id")

@@ -82,7 +82,7 @@ describe("an open row", () => {
   const full = {
     ...message({ text: "x" }),
     parts: [{ type: /** @type {const} */ ("tool_result"), call_id: "c", text: "y".repeat(SHOWN_CHARS + 1) }],
-    stands: null,
+    sent_parts: null,
     entries: [],
   };
   /** @param {Partial<Api.Message>} given */
@@ -96,7 +96,11 @@ describe("an open row", () => {
   it("shows what stands in the context before what was shortened", () => {
     // X3
     const part = { type: /** @type {const} */ ("tool_result"), call_id: "c" };
-    const both = { ...full, parts: [{ ...part, text: "all of it" }], stands: [{ ...part, text: "a line" }] };
+    const both = {
+      ...full,
+      parts: [{ ...part, text: "all of it" }],
+      sent_parts: [{ ...part, text: "a line" }],
+    };
     assert.match(markup(messageDetail(both, both, false)), /a line[\s\S]*all of it/);
   });
   it("offers what can be done with the message as it stands", () => {

@@ -112,8 +112,8 @@ class Context:
             format=name,
             counter=session.counter,
         )
-        stands = _rated(rest, settings) if reads_keywords(settings) else [s.item for s in rest]
-        snapshot = Snapshot(stands, memories, learnings, tool_tokens=session.pruned.region("tools"))
+        sent = _rated(rest, settings) if reads_keywords(settings) else [s.item for s in rest]
+        snapshot = Snapshot(sent, memories, learnings, tool_tokens=session.pruned.region("tools"))
         built = build(snapshot, session.row.model or "default", prompt, config)
         if not built.system_prompt:
             return built, built.messages

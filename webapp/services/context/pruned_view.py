@@ -114,9 +114,9 @@ def view_items(store: Store, session: int, cache: MessageCache | None = None) ->
                 out.append(ViewItem(summary_value(found), found))
                 continue
             one = rows[item.ref]
-            stands = _item(one, with_replacement(messages[item.ref], item.replacement), item)
+            shown = _item(one, with_replacement(messages[item.ref], item.replacement), item)
             untouched = item.replacement is None
-            out.append(ViewItem(stands, one, untouched, untouched and item.ref in as_read))
+            out.append(ViewItem(shown, one, untouched, untouched and item.ref in as_read))
     return out
 
 

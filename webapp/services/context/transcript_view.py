@@ -71,11 +71,11 @@ def places(store: Store, row: SessionRow, view: int) -> Iterator[ViewMessage | V
 
 
 def _message(entries: list[EntryRow], item: Item) -> ViewMessage:
-    stands: dict[str, Any] = orjson.loads(item.replacement) if item.replacement is not None else {}
-    parts = tuple(map(part_from_dict, stands["parts"])) if "parts" in stands else None
+    stored: dict[str, Any] = orjson.loads(item.replacement) if item.replacement is not None else {}
+    parts = tuple(map(part_from_dict, stored["parts"])) if "parts" in stored else None
     return ViewMessage(
         [ViewRow(e.source_id or str(e.seq), e.message, e.raw, iso(e.at)) for e in entries],
-        stands.get("results", {}),
+        stored.get("results", {}),
         replace(message_of(entries), parts=parts) if parts is not None else None,
     )
 

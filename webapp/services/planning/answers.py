@@ -85,8 +85,10 @@ class MessageFull(Message):
     """One message with all its parts."""
 
     parts: list[dict[str, Any]]
-    stands: list[dict[str, Any]] | None
-    """The parts that replace them in the context, if it is shortened."""
+    """Each with its `type`: text, reasoning, tool_call, tool_result, media or file; fields without a value are missing.
+    """
+    sent_parts: list[dict[str, Any]] | None
+    """The parts that are sent instead, if it is shortened."""
     entries: list[LogEntry]
 
 

@@ -204,7 +204,7 @@ class Messages:
         return MessageFull(
             **vars(out),
             parts=parts,
-            stands=None if shown is None else [part_to_dict(part) for part in shown],
+            sent_parts=None if shown is None else [part_to_dict(part) for part in shown],
             entries=[LogEntry(seq=e.seq, id=e.id.hex(), source_id=e.source_id) for e in entries],
         )
 

@@ -228,8 +228,8 @@ class TestShortening:
         [shown] = [m for m in app.messages.page("s").messages if m.shortened][:1]
         assert shown.reason == "its output was shortened by an earlier prune"
         full = app.messages.one("s", shown.id)
-        assert full.stands is not None
-        assert len(full.stands[0]["text"]) < len(full.parts[0]["text"])
+        assert full.sent_parts is not None
+        assert len(full.sent_parts[0]["text"]) < len(full.parts[0]["text"])
         assert self.chatter(0) not in self.exported(app)
         assert "py::test_empty_rows" in self.exported(app)
         app.operations.undo("s", done.operation.n)
