@@ -85,8 +85,7 @@ class MessageFull(Message):
     """One message with all its parts."""
 
     parts: list[dict[str, Any]]
-    """Each with its `type`: text, reasoning, tool_call, tool_result, media or file; fields without a value are missing.
-    """
+    """Each has a `type`: text, reasoning, tool_call, tool_result, media or file. Empty fields are missing."""
     sent_parts: list[dict[str, Any]] | None
     """The parts that are sent instead, if it is shortened."""
     entries: list[LogEntry]
