@@ -16,7 +16,15 @@ from tests.servers import Server
 from tests.waiting import PATIENCE, until
 from webapp.app import App
 from webapp.errors import BusyStore
-from webapp.events import ContextPruned, MessagesAppended, ProblemReported, SessionUpdated, SettingsChanged
+from webapp.events import (
+    ContextPruned,
+    Event,
+    MessagesAppended,
+    ModelsChanged,
+    ProblemReported,
+    SessionUpdated,
+    SettingsChanged,
+)
 from webapp.live.gateway import LAG_LIMIT, Gateway
 from webapp.live.throttle import RATE
 from webapp.services.session.answers import Session
@@ -169,11 +177,20 @@ class TestRooms:
 class TestMessages:
     """Messages of events."""
 
-    def test_a_change_of_settings_reaches_every_room(self, visitor: Page, app: App) -> None:
-        """The message has the current settings."""
+    @pytest.mark.parametrize(
+        ("change", "event", "field"),
+        [(SettingsChanged(), "settings:changed", "settings"), (ModelsChanged(), "models:changed", "models")],
+    )
+    def test_a_change_for_all_sessions_reaches_every_room(
+        self, visitor: Page, app: App, change: Event, event: str, field: str
+    ) -> None:
+        """The message has the current settings or models."""
         visitor.says("subscribe", {"room": "session:a"})
-        app.bus.publish(SettingsChanged())
-        assert "settings" in visitor.hears("settings:changed")[0]
+        visitor.says("subscribe", {"room": "overview"})
+        app.bus.publish(change)
+        heard = visitor.hears(event, count=2)
+        assert {one["room"] for one in heard} == {"session:a", "overview"}
+        assert all(one[field] for one in heard)
 
     def test_a_prune_is_sent_with_its_numbers(self, visitor: Page, app: App) -> None:  # B14
         """The room of the session gets the tokens before and after, and the dropped messages."""
