@@ -10,8 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from scoring.history import Features, History
-from scoring.history.tool_traces import READ, Touch
+from scoring.history import READ, Features, History, Touch
 from webapp.errors import NotFound
 from webapp.services.planning.answers import GroupMember, GroupMembers, Heaviest, HeavyGroup, HeavyKind
 from webapp.services.planning.planning import Planning
