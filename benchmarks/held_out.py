@@ -14,7 +14,6 @@ It takes about a minute, so that it is no part of `python -m benchmarks`.
 from __future__ import annotations
 
 import sys
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -244,15 +243,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = sys.argv[1:] if argv is None else argv
     console = Console(width=130)
     counting.RECENT_TEXTS = TEXTS
-    with tempfile.TemporaryDirectory() as cache:
-        trial = Trial(root_of(arguments[0] if arguments else None), Tokenizers(Path(cache)))
-        fit = trial.best(lambda _: True)
-        columns = {"as shipped": trial.shipped, "fitted to all": trial.under(fit)}
-        choices = list[Choice]()
-        for kind in KINDS:
-            columns[f"{kind} held out"], chosen = trial.held_out(kind)
-            choices += chosen if kind == "session" else []
-        simple = figures(trial.shipped, simple=True)
+    trial = Trial(root_of(arguments[0] if arguments else None), Tokenizers())
+    fit = trial.best(lambda _: True)
+    columns = {"as shipped": trial.shipped, "fitted to all": trial.under(fit)}
+    choices = list[Choice]()
+    for kind in KINDS:
+        columns[f"{kind} held out"], chosen = trial.held_out(kind)
+        choices += chosen if kind == "session" else []
+    simple = figures(trial.shipped, simple=True)
     table = Table("figure, %", "goal", *columns, "simplest", box=None)
     measured = [{name: value for name, value, _ in figures(calls)} for calls in columns.values()]
     plain = {name: value for name, value, _ in simple}

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import os
 import sys
-import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -326,10 +325,9 @@ def _project(file: TranscriptFile) -> str:
 @lru_cache(maxsize=2)
 def replayed(root: Path) -> tuple[Said, ...]:
     """Return what was said before every call of every session under a folder."""
-    with tempfile.TemporaryDirectory() as cache:
-        tokenizers = Tokenizers(Path(cache))
-        tokenizers.counter()
-        return tuple(call for one in replay(sessions(root), tokenizers) for call in one.calls)
+    tokenizers = Tokenizers()
+    tokenizers.counter()
+    return tuple(call for one in replay(sessions(root), tokenizers) for call in one.calls)
 
 
 # -- figures

@@ -130,7 +130,7 @@ class Message:
     @property
     def reasoning(self) -> tuple[Reasoning, ...]:
         """Return the reasoning parts, in order."""
-        return tuple(p for p in self.parts if isinstance(p, Reasoning))
+        return tuple([p for p in self.parts if isinstance(p, Reasoning)])
 
     @property
     def media(self) -> tuple[Media, ...]:

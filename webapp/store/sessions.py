@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
+from functools import lru_cache
 from typing import Any, Literal, NamedTuple, TypedDict, Unpack
 
 import orjson
@@ -247,15 +248,18 @@ class Sessions:
 
     def observed_overheads(self, source: str) -> list[ObservedOverheads]:
         """Return the overheads that the newest sessions of an agent showed, newest first."""
-        columns = "state, key, parent_id, agent_type, cwd, model, last_activity_at, id"
-        # The text as our JSON has it, which sessions without a call lack: those are not read.
+        # The keys first: a sort by the whole rows would read the state of every session.
         sql = (
-            f"SELECT {columns} FROM (SELECT {columns} FROM sessions WHERE source = ? AND deleted_at IS NULL "
-            "ORDER BY last_activity_at DESC, id LIMIT ?) newest WHERE state LIKE ? ORDER BY last_activity_at DESC, id"
+            "SELECT state, key, parent_id, agent_type, cwd, model FROM sessions WHERE key IN (SELECT key FROM sessions "
+            "WHERE source = ? AND deleted_at IS NULL ORDER BY last_activity_at DESC, id LIMIT ?) "
+            "ORDER BY last_activity_at DESC, id"
         )
-        rows = self._db.rows(sql, (source, MOST_OBSERVED, '%"known":true%'))
-        found = (_observed_overheads(*row[:6]) for row in rows)
-        return [one for one in found if one is not None]
+        found = ((_taught(state), rest) for state, *rest in self._db.rows(sql, (source, MOST_OBSERVED)))
+        return [
+            ObservedOverheads(key, parent is not None, *columns, *taught)
+            for taught, (key, parent, *columns) in found
+            if taught is not None
+        ]
 
     def with_first(self, source_id: str) -> list[SessionRow]:
         """Return the sessions whose log has an entry with this source id."""
@@ -302,8 +306,12 @@ class Sessions:
         self.update(row.key, deleted_at=marker_at, **blank, **zero)
 
 
-def _observed_overheads(state: str, key: int, parent: str | None, *rest: Any) -> ObservedOverheads | None:
-    """Return the overheads that a session's stored state tells, None where it tells none or is damaged."""
+@lru_cache(maxsize=2 * MOST_OBSERVED)
+def _taught(state: str) -> tuple[Any, ...] | None:
+    """Return what a session's stored state tells of overheads: the last columns of `ObservedOverheads`, or None.
+
+    A damaged state tells none. Each append before the first call of a session asks for the same states.
+    """
     try:
         said = orjson.loads(state)
         calibration = said.get("calibration") or {}
@@ -311,10 +319,8 @@ def _observed_overheads(state: str, key: int, parent: str | None, *rest: Any) ->
             return None
     except (ValueError, TypeError, AttributeError):
         return None
-    numbers = (calibration.get(name) or 0 for name in _CALIBRATED)
-    return ObservedOverheads(
-        key, parent is not None, *rest, *numbers, *(said.get(name) or "" for name in _SAID)
-    )
+    numbers = [calibration.get(name) or 0 for name in _CALIBRATED]
+    return (*numbers, *(said.get(name) or "" for name in _SAID))
 
 
 def _encoded(columns: Mapping[str, Any]) -> Sequence[Any]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 from scoring.budget import usable_tokens
@@ -37,7 +37,7 @@ from webapp.services.session.proxy import ProxyState
 from webapp.services.session.state import SessionState
 from webapp.services.session.windows import window_of
 from webapp.store.context import AGENT, PRUNED, REGIONS_BESIDE
-from webapp.store.sessions import COLUMNS, ObservedOverheads, SessionRow
+from webapp.store.sessions import COLUMNS, MOST_OBSERVED, ObservedOverheads, SessionRow
 
 Totals = dict[int, dict[str, tuple[int, int]]]
 
@@ -396,17 +396,13 @@ class Session:
         like = Traits(
             row.source, child, row.agent_type, row.cwd, model, factor, state.opening, state.agent_version
         )
-        return expected(like, [self._overheads(one) for one in taught if one.key != row.key])
-
-    def _overheads(self, taught: ObservedOverheads) -> tuple[Traits, Overheads]:
-        factor = find_model(taught.model, self.environment.overrides()).token_factor
-        traits = Traits(
-            self.row.source, taught.child, taught.agent_type, taught.cwd, taught.model, factor, taught.opening,
-            taught.agent_version,
-        )  # fmt: skip
-        second = taught.second if taught.calls > 1 else None
-        restored = taught.restored if taught.compactions else None
-        return traits, Overheads(taught.unseen, second, restored, taught.calls)
+        factors = {
+            name: find_model(name, self.environment.overrides()).token_factor
+            for name in {one.model for one in taught}
+        }
+        return expected(
+            like, [_overheads(row.source, one, factors[one.model]) for one in taught if one.key != row.key]
+        )
 
     # -- saving
 
@@ -443,6 +439,18 @@ class Session:
     def _remember(self) -> None:
         self._saved = {name: getattr(self.row, name) for name in COLUMNS}
         self._saved_totals = {view: dict(regions) for view, regions in self.totals.items()}
+
+
+@lru_cache(maxsize=2 * MOST_OBSERVED)
+def _overheads(source: str, taught: ObservedOverheads, factor: float) -> tuple[Traits, Overheads]:
+    """Return the traits of a session of an agent and what it showed; cached, because all sessions begin with these."""
+    traits = Traits(
+        source, taught.child, taught.agent_type, taught.cwd, taught.model, factor, taught.opening,
+        taught.agent_version,
+    )  # fmt: skip
+    second = taught.second if taught.calls > 1 else None
+    restored = taught.restored if taught.compactions else None
+    return traits, Overheads(taught.unseen, second, restored, taught.calls)
 
 
 def _differing(columns: Mapping[str, Any], saved: Mapping[str, Any]) -> dict[str, Any]:
