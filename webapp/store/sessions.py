@@ -248,13 +248,15 @@ class Sessions:
 
     def observed_overheads(self, source: str) -> list[ObservedOverheads]:
         """Return the overheads that the newest sessions of an agent showed, newest first."""
-        # The keys first: a sort by the whole rows would read the state of every session.
+        # The keys first: a sort by whole rows would read the state of every session. LIKE looks for the text as our
+        # JSON has it, which sessions without a call lack: those are not read.
         sql = (
             "SELECT state, key, parent_id, agent_type, cwd, model FROM sessions WHERE key IN (SELECT key FROM sessions "
-            "WHERE source = ? AND deleted_at IS NULL ORDER BY last_activity_at DESC, id LIMIT ?) "
+            "WHERE source = ? AND deleted_at IS NULL ORDER BY last_activity_at DESC, id LIMIT ?) AND state LIKE ? "
             "ORDER BY last_activity_at DESC, id"
         )
-        found = ((_taught(state), rest) for state, *rest in self._db.rows(sql, (source, MOST_OBSERVED)))
+        rows = self._db.rows(sql, (source, MOST_OBSERVED, '%"known":true%'))
+        found = ((_taught(state), rest) for state, *rest in rows)
         return [
             ObservedOverheads(key, parent is not None, *columns, *taught)
             for taught, (key, parent, *columns) in found

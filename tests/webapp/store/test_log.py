@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from dataclasses import replace
 from typing import Any
 
@@ -63,6 +64,11 @@ class TestPacking:
     def test_gives_back_the_same_bytes(self, raw: bytes) -> None:
         """Short ones as they are, long ones packed."""
         assert unpack(pack(raw)) == raw
+
+    @given(st.binary(min_size=200, max_size=600))
+    def test_reads_rows_of_earlier_versions(self, raw: bytes) -> None:
+        """They were compressed with zlib."""
+        assert unpack(b"z" + zlib.compress(raw, 1)) == raw
 
     def test_keeps_nothing_as_nothing(self) -> None:
         """None is not the empty text."""

@@ -6,8 +6,9 @@ unless that lies more than GROUP_REACH messages back. A lookup costs the same ho
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 
 from scoring.messages import Message, Role
 from webapp.agents.records import Entry, Usage
@@ -57,7 +58,7 @@ class OpenMessages:
     """
 
     def __init__(
-        self, session: Session, entries: Sequence[EntryRow], messages: Mapping[int, MessageRow]
+        self, session: Session, entries: Sequence[EntryRow], messages: dict[int, MessageRow]
     ) -> None:
         self._session, self._row = session, session.row
         self._log = session.environment.store.log
@@ -121,4 +122,5 @@ class OpenMessages:
         if self._recent is None:
             next_no = min(self._messages, default=self._row.next_no)
             self._recent = self._log.last_messages(self._row.key, next_no, GROUP_REACH)
-        return [*self._recent, *(self._messages[no] for no in list(self._messages)[-GROUP_REACH:])]
+        newest = list(islice(reversed(self._messages.values()), GROUP_REACH))
+        return [*self._recent, *reversed(newest)]

@@ -31,6 +31,7 @@ STEPS: dict[str, tuple[str, ...]] = {
             cancelled BIGINT NOT NULL
         )""",
     ),
+    "m016_rows_by_zstd": (),
 }
 
 _TABLES = """

@@ -60,7 +60,7 @@ CREATE TABLE sessions (
 CREATE INDEX sessions_parent ON sessions (parent_id) WHERE parent_id IS NOT NULL;
 
 -- The log: a row or block as it arrived, never changed. n = seq. `id` is the hash of the entry before and of this one.
--- `raw` is what arrived, zlib-packed; null where `parts` says it all. `supersedes` is the seq of the entry it replaces.
+-- `raw` is what arrived, packed; null where `parts` says it all. `supersedes` is the seq of the entry it replaces.
 CREATE TABLE entries (
     key INTEGER PRIMARY KEY,
     id BLOB NOT NULL,
@@ -492,6 +492,11 @@ def m015_leases(db: Database) -> None:
             cancelled INTEGER NOT NULL
         ) WITHOUT ROWID"""
     )
+
+
+@migrations()
+def m016_rows_by_zstd(db: Database) -> None:
+    """Do nothing but keep earlier versions away, which cannot read the rows that this one compresses."""
 
 
 def step_names() -> set[str]:
