@@ -496,7 +496,10 @@ def m015_leases(db: Database) -> None:
 
 @migrations()
 def m016_rows_by_zstd(db: Database) -> None:
-    """Do nothing but keep earlier versions away, which cannot read the rows that this one compresses."""
+    """Index the newest sessions of an agent, and keep earlier versions away: they cannot read rows of this one."""
+    db.execute(
+        "CREATE INDEX sessions_source ON sessions (source, last_activity_at DESC, id) WHERE deleted_at IS NULL"
+    )
 
 
 def step_names() -> set[str]:

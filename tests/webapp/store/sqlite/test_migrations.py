@@ -142,7 +142,7 @@ class TestSessionNumbers:
             "SELECT name FROM sqlite_master WHERE tbl_name LIKE 'sessions%' AND sql IS NOT NULL ORDER BY name"
         )
         assert [name for (name,) in store.db.rows(sql)] == [
-            "sessions", "sessions_marked", "sessions_parent", "sessions_removed",
+            "sessions", "sessions_marked", "sessions_parent", "sessions_removed", "sessions_source",
         ]  # fmt: skip
 
 
