@@ -56,6 +56,7 @@ CONSTANTS = (
     Constant(worth, "SHARPNESS"), Constant(worth, "LINE_WORTH"), Constant(worth, "ALIKE_WORTH", 1.0),
     Constant(recency, "AGE_POWER"),
     Constant(role, "BY_USER", 1.0), Constant(role, "BY_TOOL", 1.0), Constant(length, "HALF_WEIGHT"),
+    Constant(length, "AMPLE", 1.0), Constant(length, "SCARCITY_POWER"),
     Constant(relevance, "QUESTION_WORDS"), Constant(relevance, "IN_CHAT"), Constant(relevance, "IN_WORK"),
     Constant(relevance, "UNASKED"), Constant(relevance, "K1"), Constant(relevance, "B", 1.0),
     Constant(relevance, "REACH", 0.99), Constant(relevance, "LENT"), Constant(foresight, "RELEVANCE_WORTH"),

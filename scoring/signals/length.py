@@ -9,6 +9,9 @@ from scoring.signals.contract import Messages, Options, Signal
 
 HALF_WEIGHT = 1.25
 SHORT = 8
+# Where less than AMPLE of the tokens can stay, length counts more, and most from LEAST down: one large unit in little
+# room is a bet on few names, and many small ones have more of those that may come up.
+AMPLE, LEAST, SCARCITY_POWER = 0.5, 0.1, 2 / 3
 
 
 def rate(history: Messages, settings: Options) -> list[float]:
@@ -18,17 +21,19 @@ def rate(history: Messages, settings: Options) -> list[float]:
     return [ratings[step] for step in map(partial(bisect_right, bounds), history.chars)]
 
 
-def power(weight: float) -> float:
-    """Return the exponent p (0...1) of *Foresight*, which divides a unit's worth by tokens^p; 0.8 at a weight of 5.
+def power(weight: float, share: float = 1.0) -> float:
+    """Return the exponent p (0...1) of *Foresight*, which divides a unit's worth by tokens^p.
 
-    At 0 length does not count; near 1 the worth is a worth per token.
+    At 0 length does not count; near 1 the worth is a worth per token. `share` is the share of the tokens that can stay:
+    at a weight of 5, p is 0.8 for half of them and more, 0.86 for a quarter, and 0.92 for a tenth and less.
     """
-    return weight / (weight + HALF_WEIGHT)
+    scarcity = max(LEAST, min(AMPLE, share)) / AMPLE
+    return weight / (weight + HALF_WEIGHT * scarcity**SCARCITY_POWER)
 
 
-def of_unit(tokens: int, weight: float) -> float:
+def of_unit(tokens: int, power: float) -> float:
     """Return the rating of a unit in *Foresight*: 1 up to `SHORT` tokens, falling with its length."""
-    return float((SHORT / max(SHORT, tokens)) ** power(weight))
+    return float((SHORT / max(SHORT, tokens)) ** power)
 
 
 SIGNAL = Signal(

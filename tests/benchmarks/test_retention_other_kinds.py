@@ -20,6 +20,15 @@ def tool() -> ModuleType:
     return load_tool(shared_path("tools", "retention_bench.py"))
 
 
+@pytest.fixture(scope="module")
+def by_kind(tool: ModuleType) -> dict[str, list[Any]]:
+    """All cases by their kind."""
+    found: dict[str, list[Any]] = {}
+    for case in cases(tool, tool.make_counter()):
+        found.setdefault(case.dataset, []).append(case)
+    return found
+
+
 class TestChats:
     """Facts told once."""
 
@@ -66,3 +75,13 @@ class TestAgents:
         for case in seen.values():
             for budget in case.budgets.values():
                 assert tool.run_case(case, prune, budget, count)[2] == set()
+
+    @pytest.mark.parametrize("kind", [kind for kind in AGENTS if kind != "logs, any lines needed"])
+    def test_keep_no_less_than_the_newest_messages(
+        self, tool: ModuleType, by_kind: dict[str, list[Any]], kind: str
+    ) -> None:  # X17
+        """At 80, 50 and 25 %, where something other than chance decides what is needed."""
+        count, some = tool.make_counter(), by_kind[kind]
+        ours, newest = (tool.evaluate(some, one, count)[kind] for one in (prune, tool.recency_skip))
+        for budget in (80, 50, 25):
+            assert ours[budget]["recall"] >= newest[budget]["recall"]

@@ -30,5 +30,11 @@ class TestOfUnits:
         """0 at no weight, 0.8 at 5, towards 1; a long unit rates below a short one."""
         assert (power(0), power(5)) == (0, 0.8)
         assert 0.98 < power(100) < 1
-        assert of_unit(8, 5) == of_unit(2, 5) == 1.0 > of_unit(100, 5) > of_unit(1_000, 5) > 0
+        assert of_unit(8, 0.8) == of_unit(2, 0.8) == 1.0 > of_unit(100, 0.8) > of_unit(1_000, 0.8) > 0
         assert of_unit(1_000, 0) == 1.0
+
+    def test_counts_more_the_less_can_stay(self) -> None:  # B18
+        """The same from half of the tokens up, then rising down to a tenth; not at all without a weight."""
+        assert power(5, 0.5) == power(5, 0.8) == power(5)
+        assert power(5) < power(5, 0.4) < power(5, 0.25) < power(5, 0.1) == power(5, 0) < 1
+        assert power(0, 0.1) == power(0, 0) == 0

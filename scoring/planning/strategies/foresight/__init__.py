@@ -34,7 +34,9 @@ _UNASKED = Why("question", "dropped: the question that it answers is dropped")
 def choose(task: Task) -> Choice:
     """Keep the units that add most to what stays, per token."""
     history, weights = task.history, task.settings.weights
-    ledger, offers = _prepared(history, task.settings)
+    costs = history.unit_tokens
+    share = task.room / max(1, sum([costs[head] for head in task.candidates]))
+    ledger, offers = _prepared(history, task.settings, share)
     rates = _cover(ledger, offers, history, task.protected)
     taken = GreedyChoice(task.room)
     take_first(taken, offers, task.guarded, task.guarded_room)
@@ -98,7 +100,7 @@ def _why(reasons: Reasons, unasked: dict[int, Why], head: int) -> Why:
 
 def rate(history: History, settings: Settings, protected: Collection[int]) -> Scores:
     """Return the scores if nothing has to be dropped: each unit is rated relative to the protected ones only."""
-    ledger, offers = _prepared(history, settings)
+    ledger, offers = _prepared(history, settings, 1.0)
     rates = _cover(ledger, offers, history, protected)
     for head in history.units.heads():
         if head not in rates:
@@ -107,7 +109,8 @@ def rate(history: History, settings: Settings, protected: Collection[int]) -> Sc
     return Points(ledger, offers, heads, rates, settings.weights, costs).scores()
 
 
-def _prepared(history: History, settings: Settings) -> tuple[Ledger, Offers]:
+def _prepared(history: History, settings: Settings, share: float) -> tuple[Ledger, Offers]:
+    """Return the mentions and offers of a plan in which this share of the tokens of its units can stay."""
     weight = settings.weights.get(relevance.SIGNAL.name, 0.0)
     found = relevance.relevance(history) if weight else None
     relevant = None
@@ -115,9 +118,8 @@ def _prepared(history: History, settings: Settings) -> tuple[Ledger, Offers]:
         worth = [(SHORT_TOKENS / max(SHORT_TOKENS, tokens)) ** LONG_POWER for tokens in history.tokens]
         relevant = [RELEVANCE_WORTH * weight * one * short for one, short in zip(found, worth, strict=True)]
     ledger = Ledger(history, settings)
-    return ledger, Offers(
-        history, ledger, relevant, length.power(settings.weights.get(length.SIGNAL.name, 0.0))
-    )
+    power = length.power(settings.weights.get(length.SIGNAL.name, 0.0), share)
+    return ledger, Offers(history, ledger, relevant, power)
 
 
 def _cover(ledger: Ledger, offers: Offers, history: History, heads: Collection[int]) -> dict[int, float]:

@@ -48,12 +48,12 @@ class _Room(Protocol):
 
 
 class Offers:
-    """Makes the offers of units, identified by their heads."""
+    """Makes the offers of units, identified by their heads; `power` is the exponent of their tokens."""
 
     def __init__(
         self, history: History, ledger: Ledger, relevant: Sequence[float] | None, power: float
     ) -> None:
-        self._history, self._ledger, self._power = history, ledger, power
+        self._history, self._ledger, self.power = history, ledger, power
         self._tokens, self._costs = history.tokens, history.unit_tokens
         self._members: Mapping[int, Sequence[int]] = history.units.members
         self._rough = len(history) > 2 * EXACT_UNITS
@@ -107,7 +107,7 @@ class Offers:
         """Return the offer of a whole unit."""
         held, cost = self.held(head), self._costs[head]
         gain = self._ledger.gain(held)
-        return Offer(gain / max(1, cost) ** self._power + self._bonus[head], gain, cost, None, held)
+        return Offer(gain / max(1, cost) ** self.power + self._bonus[head], gain, cost, None, held)
 
     def best(self, head: int, room: float) -> Offer:
         """Return the best form of a unit that fits into the room; the whole one if none does."""
@@ -133,7 +133,7 @@ class Offers:
             if offer.rows is not None:
                 return self._thinned(head, offer)
             offer.stale = True
-        offer.rate = gain / max(1, offer.cost) ** self._power + self._bonus[head]
+        offer.rate = gain / max(1, offer.cost) ** self.power + self._bonus[head]
         return offer
 
     def final(self, head: int, offer: Offer, room: float) -> Offer:
@@ -171,7 +171,7 @@ class Offers:
 
         `seen` are the mentions that stay in any case; those of the rows that always stay are added to it.
         """
-        left, power = self._ledger.left, self._power
+        left, power = self._ledger.left, self.power
         chosen = [(position, row) for position, output in outputs.items() for row in output.key_rows]
         taken = {position: set(output.key_rows) for position, output in outputs.items()}
         for position, row in chosen:
@@ -223,7 +223,7 @@ class Offers:
                 saved += output.prices[row]
         held = array("I", [number for number in offer.held if left[number]])
         gain, cost = self._ledger.gain(held), max(1, offer.cost - int(saved))
-        return Offer(gain / cost**self._power + self._bonus[head], gain, cost, rows, held)
+        return Offer(gain / cost**self.power + self._bonus[head], gain, cost, rows, held)
 
     def restore(self, shortened: dict[int, Cost], room: _Room) -> None:
         """Restore rows of shortened messages that still add something, densest first, while there is room."""

@@ -92,7 +92,7 @@ class Points:
         bonus = self._offers.bonus(head)
         return {
             **{name: one / total if total else 0.0 for name, one in sums.items()},
-            LENGTH: length.of_unit(self._costs[head], self._weights.get(LENGTH, 0.0)),
+            LENGTH: length.of_unit(self._costs[head], self._offers.power),
             RELEVANCE: bonus / self._top_bonus if self._top_bonus else 0.0,
         }
 
