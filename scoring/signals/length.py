@@ -28,7 +28,7 @@ def power(weight: float, share: float = 1.0) -> float:
     at a weight of 5, p is 0.8 for half of them and more, 0.86 for a quarter, and 0.92 for a tenth and less.
     """
     scarcity = max(LEAST, min(AMPLE, share)) / AMPLE
-    return weight / (weight + HALF_WEIGHT * scarcity**SCARCITY_POWER)
+    return weight / (weight + HALF_WEIGHT * float(scarcity**SCARCITY_POWER))
 
 
 def of_unit(tokens: int, power: float) -> float:

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from benchmarks.retention import prune
-from benchmarks.retention_other_kinds import AGENTS, cases, labelled, load_tool
+from benchmarks.retention_agents import AGENTS
+from benchmarks.retention_other_kinds import cases, labelled, load_tool
 from benchmarks.retention_talk import CORRECTED, FACTS, OTHER_WORDS, SAME_WORDS, chat
 from tests.shared import shared_path
 

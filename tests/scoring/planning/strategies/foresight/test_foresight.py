@@ -92,9 +92,13 @@ class TestTheChoice:
         assert budget - 40 < plan.tokens_after <= budget
 
     def test_prefers_many_small_units_where_little_can_stay(self) -> None:  # B18
-        """One long message with 110 names stays in three fifths of the tokens; in a quarter, short ones stay instead."""
+        """A long message with 110 names stays in three fifths of the tokens; in a quarter, short ones do."""
         long = f"see {' '.join(f'part_{n}' for n in range(110))} {'words of no consequence ' * 40}"
-        said = [model(long), *(model(f"look at step_{n} and item_{n} now") for n in range(200)), user("go on")]
+        said = [
+            model(long),
+            *(model(f"look at step_{n} and item_{n} now") for n in range(200)),
+            user("go on"),
+        ]
         history = History.of(said, settings=PLAIN)
         most, few = (plan_prune(history, PLAIN, int(sum(history.tokens) * share)) for share in (0.6, 0.25))
         assert 0 in most.kept
