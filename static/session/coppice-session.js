@@ -19,7 +19,7 @@ import { NOT_LOADED, reasonOf } from "../shared/problem.js";
 import { prunedSentence } from "../shared/prune-words.js";
 import { Reader } from "../shared/reader.js";
 import { certaintyOfParts, isAboveTarget, titleOf, unseenOf } from "../shared/session-facts.js";
-import { live } from "../shared/socket.js";
+import { live, whenLive } from "../shared/socket.js";
 import { refreshTimes } from "../shared/times.js";
 import { toast, toastError } from "../shared/toast.js";
 import { actOn, choose, deleteSession, undo, undoLast } from "./acts.js";
@@ -141,6 +141,10 @@ export class CoppiceSession extends CoppiceElement {
     own(["session:deleted"], () => this.#deleted());
     this.hear(live, ["resync"], (resync) => this.#resync(resync));
     this.hear(live, ["refused"], () => this.#stats.ask());
+    whenLive(() => {
+      if (this.#error) this.#stats.ask();
+      if (this.#panels.unloaded) this.#panels.loadAgain();
+    }, this.life);
     this.hear(live, ["settings:changed", "models:changed"], () => {
       this.#stats.ask();
       this.#panels.plan?.outdate();
@@ -412,7 +416,7 @@ export class CoppiceSession extends CoppiceElement {
         ${TABS.map((name) => html`<button data-act="tab" data-tab=${name}>${PANELS[name].label}</button>`)}
       </nav>
       <div class="columns">
-        <message-list session-id=${this.#id} plan-id=${plan}
+        <message-list session-id=${this.#id} plan-id=${plan} ?awaits-plan=${tab === "plan" && !this.#plan}
           certainty=${certaintyOfParts(session.pruned)}></message-list>
         ${side(session, tab ?? "heaviest", sheet, tab !== null && tab === unloaded)}
       </div>

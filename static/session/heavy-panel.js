@@ -1,10 +1,10 @@
 // <heavy-panel session-id="…" certainty="…"></heavy-panel>
 //
 // The largest parts of the context: files with their reads, tools with calls and results, repeated outputs,
-// and single messages. `certainty` is
-// that of a part. Bars and shares refer to the context that the list shows. Each can be dropped, or
-// shortened if that saves tokens: emits `chosen` {kind: "drop" | "shorten", messages}, which opens a plan. A
-// click on a name emits `narrow` {tool} or {q}, which filters the list.
+// and single messages. `certainty` is that of a part. Bars and shares refer to the context that the list
+// shows. Each can be dropped, or shortened if that saves tokens: emits `chosen` {kind: "drop" | "shorten",
+// messages}, which opens a plan. A click on a name emits `narrow` {tool} or {q}, which filters the list. Read
+// only while it can be seen.
 import { api } from "../shared/api.js";
 import { counted, fileName, number, percent, tokens as tokenText } from "../shared/format.js";
 import { html } from "../shared/html.js";
@@ -38,7 +38,7 @@ export class HeavyPanel extends ReadingElement {
   #fates = new Reader((signal) => this.#readFates(signal), FATES);
 
   constructor() {
-    super(CALM_MS);
+    super(CALM_MS, { inView: true }); // the server goes through all messages
   }
 
   stop() {

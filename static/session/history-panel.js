@@ -67,6 +67,11 @@ export class HistoryPanel extends ReadingElement {
     super.start();
   }
 
+  readFailed() {
+    super.readFailed();
+    for (const [n, found] of this.#open) if (typeof found === "string") this.#compare(n);
+  }
+
   async read() {
     this.#operations = [...(await api.operations(this.#session))].sort((a, b) => b.n - a.n);
   }

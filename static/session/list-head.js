@@ -68,10 +68,18 @@ export function queryOf(search) {
   };
 }
 
+/** The choice of all messages. */
+export const ALL = { show: EVERYTHING.fate };
+
+/** Returns whether an address names the choice of all messages. @param {string} search */
+export const namesAll = (search) => address.read(search, { show: "" }).show === ALL.show;
+
 /** Writes the choices into the address, and removes the messages that were open or selected there.
- * @param {Query} query @param {typeof address.write} keep */
-export function keepQuery({ fate, q, ...rest }, keep) {
-  keep({ show: fate, find: q, ...rest, ...NO_ROWS }, { ...BEGINNING, ...NO_ROWS });
+ * @param {Query} query @param {typeof address.write} keep @param {boolean} [names] true to name the choice of
+ * all messages, too */
+export function keepQuery({ fate, q, ...rest }, keep, names = false) {
+  const beginning = { ...BEGINNING, ...NO_ROWS, ...(names ? { show: "" } : {}) };
+  keep({ show: fate, find: q, ...rest, ...NO_ROWS }, beginning);
 }
 
 /** @param {Query} query @param {Partial<Record<string, number>> | undefined} counts

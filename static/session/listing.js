@@ -5,7 +5,7 @@ import * as address from "../shared/address.js";
 import { api } from "../shared/api.js";
 import { reasonOf } from "../shared/problem.js";
 import { Reader } from "../shared/reader.js";
-import { CHANGES, EVERYTHING, isSame, keepQuery, queryOf } from "./list-head.js";
+import { ALL, CHANGES, EVERYTHING, isSame, keepQuery, namesAll, queryOf } from "./list-head.js";
 import { Loaded } from "./loaded.js";
 import { newer, withFates } from "./rows.js";
 import { FIRST } from "./viewport.js";
@@ -83,10 +83,23 @@ export class Listing {
     return this.#list.getAttribute("plan-id");
   }
 
-  /** @param {Partial<import("./list-head.js").Query>} change @param {typeof address.write} [keep] */
+  /** True while a plan is shown or awaited. */
+  get #isPlanning() {
+    return this.#plan !== null || this.#list.hasAttribute("awaits-plan");
+  }
+
+  /** Shows what the reader chose. Under a plan the address names a choice of all messages, too, so that
+   * the plan's changes do not replace it. @param {Partial<import("./list-head.js").Query>} change
+   * @param {typeof address.write} [keep] */
   change(change, keep = address.step) {
-    this.query = { ...this.query, ...change };
-    keepQuery(this.query, keep);
+    this.#show({ ...this.query, ...change }, keep, this.#isPlanning);
+  }
+
+  /** @param {import("./list-head.js").Query} query @param {typeof address.write} [keep]
+   * @param {boolean} [isChosen] under a plan */
+  #show(query, keep = address.write, isChosen = false) {
+    this.query = query;
+    keepQuery(query, keep, isChosen && this.isWhole);
     this.startOver();
   }
 
@@ -106,15 +119,22 @@ export class Listing {
     this.#list.requestUpdate();
   }
 
-  /** Shows the changes of a plan that was opened, where all messages were shown and nobody reads; and all
-   * again once it is closed. @param {string | null} before the id of the plan before
-   * @param {string | null} now */
+  /** Shows the changes of a plan that was opened, where all messages were shown, nobody chose that since it
+   * was asked for, and nobody reads; and all again once it is closed. @param {string | null} before the id of
+   * the plan before @param {string | null} now */
   follow(before, now) {
-    if (before === null && now !== null && this.isWhole && !this.isRead) {
-      this.change(CHANGES, address.write);
+    if (before === null && now !== null && this.isWhole && !this.isRead && !namesAll(location.search)) {
+      this.#show(CHANGES);
       this.#followsPlan = true;
-    } else if (now === null && this.#followsPlan) this.change(EVERYTHING, address.write);
+    } else if (now === null && this.#followsPlan) this.#show(EVERYTHING);
     else this.refresh();
+    this.forgetAll();
+  }
+
+  /** Removes the choice of all messages from the address unless there is a plan, so that the next plan shows
+   * its changes again. */
+  forgetAll() {
+    if (!this.#isPlanning && namesAll(location.search)) address.write(ALL, ALL);
   }
 
   /** Shows appended rows at once; their fates follow with `refresh`. Where the newest rows are not first, or
@@ -191,8 +211,7 @@ export class Listing {
       await this.#fetch({ offset: from, limit, last, at_once: atOnce || undefined }),
     );
     if (signal.aborted || !page) return;
-    if (this.#followsPlan && !page.pending && page.total === 0)
-      return void this.change(EVERYTHING, address.write);
+    if (this.#followsPlan && !page.pending && page.total === 0) return void this.#show(EVERYTHING);
     const newest = page.counts.all ?? head;
     if (held) this.waiting = await this.#late(page, newest - head);
     if (signal.aborted) return;

@@ -1,18 +1,20 @@
-// <message-list session-id="…" plan-id="…"></message-list>
+// <message-list session-id="…" plan-id="…" awaits-plan></message-list>
 //
 // The messages of a session with filters, search and order, each with its fate, and its text and score when
 // opened. Draws the rows in view and some around them, and reads those as the reader scrolls. While somebody
 // reads, the list ends at the newest message it showed, and what comes waits behind a pill; otherwise new
 // rows slide in at the top. With `plan-id` the fates are of that plan, and a list that showed everything
-// shows what the plan changes. Emits `message-act` {id, act}, `chosen` like <heavy-panel>, and `fates-asked`
-// with each request that needs a plan. `refresh()` reads again, at most once a second; `reveal(number)` opens
-// a message. The choices are part of the address.
+// shows what the plan changes, unless the reader chose everything since the plan was asked for
+// (`awaits-plan`). Emits `message-act` {id, act}, `chosen` like <heavy-panel>, and `fates-asked` with each
+// request that needs a plan. `refresh()` reads again, at most once a second; `reveal(number)` opens a
+// message. The choices are part of the address.
 import * as address from "../shared/address.js";
 import { api } from "../shared/api.js";
 import { CoppiceElement } from "../shared/element.js";
 import { html, keyed, nothing } from "../shared/html.js";
 import { shortcutsFor } from "../shared/keys.js";
 import { problem } from "../shared/problem.js";
+import { whenLive } from "../shared/socket.js";
 import { toastError } from "../shared/toast.js";
 import { listFoot, pill, selection } from "./list-foot.js";
 import { CHANGES, EVERYTHING, isSame, listHead, NO_ROWS, queryOf } from "./list-head.js";
@@ -26,7 +28,7 @@ const IN_PLAN = "Message, and its fate in the plan";
 const IN_PRUNE = "Message, and its fate in a prune";
 
 export class MessageList extends CoppiceElement {
-  static observedAttributes = ["plan-id", "certainty"];
+  static observedAttributes = ["plan-id", "awaits-plan", "certainty"];
 
   #viewport = new Viewport(this);
   #picked = new PickedRows(this);
@@ -72,6 +74,10 @@ export class MessageList extends CoppiceElement {
       viewport.readRowHeight();
       listing.look();
     });
+    whenLive(() => {
+      if (listing.error !== null) listing.refresh();
+      picked.readFailed();
+    }, this.life);
     viewport.readRowHeight();
     shortcutsFor(
       [
@@ -107,6 +113,7 @@ export class MessageList extends CoppiceElement {
   attributeChangedCallback(name, before, now) {
     if (!this.isConnected) return;
     if (name === "certainty") this.requestUpdate();
+    else if (name === "awaits-plan") this.#listing.forgetAll();
     else this.#listing.follow(before, now);
   }
 

@@ -54,13 +54,18 @@ export class PickedRows {
     this.#list.requestUpdate();
   }
 
-  /** Opens a row and reads its message. @param {Api.Message} message */
+  /** Opens a row and reads its message. @param {{ id: string, number: number }} message */
   async read({ id, number }) {
     this.open.set(id, { number, full: null });
     this.#list.requestUpdate();
     const full = await api.message(this.#session, id).catch(reasonOf);
     if (this.open.has(id)) this.open.set(id, { number, full });
     this.#list.requestUpdate();
+  }
+
+  /** Reads again the messages that could not be read. */
+  readFailed() {
+    for (const [id, { number, full }] of this.open) if (typeof full === "string") this.read({ id, number });
   }
 
   /** Shows all of a long text. @param {string} id */

@@ -11,7 +11,7 @@ import { ApiError, api } from "../shared/api.js";
 import { CoppiceElement } from "../shared/element.js";
 import { html, nothing, withCode } from "../shared/html.js";
 import { problem, reasonOf } from "../shared/problem.js";
-import { live } from "../shared/socket.js";
+import { whenLive } from "../shared/socket.js";
 import { toast, toastError } from "../shared/toast.js";
 import { Choices, NO_CHOICES } from "./choices.js";
 import {
@@ -107,11 +107,7 @@ export class PlanPanel extends CoppiceElement {
     this.#listenToButtons();
     this.#listenToFields();
     // A plan that failed for want of a server is made once there is one.
-    this.hear(
-      live,
-      ["state"],
-      (state) => state === "live" && (this.#noPlan || this.#notDone) && this.plan(this.#note),
-    );
+    whenLive(() => (this.#noPlan || this.#notDone) && this.plan(this.#note), this.life);
     for (const name of ["pointerleave", "focusout"]) this.listen(this, name, () => this.#followChanges());
   }
 

@@ -1,26 +1,57 @@
 // The base of elements that show what they read from the server, one request at a time, again on `refresh()`.
-// A failure is shown with a button that tries again.
+// A failure is shown with a button that tries again; what failed for want of a server is read once there is
+// one.
 import { CoppiceElement } from "./element.js";
 import { problem, reasonOf } from "./problem.js";
 import { Reader } from "./reader.js";
+import { whenLive } from "./socket.js";
 
 const TYPING_MS = 200;
+/** What is near the window counts as seen, so that it is there when somebody scrolls to it.
+ * @type {IntersectionObserverInit} */
+const NEAR = { rootMargin: "50%" };
 
 export class ReadingElement extends CoppiceElement {
   /** @type {Error | null} */
   error = null;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #typing;
+  /** True while the element is in view. */
+  #isInView = false;
+  /** True once it was to be read while it could not be seen. */
+  #isDue = false;
+  #readsInView;
 
-  /** @param {number} [calm] least milliseconds between two requests */
-  constructor(calm = 0) {
+  /** @param {number} [calm] least milliseconds between two requests
+   * @param {{ inView?: boolean }} [where] `inView`: reads only while the element can be seen */
+  constructor(calm = 0, { inView = false } = {}) {
     super();
     this.reader = new Reader((signal) => this.#attempt(signal), { calm });
+    this.#readsInView = inView;
   }
 
   start() {
     this.actions({ [`retry-${this.localName}`]: () => this.refresh() });
+    whenLive(() => this.readFailed(), this.life);
+    if (this.#readsInView) this.#watch();
     this.refresh();
+  }
+
+  /** Reads what was missed once the element can be seen again. */
+  #watch() {
+    const readMissed = () => this.#isDue && this.refresh();
+    const view = new IntersectionObserver((entries) => {
+      this.#isInView = entries.at(-1)?.isIntersecting ?? false;
+      readMissed();
+    }, NEAR);
+    view.observe(this);
+    this.life.addEventListener("abort", () => view.disconnect());
+    this.listen(document, "visibilitychange", readMissed);
+  }
+
+  /** Reads again what could not be read. */
+  readFailed() {
+    if (this.error) this.refresh();
   }
 
   stop() {
@@ -38,9 +69,10 @@ export class ReadingElement extends CoppiceElement {
     });
   }
 
-  /** Reads again soon; resolves when that is done. */
-  refresh() {
-    return this.reader.ask();
+  /** Reads again soon; resolves when that is done, at once where it waits until the element can be seen. */
+  async refresh() {
+    this.#isDue = this.#readsInView && (document.hidden || !this.#isInView);
+    if (!this.#isDue) await this.reader.ask();
   }
 
   /** Reads what is shown. @param {AbortSignal} _signal aborted when the answer is no longer needed */

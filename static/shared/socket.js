@@ -36,6 +36,8 @@ class Live extends EventTarget {
   #socket = null;
   /** @type {Map<string, number | null>} room -> last revision seen */
   #rooms = new Map();
+  /** True once the connection was lost, maybe before a room was joined: what happened since is unknown. */
+  #wasLost = false;
   /** Events that arrived before the answer to joining their room; an older snapshot must not overwrite them.
    * @type {Map<string, [name: string, payload: any][]>} */
   #early = new Map();
@@ -65,7 +67,10 @@ class Live extends EventTarget {
       this.#setState("live");
       for (const room of this.#rooms.keys()) this.#subscribe(room);
     });
-    socket.on("disconnect", () => this.#setState("reconnecting"));
+    socket.on("disconnect", () => {
+      this.#wasLost = true;
+      this.#setState("reconnecting");
+    });
     socket.on("connect_error", () => this.#setState("reconnecting"));
     socket.io.on("reconnect_attempt", () => this.#setState("reconnecting"));
     for (const name of EVENTS) socket.on(name, (payload) => this.#take(name, payload));
@@ -87,8 +92,8 @@ class Live extends EventTarget {
   /** @param {string} room */
   #subscribe(room) {
     const revision = this.#rooms.get(room) ?? null;
-    const known = revision !== null;
-    const request = known ? { room, revision } : { room };
+    const known = revision !== null || this.#wasLost;
+    const request = revision === null ? { room } : { room, revision };
     this.#early.set(room, []);
     this.#socket?.emit("subscribe", request, (/** @type {any} */ answer) =>
       this.#caughtUp(room, known, answer),
@@ -133,3 +138,9 @@ class Live extends EventTarget {
 }
 
 export const live = new Live();
+
+/** Calls back whenever the connection is there (again). @param {() => void} act
+ * @param {AbortSignal} signal ends it */
+export function whenLive(act, signal) {
+  live.addEventListener("state", () => live.state === "live" && act(), { signal });
+}

@@ -7,12 +7,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, WebSocketRoute, expect
 
 from tests.browser.cable import Cable
-from tests.browser.waiting import holds
+from tests.browser.waiting import holds, until
 from tests.browser.writing import feed, managed
 from tests.servers import Server
+from webapp.services.planning.message_pages import PageRequest
 
 
 @contextmanager
@@ -84,6 +85,27 @@ class TestALostConnection:
             server.app.sessions.delete("gone")
             cable.mend()
             expect(titles).to_have_text(["Born"])
+
+    def test_before_a_room_was_joined_loses_nothing(self, page: Page, server: Server) -> None:
+        """A page that read the sessions, and got no answer to joining, reads them again."""
+        managed(server, 1, tokens=50, id="gone", title="Gone")
+        opened: list[WebSocketRoute] = []
+
+        def forward(near: WebSocketRoute) -> None:
+            first, far = not opened, near.connect_to_server()
+            opened.append(near)
+            far.on_message(lambda said: None if first and str(said)[:2] in ("42", "43") else near.send(said))
+
+        page.route_web_socket(re.compile("socket.io"), forward)
+        page.goto(server.url)
+        titles = page.locator("tr.session-row a.title")
+        expect(titles).to_have_text(["Gone"])
+        until(page, lambda: opened)
+        expect(page.locator(".live")).to_have_text("live")
+        server.app.sessions.delete("gone")
+        managed(server, 1, tokens=50, title="Born")
+        opened[0].close()
+        expect(titles).to_have_text(["Born"])
 
     def test_is_shown_on_a_phone_above_the_heading(self, page: Page, server: Server) -> None:
         """The strip with the status covers no heading."""
@@ -186,6 +208,95 @@ class TestALostConnection:
         page.get_by_role("button", name="Try again").click()
         expect(page.get_by_role("heading", name="Weights")).to_be_visible()
         expect(page.get_by_role("alert")).to_have_count(0)
+
+
+class TestReadsThatFailed:
+    """Reads that got no answer while the connection was lost, on a page that missed no event."""
+
+    def test_are_repeated_in_every_panel_of_a_session(self, page: Page, server: Server) -> None:
+        """A panel whose script or content did not arrive shows its content without a click."""
+        session = managed(server, 6, tokens=50)
+        with kept_open(page, server, session), cable_to(server) as cable:
+            open_over(page, cable, session)
+            fault = page.locator(".side").get_by_role("alert")
+            for name, why, shown in (
+                ("Archive", "Could not load the panel", ".side [type=search]"),
+                ("Heaviest", "Could not read what is heaviest", ".heavy li"),
+                ("Archive", "Could not read the archive", ".side [type=search]"),
+                ("History", "Could not read the history", ".operations li"),
+            ):
+                cut(page, cable)
+                page.get_by_role("tab", name=name).click()
+                expect(fault).to_contain_text(why)
+                cable.mend()
+                expect(fault).to_have_count(0)
+                expect(page.locator(shown).first).to_be_visible()
+
+    def test_are_repeated_in_opened_rows(self, page: Page, server: Server) -> None:
+        """An opened message, and an operation opened beside it, show their content without a click."""
+        session = managed(server, 6, tokens=50)
+        with kept_open(page, server, session), cable_to(server) as cable:
+            open_over(page, cable, session)
+            cut(page, cable)
+            page.locator(".m-open").first.click()
+            page.get_by_role("button", name="Compare").click()
+            expect(page.locator(".msg-detail").get_by_role("alert")).to_contain_text("Could not read")
+            expect(page.locator(".compared").get_by_role("alert")).to_contain_text("Could not read")
+            cable.mend()
+            expect(page.locator(".msg-detail .part").first).to_be_visible()
+            expect(page.locator(".compared .group-rows li").first).to_be_visible()
+            expect(page.get_by_role("alert")).to_have_count(0)
+
+    def test_are_repeated_in_the_list(self, page: Page, server: Server) -> None:
+        """Rows that a reader scrolled to meanwhile appear without another scroll."""
+        session = managed(server, 400, tokens=5)
+        with kept_open(page, server, session), cable_to(server) as cable:
+            open_over(page, cable, session)
+            cut(page, cable)
+            page.evaluate("scrollTo(0, document.body.scrollHeight * 0.6)")
+            expect(page.get_by_role("alert")).to_contain_text("Could not read the messages")
+            cable.mend()
+            expect(page.get_by_role("alert")).to_have_count(0)
+            expect(page.locator(".msg[data-coming=true]")).to_have_count(0)
+
+    def test_are_repeated_on_other_pages(self, page: Page, server: Server) -> None:
+        """A search that got no answer shows its results once there is a server."""
+        managed(server, 4, tokens=50)
+        with cable_to(server) as cable:
+            page.goto(f"{cable.url}/search")
+            expect(page.locator(".live")).to_have_text("live")
+            cut(page, cable)
+            page.get_by_role("main").get_by_role("searchbox").fill("message")
+            expect(page.get_by_role("alert")).to_contain_text("Could not search")
+            cable.mend()
+            expect(page.locator(".hit")).to_have_count(4)
+
+
+@contextmanager
+def kept_open(page: Page, server: Server, session: str) -> Iterator[None]:
+    """Keep the room of a session open in another page, so that a page that returns is sent events only."""
+    drop = server.app.messages.page(session, PageRequest(sort="oldest", limit=1)).messages[0].id
+    server.app.operations.drop(session, drop)
+    other = page.context.new_page()
+    other.goto(f"{server.url}/sessions/{session}")
+    expect(other.locator(".live")).to_have_text("live")
+    yield
+    other.close()
+
+
+def open_over(page: Page, cable: Cable, session: str) -> None:
+    """Open a session with its history through a cable, and wait until all of it is read."""
+    page.goto(f"{cable.url}/sessions/{session}?panel=history")
+    expect(page.locator(".live")).to_have_text("live")
+    expect(page.locator(".msg .fate b").first).to_be_visible()
+    expect(page.locator(".operations li").first).to_be_visible()
+    page.wait_for_load_state("networkidle")
+
+
+def cut(page: Page, cable: Cable) -> None:
+    """Cut the cable and wait until the page knows."""
+    cable.cut()
+    expect(page.locator(".live")).to_contain_text("reconnecting")
 
 
 class TestADeletedSession:

@@ -97,6 +97,27 @@ class TestALateAnswer:
         expect(page.get_by_role("status").filter(has_text="messages pruned")).to_be_visible()
         expect(tab).to_have_attribute("aria-selected", "true")
 
+    def test_of_a_plan_leaves_the_chosen_rows(self, page: Page, server: Server) -> None:  # X1
+        """All messages, chosen while the plan is made, stay after it and after a reload; a later plan shows changes."""
+        session = managed(server, 60)
+        page.goto(f"{server.url}/sessions/{session}?panel=heaviest")
+        everything = page.get_by_role("button", name=re.compile(r"^All \d+"))
+        changes = page.get_by_role("button", name=re.compile("^Changes"))
+        expect(everything).to_be_visible()
+        with held(page, "**/plan", "POST"):
+            page.keyboard.press("p")
+            everything.click()
+        expect(changes).to_be_visible()
+        expect(everything).to_have_attribute("aria-pressed", "true")
+        page.reload()
+        expect(changes).to_be_visible()
+        expect(everything).to_have_attribute("aria-pressed", "true")
+        page.locator("h1").click()
+        page.keyboard.press("Escape")
+        expect(page.get_by_role("tab", name="Heaviest")).to_have_attribute("aria-selected", "true")
+        page.keyboard.press("p")
+        expect(changes).to_have_attribute("aria-pressed", "true")
+
     def test_still_shows_its_rows_where_others_came_before_it(self, page: Page, server: Server) -> None:
         """Messages that keep coming do not keep the fates of older ones from the list."""
         session = managed(server, 60, tokens=50)

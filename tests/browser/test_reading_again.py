@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.test_session import open_session
 from tests.browser.waiting import drawn
-from tests.browser.writing import managed
+from tests.browser.writing import feed, managed
 from tests.servers import Server
 
 OLDER = """async id => {
@@ -47,6 +47,38 @@ class TestAPageAfterAPrune:
         drawn(page)
         expect(page.locator("h1")).to_contain_text("A managed session")
 
+
+class TestAPanelOutOfSight:
+    """The heaviest parts, for which the server goes through all messages."""
+
+    def test_is_read_once_it_can_be_seen(self, page: Page, server: Server) -> None:
+        """Neither a closed sheet nor a hidden tab asks; both show the present state when they are opened."""
+        session = managed(server, 6, tokens=50)
+        page.set_viewport_size({"width": 390, "height": 844})
+        asked: list[str] = []
+        page.on("request", lambda one: asked.append(one.url) if one.url.endswith("/heaviest") else None)
+        open_session(page, server, session)
+        feed(server, session, 2, tokens=50, start=6)
+        expect(page.locator(".meta")).to_contain_text("8 messages")
+        page.wait_for_timeout(1_500)  # longer than the page delays any read
+        assert asked == []
+        page.get_by_role("navigation", name="Panels").get_by_role("button", name="Heaviest").click()
+        user = page.locator(".heavy li").filter(has=page.get_by_role("button", name="user", exact=True))
+        expect(user).to_contain_text("4 messages")
+        assert len(asked) == 1
+        page.evaluate(HIDE, True)
+        feed(server, session, 2, tokens=50, start=8)
+        expect(page.locator(".meta")).to_contain_text("10 messages")
+        page.wait_for_timeout(3_500)
+        assert len(asked) == 1
+        page.evaluate(HIDE, False)
+        expect(user).to_contain_text("5 messages")
+
+
+HIDE = """hidden => {
+  Object.defineProperty(document, "hidden", { configurable: true, get: () => hidden });
+  document.dispatchEvent(new Event("visibilitychange"));
+}"""
 
 WATCH_DRAWING = """() => {
   window.drawn = { rows: 0, others: 0 };
