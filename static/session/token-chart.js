@@ -13,6 +13,7 @@ import { html } from "../shared/html.js";
 import { recall, remember } from "../shared/preferences.js";
 import { problem } from "../shared/problem.js";
 import { mainGauge } from "../shared/session-facts.js";
+import { operationName } from "../shared/words.js";
 import { across, hasTime, known, prefersTime, stacked, steepest, timeLabels } from "./chart.js";
 
 const HEIGHT = 150;
@@ -22,8 +23,20 @@ const CLICK_PIXELS = 4;
 const NAMED_STEPS = 4;
 /** A context keeps its size until the next message, so the line has steps. */
 const STEPS = uPlot.paths.stepped?.({ align: 1 });
-/** @type {Record<string, string>} */
-const MARKS = { prune: "▼", compaction: "◆", clearing: "◇" };
+/** The mark of each kind of change, and its name in the legend. @type {Record<string, [mark: string, name:
+ * string]>} */
+const MARKS = {
+  prune: ["▼", "prune"],
+  summary: ["▽", "summary"],
+  compaction: ["◆", "compaction by the agent"],
+  clearing: ["◇", "cleared by the agent"],
+  rewind: ["◁", "rewound by the agent"],
+  undo: ["△", "undo"],
+};
+/** Changes by the agent, whose labels are sentences. */
+const BY_AGENT = ["compaction", "clearing", "rewind"];
+/** Reasons that only say who asked for a change. @type {Record<string, string>} */
+const ACTORS = { manual: "by you", automatic: "automatically", emergency: "in an emergency" };
 
 export class TokenChart extends CoppiceElement {
   /** @type {Api.Timeline | null} */
@@ -152,7 +165,7 @@ export class TokenChart extends CoppiceElement {
       const words = markWords(mark);
       return html`<li .style=${at === null || at === undefined ? "" : `left:${at}px`}>
         <button class="bare mark" data-act="chart-message" data-number=${mark.number ?? 1}
-          data-mark=${mark.kind} aria-label=${words} title=${words}>${MARKS[mark.kind] ?? "△"}</button>
+          data-mark=${mark.kind} aria-label=${words} title=${words}>${MARKS[mark.kind]?.[0]}</button>
       </li>`;
     })}</ul>`;
   }
@@ -174,18 +187,13 @@ export class TokenChart extends CoppiceElement {
     /** @param {string} line @param {string} name */
     const entry = (line, name) => html`<li><i class="line" data-line=${line}></i>${name}</li>`;
     const above = this.#top(timeline) < timeline.target ? " (above this picture)" : "";
-    const names = {
-      prune: "prune",
-      compaction: "compaction by the agent",
-      clearing: "cleared by the agent",
-    };
     return html`<ul class="legend">
       ${followed && entry("pruned", "pruned view")}
       ${entry("target", `target ${compact(timeline.target)}${above}`)}
-      ${Object.entries(names).map(
-        ([kind, name]) =>
-          timeline.changes.some((mark) => mark.kind === kind) &&
-          html`<li><span class="mark" data-mark=${kind}>${MARKS[kind]}</span>${name}</li>`,
+      ${Object.entries(MARKS).map(
+        ([kind, [mark, name]]) =>
+          timeline.changes.some((change) => change.kind === kind) &&
+          html`<li><span class="mark" data-mark=${kind}>${mark}</span>${name}</li>`,
       )}
     </ul>`;
   }
@@ -299,7 +307,7 @@ export class TokenChart extends CoppiceElement {
       const at = time && mark.at ? Date.parse(mark.at) / 1000 : mark.number;
       if (at === null) return null;
       const x = Math.round(plot.valToPos(at, "x", true));
-      ctx.strokeStyle = ["compaction", "clearing"].includes(mark.kind) ? look.warn : look.accent;
+      ctx.strokeStyle = BY_AGENT.includes(mark.kind) ? look.warn : look.accent;
       stroke(ctx, x, bbox.top, x, bbox.top + bbox.height);
       return Math.round(x / ratio);
     });
@@ -328,10 +336,14 @@ export class TokenChart extends CoppiceElement {
   }
 }
 
-/** A mark in words, for screen readers. @param {Api.Timeline["changes"][number]} mark */
-function markWords({ label, number: at, before, after }) {
-  const tokens = before !== null && after !== null ? `, ${number(before)} to ${number(after)} tokens` : "";
-  return `${label}${at === null ? "" : ` at message ${number(at)}`}${tokens}`;
+/** A mark in words. @param {Api.Timeline["changes"][number]} mark */
+function markWords({ kind, label, number: at, before, after }) {
+  const said = label.charAt(0).toUpperCase() + label.slice(1);
+  const by = ACTORS[label] ? ` ${ACTORS[label]}` : label && `: ${label}`;
+  const isWhole = label !== "" && (kind === "undo" || BY_AGENT.includes(kind));
+  const what = isWhole ? said : operationName(kind) + by;
+  const where = at === null ? "" : `, at message ${number(at)}`;
+  return `${what}${where}, ${number(before)} to ${number(after)} tokens`;
 }
 
 /** @param {CanvasRenderingContext2D} ctx @param {number} x1 @param {number} y1 @param {number} x2

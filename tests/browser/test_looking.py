@@ -50,6 +50,31 @@ class TestTheChart:
         expect(mark).to_have_accessible_name(re.compile(r"[\d,]+ to [\d,]+ tokens$"))
         expect(page.locator("token-chart .legend")).to_contain_text("prune")
 
+    def test_names_its_marks_and_opens_their_messages(self, page: Page, server: Server) -> None:  # X19
+        """A prune and its undo say what they were, on hover too; a click opens the message that they came after."""
+        session = managed(server, 60)
+        server.app.prunes.apply(session, PruneRequest())
+        feed(server, session, 2, tokens=50, start=60)
+        server.app.operations.undo(session)
+        feed(server, session, 2, tokens=50, start=62)
+        page.goto(f"{server.url}/sessions/{session}")
+        marks = page.locator(".chart-marks button")
+        names = (
+            r"Pruned by you, at message 60, [\d,]+ to [\d,]+ tokens",
+            r"Prune 1 undone, at message 62, [\d,]+ to [\d,]+ tokens",
+        )
+        expect(marks).to_have_count(2)
+        for mark, number, name in zip(marks.all(), ("60", "62"), names, strict=True):
+            expect(mark).to_have_accessible_name(re.compile(f"^{name}$"))
+            expect(mark).to_have_attribute("title", re.compile(f"^{name}$"))
+            mark.click()
+            expect(page.locator(".msg[data-open=true] .m-number").first).to_have_text(number)
+            expect(page.locator(".msg:focus-within .m-number")).to_have_text(number)
+        places = [mark.bounding_box() or {} for mark in marks.all()]
+        chart = page.locator("token-chart .u-over").bounding_box() or {}
+        assert chart["x"] < places[0]["x"] < places[1]["x"] < chart["x"] + chart["width"]
+        expect(page.locator("token-chart .legend")).to_contain_text("△undo")
+
     def test_says_why_it_is_not_there_yet(self, page: Page, server: Server) -> None:
         """A failure stands in its place, and the chart follows once the server can tell it."""
         page.route("**/timeline*", lambda route: route.abort())
@@ -223,7 +248,7 @@ class TestListChoices:
     """Filter, order and search words of the list."""
 
     def test_are_kept_after_a_reload(self, page: Page, server: Server) -> None:
-        """A choice is in the address, and leaves it when it is reset."""
+        """A choice is in the address, under a plan that of all messages too; it leaves with the plan."""
         session = managed(server, 60)
         page.goto(f"{server.url}/sessions/{session}")
         page.get_by_role("button", name=re.compile(r"^Goes \d+")).click()
@@ -239,7 +264,15 @@ class TestListChoices:
         page.get_by_role("button", name=re.compile(r"^All \d+")).click()
         page.get_by_label("Find in messages").fill("")
         page.get_by_label("Sort").select_option("newest")
-        expect(page).to_have_url(f"{server.url}/sessions/{session}")
+        expect(page).to_have_url(f"{server.url}/sessions/{session}?show=all")
+        page.reload()
+        expect(page.get_by_role("button", name=re.compile(r"^Goes \d+"))).to_be_visible()
+        expect(page.get_by_role("button", name=re.compile(r"^All \d+"))).to_have_attribute(
+            "aria-pressed", "true"
+        )
+        page.locator("h1").click()
+        page.keyboard.press("Escape")
+        expect(page).to_have_url(f"{server.url}/sessions/{session}?panel=heaviest")
 
 
 class TestWideScreens:

@@ -431,7 +431,7 @@ class Sessions:
             ],
             regions=regions,
             changes=[_change(o) for o in reversed(shown)]
-            + [_undo_change(o) for o in shown if o.undone_at is not None],
+            + [_undo_change(o, _newest(samples, o.undone_at)) for o in shown if o.undone_at is not None],
             limit=limits.limit,
             target=limits.target_tokens,
         )
@@ -516,10 +516,16 @@ def _change(operation: OperationRow) -> TimelineChange:
     )
 
 
-def _undo_change(operation: OperationRow) -> TimelineChange:
+def _newest(samples: Iterable[Sample], at: int) -> int | None:
+    """Return the number of the newest message at a time; None if no message says its time."""
+    return max((one.no for one in samples if one.at is not None and one.at <= at), default=None)
+
+
+def _undo_change(operation: OperationRow, number: int | None) -> TimelineChange:
+    """Return the undo of an operation, which follows message `number`, if that is known."""
     return TimelineChange(
         at=iso(operation.undone_at),
-        number=None,
+        number=operation.facts.number if number is None else number,
         kind="undo",
         before=operation.tokens_after,
         after=operation.tokens_before,

@@ -227,6 +227,7 @@ class TestStatistics:
         app.operations.undo("s")
         line = app.sessions.timeline("s", points=5)
         assert [m.kind for m in line.changes] == ["prune", "undo"]
+        assert [m.number for m in line.changes] == [line.points[-1].number] * 2
         assert line.changes[0].before > line.changes[0].after
         assert len(line.points) == 5
         assert line.points[-1].pruned == line.points[-1].agent
