@@ -14,6 +14,7 @@ import { ReadingElement } from "../shared/reading-element.js";
 import { root } from "../shared/root.js";
 import { mainGauge, titleOf } from "../shared/session-facts.js";
 import { optionElements, planBar } from "../shared/session-parts.js";
+import { live } from "../shared/socket.js";
 import { typeName, typeReason, typeUnder } from "../shared/task-types.js";
 import { fateName, plainReason } from "../shared/words.js";
 import { aimShare, CUTS, compared, firstCut, nearTheCut, ranked, swapped, tokensAt } from "./swaps.js";
@@ -72,6 +73,7 @@ export class WhatIf extends ReadingElement {
       this.#saved = this.#tried = null;
       this.reader.restart();
     });
+    this.hear(live, ["session:updated"], () => this.#sessions?.length === 0 && this.#begin());
     for (const type of ["pointerover", "focusin"])
       this.listen(this, type, ({ target }) => {
         if (target instanceof HTMLSelectElement) this.#readSessions();
@@ -84,6 +86,12 @@ export class WhatIf extends ReadingElement {
       this.requestUpdate();
     });
     super.start();
+  }
+
+  /** Takes the first session there is. */
+  #begin() {
+    this.#sessions = null;
+    this.reader.restart();
   }
 
   async #readSessions() {

@@ -28,6 +28,19 @@ def of_type(page: Page, name: str) -> Locator:
     return group.get_by_role("button", name=re.compile(f"^{name}"))
 
 
+class TestTryingWithoutSessions:
+    """The what-if of a new installation."""
+
+    def test_begins_with_the_first_session(self, page: Page, server: Server) -> None:  # X4
+        """The settings are tried on a session as soon as there is one, without a reload."""
+        page.goto(f"{server.url}/settings")
+        tried = page.locator("what-if")
+        expect(tried).to_contain_text("There is no session to try settings on yet")
+        expect(page.locator(".live")).to_have_text("live")
+        managed(server, 60)
+        expect(tried).to_contain_text("With the saved settings a prune")
+
+
 class TestWeights:
     """The weights and the preview of their effect."""
 
