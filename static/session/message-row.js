@@ -240,6 +240,9 @@ function clipped(text = "", whole) {
   return whole || text.length <= SHOWN_CHARS ? text : `${text.slice(0, SHOWN_CHARS)}…`;
 }
 
+/** A text without blank lines before or after it. @param {string} text */
+const withoutBlankEnds = (text) => text.replace(/^(?:[ \t]*\r?\n)+|\s+$/g, "");
+
 /** JSON arguments, indented; any other text unchanged. @param {string} text */
 function pretty(text) {
   try {
@@ -260,7 +263,8 @@ function partBlock(part, whole) {
   const failed = part.is_error && html`<span class="fault">${icon("error")} Result: an error</span>`;
   switch (part.type) {
     case "text":
-      return html`<div class="part" data-part="text"><div class="prose">${text}</div></div>`;
+      return html`<div class="part" data-part="text"
+        ><div class="prose">${withoutBlankEnds(text)}</div></div>`;
     case "reasoning":
       return html`<div class="part" data-part="reasoning">
         <h3>Reasoning</h3>

@@ -56,9 +56,11 @@ export function tuning({ plan, options, weighing: open }) {
       <summary>Weights and tail</summary>
       <div class="tuning-fields">
         ${weighing(plan, options)}
-        <label for="plan-tail">Fresh tail <small class="muted">newest messages that stay</small></label>
-        <input id="plan-tail" type="number" name="fresh_tail" min="0" max=${MOST_TAIL} step="1"
-          .value=${kept(options.fresh_tail ?? plan.fresh_tail)}>
+        <div class="tuning-tail">
+          <label for="plan-tail">Fresh tail <small class="muted">newest messages that stay</small></label>
+          <input id="plan-tail" type="number" name="fresh_tail" min="0" max=${MOST_TAIL} step="1"
+            .value=${kept(options.fresh_tail ?? plan.fresh_tail)}>
+        </div>
       </div>
     </details>
     ${changes && saving(plan)}

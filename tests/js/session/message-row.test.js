@@ -93,6 +93,11 @@ describe("an open row", () => {
     assert.match(markup(messageDetail(full, full, false)), /Show all/);
     assert.doesNotMatch(markup(messageDetail(full, full, true)), /Show all/);
   });
+  it("shows a text without the blank lines around it", () => {
+    const part = { type: /** @type {const} */ ("text"), text: "\n \nfirst\n\nlast\n\n" };
+    const row = markup(messageDetail(full, { ...full, parts: [part] }, false));
+    assert.match(row, /<div class="prose">first last<\/div>/);
+  });
   it("shows what stands in the context before what was shortened", () => {
     // X3
     const part = { type: /** @type {const} */ ("tool_result"), call_id: "c" };
