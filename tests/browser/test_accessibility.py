@@ -13,7 +13,8 @@ from playwright.sync_api import Page, expect
 
 from tests.browser import writing
 from tests.browser.test_overview import DROP
-from tests.browser.waiting import holds
+from tests.browser.test_planning import APPLY
+from tests.browser.waiting import drawn, holds
 from tests.servers import Server
 from tests.waiting import PATIENCE
 from webapp.services.planning.requests import PruneRequest
@@ -155,6 +156,23 @@ PAGES = [
     open_empty, open_settings, open_search, open_memory, open_error,
 ]  # fmt: skip
 
+# Notes every transition and animation that begins, and every scroll that would be smooth.
+WATCH_MOTION = """
+  window.moved = new Set();
+  for (const type of ["transitionrun", "animationstart"])
+    addEventListener(type, ({ target, propertyName, animationName }) =>
+      window.moved.add(`${target.localName}.${target.className}: ${propertyName ?? animationName}`), true);
+  for (const [owner, name] of [[Element.prototype, "scrollIntoView"], [window, "scrollBy"], [window, "scrollTo"]]) {
+    const scroll = owner[name];
+    owner[name] = function (...to) {
+      const smooth = to.some((one) => one?.behavior === "smooth");
+      if (smooth || getComputedStyle(document.documentElement).scrollBehavior === "smooth")
+        window.moved.add(name);
+      return scroll.apply(this, to);
+    };
+  }
+"""
+
 # Axe describes every element that it reports, and nobody reads of those that keep a rule.
 ONLY_VIOLATIONS = {"resultTypes": ["violations"]}
 
@@ -223,6 +241,29 @@ class TestPreferences:
             "0s",
             "0.0s",
         )
+
+    def test_of_less_motion_hold_whatever_is_done(self, page: Page, server: Server) -> None:
+        """Opening, hovering, pruning, new rows and jumps move and fade nothing; for other readers they do."""
+        page.add_init_script(WATCH_MOTION)
+        for motion in ("reduce", "no-preference"):
+            page.emulate_media(reduced_motion=motion)
+            session = managed(server, 60, title=motion)
+            page.goto(f"{server.url}/sessions/{session}")
+            expect(page.get_by_role("button", name=APPLY)).to_be_visible()
+            page.get_by_label("More", exact=True).hover()
+            page.get_by_label("More", exact=True).click()
+            page.get_by_role("switch", name="Automatic pruning").click()
+            expect(page.get_by_role("status").filter(has_text="Automatic pruning is on")).to_be_visible()
+            page.keyboard.press("Escape")
+            writing.feed(server, session, 2, start=60)
+            expect(page.get_by_role("status").filter(has_text="Context pruned")).to_be_visible()
+            page.get_by_role("tab", name="Heaviest").click()
+            page.locator("heavy-panel .group-rows button").first.click()
+            expect(page.locator(".msg[data-open=true]")).to_be_in_viewport()
+            page.get_by_label("Select message 61", exact=True).check()
+            drawn(page)
+            moved = page.evaluate("[...window.moved]")
+            assert bool(moved) == (motion == "no-preference"), moved
 
     def test_of_a_theme_are_kept(self, page: Page, server: Server) -> None:
         """The next page opens in the chosen theme."""

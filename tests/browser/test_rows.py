@@ -37,6 +37,30 @@ def identity(server: Server, session: str, number: int) -> str:
     return page.messages[0].id
 
 
+PLACES = """row => [...row.querySelectorAll("[role=cell]")].map(cell => {
+  const { x, y, width, height } = cell.getBoundingClientRect();
+  return [x, y + scrollY, width, height];
+})"""
+
+
+class TestPlaces:
+    """The places of rows and columns while the rest of the page is read."""
+
+    def test_stay_while_a_plan_arrives(self, page: Page, server: Server) -> None:  # X1
+        """The chips of a plan and its fates move neither the row under the pointer nor a column of it."""
+        page.goto(f"{server.url}/sessions/{managed(server, 60)}?panel=heaviest")
+        expect(page.locator(".heavy li").first).to_be_visible()
+        expect(page.locator("token-chart canvas")).to_be_visible()
+        expect(row(page, 58).locator(".fate b")).to_be_visible()
+        row(page, 58).hover()
+        before = row(page, 58).evaluate(PLACES)
+        page.keyboard.press("p")
+        page.get_by_label("Cut to").fill("20")
+        for name in ("Changes", "Goes"):
+            expect(page.get_by_role("button", name=re.compile(rf"^{name} [3-5]\d$"))).to_be_visible()
+        assert row(page, 58).evaluate(PLACES) == before
+
+
 class TestRowsThatLeave:
     """Rows that no longer match the filter."""
 
