@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gc
 import ipaddress
+import logging
 import os
 import shutil
 import socket
@@ -27,6 +28,10 @@ from tests.shared import is_idle, shared_data
 from webapp.config import Database
 from webapp.store import Store
 from webapp.store.sqlite.connection import Connections
+
+# A client of a test that disconnects can leave a thread behind, which reports half a minute later, to the standard error
+# of whatever test runs then, that nothing came (a race in python-engineio's client).
+logging.getLogger("engineio.client").disabled = True
 
 # What tells Coppice, and the agents it follows, where a person's own files are.
 PERSONAL = ("COPPICE_", "XDG_", "CLAUDE_", "CODEX_", "GEMINI_", "OPENCODE_")
