@@ -29,8 +29,8 @@ from webapp.config import Database
 from webapp.store import Store
 from webapp.store.sqlite.connection import Connections
 
-# A client of a test that disconnects can leave a thread behind, which reports half a minute later, to the standard error
-# of whatever test runs then, that nothing came (a race in python-engineio's client).
+# A client of a test that disconnects can leave a thread behind, which reports half a minute later that nothing came, to
+# the standard error of whatever test runs then (a race in python-engineio's client).
 logging.getLogger("engineio.client").disabled = True
 
 # What tells Coppice, and the agents it follows, where a person's own files are.
