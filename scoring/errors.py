@@ -29,13 +29,11 @@ class InvalidSettings(ScoringError):
 
 
 class UnknownFormat(ScoringError):
-    """No wire format recognises the value. `seen` says what it looked like."""
+    """No wire format recognises the value. `seen` says where, what it looked like, and what is expected there."""
 
     def __init__(self, seen: str) -> None:
         self.seen = seen
-        super().__init__(
-            "unknown message format; expected a list of OpenAI, Anthropic or Gemini messages, got " + seen
-        )
+        super().__init__(f"unknown message format: {seen}")
 
 
 class MalformedMessage(ScoringError):

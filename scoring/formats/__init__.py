@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from scoring.errors import MalformedMessage, UnknownFormat
 from scoring.formats import anthropic, gemini, langchain, openai, responses
 from scoring.formats.base import Decoded, Format, gathered_sources, place_system, system_text, turns_of
-from scoring.formats.numbering import numbered, without_number
+from scoring.formats.numbering import alike, note_calls, numbered
 from scoring.formats.reading import DEPTH_LIMIT, ROLE_NAMES, Place, json_text, kind_of
 from scoring.formats.repairs import OPENING, opening, repair
 from scoring.messages import Message, Role, Text, Wire
@@ -25,6 +25,10 @@ FORMATS: dict[str, Format] = {
 
 # A list that is recognised with at least this certainty can only be in that format.
 SURE = 0.8
+_SHAPES = (
+    "'role' and 'content' (OpenAI, Anthropic), 'role' and 'parts' (Gemini), 'type' and 'data' (LangChain), "
+    "or an item of OpenAI Responses"
+)
 LIKELY = 0.4  # enough for a message that the list's own format does not recognise at all
 _FLAT = ("openai", "responses", "anthropic")  # write a text as {"role": …, "content": …}
 _ANTHROPIC_MODELS = ("claude", "sonnet", "opus", "haiku")
@@ -94,12 +98,23 @@ def _telling(items: list[Any]) -> list[Any]:
 
 
 def _seen(value: Any) -> str:
+    """Return what is wrong with a value that no format recognises, the place and what is expected there included."""
     if isinstance(value, list) and value:
-        return "a list of which the first item is " + _seen(value[0])
+        return f"message 0 {_seen_message(value[0])}"
+    if isinstance(value, Mapping) and isinstance(value.get("role"), str):
+        return f"the message {_seen_message(value)}"
+    return f"the list is {_kind(value)}; expected a list of messages, or a request body with one"
+
+
+def _seen_message(value: Any) -> str:
+    role = value.get("role") if isinstance(value, Mapping) else None
+    if isinstance(role, str) and role not in ROLE_NAMES:
+        return f"has the role {role[:40]!r}; expected one of {', '.join(ROLE_NAMES)}"
+    return f"is {_kind(value)}; expected {_SHAPES}"
+
+
+def _kind(value: Any) -> str:
     if isinstance(value, Mapping):
-        role = value.get("role")
-        if isinstance(role, str) and role not in ROLE_NAMES:
-            return f"a message with role {role[:40]!r}; expected one of {', '.join(ROLE_NAMES)}"
         return "an object with the fields " + (", ".join(sorted(map(str, value))[:8]) or "(none)")
     return kind_of(value)
 
@@ -184,7 +199,9 @@ def _opened(value: Any, format: str | None) -> _Opened:
     envelope: dict[str, Any] = {}
     if isinstance(value, Mapping):
         if chosen.key not in value:
-            raise UnknownFormat(f"{_seen(value)}, without {chosen.key!r}")
+            raise UnknownFormat(
+                f"the body is {_kind(value)}, without {chosen.key!r}; expected it to be the list"
+            )
         envelope = {k: v for k, v in value.items() if k != chosen.key}
         value = value[chosen.key]
     if isinstance(value, str):  # responses and Gemini allow a single string instead of a list
@@ -294,7 +311,7 @@ def _open_with_user(out: list[Any], target: Format) -> None:
 
 def _format(name: str) -> Format:
     if name not in FORMATS:
-        raise UnknownFormat(f"the format name {name!r}; expected one of {', '.join(FORMATS)}")
+        raise UnknownFormat(f"there is no format {name!r}; expected one of {', '.join(FORMATS)}")
     return FORMATS[name]
 
 
@@ -315,10 +332,9 @@ def _kept(message: Message, target: Format) -> Any:
 
 
 def _same_parts(a: Message, b: Message) -> bool:
-    """Return whether both have the same parts, apart from the numbers in made-up ids."""
+    """Return whether both have the same parts; `a` was read by itself, so that its made-up ids may differ."""
     return len(a.parts) == len(b.parts) and all(
-        one == other or without_number(one) == without_number(other)
-        for one, other in zip(a.parts, b.parts, strict=True)
+        alike(one, other) for one, other in zip(a.parts, b.parts, strict=True)
     )
 
 
@@ -350,6 +366,8 @@ __all__ = [
     "is_sure",
     "json_text",
     "native_format",
+    "note_calls",
+    "numbered",
     "opening",
     "reads_as_said",
     "recognise",

@@ -1,13 +1,14 @@
-"""Ids for calls of formats that tie a result to its call by name and order.
+"""Ids for calls and results of formats that tie a result to its call by name and order.
 
-The k-th call of a tool in a round gets the id `order:name#k`, and so does the k-th result. A round ends where the
-speaker changes, so reading a list whole or turn by turn gives the same ids. An id that occurs again in a later round
-belongs to the latest open call, as in every format.
+The k-th call of a tool in a round gets the id `order:name#k`. A result without an id has that of the oldest call of the
+round that waits for one, of the same tool if the result names one; without such a call it is numbered like a call. A
+round begins where the model begins to speak. An id that occurs again in a later round belongs to the latest open call,
+as in every format.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from scoring.messages import Message, Part, ToolCall, ToolResult
@@ -54,29 +55,71 @@ def _unnumbered(call_id: str) -> str:
     return name + mark if number.isdigit() else call_id
 
 
-def numbered(messages: Iterable[Message]) -> Iterator[Message]:
-    """Yield the messages with made-up ids numbered by round; messages without made-up ids stay the same objects."""
-    model = False
+def alike(read: Part, held: Part) -> bool:
+    """Return whether a part that was read by itself is the held one, but for what only its list tells of its id."""
+    if read == held:
+        return True
+    if isinstance(read, ToolResult) and isinstance(held, ToolResult) and is_made_up(read.call_id):
+        return replace(read, call_id=held.call_id) == held
+    return without_number(read) == without_number(held)
+
+
+def of_one_call(read: Part, held: Part) -> bool:
+    """Return whether two calls, or two results, belong to the same call; `read` was read by itself."""
+    if isinstance(read, ToolCall) and isinstance(held, ToolCall):
+        return _unnumbered(read.id) == _unnumbered(held.id) if is_made_up(read.id) else read.id == held.id
+    if isinstance(read, ToolResult) and isinstance(held, ToolResult):
+        return read.name == held.name if is_made_up(read.call_id) else read.call_id == held.call_id
+    return False
+
+
+def numbered(messages: Iterable[Message], waiting: Mapping[str, str] | None = None) -> Iterator[Message]:
+    """Yield the messages with their made-up ids; messages without made-up ids stay the same objects.
+
+    `waiting` are the calls before these messages that have no result yet: id -> tool.
+    """
+    model, open_calls = False, dict(waiting or {})
     counts: dict[tuple[type, str], int] = {}
     for message in messages:
         if (message.role == "assistant") is not model:
             model, counts = not model, {}
-        yield replace(message, parts=_parts(message, counts)) if _has_made_up(message.parts) else message
+            open_calls = {} if model else open_calls
+        done = message
+        if _has_made_up(message.parts):
+            parts = tuple(_tied(part, without_number(part), counts, open_calls) for part in message.parts)
+            done = replace(message, parts=parts)
+        elif message.parts:
+            note_calls(message, open_calls)
+        yield done
 
 
-def _parts(message: Message, counts: dict[tuple[type, str], int]) -> tuple[Part, ...]:
-    return tuple(_counted(part, without_number(part), counts) for part in message.parts)
+def note_calls(message: Message, waiting: dict[str, str]) -> None:
+    """Add the calls of a message to those that wait for a result, and remove those that it answers."""
+    for part in message.parts:
+        kind = type(part)
+        if kind is ToolCall:
+            waiting[part.id] = part.name  # type: ignore[union-attr]
+        elif kind is ToolResult:
+            waiting.pop(part.call_id, None)  # type: ignore[union-attr]
 
 
-def _counted(part: Part, bare: Part, counts: dict[tuple[type, str], int]) -> Part:
-    """Return the part with its number in this round, if its id is made up."""
-    if bare is part:
-        return part
+def _tied(part: Part, bare: Part, counts: dict[tuple[type, str], int], waiting: dict[str, str]) -> Part:
+    """Return the part with its made-up id: the number in this round, or the call that it answers."""
     if isinstance(bare, ToolCall):
-        return replace(bare, id=f"{bare.id}{_next(counts, (ToolCall, bare.id))}")
-    if isinstance(bare, ToolResult):
-        return replace(bare, call_id=f"{bare.call_id}{_next(counts, (ToolResult, bare.call_id))}")
-    return part
+        call = part if bare is part else replace(bare, id=f"{bare.id}{_next(counts, (ToolCall, bare.id))}")
+        waiting[call.id] = bare.name  # type: ignore[union-attr]
+        return call
+    if not isinstance(bare, ToolResult):
+        return part
+    if bare is part:
+        waiting.pop(bare.call_id, None)
+        return part
+    name = bare_id(bare.call_id)
+    tied = next((one for one, tool in waiting.items() if tool == name or not name), None)
+    if tied is not None:
+        del waiting[tied]
+        return replace(bare, call_id=tied)
+    return replace(bare, call_id=f"{bare.call_id}{_next(counts, (ToolResult, bare.call_id))}")
 
 
 def _next(counts: dict[tuple[type, str], int], key: tuple[type, str]) -> int:

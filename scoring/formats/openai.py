@@ -80,6 +80,7 @@ def read(place: Place, item: Any) -> Message:
     role, content = place.role(item.get("role")), item.get("content")
     name = place.tool_name(item.get("name"), "name")
     if role == "tool":
+        name = name or place.tool_name(item.get("tool_name"), "tool_name")  # Ollama's field
         text, media = text_and_media(place, content)
         call_id = place.text(item.get("tool_call_id"), "tool_call_id") or made_up_id(name)
         return Message("tool", (ToolResult(call_id, text, name, media=media),), wire=place.wire)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from scoring.formats.numbering import without_number
+from scoring.formats.numbering import alike, of_one_call
 from scoring.messages import Part, ToolCall, ToolResult
 
 
@@ -42,9 +42,7 @@ def weave(
         if found is None:
             continue
         build_until(found)
-        same = all(
-            without_number(a) == without_number(b) for a, b in zip(old[n], parts[found:], strict=False)
-        )
+        same = all(alike(a, b) for a, b in zip(old[n], parts[found:], strict=False))
         whole = same and found + len(old[n]) <= len(parts)
         out.append(block if whole else rewrite(block, parts[found]))
         at = found + (len(old[n]) if whole else 1)
@@ -55,19 +53,12 @@ def weave(
 def _find(part: Part, parts: Sequence[Part], at: int, later: list[Part]) -> int | None:
     """Return the index in `parts`, at or after `at`, of this block's part; None if it is gone."""
     for n in range(at, len(parts)):
-        if without_number(parts[n]) == without_number(part):
+        if alike(part, parts[n]):
             return n
     for n in range(at, len(parts)):
-        if _key(parts[n]) is not None and _key(parts[n]) == _key(part):
+        if of_one_call(part, parts[n]):
             return n
-    if at < len(parts) and type(parts[at]) is type(part) and _key(part) is None and parts[at] not in later:
+    has_call = isinstance(part, ToolCall | ToolResult)
+    if at < len(parts) and type(parts[at]) is type(part) and not has_call and parts[at] not in later:
         return at
     return None
-
-
-def _key(part: Part) -> tuple[str, str] | None:
-    """Return the key that a changed part shares with the old one: a call's id. Text and media have none."""
-    part = without_number(part)
-    if isinstance(part, ToolCall):
-        return ("call", part.id)
-    return ("result", part.call_id) if isinstance(part, ToolResult) else None

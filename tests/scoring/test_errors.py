@@ -15,13 +15,13 @@ class TestErrors:
             InvalidSettings(faults),
             InvalidList(["no user", "an orphan"]),
             MalformedMessage(3, "expected an object, got 7"),
-            UnknownFormat("a number"),
+            UnknownFormat("the list is a number; expected a list of messages"),
         ]
         assert [str(e) for e in errors] == [
             "a: expected 1, got 2; b.c: unknown",
             "no user; an orphan",
             "message 3: expected an object, got 7",
-            "unknown message format; expected a list of OpenAI, Anthropic or Gemini messages, got a number",
+            "unknown message format: the list is a number; expected a list of messages",
         ]
 
     def test_keep_their_data(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -83,10 +84,22 @@ class TestRecognising:
         """The format with the highest certainty is chosen; plain role and content is OpenAI chat."""
         assert recognise(body).name == name
 
-    @pytest.mark.parametrize("value", [None, 3, "text", [3], {"a": 1}, [{}], [[]]])
-    def test_describes_what_it_cannot_recognise(self, value: Any) -> None:
-        """A value that is not a message list is refused with its description."""
-        with pytest.raises(UnknownFormat, match="expected a list of OpenAI"):
+    @pytest.mark.parametrize(
+        ("value", "said"),
+        [
+            (None, "the list is null; expected a list of messages, or a request body with one"),
+            (3, "the list is a number; expected a list"),
+            ("text", "the list is the string 'text'; expected a list"),
+            ({"a": 1}, "the list is an object with the fields a; expected a list"),
+            ([3], "message 0 is a number; expected 'role' and 'content' (OpenAI, Anthropic)"),
+            ([{}], "message 0 is an object with the fields (none); expected 'role'"),
+            ([[]], "message 0 is a list; expected 'role'"),
+            ([{"role": "wizard"}], "message 0 has the role 'wizard'; expected one of system, developer"),
+        ],
+    )
+    def test_describes_what_it_cannot_recognise(self, value: Any, said: str) -> None:
+        """A value that is not a message list is refused with its place, its look, and what is expected there."""
+        with pytest.raises(UnknownFormat, match=re.escape(f"unknown message format: {said}")):
             recognise(value)
 
     @given(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scoring.formats.numbering import bare_id, is_made_up, made_up_id, numbered, without_number
+from scoring.formats.numbering import bare_id, is_made_up, made_up_id, note_calls, numbered, without_number
 from scoring.messages import Message, Text, ToolCall, ToolResult
 
 
@@ -25,6 +25,24 @@ class TestNumbering:
         assert [c.id for c in one.calls] == ["order:f#0", "order:g#0", "order:f#1"]
         assert [r.call_id for r in two.results] == ["order:f#0", "order:f#1", "order:g#0"]
         assert three.calls[0].id == "order:f#0"
+
+    def test_ties_results_without_an_id_to_the_oldest_open_call(self) -> None:  # P4
+        """Of their tool if they name one, of any if not, whatever the calls' ids are."""
+        real = Message("assistant", (ToolCall("c1", "f", "{}"), ToolCall("c2", "g", "{}")))
+        _, one, two, three = numbered([real, result("g"), result(""), result("")])
+        assert [m.results[0].call_id for m in (one, two, three)] == ["c2", "c1", "order:#0"]
+        _, one, two = numbered([call("f", "g"), result(""), result("")])
+        assert [m.results[0].call_id for m in (one, two)] == ["order:f#0", "order:g#0"]
+
+    def test_goes_on_from_calls_that_came_before(self) -> None:  # P4
+        """A list that arrives message by message is tied like the whole list."""
+        whole = [call("f", "f"), result("f"), result("f"), result("")]
+        waiting: dict[str, str] = {}
+        one_by_one = []
+        for message in whole:
+            one_by_one += numbered([message], waiting)
+            note_calls(one_by_one[-1], waiting)
+        assert one_by_one == list(numbered(whole))
 
     def test_leaves_real_ids_alone(self) -> None:
         """A message whose calls have ids is the same object, whatever the ids look like."""

@@ -199,6 +199,8 @@ class AppendBatch:
         measured = session.environment.measure(message, session.counter, session.lexicon, named)
         for call in message.calls:
             self._tools[call.id] = call.name
+        if not self.row.followed:
+            self.state.note_calls(message)
         old, features = opened.old, measured.features
         self.state.count(features, old.features if old else None)
         if old is None and starts_turn(message, opened.kind):

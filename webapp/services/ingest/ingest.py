@@ -19,7 +19,7 @@ import orjson
 from pydantic import TypeAdapter, ValidationError
 
 from scoring.budget import utilization
-from scoring.formats import is_sure
+from scoring.formats import is_sure, numbered
 from scoring.messages import Message
 from webapp.agents.records import Cleared, Compaction, Entry, Meta, Problem, Record, Rewind, UsageReport
 from webapp.errors import Conflict, StoreError, TooLarge
@@ -264,11 +264,13 @@ class Ingest:
 
             def records(row: SessionRow) -> list[Record]:
                 before = None if whole else row.tail_hash
-                ids, now = ids_of(decoded.messages, before), self._environment.clock()
+                waiting = None if whole else row.state.get("open_calls")
+                messages = list(numbered(decoded.messages, waiting))
+                ids, now = ids_of(messages, before), self._environment.clock()
                 if ids:
                     row.tail_hash, row.wire_format = ids[-1], row.wire_format or known_format
                     row.last_activity_at = now
-                return entries_of(decoded.messages, ids, reported, at=from_ms(now))
+                return entries_of(messages, ids, reported, at=from_ms(now))
 
             begin = partial(self._go_back, session_id, listed) if listed else None
             added = self._append(session_id, records, keyed=keyed, begin=begin)

@@ -8,7 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field, is_dataclass, replace
 from typing import Any
 
+from scoring.formats import note_calls
 from scoring.history import Facts, Features
+from scoring.messages import Message
 from scoring.tokens import RUNS, Calibration, Run, TokenCounter, calibration, is_sum, unseen_of_sums
 from webapp.agents import AGENTS
 from webapp.agents.records import Entry
@@ -98,6 +100,7 @@ class SessionState:
     owner: str = ""
     host: str = ""
     kept: bool = False
+    open_calls: dict[str, str] = field(default_factory=dict)
 
     def put_aside(self, call: str, tokens: int) -> None:
         """Count a usage report that cannot be true; each call once."""
@@ -157,6 +160,12 @@ class SessionState:
         self.first_known, self.first_unseen = self.first_known or sample, self.first_unseen + unseen
         self.trail = [tokens + unseen for tokens in self.trail]
         self.turn_tokens = [tokens + unseen for tokens in self.turn_tokens]
+
+    def note_calls(self, message: Message) -> None:
+        """Note the calls of a message that wait for their results, and those that it answers."""
+        if message.role == "assistant" and self.last_role != "assistant":
+            self.open_calls = {}
+        note_calls(message, self.open_calls)
 
     def take(self, entry: Entry, counter: TokenCounter, factor: float) -> None:
         """Add what the agent sends without writing it; it stays in the context until a usage report says otherwise."""
@@ -229,7 +238,7 @@ class SessionState:
     def to_dict(self) -> dict[str, Any]:
         """Return the state as JSON-ready data, independent of this value."""
         out = {name: getattr(self, name) for name in self.__slots__}
-        for name in ("trail", "turn_tokens", "ends", "groups", "redacted"):
+        for name in ("trail", "turn_tokens", "ends", "groups", "redacted", "open_calls"):
             out[name] = out[name].copy()  # a saved state is compared with later ones
         for name in ("calibration", "unwritten", "facts", "proxy"):
             out[name] = out[name].to_dict()
@@ -249,7 +258,7 @@ class SessionState:
     def from_dict(cls, data: dict[str, Any], source: str = "") -> SessionState:
         """Return the state that `to_dict` wrote, of a session of that source; unknown keys are ignored."""
         known = {name: v for k, v in data.items() if (name := EARLIER_NAMES.get(k, k)) in cls.__slots__}
-        for name in ("trail", "turn_tokens", "ends", "groups", "redacted"):
+        for name in ("trail", "turn_tokens", "ends", "groups", "redacted", "open_calls"):
             if name in known:
                 known[name] = known[name].copy()
         known["calibration"] = Calibration.from_dict(known.get("calibration"))

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from scoring.errors import MalformedMessage
+from scoring.formats import validate
 from tests.webapp.building import followed, heard, managed, user, wire
 from webapp.app import App
 from webapp.config import Config
@@ -48,6 +49,27 @@ class TestMessageLists:
         assert {p.at for p in app.sessions.timeline(session).points} == {now}
         app.summarising.summarise(session)
         assert f", covers {now[:10]} to {now[:10]}]" in app.context.get(session).messages[0]["content"]
+
+    @pytest.mark.parametrize("named", [{}, {"name": "look"}, {"tool_name": "look"}])
+    @pytest.mark.parametrize("ids", [{}, {"id": "c1"}])
+    def test_keep_results_without_an_id_with_their_call(
+        self, app: App, named: dict[str, str], ids: dict[str, str]
+    ) -> None:  # P4
+        """Ollama's results have at most the tool's name; each is one unit with its call, sent at once or one by one."""
+        calls = [{"function": {"name": "look", "arguments": {"at": n}}} for n in range(2)]
+        calls[0] |= ids
+        answer = {"role": "assistant", "content": "", "tool_calls": calls}
+        results = [{"role": "tool", "content": f"{n} " * 50, **named} for n in range(2)]
+        talk = [wire("user", "Look."), answer, *results, wire("assistant", "Done."), wire("user", "Thanks.")]
+        at_once, one_by_one = managed(app, *talk), managed(app)
+        for message in talk:
+            app.ingest.append_messages(one_by_one, [message])
+        for session in (at_once, one_by_one):
+            units = sorted(m.unit for m in app.messages.page(session).messages)
+            assert units == [1, 2, 2, 2, 5, 6]
+            assert validate(app.context.get(session).messages, "openai") == []
+        app.ingest.append_messages(one_by_one, talk, whole=True)
+        assert app.sessions.get(one_by_one).messages == len(talk)
 
     def test_keep_equal_messages(self, app: App) -> None:
         """Two equal messages are two messages."""
