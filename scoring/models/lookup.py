@@ -94,6 +94,11 @@ class ModelLimits:
     wider: int | None = None
 
     @property
+    def free(self) -> bool:
+        """Return whether calls cost nothing, as those of local models do."""
+        return self.input_price == 0 and self.output_price == 0
+
+    @property
     def assumed(self) -> bool:
         """Return whether the limits are not those that anybody gives for this very model."""
         return not self.known or self.source.startswith(ASSUMED)

@@ -282,8 +282,8 @@ declare namespace Api {
   }
   interface Status {
     triggers: Trigger[]; due: Due; running: boolean; auto_summarize: boolean; made: string;
-    last_summary: LastSummary | null; tool_tokens: number; tool_count: number | null; available: number;
-    line: string; show_line: boolean;
+    last_summary: LastSummary | null; tool_tokens: number; tool_count: number | null; unseen_tokens: number;
+    available: number; line: string; show_line: boolean;
   }
   interface StoredPosition { key: string; position: Record<string, unknown>; }
   interface StoredPositions { positions: StoredPosition[]; }

@@ -119,8 +119,7 @@ def status_lines(stats: Stats) -> list[str]:
 def trigger_lines(stats: Stats) -> list[str]:
     """Return lines on tool definitions, the last summary, and the distance to the next one."""
     count = f" of {stats.tool_count} tools" if stats.tool_count is not None else ""
-    unseen = sum(region.tokens for region in stats.session.pruned.regions if region.name == "unseen")
-    hidden = f", {unseen:,} of them not in the transcript" if unseen else ""
+    hidden = f", and {stats.unseen_tokens:,} not in the transcript" if stats.unseen_tokens else ""
     last = stats.last_summary
     said = f"{last.text}, {ago_text(last.at)}" if last else "none yet"
     since = "since the last summary" if last else "so far"

@@ -130,8 +130,11 @@ class Status:
     """The occasions on which a summary is made, in words."""
     last_summary: LastSummary | None
     tool_tokens: int
+    """Tokens of the tool definitions; those that no transcript contains are in `unseen_tokens`."""
     tool_count: int | None
     """Null if a transcript does not contain the tool definitions."""
+    unseen_tokens: int
+    """Tokens of every call that are not in the transcript: the agent's own prompt and tool definitions."""
     available: int
     line: str
     show_line: bool

@@ -346,7 +346,7 @@ class Sessions:
             per_call=cost.fresh,
             per_call_cached=cost.cached,
             at_least=cost.at_least,
-            free=model.input_price == 0,
+            free=model.free,
             calls=made.calls,
             unreported=made.unreported,
             spent=made.paid.amount if made.paid else None,
@@ -387,7 +387,8 @@ class Sessions:
         unreported = max(0, answers - sum(not c.is_inference for c in reported))
         # A report that says too little is billed as it is.
         too_little = row.state.get("set_aside") and not row.state.get("summed")
-        if paid is not None and (unreported or too_little):
+        free = self._environment.model(row.model).free
+        if paid is not None and not free and (unreported or too_little):
             paid = replace(paid, at_least=True)
         return CallsMade(len(calls), unreported, paid)
 

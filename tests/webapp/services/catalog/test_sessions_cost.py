@@ -138,3 +138,6 @@ def test_a_model_without_a_price_costs_nothing(app: App, model: str) -> None:  #
     app.ingest.append_records("s", [entry(9, said("x"), usage=Usage(10_000, 10), call_key="k")])
     cost = app.sessions.stats("s").cost
     assert (cost.per_call, cost.spent, cost.spent_at_least) == (0, 0, False)
+    app.ingest.append_records("s", [entry(n, said("y") if n % 2 else user("more")) for n in range(10, 16)])
+    cost = app.sessions.stats("s").cost
+    assert (cost.unreported > 0, cost.spent_at_least) == (True, False), "however many calls were not reported"

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.webapp.building import conversation, followed, managed, user, wire
+from tests.webapp.building import conversation, entry, followed, managed, said, usage, user, wire
 from webapp.app import App
 from webapp.errors import NotFound
 
@@ -50,6 +50,17 @@ class TestStatus:
             assert (bar.text, bar.percent) == ("Messages 40 / 30 (133.3 %)", 133.3)
         else:
             assert (bar.text, bar.percent) == ("Messages 40", None)
+
+    def test_tells_tools_from_what_no_transcript_contains(self, app: App) -> None:  # S7, X11
+        """A followed session has no definitions; its agent's prompt is in no message, and takes room as well."""
+        followed(app, user("hi " * 100), model="claude-sonnet-4-5")
+        call = entry(9, said("x"), usage=usage(20_000, 10), call_key="k")
+        app.ingest.append_records("s", [call])
+        status, session = app.status.of("s"), app.sessions.get("s")
+        unseen = next(region.tokens for region in session.pruned.regions if region.name == "unseen")
+        assert (status.tool_tokens, status.unseen_tokens) == (0, unseen)
+        assert unseen > 19_000
+        assert status.available < session.limit - unseen
 
     def test_counts_the_messages_since_the_last_summary_once(
         self, app: App, monkeypatch: pytest.MonkeyPatch
