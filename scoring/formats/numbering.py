@@ -107,7 +107,7 @@ def _tied(part: Part, bare: Part, counts: dict[tuple[type, str], int], waiting: 
     """Return the part with its made-up id: the number in this round, or the call that it answers."""
     if isinstance(bare, ToolCall):
         call = part if bare is part else replace(bare, id=f"{bare.id}{_next(counts, (ToolCall, bare.id))}")
-        waiting[call.id] = bare.name  # type: ignore[union-attr]
+        waiting[call.id] = bare.name
         return call
     if not isinstance(bare, ToolResult):
         return part

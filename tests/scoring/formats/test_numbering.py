@@ -38,7 +38,7 @@ class TestNumbering:
         """A list that arrives message by message is tied like the whole list."""
         whole = [call("f", "f"), result("f"), result("f"), result("")]
         waiting: dict[str, str] = {}
-        one_by_one = []
+        one_by_one: list[Message] = []
         for message in whole:
             one_by_one += numbered([message], waiting)
             note_calls(one_by_one[-1], waiting)

@@ -56,7 +56,9 @@ class TestMessageLists:
         self, app: App, named: dict[str, str], ids: dict[str, str]
     ) -> None:  # P4
         """Ollama's results have at most the tool's name; each is one unit with its call, sent at once or one by one."""
-        calls = [{"function": {"name": "look", "arguments": {"at": n}}} for n in range(2)]
+        calls: list[dict[str, Any]] = [
+            {"function": {"name": "look", "arguments": {"at": n}}} for n in range(2)
+        ]
         calls[0] |= ids
         answer = {"role": "assistant", "content": "", "tool_calls": calls}
         results = [{"role": "tool", "content": f"{n} " * 50, **named} for n in range(2)]
