@@ -50,7 +50,7 @@ def _clear(session: Session, call: str, lost: Clearing) -> None:
     habit = AGENTS[session.row.source].clears or UNKNOWN_HABIT
     taken: list[tuple[MessageRow, int, str]] = []
     found = 0.0
-    for message in _candidates(session, lost.no + 1, habit):
+    for message in _candidates(session, lost.no + 1, habit, whatever_its_habit=lost.fell):
         if found >= ENOUGH * lost.tokens:
             break
         tokens, text = _cleared(session, message, habit)
@@ -124,10 +124,15 @@ def apply_recorded(session: Session, record: Cleared) -> None:
     change.record("clearing", "agent", reason, len(taken), facts)
 
 
-def _candidates(session: Session, before: int, habit: Clears) -> Sequence[MessageRow]:
-    """Return the messages with outputs that the agent may have taken, oldest first."""
+def _candidates(
+    session: Session, before: int, habit: Clears, *, whatever_its_habit: bool
+) -> Sequence[MessageRow]:
+    """Return the messages with outputs that the agent may have taken, oldest first.
+
+    Real input that fell by more than its habit explains took newer outputs as well, all but the newest.
+    """
     cleared = [row for row in _outputs(session, before) if orjson.loads(row.card).get("tool") in habit.tools]
-    return cleared[: -habit.kept]
+    return cleared[:-1] if whatever_its_habit else cleared[: -habit.kept]
 
 
 def _outputs(session: Session, before: int) -> list[MessageRow]:

@@ -65,6 +65,15 @@ class TestAClearing:
         assert tools[0] - tools[1] > 4_500
         assert sum(r.tokens for r in tokens[1].regions) == tokens[1].tokens
 
+    def test_of_more_than_old_outputs_takes_newer_ones(self, app: App) -> None:  # X24
+        """What fell beyond the agent's habit was in its context as well: the prompt in no transcript did not shrink."""
+        session(app, working(9, 20_000, cleared_at=8, lost=8_000))
+        agent = app.sessions.get("s").agent
+        assert agent is not None
+        regions = {region.name: region.tokens for region in agent.regions}
+        assert regions["tool"] < 3 * 1_250
+        assert regions["unseen"] > 18_500
+
     @pytest.mark.parametrize("step", [1, 7])
     def test_is_the_same_for_any_batch_size(self, app: App, step: int) -> None:  # X24
         """Reading row by row and reading the whole file give the same result."""
