@@ -66,7 +66,7 @@ class TestAClearing:
         assert sum(r.tokens for r in tokens[1].regions) == tokens[1].tokens
 
     def test_of_more_than_old_outputs_takes_newer_ones(self, app: App) -> None:  # X24
-        """What fell beyond the agent's habit was in its context as well: the prompt in no transcript did not shrink."""
+        """A fall beyond the agent's habit took more outputs: the prompt that is in no transcript does not shrink."""
         session(app, working(9, 20_000, cleared_at=8, lost=8_000))
         agent = app.sessions.get("s").agent
         assert agent is not None
