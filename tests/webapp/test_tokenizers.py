@@ -76,6 +76,13 @@ class TestTokenizers:
         mended = text.encode("utf-8", "replace").decode()
         assert counter._encode(mended) == originals[encoding](mended)
 
+    def test_share_what_is_loaded(self, made: Tokenizers) -> None:
+        """A second application in the process takes the tables of the first: they are large."""
+        first, second = made.counter(), Tokenizers().counter()
+        assert isinstance(first, TiktokenCounter)
+        assert isinstance(second, TiktokenCounter)
+        assert second._encode.__self__ is first._encode.__self__
+
     def test_refuse_ranks_that_are_not_the_official_ones(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """Another version of the package could count otherwise without a word."""
         monkeypatch.setitem(ENCODINGS, "o200k_base", ("another", ENCODINGS["o200k_base"][1]))
@@ -84,10 +91,10 @@ class TestTokenizers:
     def test_estimate_where_nothing_can_be_loaded(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """Counting never fails."""
 
-        def refuse(name: str, digest: str) -> None:
-            raise OSError(name, digest)
+        def refuse(name: str, digest: str, pieces: str) -> None:
+            raise OSError(name, digest, pieces)
 
-        monkeypatch.setattr(tokenizers, "_ranks", refuse)
+        monkeypatch.setattr(tokenizers, "_encoding", refuse)
         counter = Tokenizers().counter()
         assert counter is ESTIMATOR
         assert counter.count("some words here") > 0

@@ -495,10 +495,12 @@ class Gateway:
         if self.app.queue is None:
             self._cancel()
         with self._wake:
-            self._closed = True
+            closed, self._closed = self._closed, True
             self._wake.notify()
         for client in list(self.socketio.server.eio.sockets.values()):
             client.close(wait=False)
+        if not closed:
+            self.socketio.server.shutdown()  # ends the thread that watches clients, which holds the application
         self.websockets.close()
         if threading.current_thread() is not self._thread:
             self._thread.join(timeout=2)

@@ -403,5 +403,9 @@ class TestOverTheWire:
         client = socketio.Client(reconnection=False)
         client.on("disconnect", lambda *_: gone.set())
         client.connect(live_server.url, transports=["websocket"], wait_timeout=PATIENCE)
-        live_server.flask.extensions["coppice.live"].close()
+        gateway: Gateway = live_server.flask.extensions["coppice.live"]
+        until(lambda: gateway.socketio.server.eio.service_task_event is not None)
+        watching = gateway.socketio.server.eio.service_task_handle
+        gateway.close()
         assert gone.wait(PATIENCE)
+        assert not watching.is_alive()  # it would hold all of the application
