@@ -109,7 +109,7 @@ def _own_counter(name: str) -> TokenCounter:
 
 @cache
 def _encoding(name: str, digest: str, pieces: str) -> Any:
-    """Return an encoding; each is made once in a process, because its tables take about 60 MB.
+    """Return an encoding; each is made once in a process, because its tables take some 80 MB.
 
     Raises:
         ValueError: the installed file of its ranks is not the official one.
