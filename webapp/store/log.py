@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from scoring.messages import Message, Role, part_from_dict, part_to_dict
+from webapp.errors import DamagedStore
 from webapp.store.engine import Engine
 from webapp.store.keys import SHIFT, bounds, key, number
 from webapp.store.sql import upsert
@@ -141,12 +142,22 @@ def pack(raw: bytes | None) -> bytes | None:
 
 
 def unpack(stored: bytes | None) -> bytes | None:
-    """Return the bytes that `pack` was given, in this version or an earlier one, which compressed with zlib."""
+    """Return the bytes that `pack` was given, in this version or an earlier one, which compressed with zlib.
+
+    Raises:
+        DamagedStore: the stored bytes are no longer those that were written.
+    """
     if stored is None:
         return None
-    if stored[:1] == b"s":
-        return zstd.decompress(stored[1:])
-    return zlib.decompress(stored[1:]) if stored[:1] == b"z" else stored[1:]
+    letter, content = stored[:1], stored[1:]
+    try:
+        if letter == b"s":
+            return zstd.decompress(content)
+        return zlib.decompress(content) if letter == b"z" else content
+    except (zstd.ZstdError, zlib.error) as error:
+        raise DamagedStore(
+            f"a compressed row is damaged ({error}); `coppice verify` names its session"
+        ) from error
 
 
 _ENTRY = (

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from webapp.errors import DamagedStore
 from webapp.store import Store
 from webapp.store.log import EntryRow, MessageRow, entry_id, message_id, pack, parse_message_id, unpack
 from webapp.store.sessions import SessionRow
@@ -69,6 +70,14 @@ class TestPacking:
     def test_reads_rows_of_earlier_versions(self, raw: bytes) -> None:
         """They were compressed with zlib."""
         assert unpack(b"z" + zlib.compress(raw, 1)) == raw
+
+    @pytest.mark.parametrize(
+        "stored", [b"s" + b"x" * 40, b"z" + b"x" * 40, (pack(b"y" * 300) or b"")[:-2], b"s", b"z"]
+    )
+    def test_says_that_a_row_is_damaged(self, stored: bytes) -> None:  # S1
+        """`coppice verify` goes on to what comes after it."""
+        with pytest.raises(DamagedStore, match="coppice verify"):
+            unpack(stored)
 
     def test_keeps_nothing_as_nothing(self) -> None:
         """None is not the empty text."""
