@@ -32,7 +32,7 @@ def held(page: Page, address: str, method: str = "GET", wanted: bool = True) -> 
 
     page.route(address, hold)
     yield
-    assert waiting, f"nothing asked for {address}"
+    until(page, lambda: waiting)
     with page.expect_response(address) if wanted else nullcontext():
         for route in waiting:
             route.continue_()
