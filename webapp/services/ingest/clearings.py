@@ -50,7 +50,9 @@ def _clear(session: Session, call: str, lost: Clearing) -> None:
     habit = AGENTS[session.row.source].clears or UNKNOWN_HABIT
     taken: list[tuple[MessageRow, int, str]] = []
     found = 0.0
-    for message in _candidates(session, lost.no + 1, habit, whatever_its_habit=lost.fell):
+    # Real input that fell by more than the habit explains took newer outputs as well, all but the newest.
+    kept = 1 if lost.fell else habit.kept
+    for message in _candidates(session, lost.no + 1, habit.tools, kept):
         if found >= ENOUGH * lost.tokens:
             break
         tokens, text = _cleared(session, message, habit)
@@ -124,15 +126,10 @@ def apply_recorded(session: Session, record: Cleared) -> None:
     change.record("clearing", "agent", reason, len(taken), facts)
 
 
-def _candidates(
-    session: Session, before: int, habit: Clears, *, whatever_its_habit: bool
-) -> Sequence[MessageRow]:
-    """Return the messages with outputs that the agent may have taken, oldest first.
-
-    Real input that fell by more than its habit explains took newer outputs as well, all but the newest.
-    """
-    cleared = [row for row in _outputs(session, before) if orjson.loads(row.card).get("tool") in habit.tools]
-    return cleared[:-1] if whatever_its_habit else cleared[: -habit.kept]
+def _candidates(session: Session, before: int, tools: Container[str], kept: int) -> Sequence[MessageRow]:
+    """Return the messages with outputs of these tools, oldest first, without the newest `kept`."""
+    found = [row for row in _outputs(session, before) if orjson.loads(row.card).get("tool") in tools]
+    return found[:-kept]
 
 
 def _outputs(session: Session, before: int) -> list[MessageRow]:
