@@ -115,7 +115,7 @@ class Postgresql(Engine):
     def _missing(self) -> dict[str, Sequence[str]]:
         """Return the statements of the steps that the database does not have, by name."""
         if self.value("SELECT to_regclass('schema_steps')::text") is None:
-            return {schema.SINCE: schema.schema(), **schema.STEPS}
+            return {schema.SINCE: schema.schema(), **dict.fromkeys(schema.STEPS, ())}
         done = {name for (name,) in self.rows("SELECT name FROM schema_steps")}
         refuse_newer(self.name, done - {schema.SINCE, *schema.STEPS})
         return {name: statements for name, statements in schema.STEPS.items() if name not in done}
