@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePath
 
 from webapp.agents.reading.finding import (
+    HEAD_BYTES,
     UUID,
     home_of,
     leads_out,
@@ -50,11 +51,14 @@ def discover(root: Path) -> Iterator[TranscriptFile]:
 
 
 def describe(path: Path) -> Origin:
-    """Return the session of a file by its place; an empty origin if it belongs to none."""
+    """Return the session of a file by its place; an empty origin if it belongs to none, or to none known yet."""
     found = named(path)
     if not path.stem.startswith("agent-") or found.session_id is None:
         return found
-    parent = found.parent_id or _parent_in(path)
+    head = b"" if found.parent_id else read_head(path)
+    parent = found.parent_id or _parent_in(head)
+    if parent is None and b"\n" not in head and len(head) < HEAD_BYTES:
+        return Origin()  # its first row is still being written
     beside = path.with_suffix(".meta.json")
     about = {} if leads_out(beside, path.parent) else object_of(read_json_file(beside))
     title, kind = optional(about.get("description")), optional(about.get("agentType"))
@@ -85,9 +89,9 @@ def origin(path: PurePath, head: bytes, on_disk: bool) -> Origin:
     return found
 
 
-def _parent_in(path: Path) -> str | None:
+def _parent_in(head: bytes) -> str | None:
     """Return the session id in the first row that has one."""
-    for line in read_head(path).split(b"\n")[:20]:
+    for line in head.split(b"\n")[:20]:
         row = parse(line) if line else ""
         if isinstance(row, dict) and (session := optional(row.get("sessionId"))):
             return session

@@ -57,6 +57,16 @@ class TestDiscovery:
         (file,) = discover(tmp_path)
         assert (file.session_id, file.parent_id) == ("agent-z", None)
 
+    def test_waits_for_the_row_that_names_an_agents_parent(self, tmp_path: Path) -> None:
+        """Beside its session, a file whose first row is only half written is not a session yet."""
+        path = tmp_path / "agent-z.jsonl"
+        for half in ("", '{"isSidechain":true,"session'):
+            path.write_text(half)
+            assert list(discover(tmp_path)) == []
+        path.write_text(f'{{"isSidechain":true,"sessionId":"{MAIN}","type":"user"}}\n')
+        (file,) = discover(tmp_path)
+        assert (file.session_id, file.parent_id) == (f"{MAIN}.agent-z", MAIN)
+
 
 class TestNames:
     """Facts that a path alone gives."""
