@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from scoring.errors import MalformedMessage, UnknownFormat
 from scoring.formats import anthropic, gemini, langchain, openai, responses
 from scoring.formats.base import Decoded, Format, gathered_sources, place_system, system_text, turns_of
+from scoring.formats.dimensions import dimensions
 from scoring.formats.numbering import alike, note_calls, numbered
 from scoring.formats.reading import DEPTH_LIMIT, ROLE_NAMES, Place, json_text, kind_of
 from scoring.formats.repairs import OPENING, opening, repair
@@ -360,6 +361,7 @@ __all__ = [
     "Format",
     "decode",
     "decode_readable",
+    "dimensions",
     "encode",
     "flat_texts",
     "gathered_sources",

@@ -10,7 +10,6 @@ import base64
 import binascii
 import hashlib
 import re
-import struct
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -18,7 +17,7 @@ from typing import Any
 
 import orjson
 
-from scoring.formats import json_text
+from scoring.formats import dimensions, json_text
 from scoring.messages import Media
 
 TITLE_CHARS = 200
@@ -204,7 +203,7 @@ def media_from_base64(data: str, mime: str, kind: str = "") -> Media:
         raw = b""
     if not raw:
         return Media(kind, mime, digest(data.encode("utf-8", "replace")), len(data) * 3 // 4)
-    width, height = image_size(raw) if kind == "image" else (0, 0)
+    width, height = dimensions(raw) if kind == "image" else (0, 0)
     return Media(kind, mime, digest(raw), len(raw), width, height)
 
 
@@ -214,42 +213,3 @@ def media_from_url(url: str, kind: str = "image", mime: str = "") -> Media:
         head, _, data = url.partition(",")
         return media_from_base64(data, mime or head[5:].partition(";")[0], kind)
     return Media(kind, mime, digest(url.encode("utf-8", "replace")))
-
-
-def image_size(raw: bytes) -> tuple[int, int]:
-    """Return width and height in pixels from the header of a PNG, GIF, WebP or JPEG; (0, 0) for others."""
-    try:
-        if raw[:8] == b"\x89PNG\r\n\x1a\n":
-            return struct.unpack(">II", raw[16:24])
-        if raw[:6] in (b"GIF87a", b"GIF89a"):
-            return struct.unpack("<HH", raw[6:10])
-        if raw[:4] == b"RIFF" and raw[8:12] == b"WEBP":
-            return _webp_size(raw)
-        if raw[:2] == b"\xff\xd8":
-            return _jpeg_size(raw)
-    except (struct.error, IndexError):
-        pass
-    return 0, 0
-
-
-def _webp_size(raw: bytes) -> tuple[int, int]:
-    if raw[12:16] == b"VP8X":
-        return 1 + int.from_bytes(raw[24:27], "little"), 1 + int.from_bytes(raw[27:30], "little")
-    if raw[12:16] == b"VP8L":
-        bits = int.from_bytes(raw[21:25], "little")
-        return (bits & 0x3FFF) + 1, (bits >> 14 & 0x3FFF) + 1
-    width, height = struct.unpack("<HH", raw[26:30])
-    return width & 0x3FFF, height & 0x3FFF
-
-
-def _jpeg_size(raw: bytes) -> tuple[int, int]:
-    at = 2
-    while at + 9 < len(raw):
-        if raw[at] != 0xFF:
-            return 0, 0
-        marker = raw[at + 1]
-        if 0xC0 <= marker <= 0xCF and marker not in (0xC4, 0xC8, 0xCC):
-            height, width = struct.unpack(">HH", raw[at + 5 : at + 9])
-            return width, height
-        at += 2 + int.from_bytes(raw[at + 2 : at + 4], "big")
-    return 0, 0
