@@ -66,7 +66,8 @@ class Engine(ABC):
             BusyStore: another process holds the lock for too long.
             FullDisk: there is no room; nothing was stored.
             ReadOnlyStore: the database cannot be written to.
-            StoreError: the thread is inside a `read()`, whose snapshot takes no lock and may be out of date.
+            StoreError: the thread is inside a `read()`, whose snapshot takes no lock and may be out of date; or inside
+                a `write()` to another session alone.
         """
 
     @abstractmethod

@@ -10,6 +10,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
+from webapp.store.keys import bounds
+
 # Words of a search. The time of FTS5 grows with the square of their number, and it cannot be stopped in between.
 MOST_WORDS = 16
 # Words of a search for any of them.
@@ -66,6 +68,22 @@ class SearchFilter(NamedTuple):
     tool: str | None = None
     since: int | None = None
     until: int | None = None
+
+    def condition(self, key: str, of_tool: str) -> tuple[str, list[Any]]:
+        """Return the SQL condition on entries and their messages `m`, and its values.
+
+        `key` is the column with an entry's key, `of_tool` the condition on a card with two values for the tool.
+        """
+        low, high = bounds(self.session) if self.session is not None else (None, None)
+        parts: list[tuple[str, list[Any]]] = [
+            (f"{key} BETWEEN ? AND ?", [low, high]),
+            ("m.role = ?", [self.role]),
+            (of_tool, [self.tool, self.tool]),
+            ("m.at >= ?", [self.since]),
+            ("m.at < ?", [self.until]),
+        ]
+        asked = [(sql, values) for sql, values in parts if values[0] is not None]
+        return "".join(f"AND {sql} " for sql, _ in asked), [one for _, values in asked for one in values]
 
 
 class WordIndex(ABC):

@@ -123,17 +123,14 @@ class Postgresql(Engine):
     # -- statements
 
     def rows(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        """Return all rows of a query."""
         with self._using("reading") as connection:
             return connection.execute(_numbered(sql), values).fetchall()
 
     def row(self, sql: str, values: Sequence[Any] = ()) -> tuple[Any, ...] | None:
-        """Return the first row of a query, or None."""
         with self._using("reading") as connection:
             return connection.execute(_numbered(sql), values).fetchone()
 
     def each(self, sql: str, values: Sequence[Any] = ()) -> Iterator[tuple[Any, ...]]:
-        """Yield the rows of a query without holding them all; inside `read()` or `write()`."""
         held = self._held()
         if held is None:
             yield from self.rows(sql, values)
@@ -156,12 +153,10 @@ class Postgresql(Engine):
                     cursor.close()
 
     def run(self, sql: str, values: Sequence[Any] = ()) -> int:
-        """Run a statement inside `write()`; return the number of rows it touched."""
         with self._using("writing") as connection:
             return connection.execute(_numbered(sql), values).rowcount
 
     def run_many(self, sql: str, values: Iterable[Sequence[Any]]) -> None:
-        """Run a statement once for each row of values, inside `write()`."""
         rows = list(values)  # a generator may ask the database itself
         if len(rows) == 1:
             self.run(sql, rows[0])
@@ -209,14 +204,6 @@ class Postgresql(Engine):
 
     @contextmanager
     def write(self, session_id: str | None = None) -> Iterator[None]:
-        """Open a transaction: all of it is stored or nothing.
-
-        Raises:
-            BusyStore: another transaction holds the lock for too long.
-            ReadOnlyStore: the user may not write.
-            StoreError: the thread is inside a `read()`, whose snapshot takes no lock and may be out of date; or inside
-                a `write()` to another session alone.
-        """
         held = self._held()
         if held is not None and held.writing:
             if held.session_id not in (None, session_id):
@@ -249,7 +236,6 @@ class Postgresql(Engine):
 
     @contextmanager
     def read(self) -> Iterator[None]:
-        """Run several queries on one snapshot; a write cannot begin inside it."""
         if self._held() is not None:
             yield
             return
@@ -280,12 +266,10 @@ class Postgresql(Engine):
     # -- the database itself
 
     def seals_of(self, part: Part, session: int | None = None) -> dict[tuple[int, str], int]:
-        """Return the seals of the rows of a part as they are now, by session and part: all, or one session's."""
         rows = self.rows(seals.query(part, session))
         return {(owner, part.name): value for owner, value in rows if value}
 
     def columns(self, table: str) -> dict[str, str]:
-        """Return the columns of a table, each with INTEGER, REAL, TEXT or BLOB."""
         sql = (
             "SELECT column_name::text, data_type::text FROM information_schema.columns "
             "WHERE table_schema = current_schema() AND table_name = ? ORDER BY ordinal_position"
@@ -293,13 +277,11 @@ class Postgresql(Engine):
         return {name: KINDS[kind] for name, kind in self.rows(sql, (table,))}
 
     def counted(self, table: str, column: str) -> int:
-        """Return the last number that was given to a row of a table, 0 before the first."""
         return int(
             self.value(f"SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM {table}_{column}_seq")
         )
 
     def count_on(self, table: str, column: str, number: int) -> None:
-        """Give the next row of a table a number behind this one."""
         self.rows(
             "SELECT setval(pg_get_serial_sequence(?, ?), ?, ? = 1)",
             (table, column, max(1, number), number > 0),
@@ -318,7 +300,6 @@ class Postgresql(Engine):
         """Do nothing: checksums of pages are the database's own, and it says so where one does not fit."""
 
     def size(self) -> int:
-        """Return the size of the database on the disk in bytes."""
         return int(self.value("SELECT pg_database_size(current_database())"))
 
     def checkpoint(self) -> None:

@@ -33,6 +33,9 @@ BLOCK = 14  # bits of an entry's number within its block
 SPARE, WIDER = 1.25, 16
 _ENTRIES = "JOIN entries e ON e.key = w.key "
 _MESSAGES = f"LEFT JOIN messages m ON m.key = (w.key >> {SHIFT} << {SHIFT}) + e.message_no "
+_CARD = r"replace(m.card, '\u0000', '\u0020')::json"  # PostgreSQL reads no text with a NUL out of JSON
+_CALLED = f"EXISTS (SELECT 1 FROM json_array_elements({_CARD} -> 'calls') c WHERE c ->> 'name' = ?)"
+_OF_TOOL = f"({_CARD} ->> 'tool' = ? OR {_CALLED})"
 
 
 def words(text: str) -> list[str]:
@@ -70,22 +73,6 @@ def query(q: str) -> str:
     return " & ".join(found)
 
 
-def condition(within: SearchFilter) -> tuple[str, list[Any]]:
-    """Return the SQL condition on `w` and `m`, and its values."""
-    low, high = bounds(within.session) if within.session is not None else (None, None)
-    card = r"replace(m.card, '\u0000', '\u0020')::json"  # PostgreSQL reads no text with a NUL out of JSON
-    called = f"EXISTS (SELECT 1 FROM json_array_elements({card} -> 'calls') c WHERE c ->> 'name' = ?)"
-    parts: list[tuple[str, list[Any]]] = [
-        ("w.key BETWEEN ? AND ?", [low, high]),
-        ("m.role = ?", [within.role]),
-        (f"({card} ->> 'tool' = ? OR {called})", [within.tool, within.tool]),
-        ("m.at >= ?", [within.since]),
-        ("m.at < ?", [within.until]),
-    ]
-    asked = [(sql, values) for sql, values in parts if values[0] is not None]
-    return "".join(f"AND {sql} " for sql, _ in asked), [one for _, values in asked for one in values]
-
-
 class VectorWords(WordIndex):
     """The tables `entry_words` and `memory_words`."""
 
@@ -93,7 +80,6 @@ class VectorWords(WordIndex):
         self._db = db
 
     def add(self, session: int, texts: Iterable[tuple[int, str]]) -> None:
-        """Index texts, each (seq, text)."""
         rows = [(key(session, seq), vector(text[:INDEXED_CHARS])) for seq, text in texts if text]
         self._db.run_many(
             "INSERT INTO entry_words (key, words) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET words = excluded.words",
@@ -101,11 +87,9 @@ class VectorWords(WordIndex):
         )
 
     def remove(self, session: int, texts: Iterable[tuple[int, str]]) -> None:
-        """Remove texts from the index."""
         self._db.run_many("DELETE FROM entry_words WHERE key = ?", [(key(session, seq),) for seq, _ in texts])
 
     def clear(self) -> None:
-        """Empty the index of entries, so that it can be filled again from the log."""
         self._db.run("DELETE FROM entry_words")
 
     def merge(self) -> bool:
@@ -114,12 +98,10 @@ class VectorWords(WordIndex):
         return False
 
     def numbers(self, session: int) -> set[int]:
-        """Return the seqs of a session's entries that are in the index."""
         sql = "SELECT key FROM entry_words WHERE key BETWEEN ? AND ?"
         return {number(found) for (found,) in self._db.each(sql, bounds(session))}
 
     def in_session(self, session: int, q: str) -> list[int]:
-        """Return the numbers of a session's messages that match, ascending."""
         sought = query(q)
         if not sought:
             return []
@@ -132,11 +114,10 @@ class VectorWords(WordIndex):
     def everywhere(
         self, q: str, within: SearchFilter, limit: int, offset: int = 0
     ) -> list[tuple[int, int, int]]:
-        """Return (session, seq, message number) of the best matching entries, best first, from the `offset`-th on."""
         sought = query(q)
         if not sought:
             return []
-        where, values = condition(within)
+        where, values = within.condition("w.key", _OF_TOOL)
         joined = f"{_ENTRIES}{_MESSAGES}" if "m." in where else ""
         matching = f"FROM entry_words w {joined}WHERE w.words @@ ?::tsquery {where}"
         search = _Search(self._db, matching, (sought, *values))
@@ -147,28 +128,23 @@ class VectorWords(WordIndex):
         return [(k >> SHIFT, number(k), nos[k]) for k in keys if k in nos]
 
     def put_memory(self, number: int, text: str) -> None:
-        """Index a memory or learning that is new or has changed."""
         sql = "INSERT INTO memory_words (id, words) VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET words = excluded.words"
         self._db.run(sql, (number, vector(text[:INDEXED_CHARS])))
 
     def remove_memory(self, number: int) -> None:
-        """Remove a memory or learning that was deleted."""
         self._db.run("DELETE FROM memory_words WHERE id = ?", (number,))
 
     def index_memories_again(self) -> None:
-        """Make the index of memories and learnings from their texts."""
         self._db.run("DELETE FROM memory_words")
         for found, text in self._db.rows("SELECT id, text FROM memories"):
             self.put_memory(found, text)
 
     def memories(self) -> set[int]:
-        """Return the numbers of the memories and learnings that are in the index."""
         return {found for (found,) in self._db.rows("SELECT id FROM memory_words")}
 
     def memories_with(
         self, kind: str, words: Iterable[str], columns: Sequence[str], limit: int
     ) -> list[tuple[Any, ...]]:
-        """Return columns of the memories of a kind with any of the words, best match first, then the latest."""
         sought = " | ".join(found for word in any_words(words) if (found := query(f'"{word}"')))
         if not sought:
             return []

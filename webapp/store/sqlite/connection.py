@@ -94,7 +94,7 @@ class Connections(Engine):
         refuse_newer(str(self.path), applied - step_names())
 
     def _migrate(self) -> None:
-        connection = self._connection()
+        connection = self._held().connection
         if not (waiting := migrations.pending(Database(connection))):
             return
         if self.read_only:
@@ -118,9 +118,6 @@ class Connections(Engine):
         if not target.exists():
             back_up(self.path, target)
             log.info("kept a copy from before the migration: %s", target)
-
-    def _connection(self) -> sqlite3.Connection:
-        return self._held().connection
 
     def _held(self) -> _Holder:
         holder: _Holder | None = getattr(self._local, "holder", None)
@@ -185,15 +182,12 @@ class Connections(Engine):
                 self.damage = f"{self.path} is damaged ({said}); put a copy back (`coppice restore`)"
 
     def seals_of(self, part: Part, session: int | None = None) -> dict[tuple[int, str], int]:
-        """Return the seals of the rows of a part as they are now, by session and part: all, or one session's."""
         return of_rows(part, self.each(rows_of(part, session)))
 
     def columns(self, table: str) -> dict[str, str]:
-        """Return the columns of a table, each with INTEGER, REAL, TEXT or BLOB."""
         return {name: kind for _, name, kind, *_ in self.rows(f"PRAGMA table_info({table})")}
 
     def counted(self, table: str, column: str) -> int:
-        """Return the last number that was given to a row of a table, 0 before the first."""
         given = self.value("SELECT seq FROM sqlite_sequence WHERE name = ?", (table,))
         return int(given or self.value(f"SELECT max({column}) FROM {table}") or 0)
 
@@ -216,13 +210,11 @@ class Connections(Engine):
         return sum(file.stat().st_size for file in files if file.exists())
 
     def rows(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        """Return all rows of a query."""
         holder = self._held()
         with holder.using, self._translated("reading"):
             return holder.connection.execute(sql, values).fetchall()
 
     def each(self, sql: str, values: Sequence[Any] = ()) -> Iterator[tuple[Any, ...]]:
-        """Yield the rows of a query without holding them all; inside `read()` or `write()`."""
         holder = self._held()
         with holder.using, self._translated("reading"):
             cursor = holder.connection.execute(sql, values)
@@ -234,34 +226,23 @@ class Connections(Engine):
             yield from rows
 
     def row(self, sql: str, values: Sequence[Any] = ()) -> tuple[Any, ...] | None:
-        """Return the first row of a query, or None."""
         holder = self._held()
         with holder.using, self._translated("reading"):
             found: tuple[Any, ...] | None = holder.connection.execute(sql, values).fetchone()
             return found
 
     def run(self, sql: str, values: Sequence[Any] = ()) -> int:
-        """Run a statement inside `write()`; return the number of rows it touched."""
         holder = self._held()
         with holder.using, self._translated("writing"):
             return holder.connection.execute(sql, values).rowcount
 
     def run_many(self, sql: str, values: Iterable[Sequence[Any]]) -> None:
-        """Run a statement once for each row of values, inside `write()`."""
         holder = self._held()
         with holder.using, self._translated("writing"):
             holder.connection.executemany(sql, values)
 
     @contextmanager
     def write(self, session_id: str | None = None) -> Iterator[None]:  # noqa: ARG002  # one writer at a time
-        """Open a transaction: all of it is stored or nothing.
-
-        Raises:
-            BusyStore: another process holds the lock for longer than `busy_seconds`.
-            FullDisk: there is no room; nothing was stored.
-            ReadOnlyStore: the file or its folder cannot be written to.
-            StoreError: the thread is inside a `read()`, whose snapshot takes no lock and may be out of date.
-        """
         holder = self._held()
         connection = holder.connection
         if holder.writing:
@@ -334,7 +315,6 @@ class Connections(Engine):
 
     @contextmanager
     def read(self) -> Iterator[None]:
-        """Run several queries on one snapshot; a write cannot begin inside it."""
         holder = self._held()
         with holder.using, self._translated("reading"):
             nested = _inside(holder.connection)

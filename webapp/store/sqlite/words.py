@@ -15,27 +15,14 @@ from webapp.store.search_index import SearchFilter, WordIndex, any_words, terms
 
 # About a millisecond of work with the write lock held.
 MERGE_PAGES = 24
+_CALLED = "EXISTS (SELECT 1 FROM json_each(m.card, '$.calls') c WHERE c.value ->> 'name' = ?)"
+_OF_TOOL = f"(m.card ->> 'tool' = ? OR {_CALLED})"
 
 
 def match_expression(q: str) -> str | None:
     """Return a search text as an FTS5 expression, None for a text without words."""
     quoted = ['"' + text.replace('"', '""') + '"' + ("*" if begins else "") for text, begins in terms(q)]
     return " ".join(quoted) or None
-
-
-def condition(within: SearchFilter) -> tuple[str, list[Any]]:
-    """Return the SQL condition on `w` and `m`, and its values."""
-    low, high = bounds(within.session) if within.session is not None else (None, None)
-    called = "EXISTS (SELECT 1 FROM json_each(m.card, '$.calls') c WHERE c.value ->> 'name' = ?)"
-    parts: list[tuple[str, list[Any]]] = [
-        ("w.rowid BETWEEN ? AND ?", [low, high]),
-        ("m.role = ?", [within.role]),
-        (f"(m.card ->> 'tool' = ? OR {called})", [within.tool, within.tool]),
-        ("m.at >= ?", [within.since]),
-        ("m.at < ?", [within.until]),
-    ]
-    asked = [(sql, values) for sql, values in parts if values[0] is not None]
-    return "".join(f"AND {sql} " for sql, _ in asked), [one for _, values in asked for one in values]
 
 
 class Words(WordIndex):
@@ -45,17 +32,14 @@ class Words(WordIndex):
         self._db = db
 
     def add(self, session: int, texts: Iterable[tuple[int, str]]) -> None:
-        """Index texts, each (seq, text)."""
         rows = ((key(session, seq), text[:INDEXED_CHARS]) for seq, text in texts if text)
         self._db.run_many("INSERT INTO entry_words (rowid, text) VALUES (?, ?)", rows)
 
     def remove(self, session: int, texts: Iterable[tuple[int, str]]) -> None:
-        """Remove texts from the index; they have to be exactly those that were added."""
         rows = ((key(session, seq), text[:INDEXED_CHARS]) for seq, text in texts if text)
         self._db.run_many("INSERT INTO entry_words (entry_words, rowid, text) VALUES ('delete', ?, ?)", rows)
 
     def clear(self) -> None:
-        """Empty the index, so that it can be filled again from the log."""
         self._db.run("INSERT INTO entry_words (entry_words) VALUES ('delete-all')")
 
     def merge(self) -> bool:
@@ -65,12 +49,10 @@ class Words(WordIndex):
         return int(self._db.value("SELECT total_changes()")) - int(before) > 1
 
     def numbers(self, session: int) -> set[int]:
-        """Return the seqs of a session's entries that are in the index."""
         sql = "SELECT id FROM entry_words_docsize WHERE id BETWEEN ? AND ?"
         return {number(found) for (found,) in self._db.each(sql, bounds(session))}
 
     def in_session(self, session: int, q: str) -> list[int]:
-        """Return the numbers of a session's messages that match, ascending."""
         expression = match_expression(q)
         if expression is None:
             return []
@@ -83,11 +65,10 @@ class Words(WordIndex):
     def everywhere(
         self, q: str, within: SearchFilter, limit: int, offset: int = 0
     ) -> list[tuple[int, int, int]]:
-        """Return (session, seq, message number) of the best matching entries, best first, from the `offset`-th on."""
         expression = match_expression(q)
         if expression is None:
             return []
-        where, values = condition(within)
+        where, values = within.condition("w.rowid", _OF_TOOL)
         sql = (
             "SELECT w.rowid, e.message_no FROM entry_words w JOIN entries e ON e.key = w.rowid "
             f"LEFT JOIN messages m ON m.key = (w.rowid >> {SHIFT} << {SHIFT}) + e.message_no "
@@ -103,17 +84,14 @@ class Words(WordIndex):
         """Do nothing: a trigger of the table has done it."""
 
     def index_memories_again(self) -> None:
-        """Make the index of memories and learnings from their texts."""
         self._db.run("INSERT INTO memory_words (memory_words) VALUES ('rebuild')")
 
     def memories(self) -> set[int]:
-        """Return the numbers of the memories and learnings that are in the index."""
         return {number for (number,) in self._db.each("SELECT id FROM memory_words_docsize")}
 
     def memories_with(
         self, kind: str, words: Iterable[str], columns: Sequence[str], limit: int
     ) -> list[tuple[Any, ...]]:
-        """Return columns of the memories of a kind with any of the words, best match first, then the latest."""
         expression = " OR ".join(f'"{word}"' for word in any_words(words))
         if not expression:
             return []
