@@ -7,8 +7,6 @@ from typing import NamedTuple
 from webapp.store.engine import Engine
 from webapp.store.sql import insert
 
-_SELECT = "SELECT session_id, origin_id, title, at, tokens_before, tokens_promised FROM copies"
-
 
 class CopyRow(NamedTuple):
     """One copy. `tokens_before` is the size of its origin's context, `tokens_promised` the expected size of its own."""
@@ -19,6 +17,9 @@ class CopyRow(NamedTuple):
     at: int
     tokens_before: int
     tokens_promised: int
+
+
+_SELECT = f"SELECT {', '.join(CopyRow._fields)} FROM copies"
 
 
 class Copies:

@@ -21,7 +21,7 @@ from scoring.messages import Message, Role, part_from_dict, part_to_dict
 from webapp.errors import DamagedStore
 from webapp.store.engine import Engine
 from webapp.store.keys import SHIFT, bounds, key, number
-from webapp.store.sql import upsert
+from webapp.store.sql import insert, upsert
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -108,20 +108,10 @@ def parts_text(message: Message) -> str:
 
 def entry_id(previous: bytes | None, row: EntryRow) -> bytes:
     """Return the id of an entry that follows the one with id `previous`."""
-    head = orjson.dumps(
-        [
-            row.kind,
-            row.role,
-            row.name,
-            row.source_id,
-            row.parent,
-            row.group,
-            row.format,
-            row.at,
-            row.model,
-            row.supersedes,
-        ]
-    )
+    head = orjson.dumps([
+        row.kind, row.role, row.name, row.source_id, row.parent, row.group, row.format, row.at, row.model,
+        row.supersedes,
+    ])  # fmt: skip
     digest = hashlib.blake2b(previous or b"", digest_size=ID_BYTES)
     digest.update(head)
     digest.update(row.parts.encode())
@@ -164,10 +154,7 @@ _ENTRY = (
     "key, id, message_no, source_id, parent_source_id, group_key, kind, role, name, parts, raw, format, at, model, "
     "supersedes"
 )
-_MESSAGE = (
-    "key, role, kind, tokens, chars, features, card, is_error, pinned, drop_first, turn, first_seq, last_seq, "
-    "group_key, at, id, out_operation"
-)
+_MESSAGE = ", ".join(("key", *MessageRow._fields[1:]))
 
 
 class Log:
@@ -181,7 +168,7 @@ class Log:
     def add_entries(self, session: int, rows: Iterable[EntryRow]) -> None:
         """Append entries, whose ids and seqs are already set."""
         self._db.run_many(
-            f"INSERT INTO entries ({_ENTRY}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            insert("entries", _ENTRY.split(", ")),
             (
                 (
                     key(session, r.seq), r.id, r.message_no, r.source_id, r.parent, r.group, r.kind, r.role, r.name,

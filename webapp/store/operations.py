@@ -114,13 +114,7 @@ class Operations:
         self._db.run_many(
             "INSERT INTO operation_items (operation, no, change, before, detail) VALUES (?, ?, ?, ?, ?)",
             (
-                (
-                    key(session, row.n),
-                    i.no,
-                    i.change,
-                    i.before,
-                    _json(i.detail) if i.detail else None,
-                )
+                (key(session, row.n), i.no, i.change, i.before, _json(i.detail) if i.detail else None)
                 for i in items
             ),
         )

@@ -13,8 +13,11 @@ from typing import Any
 
 from webapp.store.engine import Engine
 from webapp.store.keys import bounds, key, number, refuse_long
-from webapp.store.log import pack, unpack
+from webapp.store.log import MessageRow, pack, unpack
 from webapp.store.sessions import COLUMNS, SessionRow
+from webapp.store.sql import insert
+from webapp.store.summaries import COLUMNS as SUMMARY_COLUMNS
+from webapp.store.usage import CallRow, Sample
 
 # table -> its columns behind the key
 KEYED: dict[str, tuple[str, ...]] = {
@@ -22,32 +25,27 @@ KEYED: dict[str, tuple[str, ...]] = {
         "id", "message_no", "source_id", "parent_source_id", "group_key", "kind", "role", "name", "parts", "raw",
         "format", "at", "model", "supersedes",
     ),
-    "messages": (
-        "role", "kind", "tokens", "chars", "features", "card", "is_error", "pinned", "drop_first", "turn", "first_seq",
-        "last_seq", "group_key", "at", "id", "out_operation",
-    ),
+    "messages": MessageRow._fields[1:],
     "operations": (
         "kind", "actor", "reason", "at", "seq", "tokens_before", "tokens_after", "messages", "plan", "undone_at",
     ),
-    "samples": ("at", "no", "agent_tokens", "view_tokens"),
-    "summaries": (
-        "text", "depth", "messages", "tokens", "replaced_tokens", "first_at", "last_at", "note", "level", "model",
-        "cost", "covers", "position", "until_no", "at",
-    ),
+    "samples": Sample._fields[1:],
+    "summaries": SUMMARY_COLUMNS[1:],
 }  # fmt: skip
 OWNED: dict[str, tuple[str, ...]] = {
     "context_items": ("view", "position", "kind", "ref", "stand_in"),
     "totals": ("view", "region", "tokens", "messages"),
-    "calls": (
-        "call_key", "seq", "at", "model", "input_tokens", "output_tokens", "cached_tokens", "cache_write_tokens",
-        "reasoning_tokens", "estimated", "cache_write_hour_tokens", "answer_tokens", "service_tier",
-    ),
-}  # fmt: skip
+    "calls": CallRow._fields,
+}
 # Rows that are read or written at a time.
 BATCH = 500
 ITEMS = ("no", "change", "before", "detail")
-# Everything that has records beside the session's own.
-TABLES = (*KEYED, "operation_items", *OWNED)
+# Everything that has records beside the session's own: table -> its columns with the key.
+COLUMNS_OF: dict[str, tuple[str, ...]] = {
+    **{table: ("key", *columns) for table, columns in KEYED.items()},
+    "operation_items": ("operation", *ITEMS),
+    **{table: ("session", *columns) for table, columns in OWNED.items()},
+}
 # Session columns that belong to a place and not to the session.
 LOCAL = frozenset({"key", "deleted_at", "path"})
 # What a column of a declared type may hold besides NULL; SQLite itself takes anything.
@@ -119,13 +117,7 @@ class Dump:
             self._insert(table, rows)
 
     def _insert(self, table: str, rows: list[tuple[Any, ...]]) -> None:
-        columns = (
-            ("operation", *ITEMS)
-            if table == "operation_items"
-            else ("key", *KEYED[table])
-            if table in KEYED
-            else ("session", *OWNED[table])
-        )
+        columns = COLUMNS_OF[table]
         holds = self._holds(table, columns)
         for row in rows:
             for name, value, kinds in zip(columns, row, holds, strict=True):
@@ -133,8 +125,7 @@ class Dump:
                     raise ValueError(f"bad value for {name} in {table}: {str(value)[:80]}")
                 if name in INDEXED and isinstance(value, str):
                     refuse_long(value, f"{name} in {table}")
-        marks = ", ".join("?" * len(columns))
-        self._db.run_many(f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})", rows)
+        self._db.run_many(insert(table, columns), rows)
 
     def _holds(self, table: str, columns: Iterable[str]) -> list[tuple[type, ...]]:
         """Return the types that each column accepts."""

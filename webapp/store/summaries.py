@@ -7,7 +7,7 @@ covers. Its row stays when it leaves the view, so that an undo can put it back.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import orjson
@@ -15,11 +15,7 @@ import orjson
 from webapp.store.context import PRUNED, SUMMARY
 from webapp.store.engine import Engine
 from webapp.store.keys import bounds, key, number
-
-_COLUMNS = (
-    "text, depth, messages, tokens, replaced_tokens, first_at, last_at, note, level, model, cost, covers, position, "
-    "until_no, at"
-)
+from webapp.store.sql import insert, listed
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +40,10 @@ class SummaryRow:
     at: int
 
 
+COLUMNS = ("key", *[one.name for one in fields(SummaryRow)][1:])
+_SELECT = f"SELECT {listed(COLUMNS, 's.')} FROM"
+
+
 class Summaries:
     """Summaries of all sessions. Writes belong inside `Engine.write()`."""
 
@@ -57,29 +57,25 @@ class Summaries:
 
     def add(self, session: int, row: SummaryRow) -> None:
         """Write a summary; it is in no view yet."""
-        values = (
-            key(session, row.n), row.text, row.depth, row.messages, row.tokens, row.replaced_tokens, row.first_at,
-            row.last_at, row.note, row.level, row.model, row.cost, orjson.dumps(row.covers).decode(), row.position,
-            row.until_no, row.at,
-        )  # fmt: skip
-        marks = ", ".join("?" * len(values))
-        self._db.run(f"INSERT INTO summaries (key, {_COLUMNS}) VALUES ({marks})", values)
+        stored = {"key": key(session, row.n), "covers": orjson.dumps(row.covers).decode()}
+        values = [stored[name] if name in stored else getattr(row, name) for name in COLUMNS]
+        self._db.run(insert("summaries", COLUMNS), values)
 
     def get(self, session: int, n: int) -> SummaryRow | None:
         """Return one summary, or None."""
-        row = self._db.row(f"SELECT key, {_COLUMNS} FROM summaries WHERE key = ?", (key(session, n),))
+        row = self._db.row(f"{_SELECT} summaries s WHERE s.key = ?", (key(session, n),))
         return _summary(row) if row else None
 
     def all(self, session: int) -> list[SummaryRow]:
         """Return all summaries of a session, newest first."""
-        sql = f"SELECT key, {_COLUMNS} FROM summaries WHERE key BETWEEN ? AND ? ORDER BY key DESC"
+        sql = f"{_SELECT} summaries s WHERE s.key BETWEEN ? AND ? ORDER BY s.key DESC"
         return [_summary(row) for row in self._db.rows(sql, bounds(session))]
 
     def active(self, session: int) -> list[SummaryRow]:
         """Return the summaries in the pruned view, in its order."""
         sql = (
-            f"SELECT s.key, {', '.join('s.' + name for name in _COLUMNS.split(', '))} FROM context_items c "
-            "JOIN summaries s ON s.key = ? + c.ref WHERE c.session = ? AND c.view = ? AND c.kind = ? "
+            f"{_SELECT} context_items c JOIN summaries s ON s.key = ? + c.ref "
+            "WHERE c.session = ? AND c.view = ? AND c.kind = ? "
             "ORDER BY c.position"
         )
         rows = self._db.rows(sql, (key(session, 0), session, PRUNED, SUMMARY))
@@ -129,6 +125,6 @@ class Summaries:
 
 def _summary(row: tuple[Any, ...]) -> SummaryRow:
     values: list[Any] = [number(row[0]), *row[1:]]
-    at = 1 + _COLUMNS.split(", ").index("covers")
+    at = COLUMNS.index("covers")
     values[at] = tuple((int(kind), int(ref)) for kind, ref in orjson.loads(values[at]))
     return SummaryRow(*values)

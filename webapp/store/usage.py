@@ -79,10 +79,8 @@ class Usage:
 
     def has_call(self, session: int, call_key: str) -> bool:
         """Return True if a call was reported before."""
-        return (
-            self._db.value("SELECT 1 FROM calls WHERE session = ? AND call_key = ?", (session, call_key))
-            is not None
-        )
+        sql = "SELECT 1 FROM calls WHERE session = ? AND call_key = ?"
+        return self._db.value(sql, (session, call_key)) is not None
 
     def correct(self, session: int, call: str, tokens: tuple[int, int, int, int, int]) -> bool:
         """Write the exact usage of a call that a transcript reported too; return whether anything changed.

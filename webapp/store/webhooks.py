@@ -17,9 +17,6 @@ from webapp.store.engine import Engine
 # Deliveries that are kept for each webhook, including those that still wait.
 KEPT = 200
 
-_HOOK = "id, url, secret, events, active, created_at"
-_DELIVERY = "id, webhook, message_id, event, session_id, at, body, tries, next_at, status, problem, tried_at"
-
 
 class WebhookRow(NamedTuple):
     """One webhook. `events` are the names of the events it receives; it receives none unless it is `active`."""
@@ -51,6 +48,9 @@ class DeliveryRow(NamedTuple):
     status: int | None
     problem: str
     tried_at: int | None
+
+
+_HOOK, _DELIVERY = ", ".join(WebhookRow._fields), ", ".join(DeliveryRow._fields)
 
 
 class Webhooks:

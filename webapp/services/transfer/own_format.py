@@ -22,7 +22,7 @@ from webapp.services.session.session import Session
 from webapp.services.transfer.answers import ImportedSession
 from webapp.services.transfer.own_checks import check
 from webapp.store.indexed_text import indexed
-from webapp.store.session_dump import BATCH, SESSION_COLUMNS, TABLES
+from webapp.store.session_dump import BATCH, COLUMNS_OF, SESSION_COLUMNS
 from webapp.store.sessions import SessionRow
 from webapp.store.verify import faults_of
 
@@ -85,7 +85,7 @@ class OwnFormat:
 
     def _read(self, name: str, data: bytes) -> Iterator[dict[str, Any]]:
         lines = data.split(b"\n")
-        kinds = {"session", *TABLES, "end"}
+        kinds = {"session", *COLUMNS_OF, "end"}
         last = None
         for number, line in enumerate(lines, 1):
             if not line.strip():
