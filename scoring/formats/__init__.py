@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 from scoring.errors import MalformedMessage, UnknownFormat
 from scoring.formats import anthropic, gemini, langchain, openai, responses
 from scoring.formats.base import Decoded, Format, gathered_sources, place_system, system_text, turns_of
-from scoring.formats.dimensions import dimensions
+from scoring.formats.checks import readable
+from scoring.formats.media import Source, media_of
 from scoring.formats.numbering import alike, note_calls, numbered
 from scoring.formats.reading import DEPTH_LIMIT, ROLE_NAMES, Place, json_text, kind_of
 from scoring.formats.repairs import OPENING, opening, repair
@@ -286,7 +287,9 @@ def validate(
         messages = messages.get(target.key) or []
     if messages and all(isinstance(m, Message) for m in messages):
         messages = encode(messages, format, {})
-    return target.validate(list(messages), ready, said)
+    items = list(messages)
+    read, problems = readable(items, target.read, said)
+    return problems + target.problems(items, read, ready)
 
 
 def reads_as_said(message: Message) -> bool:
@@ -359,14 +362,15 @@ __all__ = [
     "OPENING",
     "Decoded",
     "Format",
+    "Source",
     "decode",
     "decode_readable",
-    "dimensions",
     "encode",
     "flat_texts",
     "gathered_sources",
     "is_sure",
     "json_text",
+    "media_of",
     "native_format",
     "note_calls",
     "numbered",

@@ -12,7 +12,6 @@ from typing import Any
 from scoring.formats.anthropic_rules import problems_of
 from scoring.formats.base import Format
 from scoring.formats.blocks import joined_text
-from scoring.formats.checks import readable
 from scoring.formats.media import Source, media_of, placeholder, source_of
 from scoring.formats.reading import OBJECT, Place, call_input, string, surest, words_in
 from scoring.formats.weave import weave
@@ -265,15 +264,9 @@ def _rewrite_server_result(block: Any, part: ToolResult) -> Any:
     return {**block, "content": {**content, key: part.text}} if key else block
 
 
-def validate(items: Sequence[Any], ready: bool, said: Sequence[Message] | None = None) -> list[str]:
-    """Return the problems for which the API would refuse the list."""
-    messages, problems = readable(items, read, said)
-    return problems + problems_of(items, messages, ready)
-
-
 def opening(text: str) -> Any:
     """Return a user message to begin a list with."""
     return {"role": "user", "content": text}
 
 
-FORMAT = Format("anthropic", "messages", "system", recognise, read, write, patch, validate, opening)
+FORMAT = Format("anthropic", "messages", "system", recognise, read, write, patch, problems_of, opening)

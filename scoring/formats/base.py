@@ -1,7 +1,7 @@
 """The contract of a wire format, and the message list in a form that every format can take.
 
 A format is a module with five functions: recognise a list, read an object, write turns as new objects, write a change
-back into an object, and validate a list. Nothing here knows any one format.
+back into an object, and find the problems of a list. Nothing here knows any one format.
 
 `turns_of` brings messages of any origin into the order every provider accepts: the results of a call come right
 after the message that made it, consecutive assistant messages are merged, ids are unique and of simple characters.
@@ -39,9 +39,10 @@ class Format:
     """One wire format.
 
     `key` is the field of a request body that holds the list, `system` the one for its prompt ("" if the prompt is in
-    the list). `write` makes new objects of messages, `patch` a changed copy of one. `opening` makes the user message
-    that begins a list if the format requires one. `join` makes one object of two neighbours, or returns None if both
-    may stay; a format without it never joins. `tool_names` matches the allowed names of tools, None allows any.
+    the list). `write` makes new objects of messages, `patch` a changed copy of one. `problems` returns the reasons for
+    which providers would refuse a list, given its messages and whether it is about to be sent. `opening` makes the user
+    message that begins a list if the format requires one. `join` makes one object of two neighbours, or returns None if
+    both may stay; a format without it never joins. `tool_names` matches the allowed names of tools, None allows any.
     `shaped` brings a new object into the shape of another one, where a format has several.
     """
 
@@ -52,7 +53,7 @@ class Format:
     read: Callable[[Place, Any], Message]
     write: Callable[[Sequence[Message], Mapping[str, Source]], list[Any]]
     patch: Callable[[Any, Message], Any]
-    validate: Callable[[Sequence[Any], bool, Sequence[Message] | None], list[str]]
+    problems: Callable[[Sequence[Any], Sequence[Message], bool], list[str]]
     opening: Callable[[str], Any] | None = None
     join: Callable[[Any, Any], Any | None] | None = None
     shaped: Callable[[Any, Any], Any] | None = None

@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from scoring.formats.base import Format
-from scoring.formats.checks import readable
 from scoring.formats.gemini_rules import either, problems_of
 from scoring.formats.media import Source, media_of, placeholder, source_of
 from scoring.formats.numbering import is_made_up, made_up_id
@@ -228,13 +227,7 @@ def opening(text: str) -> Any:
     return {"role": "user", "parts": [{"text": text}]}
 
 
-def validate(items: Sequence[Any], ready: bool, said: Sequence[Message] | None = None) -> list[str]:
-    """Return the problems for which the API would refuse the list."""
-    messages, problems = readable(items, read, said)
-    return problems + problems_of(items, messages, ready)
-
-
 FORMAT = Format(
-    "gemini", "contents", "systemInstruction", recognise, read, write, patch, validate, opening, join,
+    "gemini", "contents", "systemInstruction", recognise, read, write, patch, problems_of, opening, join,
     tool_names=re.compile(r"[A-Za-z_][A-Za-z0-9_.:-]{0,63}"),
 )  # fmt: skip

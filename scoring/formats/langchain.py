@@ -18,7 +18,7 @@ from scoring.formats.blocks import (
     rewrite_text,
     text_and_media,
 )
-from scoring.formats.checks import adjacent_pairs, last_user_present, readable
+from scoring.formats.checks import adjacent_pairs, last_user_present
 from scoring.formats.media import Source, placeholder
 from scoring.formats.numbering import made_up_id
 from scoring.formats.reading import OBJECT, ROLE_NAMES, Place, call_input, surest
@@ -26,14 +26,9 @@ from scoring.formats.weave import weave
 from scoring.messages import FileReference, Media, Message, Part, Reasoning, Role, Text, ToolCall, ToolResult
 
 _TYPES = {
-    "human": "human",
-    "ai": "ai",
-    "system": "system",
-    "tool": "tool",
-    "function": "function",
-    "chat": "chat",
+    **{kind: kind for kind in ("human", "ai", "system", "tool", "function", "chat", "remove")},
+    "developer": "system",
 }
-_TYPES |= {"remove": "remove", "developer": "system"}
 # The constructors of the messages that are written new.
 _PATH = ("langchain", "schema", "messages")
 _CONSTRUCTORS = {
@@ -242,11 +237,9 @@ def _patched_calls(calls: Any, message: Message) -> Any:
     return weave(calls, message.calls, read=lambda c: [_call(place, c)], rewrite=rewrite, build=build)
 
 
-def validate(items: Sequence[Any], ready: bool, said: Sequence[Message] | None = None) -> list[str]:
+def problems_of(items: Sequence[Any], messages: Sequence[Message], ready: bool) -> list[str]:
     """Return the problems for which providers would refuse the list; LangChain's own rule is only the pairing."""
-    messages, problems = readable(items, read, said)
-    problems += adjacent_pairs(messages, merged=False, ready=ready)
-    problems += last_user_present(messages)
+    problems = adjacent_pairs(messages, merged=False, ready=ready) + last_user_present(messages)
     for n, message in enumerate(messages):
         if not message.parts and message.role in ("user", "system"):
             problems.append(f"message {n}: content is empty; expected text or a block")
@@ -257,15 +250,6 @@ def validate(items: Sequence[Any], ready: bool, said: Sequence[Message] | None =
 
 
 FORMAT = Format(
-    "langchain",
-    "messages",
-    "",
-    recognise,
-    read,
-    write,
-    patch,
-    validate,
-    shaped=shaped,
-    keeps_reasoning=True,
-    tool_names=None,
-)
+    "langchain", "messages", "", recognise, read, write, patch, problems_of,
+    shaped=shaped, keeps_reasoning=True, tool_names=None,
+)  # fmt: skip

@@ -19,7 +19,7 @@ from scoring.formats.blocks import (
     rewrite_text,
     text_and_media,
 )
-from scoring.formats.checks import adjacent_pairs, last_user_present, readable
+from scoring.formats.checks import adjacent_pairs, last_user_present
 from scoring.formats.media import Source, data_url, placeholder
 from scoring.formats.numbering import made_up_id
 from scoring.formats.reading import OBJECT, ROLE_NAMES, Place, string, surest
@@ -228,11 +228,9 @@ def _rewrite_call(block: Any, part: Part) -> Any:
     return {**block, "function": {**block["function"], "arguments": part.arguments}}
 
 
-def validate(items: Sequence[Any], ready: bool, said: Sequence[Message] | None = None) -> list[str]:
+def problems_of(items: Sequence[Any], messages: Sequence[Message], ready: bool) -> list[str]:
     """Return the problems for which the API would refuse the list."""
-    messages, problems = readable(items, read, said)
-    problems += adjacent_pairs(messages, merged=False, ready=ready)
-    problems += last_user_present(messages)
+    problems = adjacent_pairs(messages, merged=False, ready=ready) + last_user_present(messages)
     for n, item in enumerate(items):
         problems += [f"message {n}: {p}" for p in _item_problems(item)] if isinstance(item, Mapping) else []
     return problems
@@ -266,4 +264,4 @@ def _list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-FORMAT = Format("openai", "messages", "", recognise, read, write, patch, validate)
+FORMAT = Format("openai", "messages", "", recognise, read, write, patch, problems_of)

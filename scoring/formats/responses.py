@@ -11,7 +11,7 @@ from typing import Any
 
 from scoring.formats.base import Format
 from scoring.formats.blocks import block_parts, content_parts, joined_text, result_content, rewrite_text
-from scoring.formats.checks import free_pairs, last_user_present, readable
+from scoring.formats.checks import free_pairs, last_user_present
 from scoring.formats.media import Source, data_url, media_of, placeholder, source_of
 from scoring.formats.numbering import made_up_id
 from scoring.formats.reading import OBJECT, ROLE_NAMES, Place, string, surest, words_in
@@ -244,11 +244,9 @@ def _patched_output(value: Any, result: ToolResult) -> Any:
     return {**value, key: result.text}
 
 
-def validate(items: Sequence[Any], ready: bool, said: Sequence[Message] | None = None) -> list[str]:
+def problems_of(items: Sequence[Any], messages: Sequence[Message], ready: bool) -> list[str]:
     """Return the problems for which the API would refuse the list."""
-    messages, problems = readable(items, read, said)
-    problems += free_pairs(messages, ready)
-    problems += last_user_present(messages)
+    problems = free_pairs(messages, ready) + last_user_present(messages)
     problems += _reasoning_followed(items, messages)
     for n, item in enumerate(items):
         problems += [f"message {n}: {p}" for p in _item(item)] if isinstance(item, Mapping) else []
@@ -274,4 +272,4 @@ def _item(item: Mapping[str, Any]) -> Iterator[str]:
         yield "a function_call's arguments are no JSON text"
 
 
-FORMAT = Format("responses", "input", "instructions", recognise, read, write, patch, validate)
+FORMAT = Format("responses", "input", "instructions", recognise, read, write, patch, problems_of)

@@ -113,7 +113,7 @@ def _read(kind: Any, values: dict[str, Any]) -> Record:
             of: Any = type(part)
             _adapter(of).validate_json(orjson.dumps(part), strict=True)
         raw = values.pop("raw", None)
-        found = _entry(values | {"message": message})
+        found: Entry = _adapter(Entry).validate_python(values | {"message": message})
         return replace(found, raw=raw if raw is None or isinstance(raw, bytes) else raw.encode())
     if "replacement" in values:
         values["replacement"] = tuple(map(record_from_dict, values["replacement"]))
@@ -128,11 +128,6 @@ def _refuse_huge(values: Mapping[str, Any]) -> None:
     for value in (*values.values(), *usage.values(), *extra):
         if isinstance(value, int | float) and abs(value) > MOST:
             raise ValueError(f"{value:g} is too large")
-
-
-def _entry(values: dict[str, Any]) -> Entry:
-    entry: Entry = _adapter(Entry).validate_python(values)
-    return entry
 
 
 @cache

@@ -6,8 +6,6 @@ that cut a text in the middle, becomes U+FFFD, so that the row can be used.
 
 from __future__ import annotations
 
-import base64
-import binascii
 import hashlib
 import re
 from collections.abc import Iterator, Mapping
@@ -17,7 +15,7 @@ from typing import Any
 
 import orjson
 
-from scoring.formats import dimensions, json_text
+from scoring.formats import Source, json_text, media_of
 from scoring.messages import Media
 
 TITLE_CHARS = 200
@@ -195,16 +193,9 @@ def digest(data: bytes, size: int = 16) -> str:
 
 
 def media_from_base64(data: str, mime: str, kind: str = "") -> Media:
-    """Return media from base64 text. Other text is hashed unchanged, and its size estimated."""
+    """Return media from base64 text; other text is hashed unchanged."""
     kind = kind or (mime.partition("/")[0] if mime[:5] in ("image", "audio", "video") else "document")
-    try:
-        raw = base64.b64decode(data, validate=False)
-    except (binascii.Error, ValueError):
-        raw = b""
-    if not raw:
-        return Media(kind, mime, digest(data.encode("utf-8", "replace")), len(data) * 3 // 4)
-    width, height = dimensions(raw) if kind == "image" else (0, 0)
-    return Media(kind, mime, digest(raw), len(raw), width, height)
+    return media_of(Source(kind, mime, data))
 
 
 def media_from_url(url: str, kind: str = "image", mime: str = "") -> Media:
@@ -212,4 +203,4 @@ def media_from_url(url: str, kind: str = "image", mime: str = "") -> Media:
     if url.startswith("data:"):
         head, _, data = url.partition(",")
         return media_from_base64(data, mime or head[5:].partition(";")[0], kind)
-    return Media(kind, mime, digest(url.encode("utf-8", "replace")))
+    return media_of(Source(kind, mime, url=url))
