@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from copy import copy
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import compress
 
@@ -55,6 +56,7 @@ def reads_keywords(settings: Settings, strategy: str | None = None) -> bool:
     return (strategy or settings.strategy) != "foresight"
 
 
+@dataclass(slots=True, eq=False)
 class History:
     """Columns over the messages of one context.
 
@@ -66,44 +68,25 @@ class History:
     history is a snapshot.
     """
 
-    __slots__ = (
-        "chars",
-        "drop_first",
-        "facts",
-        "features",
-        "frozen",
-        "keywords",
-        "mentions",
-        "numbers",
-        "own_words",
-        "pinned",
-        "roles",
-        "summarised",
-        "summary_tokens",
-        "systems",
-        "tokens",
-        "unit_tokens",
-        "units",
-    )
-
-    def __init__(self) -> None:
-        self.features: list[Features] = []
-        self.roles: list[str] = []
-        self.tokens: list[int] = []
-        self.chars: list[int] = []
-        self.keywords: list[float] = []
-        self.systems: list[int] = []  # positions of system messages, in order
-        self.own_words: list[int] = []  # positions of messages with a user's own words, in order
-        self.pinned: set[int] = set()
-        self.drop_first: set[int] = set()
-        self.units = Units()
-        self.mentions = Mentions()
-        self.facts = Facts()
-        self.unit_tokens: list[int] = []
-        self.summarised = 0
-        self.summary_tokens = 0
-        self.numbers: Sequence[int] = ()
-        self.frozen = False
+    features: list[Features] = field(default_factory=list)
+    roles: list[str] = field(default_factory=list)
+    tokens: list[int] = field(default_factory=list)
+    chars: list[int] = field(default_factory=list)
+    keywords: list[float] = field(default_factory=list)
+    systems: list[int] = field(default_factory=list)  # positions of system messages, in order
+    own_words: list[int] = field(
+        default_factory=list
+    )  # positions of messages with a user's own words, in order
+    pinned: set[int] = field(default_factory=set)
+    drop_first: set[int] = field(default_factory=set)
+    units: Units = field(default_factory=Units)
+    mentions: Mentions = field(default_factory=Mentions)
+    facts: Facts = field(default_factory=Facts)
+    unit_tokens: list[int] = field(default_factory=list)
+    summarised: int = 0
+    summary_tokens: int = 0
+    numbers: Sequence[int] = ()
+    frozen: bool = False
 
     @classmethod
     def of(
