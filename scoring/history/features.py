@@ -207,11 +207,6 @@ def with_words(features: Features, message: Message) -> Features:
     return features._replace(content=features.content.with_words(text_of(message)))
 
 
-def traces_of(message: Message) -> str:
-    """Return the traces of a message as they are stored."""
-    return _traces(message, [_parsed(c.arguments) for c in message.calls], bool(outputs_of(message)))
-
-
 def _traces(message: Message, given: Sequence[Any], alone: bool) -> str:
     """Return the traces as stored; `given` are the arguments of the calls, `alone` is True for nothing but outputs."""
     calls = [tracing.of_call(c.name, c.arguments, one) for c, one in zip(message.calls, given, strict=True)]

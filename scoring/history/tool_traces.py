@@ -26,23 +26,19 @@ LEAST_CHARS = 200
 READ_LINES = 2_000
 
 # Names of tools in lower case, without underscores and the prefix of an MCP server ("server__").
-_KINDS: Mapping[str, str] = {
-    "read": READ,
-    "readfile": READ,
-    "readtextfile": READ,
-    "view": READ,
-    "viewfile": READ,
-    "openfile": READ,
-    "cat": READ,
-    "fsread": READ,
-    "notebookread": READ,
-    "write": WRITE,
-    "writefile": WRITE,
-    "writetofile": WRITE,
-    "createfile": WRITE,
-    "fswrite": WRITE,
-    "savefile": WRITE,
-}
+_READERS = (
+    "read",
+    "readfile",
+    "readtextfile",
+    "view",
+    "viewfile",
+    "openfile",
+    "cat",
+    "fsread",
+    "notebookread",
+)
+_WRITERS = ("write", "writefile", "writetofile", "createfile", "fswrite", "savefile")
+_KINDS: Mapping[str, str] = {**dict.fromkeys(_READERS, READ), **dict.fromkeys(_WRITERS, WRITE)}
 # Editors that are one tool for everything name the action in `command`.
 _EDITORS = frozenset({"strreplaceeditor", "strreplacebasededittool", "texteditor", "fileeditor"})
 _COMMANDS: Mapping[str, str] = {"view": READ, "create": WRITE}

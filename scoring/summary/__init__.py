@@ -9,8 +9,8 @@ from scoring.summary.levels import (
     judge,
     replaced_tokens,
     request,
+    written,
 )
-from scoring.summary.planned import written
 from scoring.summary.sentences import decisions, quoted
 from scoring.summary.summary import Summary
 from scoring.summary.tombstones import (

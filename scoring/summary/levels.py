@@ -97,6 +97,17 @@ def deterministic(
     return judged
 
 
+def written(
+    items: Sequence[Message | Summary],
+    most_tokens: int,
+    max_words: int = MOST_WORDS,
+    counter: TokenCounter = ESTIMATOR,
+) -> JudgedSummary:
+    """Return the summary that a plan asks for: the built-in one, in at most `most_tokens` and fewer than the items."""
+    replaced = replaced_tokens(items, counter)
+    return deterministic(covering(items), items, replaced, max_words, counter, most_tokens)
+
+
 def _brief(
     empty: Summary,
     ranked: Sequence[Sequence[str]],

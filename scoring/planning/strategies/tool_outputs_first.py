@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from scoring.messages import Message
 from scoring.planning.old_outputs import old_outputs
 from scoring.planning.strategies.contract import Choice, Shortening, Task, Why, newest_that_fit
 from scoring.summary import cleared
@@ -56,9 +55,5 @@ def _cleared(task: Task) -> dict[int, Shortening]:
         if tokens <= least or history.units.head[position] in task.protected:
             continue
         gain += tokens - least
-        out[position] = Shortening(least, _clear, lasting=True)
+        out[position] = Shortening(least, cleared, lasting=True)
     return out if gain > rules.tool_outputs_minimum_gain else {}
-
-
-def _clear(message: Message) -> Message:
-    return cleared(message)

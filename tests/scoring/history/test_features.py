@@ -16,7 +16,6 @@ from scoring.history.features import (
     needs_rating,
     rated_again,
     text_of,
-    traces_of,
     with_content,
 )
 from scoring.messages import Message, Reasoning, ToolCall, ToolResult, message
@@ -85,9 +84,7 @@ class TestFeatures:
         for one in messages:
             found = analyse(one, 10, LEXICON, traces=True)
             later = with_content(found._replace(traces=None), one)
-            assert (
-                found.traces == traces_of(one) == later.traces == Features.from_dict(later.to_dict()).traces
-            )
+            assert found.traces == later.traces == Features.from_dict(later.to_dict()).traces
 
     def test_name_the_tools_of_calls_and_results(self) -> None:  # C8
         """The names are stored in order; nothing is stored if no name is known."""

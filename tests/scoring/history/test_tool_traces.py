@@ -9,13 +9,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoring.history.features import Features, traces_of
+from scoring.history.features import Features, analyse
 from scoring.history.tool_traces import LEAST_CHARS, READ, WRITE, Output, Touch, read
 from scoring.messages import Media, Message, ToolCall, ToolResult, message
+from scoring.settings import lexicon_of
 from scoring.summary import shortened_text
 from tests.scoring.builders import any_messages
 
 LONG = "a line of output\n" * 40
+LEXICON = lexicon_of(())
+
+
+def traces_of(one: Message) -> str:
+    """Return the traces of a message as they are stored."""
+    return analyse(one, 1, LEXICON, traces=True).traces or ""
 
 
 def touched(name: str, arguments: Any) -> list[tuple[str, str, int, int]]:

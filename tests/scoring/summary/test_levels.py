@@ -8,13 +8,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scoring.messages import Message, message
-from scoring.summary.levels import Level, covering, deterministic, judge, replaced_tokens, request
+from scoring.summary.levels import Level, covering, deterministic, judge, replaced_tokens, request, written
 from scoring.summary.snapshot import SECTIONS
 from scoring.summary.summary import Summary
 from scoring.tokens import estimate_message_tokens
 from tests.scoring.builders import any_messages, model, user
 
 GOOD = "\n".join(f"## {name}\n- about {name.lower()}" for name in SECTIONS)
+LISTED = [
+    user("Use tabs in src/parser.py, never spaces. " * 20),
+    model("I decided to use tabs because the file has them. " * 20),
+]
 TALK = [user("Use port 8080 because 80 is taken. " * 20), model("I'll do that. " * 40)]
 
 
@@ -80,3 +84,26 @@ class TestCovering:
         )
         assert (made.depth, made.messages, made.note, made.first) == (3, 50, "n", "2024-01-01")
         assert covering([]).depth == 1
+
+
+class TestWritten:
+    """The summary that a plan asks for, for a list that no store keeps."""
+
+    def test_keeps_to_what_was_set_aside(self) -> None:  # C9
+        """At any size, and says what it takes."""
+        for most in (60, 100, 200):
+            made = written(LISTED, most)
+            assert made.accepted
+            assert made.tokens <= most
+
+    def test_is_shorter_than_what_it_covers(self) -> None:  # C9
+        """Whatever was set aside."""
+        assert written(LISTED, 10_000).tokens < replaced_tokens(LISTED)
+
+    def test_says_how_many_messages_it_covers(self) -> None:  # M6
+        """In its heading."""
+        assert written(LISTED, 400).summary.as_message().text.startswith("[Summary: depth 1, 2 messages")
+
+    def test_is_the_same_twice(self) -> None:
+        """To the last character."""
+        assert written(LISTED, 150) == written(LISTED, 150)
