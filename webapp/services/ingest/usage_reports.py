@@ -7,25 +7,34 @@ from typing import Any
 
 from scoring.messages import Message, Reasoning
 from webapp.agents.iterations import cache_writes, with_iterations
+from webapp.agents.reading.rows import object_of
 from webapp.agents.records import Usage, tier_of
 from webapp.errors import Invalid
 
 # (ours, the names providers use); the first that is there counts.
 INPUT = ("input_tokens", "prompt_tokens", "promptTokenCount", "prompt_token_count", "input")
 OUTPUT = ("output_tokens", "completion_tokens", "candidatesTokenCount", "candidates_token_count", "output")
-# Anthropic's input leaves out what was read from and written to the cache; everybody else's contains it.
-# Thoughts are part of the output in the details of OpenAI, and apart from it in Gemini's fields.
+# Thoughts are part of the output in the details of all but Gemini, whose fields have them apart from it.
 DETAILS, APART = (
-    ("completion_tokens_details", "output_tokens_details"),
+    ("completion_tokens_details", "output_tokens_details", "output_token_details"),
     ("thoughtsTokenCount", "thoughts_token_count"),
 )
+THOUGHTS = ("reasoning_tokens", "thinking_tokens", "reasoning")
+# Where these details break the input down, they are parts of it.
+INPUT_DETAILS = ("prompt_tokens_details", "input_tokens_details", "input_token_details")
+READ_INSIDE = ("cached_tokens", "cache_read")
+WRITTEN_INSIDE = (
+    "cache_write_tokens", "cache_creation_tokens", "cache_creation_input_tokens", "cache_creation",
+)  # fmt: skip
+LIFETIMES = ("ephemeral_5m_input_tokens", "ephemeral_1h_input_tokens")
+# Figures of the cache outside such details: always parts of the input, or, under names of Anthropic's kind, beside it.
+READ_PART = (
+    "cached_tokens", "cachedContentTokenCount", "cached_content_token_count", "prompt_cache_hit_tokens", "cached",
+)  # fmt: skip
+READ, WRITTEN = ("cache_read_input_tokens", "cacheRead"), ("cache_creation_input_tokens", "cacheWrite")
 # A report with one of these names, and without any figure of the cache, may lack what the cache held.
 PERHAPS_UNCACHED = ("input_tokens", "input")
-CACHE_FIGURES = frozenset({
-    "cache_read_input_tokens", "cache_creation_input_tokens", "cache_creation", "input_tokens_details",
-    "prompt_tokens_details", "input_token_details", "cached_tokens", "cache",
-})  # fmt: skip
-READ, WRITTEN = "cache_read_input_tokens", "cache_creation_input_tokens"
+CACHE_FIGURES = frozenset({*INPUT_DETAILS, *READ_PART, *READ, *WRITTEN, "cache_creation", "cache"})
 # The largest window that the model table allows: the size of a call says something about its window, permanently.
 MOST = 100_000_000
 
@@ -47,20 +56,17 @@ def read_usage(data: Mapping[str, Any] | None, answer: Iterable[Message] = ()) -
         raise Invalid(
             f"expected usage with input_tokens (or prompt_tokens), got {', '.join(list(data)[:6])}", "usage"
         )
-    _count(data, WRITTEN)
-    read, (written, hour) = _count(data, READ), cache_writes(data)
-    details = data.get("prompt_tokens_details") or data.get("input_tokens_details") or {}
-    cached = _count(details, "cached_tokens") if isinstance(details, Mapping) else 0
+    read, written, hour, beside = _cache(data, name)
     output_name = next((n for n in OUTPUT if n in data), None)
     apart = sum(_count(data, one) for one in APART)
     output = (_count(data, output_name) if output_name else 0) + apart
-    inside = [_count(data[n], "reasoning_tokens") for n in DETAILS if isinstance(data.get(n), Mapping)]
+    inside = [_first(object_of(data.get(n)), THOUGHTS) for n in DETAILS]
     thoughts = min(output, apart + sum(inside))
     kept = any(isinstance(part, Reasoning) for message in answer for part in message.parts)
     found = Usage(
-        _count(data, name) + read + written,
+        _count(data, name) + beside,
         output,
-        read or cached or _count(data, "cached_tokens"),
+        read,
         written,
         thoughts,
         cache_write_hour_tokens=hour,
@@ -69,6 +75,31 @@ def read_usage(data: Mapping[str, Any] | None, answer: Iterable[Message] = ()) -
         whole=name not in PERHAPS_UNCACHED or not CACHE_FIGURES.isdisjoint(data),
     )
     return with_iterations(found, data, None)
+
+
+def _cache(data: Mapping[str, Any], name: str) -> tuple[int, int, int, int]:
+    """Return what a call read from the cache, wrote to it, wrote for an hour, and what the input `name` lacks of it."""
+    details = next((object_of(data[n]) for n in INPUT_DETAILS if data.get(n)), {})
+    lives = [_count(details, one) for one in LIFETIMES]
+    apart = object_of(data.get("cache"))
+    read = _first(data, READ) or _count(apart, "read")
+    written, hour = cache_writes(data)
+    written = max(written, _first(data, WRITTEN), _count(apart, "write"))
+    beside = 0 if details and _count(data, name) >= read + written else read + written
+    # Gateways that report Claude's calls in OpenAI's fields name the figures of the cache again beside the whole input.
+    if name not in PERHAPS_UNCACHED and _count(data, name) >= beside:
+        beside = 0
+    return (
+        read or _first(details, READ_INSIDE) or _first(data, READ_PART),
+        written or _first(details, WRITTEN_INSIDE) or sum(lives),
+        hour or lives[1],
+        beside,
+    )
+
+
+def _first(data: Mapping[str, Any], names: Iterable[str]) -> int:
+    """Return the first figure of these that is not 0."""
+    return next((count for name in names if (count := _count(data, name))), 0)
 
 
 def _count(data: Mapping[str, Any], name: str) -> int:

@@ -45,6 +45,51 @@ class TestUsage:
     @pytest.mark.parametrize(
         "data",
         [
+            {"input_tokens": 10, "cache_read_input_tokens": 70, "cache_creation_input_tokens": 20},
+            {"input_tokens": 10, "cache_read_input_tokens": 70, "cache_creation": {"ephemeral_5m_input_tokens": 20}},
+            {"input": 10, "output": 5, "cache": {"read": 70, "write": 20}},
+            {"input": 10, "output": 5, "cacheRead": 70, "cacheWrite": 20},
+            {"prompt_tokens": 10, "cache_read_input_tokens": 70, "cache_creation_input_tokens": 20},
+            {"prompt_tokens": 100, "cache_read_input_tokens": 70, "cache_creation_input_tokens": 20},
+            {"prompt_tokens": 100, "prompt_tokens_details": {"cached_tokens": 70, "cache_write_tokens": 20}},
+            {"prompt_tokens": 100, "prompt_tokens_details": {"cached_tokens": 70, "cache_creation_tokens": 20}},
+            {"input_tokens": 100, "input_tokens_details": {"cached_tokens": 70, "cache_write_tokens": 20}},
+            {"input_tokens": 100, "input_token_details": {"cache_read": 70, "cache_creation": 20}},
+            {
+                "input_tokens": 100,
+                "input_token_details": {
+                    "cache_read": 70, "cache_creation": 0,
+                    "ephemeral_5m_input_tokens": 20, "ephemeral_1h_input_tokens": 0,
+                },
+            },
+        ],
+    )  # fmt: skip
+    def test_has_the_cache_inside_or_beside_the_input(self, data: dict[str, Any]) -> None:  # X11
+        """Figures of the cache beside the input are added, those that are parts of it are not added again."""
+        found = read_usage(data)
+        assert found is not None
+        assert (found.input_tokens, found.cached_tokens, found.cache_write_tokens) == (100, 70, 20)
+        assert found.whole
+
+    @pytest.mark.parametrize(
+        "data",
+        [
+            {"usageMetadata": {"promptTokenCount": 100, "cachedContentTokenCount": 70}},
+            {"usage_metadata": {"prompt_token_count": 100, "cached_content_token_count": 70}},
+            {"prompt_tokens": 100, "prompt_cache_hit_tokens": 70, "prompt_cache_miss_tokens": 30},
+            {"prompt_tokens": 100, "cached_tokens": 70},
+            {"input": 100, "output": 5, "cached": 70, "thoughts": 2},
+        ],
+    )
+    def test_has_what_was_read_from_the_cache(self, data: dict[str, Any]) -> None:  # X11
+        """Providers without a price for cache writes report only the reading."""
+        found = read_usage(data)
+        assert found is not None
+        assert (found.input_tokens, found.cached_tokens, found.cache_write_tokens) == (100, 70, 0)
+
+    @pytest.mark.parametrize(
+        "data",
+        [
             {"tokens": 3},
             {"usageMetadata": 5},
             {"input_tokens": -1},
@@ -70,6 +115,8 @@ class TestUsage:
             },
             {"input_tokens": 9, "output_tokens": 7, "output_tokens_details": {"reasoning_tokens": 5}},
             {"promptTokenCount": 9, "candidatesTokenCount": 2, "thoughtsTokenCount": 5},
+            {"input_tokens": 9, "output_tokens": 7, "output_token_details": {"reasoning": 5}},
+            {"input_tokens": 9, "output_tokens": 7, "output_tokens_details": {"thinking_tokens": 5}},
         ],
     )
     def test_excludes_reasoning_from_the_next_call(self, data: dict[str, Any]) -> None:  # X11
