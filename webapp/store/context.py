@@ -73,16 +73,11 @@ class Contexts:
 
     def at(self, session: int, view: int, positions: Sequence[int]) -> dict[int, Item]:
         """Return the items at these positions."""
-        found: dict[int, Item] = {}
-        for start in range(0, len(positions), 500):
-            some = positions[start : start + 500]
-            marks = ", ".join("?" * len(some))
-            sql = (
-                "SELECT position, kind, ref, stand_in FROM context_items "
-                f"WHERE session = ? AND view = ? AND position IN ({marks})"
-            )
-            found.update({row[0]: Item(*row) for row in self._db.rows(sql, (session, view, *some))})
-        return found
+        sql = (
+            "SELECT position, kind, ref, stand_in FROM context_items "
+            "WHERE position IN ({}) AND session = ? AND view = ?"
+        )
+        return {row[0]: Item(*row) for row in self._db.rows_in(sql, positions, (session, view))}
 
     def gather(self, session: int, view: int) -> Gathered:
         """Return the columns of the whole view that a plan needs, without reading the log.
@@ -136,15 +131,12 @@ class Contexts:
     def totals_of(self, sessions: Sequence[int]) -> dict[int, dict[int, dict[str, tuple[int, int]]]]:
         """Return the totals of several sessions, as session -> view -> region -> (tokens, messages)."""
         found: dict[int, dict[int, dict[str, tuple[int, int]]]] = {}
-        for start in range(0, len(sessions), 500):
-            some = sessions[start : start + 500]
-            marks = ", ".join("?" * len(some))
-            sql = (
-                f"SELECT session, view, region, tokens, messages FROM totals WHERE session IN ({marks}) "
-                "ORDER BY session, view, region"
-            )
-            for session, view, region, tokens, messages in self._db.rows(sql, some):
-                found.setdefault(session, {AGENT: {}, PRUNED: {}})[view][region] = (tokens, messages)
+        sql = (
+            "SELECT session, view, region, tokens, messages FROM totals WHERE session IN ({}) "
+            "ORDER BY session, view, region"
+        )
+        for session, view, region, tokens, messages in self._db.rows_in(sql, sessions):
+            found.setdefault(session, {AGENT: {}, PRUNED: {}})[view][region] = (tokens, messages)
         return found
 
     def put_totals(self, session: int, view: int, regions: dict[str, tuple[int, int]]) -> None:

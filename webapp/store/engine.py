@@ -16,6 +16,8 @@ from webapp.errors import ClosedStore, DamagedStore, ForeignStore, StoreError
 from webapp.store.parts import Part
 from webapp.store.search_index import WordIndex
 
+BATCH = 500  # values of a query that are bound at a time
+
 
 class Engine(ABC):
     """One database. Every method raises only errors of `webapp.errors`.
@@ -50,6 +52,14 @@ class Engine(ABC):
     @abstractmethod
     def run_many(self, sql: str, values: Iterable[Sequence[Any]]) -> None:
         """Run a statement once for each row of values, inside `write()`."""
+
+    def rows_in(self, sql: str, values: Sequence[Any], more: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """Return the rows of a query with `IN ({})` for these values, in batches, `more` bound behind them."""
+        found: list[tuple[Any, ...]] = []
+        for start in range(0, len(values), BATCH):
+            some = values[start : start + BATCH]
+            found += self.rows(sql.format(", ".join("?" * len(some))), (*some, *more))
+        return found
 
     def value(self, sql: str, values: Sequence[Any] = ()) -> Any:
         """Return the first column of the first row, or None."""

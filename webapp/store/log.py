@@ -155,6 +155,7 @@ _ENTRY = (
     "supersedes"
 )
 _MESSAGE = ", ".join(("key", *MessageRow._fields[1:]))
+_MESSAGES_IN = f"SELECT {_MESSAGE} FROM messages WHERE key IN ({{}})"
 
 
 class Log:
@@ -203,13 +204,10 @@ class Log:
 
     def known(self, session: int, source_ids: Sequence[str]) -> dict[str, tuple[int, int]]:
         """Return the source ids that the session's log has, each with (seq, message number)."""
-        found: dict[str, tuple[int, int]] = {}
-        for start in range(0, len(source_ids), 500):
-            some = source_ids[start : start + 500]
-            marks = ", ".join("?" * len(some))
-            sql = f"SELECT source_id, key, message_no FROM entries WHERE source_id IN ({marks}) AND key >> {SHIFT} = ?"
-            found.update({s: (number(k), no) for s, k, no in self._db.rows(sql, (*some, session))})
-        return found
+        sql = (
+            f"SELECT source_id, key, message_no FROM entries WHERE source_id IN ({{}}) AND key >> {SHIFT} = ?"
+        )
+        return {s: (number(k), no) for s, k, no in self._db.rows_in(sql, source_ids, (session,))}
 
     def entries(self, session: int, first: int, last: int) -> list[EntryRow]:
         """Return entries `first`…`last`, both inclusive, in order of arrival."""
@@ -245,14 +243,8 @@ class Log:
 
     def messages(self, session: int, nos: Sequence[int]) -> dict[int, MessageRow]:
         """Return messages by number; unknown numbers are missing."""
-        found: dict[int, MessageRow] = {}
-        for start in range(0, len(nos), 500):
-            some = [key(session, n) for n in nos[start : start + 500]]
-            marks = ", ".join("?" * len(some))
-            for row in self._db.rows(f"SELECT {_MESSAGE} FROM messages WHERE key IN ({marks})", some):
-                one = _message(row)
-                found[one.no] = one
-        return found
+        rows = self._db.rows_in(_MESSAGES_IN, [key(session, n) for n in nos])
+        return {one.no: one for one in map(_message, rows)}
 
     def matches(
         self, places: Sequence[tuple[int, int, int]]
@@ -261,11 +253,10 @@ class Log:
 
         Places where one of the two is missing are left out.
         """
-        marks = ", ".join("?" * len(places)) or "NULL"
-        read = f"SELECT {_MESSAGE} FROM messages WHERE key IN ({marks})"
-        messages = {row[0]: row for row in self._db.rows(read, [key(s, no) for s, _, no in places])}
-        read = f"SELECT {_ENTRY} FROM entries WHERE key IN ({marks})"
-        entries = {row[0]: row for row in self._db.rows(read, [key(s, seq) for s, seq, _ in places])}
+        found = self._db.rows_in(_MESSAGES_IN, [key(s, no) for s, _, no in places])
+        messages = {row[0]: row for row in found}
+        read = f"SELECT {_ENTRY} FROM entries WHERE key IN ({{}})"
+        entries = {row[0]: row for row in self._db.rows_in(read, [key(s, seq) for s, seq, _ in places])}
         return {
             (s, seq, no): (_message(messages[key(s, no)]), _entry(entries[key(s, seq)]))
             for s, seq, no in places

@@ -204,8 +204,7 @@ class Sessions:
 
     def by_keys(self, keys: Collection[int]) -> dict[int, SessionRow]:
         """Return the sessions with these numbers, by number; unknown ones are missing."""
-        marks = ", ".join("?" * len(keys)) or "NULL"
-        rows = self._db.rows(f"{_SELECT} WHERE key IN ({marks})", list(keys))
+        rows = self._db.rows_in(f"{_SELECT} WHERE key IN ({{}})", list(keys))
         return {row.key: row for row in map(_decoded, rows)}
 
     def all(self) -> list[SessionRow]:

@@ -124,14 +124,9 @@ class Usage:
         Cost: one lookup for each point, whatever the length of the session.
         """
         if count <= points:
-            rows = self._db.rows(
-                f"SELECT {_SAMPLE} FROM samples WHERE key BETWEEN ? AND ? ORDER BY key", bounds(session)
-            )
-            return [Sample(number(k), *rest) for k, *rest in rows]
+            sql = f"SELECT {_SAMPLE} FROM samples WHERE key BETWEEN ? AND ? ORDER BY key"
+            return [Sample(number(k), *rest) for k, *rest in self._db.rows(sql, bounds(session))]
         wanted = sorted({round(i * (count - 1) / max(1, points - 1)) for i in range(points)})
-        found: list[Sample] = []
-        for start in range(0, len(wanted), 500):
-            keys = [key(session, n) for n in wanted[start : start + 500]]
-            sql = f"SELECT {_SAMPLE} FROM samples WHERE key IN ({', '.join('?' * len(keys))}) ORDER BY key"
-            found.extend(Sample(number(k), *rest) for k, *rest in self._db.rows(sql, keys))
-        return found
+        sql = f"SELECT {_SAMPLE} FROM samples WHERE key IN ({{}}) ORDER BY key"
+        rows = self._db.rows_in(sql, [key(session, n) for n in wanted])
+        return [Sample(number(k), *rest) for k, *rest in rows]

@@ -54,7 +54,7 @@ def faults_of(db: Engine, row: SessionRow) -> Iterator[str]:
     log, contexts, summaries = Log(db), Contexts(db), Summaries(db)
     entries: Counter[int] = Counter()
     checks = {
-        "its own row": iter([f"session {row.id}: {fault}" for fault in row.damaged]),
+        "its own row": iter(row.damaged),
         "its log": _chain(log, row, entries),
         "its messages": _messages(log, row, entries),
         "its summaries": _summaries(summaries, row),
@@ -64,7 +64,7 @@ def faults_of(db: Engine, row: SessionRow) -> Iterator[str]:
     for view in (AGENT, PRUNED) if row.followed else (PRUNED,):
         checks["its " + _name(view)] = _view(log, contexts, row, view)
     for what, check in checks.items():
-        yield from _guarded(f"session {row.id}: {what}", check)
+        yield from (f"session {row.id}: {fault}" for fault in _guarded(what, check))
 
 
 def _guarded(what: str, check: Iterator[str]) -> Iterator[str]:
@@ -115,22 +115,20 @@ def _chain(log: Log, row: SessionRow, entries: Counter[int]) -> Iterator[str]:
     for start in range(0, row.next_seq, BATCH):
         for entry in log.entries(row.key, start, start + BATCH - 1):
             if entry.seq != expected:
-                yield f"session {row.id}: entry {expected} is missing"
+                yield f"entry {expected} is missing"
                 expected = entry.seq
             if len(entry.id) != ID_BYTES or entry_id(before, entry) != entry.id:
-                yield f"session {row.id}: entry {entry.seq} is not what was written (its hash differs)"
+                yield f"entry {entry.seq} is not what was written (its hash differs)"
             if entry.supersedes is not None and entry.supersedes >= entry.seq:
-                yield f"session {row.id}: entry {entry.seq} supersedes a later one"
+                yield f"entry {entry.seq} supersedes a later one"
             if not 0 <= entry.message_no < row.next_no:
-                yield (
-                    f"session {row.id}: entry {entry.seq} belongs to message {entry.message_no}, which does not exist"
-                )
+                yield f"entry {entry.seq} belongs to message {entry.message_no}, which does not exist"
             entries[entry.message_no] += 1
             before, expected = entry.id, entry.seq + 1
     if expected != row.next_seq:
-        yield f"session {row.id}: the log ends at entry {expected}, expected {row.next_seq}"
+        yield f"the log ends at entry {expected}, expected {row.next_seq}"
     elif before != row.last_entry_id:
-        yield f"session {row.id}: the last entry is not the one that the session names"
+        yield "the last entry is not the one that the session names"
 
 
 def _messages(log: Log, row: SessionRow, entries: Counter[int]) -> Iterator[str]:
@@ -141,15 +139,15 @@ def _messages(log: Log, row: SessionRow, entries: Counter[int]) -> Iterator[str]
         for no in nos:
             message = found.get(no)
             if message is None:
-                yield f"session {row.id}: message {no} is missing"
+                yield f"message {no} is missing"
                 continue
             own = [e for e in log.entries(row.key, message.first_seq, message.last_seq) if e.message_no == no]
             if not own:
-                yield f"session {row.id}: message {no} has no entries"
+                yield f"message {no} has no entries"
             elif not _fits(message, own) or len(own) != entries[no]:
-                yield f"session {row.id}: message {no} does not fit its entries"
+                yield f"message {no} does not fit its entries"
             elif stranger := _stranger(own):
-                yield f"session {row.id}: entry {stranger.seq} has no part in its message ({no})"
+                yield f"entry {stranger.seq} has no part in its message ({no})"
 
 
 def _fits(message: MessageRow, own: Sequence[EntryRow]) -> bool:
@@ -183,12 +181,12 @@ def _view(log: Log, contexts: Contexts, row: SessionRow, view: int) -> Iterator[
         for item in some:
             message = found.get(item.ref)
             if message is None:
-                yield f"session {row.id}: the {name} refers to message {item.ref}, which does not exist"
+                yield f"the {name} refers to message {item.ref}, which does not exist"
                 continue
             if message.first_seq != item.position:
-                yield f"session {row.id}: message {item.ref} stands at the wrong place of the {name}"
+                yield f"message {item.ref} stands at the wrong place of the {name}"
             if view == PRUNED and message.out_operation is not None:
-                yield f"session {row.id}: message {item.ref} is in the {name} and marked as out of it"
+                yield f"message {item.ref} is in the {name} and marked as out of it"
             tokens += (
                 orjson.loads(item.replacement)["tokens"] if item.replacement is not None else message.tokens
             )
@@ -199,14 +197,14 @@ def _view(log: Log, contexts: Contexts, row: SessionRow, view: int) -> Iterator[
     kept = contexts.totals(row.key)[view]
     said = sum(t for region, (t, _) in kept.items() if region not in REGIONS_BESIDE)
     if said != tokens:
-        yield f"session {row.id}: the totals of the {name} say {said} tokens, its messages have {tokens}"
+        yield f"the totals of the {name} say {said} tokens, its messages have {tokens}"
     counted = sum(count for _, count in kept.values())
     if counted != len(everything):
-        yield f"session {row.id}: the totals of the {name} say {counted} messages, it has {len(everything)}"
+        yield f"the totals of the {name} say {counted} messages, it has {len(everything)}"
     if view == PRUNED:
         inside = {item.ref for item in items}
         for no in sorted({*log.numbers(row.key, newest_first=False, out=False)} - inside):
-            yield f"session {row.id}: message {no} is neither in the {name} nor marked as out of it"
+            yield f"message {no} is neither in the {name} nor marked as out of it"
         yield from _torn(log, row, inside, open_calls, answered)
 
 
@@ -226,19 +224,19 @@ def _operations(log: Log, operations: Operations, row: SessionRow) -> Iterator[s
         ):
             if noted is not None and items[change] != noted:
                 yield (
-                    f"session {row.id}: operation {one.n} {name} {noted} messages, its record has "
+                    f"operation {one.n} {name} {noted} messages, its record has "
                     f"{items[change]}: an undo would bring back no more"
                 )
         if one.undone_at is None:
             outs[one.n] = {item.no for item in operations.items(row.key, one.n) if item.change == "out"}
     if len(known) != row.operations or (known and known[0].n >= row.next_operation):
-        yield f"session {row.id}: it had {row.operations} operations, the record has {len(known)}"
+        yield f"it had {row.operations} operations, the record has {len(known)}"
     nos = log.numbers(row.key, newest_first=False, out=True)
     for start in range(0, len(nos), BATCH):
         for no, message in log.messages(row.key, nos[start : start + BATCH]).items():
             if no not in outs.get(message.out_operation or 0, ()):
                 yield (
-                    f"session {row.id}: message {no} is out of the context by operation {message.out_operation}, "
+                    f"message {no} is out of the context by operation {message.out_operation}, "
                     "which does not say so"
                 )
 
@@ -255,9 +253,9 @@ def _words(db: Engine, log: Log, row: SessionRow) -> Iterator[str]:
             if said:
                 there.discard(entry.seq)
     if missing:
-        yield f"session {row.id}: the index of words lacks {missing:,} entries; a search does not find them"
+        yield f"the index of words lacks {missing:,} entries; a search does not find them"
     if there:
-        yield f"session {row.id}: the index of words has {len(there):,} entries that the log does not have"
+        yield f"the index of words has {len(there):,} entries that the log does not have"
 
 
 def _memory_words(db: Engine) -> Iterator[str]:
@@ -279,9 +277,9 @@ def _torn(log: Log, row: SessionRow, inside: set[int], calls: set[str], results:
             continue
         features = orjson.loads(message.features)
         for call_id in {*features.get("results", ())} & calls - results:
-            yield f"session {row.id}: the call {call_id} is in the context, its result (message {no}) is not"
+            yield f"the call {call_id} is in the context, its result (message {no}) is not"
         for call_id in {*features.get("calls", ())} & results - calls:
-            yield f"session {row.id}: a result of {call_id} is in the context, its call (message {no}) is not"
+            yield f"a result of {call_id} is in the context, its call (message {no}) is not"
 
 
 def _summaries(summaries: Summaries, row: SessionRow) -> Iterator[str]:
@@ -291,9 +289,9 @@ def _summaries(summaries: Summaries, row: SessionRow) -> Iterator[str]:
     for summary in rows:
         for kind, ref in summary.covers:
             if kind == MESSAGE and not 0 < ref < row.next_no:
-                yield f"session {row.id}: summary {summary.n} covers message {ref}, which does not exist"
+                yield f"summary {summary.n} covers message {ref}, which does not exist"
             elif kind != MESSAGE and (ref not in known or ref >= summary.n):
-                yield f"session {row.id}: summary {summary.n} covers summary {ref}, which is not before it"
+                yield f"summary {summary.n} covers summary {ref}, which is not before it"
     for n in summaries.active_numbers(row.key):
         if n not in known:
-            yield f"session {row.id}: summary {n} stands in the context and does not exist"
+            yield f"summary {n} stands in the context and does not exist"

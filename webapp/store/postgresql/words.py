@@ -123,8 +123,7 @@ class VectorWords(WordIndex):
         search = _Search(self._db, matching, (sought, *values))
         best = search.ranked(limit + offset) if within.session is not None else search.newest(limit + offset)
         keys = best[offset : offset + limit]
-        marks = ", ".join("?" * len(keys)) or "NULL"
-        nos = dict(self._db.rows(f"SELECT key, message_no FROM entries WHERE key IN ({marks})", keys))
+        nos = dict(self._db.rows_in("SELECT key, message_no FROM entries WHERE key IN ({})", keys))
         return [(k >> SHIFT, number(k), nos[k]) for k in keys if k in nos]
 
     def put_memory(self, number: int, text: str) -> None:
