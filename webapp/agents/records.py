@@ -16,7 +16,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from scoring.messages import Message
+from scoring.messages import REMINDER, Message
 
 TIER_CHARS = 40
 
@@ -133,6 +133,12 @@ class Entry:
     stream: str = ""
     raw: bytes | None = field(default=None, repr=False, compare=False)
     supersedes: str | None = None
+
+    @property
+    def own_words(self) -> str | None:
+        """Return the user's own words, for a title; None if a program or the model wrote them."""
+        own = self.message.role == "user" and self.message.name != REMINDER
+        return self.message.text if own else None
 
 
 @dataclass(frozen=True, slots=True)

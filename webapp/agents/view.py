@@ -43,6 +43,11 @@ class ViewMessage:
     results: Mapping[str, str] = field(default_factory=dict)
     replacement: Message | None = None
 
+    @property
+    def said(self) -> Message:
+        """Return the message as it is in the view."""
+        return self.replacement or self.rows[-1].message
+
     def replaced(self, wire_format: str) -> list[Any]:
         """Return the replacement of the whole message, as objects of a wire format."""
         messages = [self.replacement] if self.replacement is not None else []

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePath
 from typing import Any
 
-from webapp.agents.reading.finding import UUID, home_of, list_files, read_head
+from webapp.agents.reading.finding import UUID, folder_of, list_files, read_head
 from webapp.agents.reading.rows import object_of, optional, text_of
 from webapp.agents.records import Origin, TranscriptFile
 
@@ -31,8 +31,7 @@ def hooks(env: Mapping[str, str]) -> Path:
 
 
 def _home(env: Mapping[str, str]) -> Path:
-    configured = env.get("CODEX_HOME", "").strip()
-    return Path(configured).expanduser() if configured else home_of(env) / ".codex"
+    return folder_of(env, "CODEX_HOME", ".codex")
 
 
 def discover(root: Path) -> Iterator[TranscriptFile]:

@@ -12,9 +12,9 @@ from functools import partial
 from pathlib import Path, PurePath
 from typing import Any
 
-from webapp.agents.gemini_cli.items import kind_of, messages_of, unread, usage_of, user_words
+from webapp.agents.gemini_cli.items import kind_of, messages_of, unread, usage_of
 from webapp.agents.reading import json_elements
-from webapp.agents.reading.finding import home_of, list_files, read_file, read_head, session_in
+from webapp.agents.reading.finding import folder_of, list_files, read_file, read_head, session_in
 from webapp.agents.reading.readers import LineReader, Position, Reader, WholeReader
 from webapp.agents.reading.rows import (
     is_json_document,
@@ -29,8 +29,8 @@ from webapp.agents.reading.rows import (
 from webapp.agents.reading.tail import decode as decode_lines
 from webapp.agents.reading.tail import guarded
 from webapp.agents.reading.text import Content
-from webapp.agents.reading.updates import History
-from webapp.agents.records import Entry, Meta, Origin, Problem, Record, TranscriptFile, Unknown
+from webapp.agents.reading.updates import History, changed_fact
+from webapp.agents.records import Entry, Origin, Problem, Record, TranscriptFile, Unknown
 
 SOURCE = "gemini-cli"
 MAX_DOCUMENT = 64 << 20
@@ -38,9 +38,7 @@ MAX_DOCUMENT = 64 << 20
 
 def roots(env: Mapping[str, str]) -> list[Path]:
     """Return the folder with projects, existing or not: below GEMINI_CLI_HOME, else below the home folder."""
-    configured = env.get("GEMINI_CLI_HOME", "").strip()
-    home = Path(configured).expanduser() if configured else home_of(env)
-    return [home / ".gemini" / "tmp"]
+    return [folder_of(env, "GEMINI_CLI_HOME") / ".gemini" / "tmp"]
 
 
 def discover(root: Path) -> Iterator[TranscriptFile]:
@@ -120,28 +118,19 @@ class _Facts:
     def changed(self, facts: dict[str, Any]) -> Iterator[Record]:
         """Yield the session's facts that are new."""
         folders = [f for f in list_of(facts.get("directories")) if isinstance(f, str)]
-        title = short_title(text_of(facts.get("summary")))
         model = optional(object_of(facts.get("meta")).get("model"))
-        yield from self._new("cwd", folders[0] if folders else None)
+        yield from changed_fact(self._state, "cwd", folders[0] if folders else None)
         if not self._state.get("model"):
-            yield from self._new("model", model)
-        if title:
-            yield from self._new("title", title)
+            yield from changed_fact(self._state, "model", model)
+        yield from changed_fact(self._state, "title", short_title(text_of(facts.get("summary"))))
 
     def seen(self, record: Record) -> Iterator[Record]:
         """Yield the facts in an entry about the session: its model, and a title from the user's first words."""
         if not isinstance(record, Entry):
             return
-        yield from self._new("model", record.model)
-        words = user_words(record.message)
-        if words and not self._state.get("title") and (title := short_title(words)):
-            yield from self._new("title", title)
-
-    def _new(self, key: str, value: str | None) -> Iterator[Record]:
-        if value and self._state.get(key) != value:
-            self._state[key] = value
-            said: dict[str, Any] = {key: value}
-            yield Meta(**said)
+        yield from changed_fact(self._state, "model", record.model)
+        if (words := record.own_words) and not self._state.get("title"):
+            yield from changed_fact(self._state, "title", short_title(words))
 
 
 def _record(

@@ -110,11 +110,6 @@ def usage_of(tokens: dict[str, Any]) -> Usage | None:
     return Usage(said, output, cached, 0, thought, unsent_tokens=thought) if said else None
 
 
-def user_words(message: Message) -> str | None:
-    """Return the user's own words in a message, for a title."""
-    return message.text if message.role == "user" and message.name != REMINDER else None
-
-
 def _parts(content: Any) -> Iterator[Part]:
     for part in content if isinstance(content, list) else [content]:
         if isinstance(part, str):

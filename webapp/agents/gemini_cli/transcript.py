@@ -14,7 +14,7 @@ from typing import Any
 
 import orjson
 
-from scoring.messages import Message, Text
+from scoring.messages import Text
 from webapp.agents.reading.finding import leads_out, read_file, read_json_file
 from webapp.agents.reading.rows import object_of, optional, parse, text_of
 from webapp.agents.view import Transcript, View, ViewMessage, ViewSummary
@@ -64,7 +64,7 @@ def _records(view: View) -> Iterator[Row]:
     """Yield the records without their ids; those of the model have the results that follow them."""
     open_record: Row | None = None
     for place in view.places:
-        if isinstance(place, ViewMessage) and _said(place).role == "tool" and open_record is not None:
+        if isinstance(place, ViewMessage) and place.said.role == "tool" and open_record is not None:
             _answer(open_record, place)
             continue
         if open_record is not None:
@@ -72,16 +72,12 @@ def _records(view: View) -> Iterator[Row]:
             open_record = None
         if isinstance(place, ViewSummary):
             yield {"timestamp": place.at or view.now, "type": "user", "content": [{"text": place.text}]}
-        elif _said(place).role == "assistant":
+        elif place.said.role == "assistant":
             open_record = _of_model(view, place)
         else:
             yield _of_user(view, place)
     if open_record is not None:
         yield open_record
-
-
-def _said(message: ViewMessage) -> Message:
-    return message.replacement or message.rows[-1].message
 
 
 def _of_user(view: View, message: ViewMessage) -> Row:
@@ -90,12 +86,12 @@ def _of_user(view: View, message: ViewMessage) -> Row:
     return {
         "timestamp": message.rows[-1].at or view.now,
         "type": "user",
-        "content": content if isinstance(content, list) else [{"text": _said(message).text}],
+        "content": content if isinstance(content, list) else [{"text": message.said.text}],
     }
 
 
 def _of_model(view: View, message: ViewMessage) -> Row:
-    said, at = _said(message), message.rows[-1].at or view.now
+    said, at = message.said, message.rows[-1].at or view.now
     record: Row = {
         "timestamp": at,
         "type": "gemini",
@@ -119,7 +115,7 @@ def _of_model(view: View, message: ViewMessage) -> Row:
 def _answer(record: Row, message: ViewMessage) -> None:
     """Add results to the record of their calls."""
     calls = {call["id"]: call for call in record.get("toolCalls", [])}
-    for result in _said(message).results:
+    for result in message.said.results:
         call = calls.get(result.call_id)
         if call is not None:
             output = message.results.get(result.call_id, result.text)

@@ -20,9 +20,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from webapp.agents.opencode import version2
-from webapp.agents.opencode.items import messages_of, model_of, unknown_in, usage_of, words_of
+from webapp.agents.opencode.items import messages_of, model_of, unknown_in, usage_of
 from webapp.agents.reading.databases import ForeignTables, open_foreign
-from webapp.agents.reading.finding import home_of, leads_out, list_files, read_file, read_json_file
+from webapp.agents.reading.finding import folder_of, leads_out, list_files, read_file, read_json_file
 from webapp.agents.reading.readers import FRESH_SECONDS, Position, Reader, WholeReader
 from webapp.agents.reading.rows import (
     count_of,
@@ -36,8 +36,8 @@ from webapp.agents.reading.rows import (
     when,
 )
 from webapp.agents.reading.tail import guarded
-from webapp.agents.reading.updates import History
-from webapp.agents.records import Compaction, Entry, EntryKind, Meta, Problem, Record, TranscriptFile, Unknown
+from webapp.agents.reading.updates import History, changed_fact
+from webapp.agents.records import Compaction, Entry, EntryKind, Problem, Record, TranscriptFile, Unknown
 
 SOURCE = "opencode"
 # After a change of a database, the sessions active within this time of the newest one are read.
@@ -73,9 +73,7 @@ class Original(NamedTuple):
 
 def roots(env: Mapping[str, str]) -> list[Path]:
     """Return the data folder, existing or not: below XDG_DATA_HOME, else `.local/share` in the home folder."""
-    configured = env.get("XDG_DATA_HOME", "").strip()
-    data = Path(configured).expanduser() if configured else home_of(env) / ".local" / "share"
-    return [data / "opencode"]
+    return [folder_of(env, "XDG_DATA_HOME", ".local", "share") / "opencode"]
 
 
 def discover(root: Path) -> Iterator[TranscriptFile]:
@@ -269,10 +267,10 @@ def _changes(info: Row, messages: Changed, state: dict[str, Any]) -> Iterator[Re
     """Yield the records of a session's messages, in order."""
     history, facts = History(state), state.setdefault("facts", {})
     names: dict[str, list[str]] = state.setdefault("names", {})
-    yield from _told(facts, "title", short_title(text_of(info.get("title"))))
-    yield from _told(facts, "cwd", optional(info.get("directory")))
-    yield from _told(facts, "version", optional(info.get("version")))
-    yield from _told(facts, "parent", optional(info.get("parentID")))
+    yield from changed_fact(facts, "title", short_title(text_of(info.get("title"))))
+    yield from changed_fact(facts, "cwd", optional(info.get("directory")))
+    yield from changed_fact(facts, "version", optional(info.get("version")))
+    yield from changed_fact(facts, "parent", optional(info.get("parentID")))
     wanted: list[str] = []
     for message, parts in messages:
         message_id = text_of(message.get("id"))
@@ -305,7 +303,7 @@ def _message(
     names[message_id] = [name for name, _ in said]
     model = model_of(message)
     if message.get("role") == "assistant":
-        yield from _told(facts, "model", model)
+        yield from changed_fact(facts, "model", model)
     is_summary = message.get("role") == "assistant" and message.get("summary") is True and bool(said)
     if is_summary and message_id not in history.summaries:
         yield from _compaction(message, history, facts, wanted)
@@ -315,8 +313,8 @@ def _message(
     kind: EntryKind = "compaction_summary" if is_summary else "message"
     for record in history.put(message_id, said, at, usage_of(message), model, None, kind):
         yield record
-        if isinstance(record, Entry) and (words := words_of(record.message)):
-            yield from _told(facts, "title", None if facts.get("title") else short_title(words))
+        if isinstance(record, Entry) and (words := record.own_words):
+            yield from changed_fact(facts, "title", None if facts.get("title") else short_title(words))
 
 
 def _compaction(message: Row, history: History, facts: Row, wanted: list[str]) -> Iterator[Record]:
@@ -330,13 +328,6 @@ def _compaction(message: Row, history: History, facts: Row, wanted: list[str]) -
     ids = tuple(history.source_of(name) for name in kept)
     trigger = "auto" if automatic else "manual"
     yield Compaction(at, trigger, None, f"compaction {message_id}", None, "", ids)
-
-
-def _told(facts: Row, key: str, value: str | None) -> Iterator[Record]:
-    if value and facts.get(key) != value:
-        facts[key] = value
-        said: Row = {key: value}
-        yield Meta(**said)
 
 
 # The tree of JSON files

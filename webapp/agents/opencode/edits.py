@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from webapp.agents.reading.finding import home_of
+from webapp.agents.reading.finding import folder_of
 from webapp.agents.view import ViewRow
 
 CODE = Path(__file__).with_name("coppice.js")
@@ -18,6 +18,4 @@ def key_of(row: ViewRow) -> str | None:
 
 def file(env: Mapping[str, str]) -> Path:
     """Return the plugin's file, existing or not."""
-    configured = env.get("XDG_CONFIG_HOME", "").strip()
-    config = Path(configured).expanduser() if configured else home_of(env) / ".config"
-    return config / "opencode" / "plugin" / "coppice.js"
+    return folder_of(env, "XDG_CONFIG_HOME", ".config") / "opencode" / "plugin" / "coppice.js"

@@ -94,11 +94,6 @@ def model_of(message: dict[str, Any]) -> str | None:
     return text_of(message.get("modelID")) or text_of(object_of(message.get("model")).get("modelID")) or None
 
 
-def words_of(message: Message) -> str | None:
-    """Return the user's own words, for a title."""
-    return message.text if message.role == "user" and message.name != REMINDER else None
-
-
 def _said(part: dict[str, Any]) -> Iterator[Part]:
     kind = part.get("type")
     if kind == "text" and part.get("ignored") is not True:

@@ -21,7 +21,7 @@ from typing import Any
 
 import orjson
 
-from scoring.messages import Message, Text, ToolCall, ToolResult
+from scoring.messages import Text, ToolCall, ToolResult
 from webapp.agents.opencode.decoder import Original, original
 from webapp.agents.opencode.items import call_id_of, steps
 from webapp.agents.reading.rows import count_of, list_of, object_of, optional, parse, text_of
@@ -103,7 +103,7 @@ class _Answer:
 
     def content(self, at: int, *, drops_thinking: bool) -> list[Row]:
         """Return the parts without their ids: the agent's own, or made from the message's replacement."""
-        said = _said(self.place)
+        said = self.place.said
         if self.place.replacement is not None or not self.parts:
             return [
                 _text(part.text) if isinstance(part, Text) else self._call(part, at)
@@ -178,7 +178,7 @@ class _Writer:
         """Yield the messages; those of the model have the results that follow them."""
         waiting: _Answer | None = None
         for number, place in enumerate(self._view.places):
-            if isinstance(place, ViewMessage) and _said(place).role == "tool":
+            if isinstance(place, ViewMessage) and place.said.role == "tool":
                 if waiting is not None:
                     waiting.take(place)
                 continue
@@ -194,7 +194,7 @@ class _Writer:
 
     def _waits(self, place: ViewMessage | ViewSummary) -> _Answer | None:
         """Return a message of the model, which waits for its results; None for anything else and for summaries."""
-        if isinstance(place, ViewSummary) or _said(place).role != "assistant":
+        if isinstance(place, ViewSummary) or place.said.role != "assistant":
             return None
         info, parts = self._original(place)
         return None if info.get("summary") is True else _Answer(place, info, parts)
@@ -218,10 +218,10 @@ class _Writer:
             yield self._of_user(at, [{"type": "compaction", "auto": True}])
             yield from self._answer(_Answer(place, info, parts))
         elif info.get("summary") is True:
-            yield self._of_user(at, [_text(_said(place).text, synthetic=True)])
+            yield self._of_user(at, [_text(place.said.text, synthetic=True)])
         else:
             own = [made for part in parts for made in _spoken(part)] if place.replacement is None else []
-            yield self._of_user(at, own or [_text(_said(place).text)], info)
+            yield self._of_user(at, own or [_text(place.said.text)], info)
 
     def _of_user(self, at: str | None, parts: list[Row], info: Row | None = None) -> Record:
         own = info or {}
@@ -260,7 +260,7 @@ class _Writer:
             "cost": 0,
             "tokens": _NO_USAGE,
             "time": {"created": at, "completed": at},
-            "finish": "tool-calls" if _said(answer.place).calls else "stop",
+            "finish": "tool-calls" if answer.place.said.calls else "stop",
         }
         if info.get("summary") is True:
             made["summary"] = True
@@ -285,10 +285,6 @@ class _Writer:
 
 def _milliseconds(at: str) -> int:
     return round(datetime.fromisoformat(at).timestamp() * 1000)
-
-
-def _said(message: ViewMessage) -> Message:
-    return message.replacement or message.rows[-1].message
 
 
 def _model(info: Row) -> Row:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from scoring.messages import REMINDER, Message
+from scoring.messages import Message
 from webapp.agents.pi.messages import (
     BRANCH,
     COMPACTED,
@@ -177,8 +177,8 @@ class Decoder:
         usage = usage_of(object_of(said.get("usage"))) if message.role == "assistant" else None
         entry = self._entry(row_id, message, at, line)
         yield replace(entry, model=model, usage=usage, call_key=row_id if usage else None)
-        if message.role == "user" and message.name != REMINDER and not self._titled:
-            yield from self._title(message.text)
+        if (words := entry.own_words) and not self._titled:
+            yield from self._title(words)
 
     def _entry(
         self,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from webapp.agents.pi.files import roots
+from webapp.agents.reading.finding import folder_of
 from webapp.agents.reading.rows import object_of, text_of
 from webapp.agents.view import ViewRow
 
@@ -22,9 +22,4 @@ def key_of(row: ViewRow) -> str | None:
 
 def file(env: Mapping[str, str]) -> Path:
     """Return the extension's file, existing or not."""
-    return (
-        roots({name: value for name, value in env.items() if name != "PI_CODING_AGENT_SESSION_DIR"})[
-            0
-        ].with_name("extensions")
-        / "coppice.ts"
-    )
+    return folder_of(env, "PI_CODING_AGENT_DIR", ".pi", "agent") / "extensions" / "coppice.ts"

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePath
 from typing import Any
 
-from webapp.agents.reading.finding import home_of, list_files, read_head
+from webapp.agents.reading.finding import folder_of, list_files, read_head
 from webapp.agents.reading.rows import object_of, optional, parse, text_of
 from webapp.agents.records import Origin, TranscriptFile
 
@@ -25,8 +25,7 @@ def roots(env: Mapping[str, str]) -> list[Path]:
     """Return the folder with sessions: PI_CODING_AGENT_SESSION_DIR, else below PI_CODING_AGENT_DIR, else the usual."""
     if sessions := env.get("PI_CODING_AGENT_SESSION_DIR", "").strip():
         return [Path(sessions).expanduser()]
-    configured = env.get("PI_CODING_AGENT_DIR", "").strip()
-    return [(Path(configured).expanduser() if configured else home_of(env) / ".pi" / "agent") / "sessions"]
+    return [folder_of(env, "PI_CODING_AGENT_DIR", ".pi", "agent") / "sessions"]
 
 
 def discover(root: Path) -> Iterator[TranscriptFile]:

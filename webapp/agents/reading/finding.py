@@ -45,6 +45,12 @@ def home_of(env: Mapping[str, str]) -> Path:
     return Path(env.get("HOME") or env.get("USERPROFILE") or Path.home())
 
 
+def folder_of(env: Mapping[str, str], variable: str, *usual: str) -> Path:
+    """Return the folder that an environment variable names, else the usual one below the user's home folder."""
+    configured = env.get(variable, "").strip()
+    return Path(configured).expanduser() if configured else home_of(env).joinpath(*usual)
+
+
 def leads_out(path: Path | str, root: Path | str) -> bool:
     """Return whether a path below `root` leads out of it, by a link or by `..`; log each such path once."""
     if Path(os.path.realpath(path)).is_relative_to(os.path.realpath(root)):

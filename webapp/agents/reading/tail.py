@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
 from webapp.agents.reading.finding import open_file
-from webapp.agents.reading.text import Content, mended
+from webapp.agents.reading.text import BOMS, Content, mended
 from webapp.agents.records import Problem, Record
 
 log = logging.getLogger(__name__)
@@ -28,10 +28,6 @@ BLOCK = 1 << 18
 _HEAD, _TAIL = 1024, 256  # bytes of a fingerprint: from the start, and before the position
 _KEEP_PENDING = 1 << 16  # a longer half line is kept in memory instead of being read again
 
-_BOMS = (
-    (b"\xff\xfe\x00\x00", "UTF-32"), (b"\x00\x00\xfe\xff", "UTF-32"),
-    (b"\xff\xfe", "UTF-16"), (b"\xfe\xff", "UTF-16"),
-)  # fmt: skip
 _MAGIC = (
     (b"SQLite format 3\x00", "an SQLite database"), (b"\x1f\x8b", "gzip data"), (b"\x28\xb5\x2f\xfd", "zstd data"),
     (b"PK\x03\x04", "a zip file"), (b"\x89PNG", "a picture"), (b"%PDF", "a PDF"), (b"\x7fELF", "a program"),
@@ -162,9 +158,9 @@ class Splitter:
 
 def no_text(block: bytes) -> str | None:
     """Return why the file that begins with `block` cannot be lines of UTF-8; None if it can."""
-    for bom, name in _BOMS:
+    for bom, name in BOMS:
         if block.startswith(bom):
-            return f"the file is {name}; expected UTF-8"
+            return f"the file is {name.upper()}; expected UTF-8"
     for magic, name in _MAGIC:
         if block.startswith(magic):
             return f"the file is {name}; expected lines of JSON"

@@ -15,7 +15,7 @@ from typing import BinaryIO
 BLOCK = 1 << 20
 HEAD_BYTES = 1 << 18
 
-_BOMS = (
+BOMS = (
     (codecs.BOM_UTF32_LE, "utf-32"), (codecs.BOM_UTF32_BE, "utf-32"),
     (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"),
 )  # fmt: skip
@@ -34,7 +34,7 @@ class Content:
         self.size = self._file.tell()
         self._progress = progress
         start = self._read(0, 4)
-        self.encoding = next((name for bom, name in _BOMS if start.startswith(bom)), None) or next(
+        self.encoding = next((name for bom, name in BOMS if start.startswith(bom)), None) or next(
             (name for sign, name in _WIDE if start.startswith(sign)), "utf-8"
         )
 

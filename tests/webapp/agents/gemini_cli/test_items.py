@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from scoring.messages import Text
-from webapp.agents.gemini_cli.items import kind_of, messages_of, usage_of, user_words
+from webapp.agents.gemini_cli.items import kind_of, messages_of, usage_of
+from webapp.agents.records import Entry
 
 
 class TestARecord:
@@ -61,7 +62,7 @@ class TestARecord:
     def test_of_the_client_is_a_reminder(self) -> None:
         """The context that the client adds is not written by the user."""
         ((_, message),) = messages_of({"type": "user", "content": "<session_context>x"}, "r")
-        assert user_words(message) is None
+        assert Entry(message, None).own_words is None
 
     def test_has_a_role_by_its_kind(self) -> None:
         """Roles of older layouts and notices are known, and other kinds are not."""

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from scoring.messages import FileReference, Media, Text
-from webapp.agents.opencode.items import messages_of, model_of, unknown_in, usage_of, words_of
+from webapp.agents.opencode.items import messages_of, model_of, unknown_in, usage_of
+from webapp.agents.records import Entry
 
 
 def tool(call_id: str, **state: Any) -> dict[str, Any]:
@@ -38,7 +39,7 @@ class TestARow:
             {"type": "file", "url": "file:///x/y.txt", "filename": "y.txt", "mime": "text/plain"},
         ]
         ((_, message),) = messages_of({"id": "m", "role": "user"}, parts)
-        assert words_of(message) is None
+        assert Entry(message, None).own_words is None
         assert message.parts[0] == Text("a")
         assert isinstance(message.parts[1], Media)
         assert message.parts[2] == FileReference("y.txt", "", "text/plain")
