@@ -10,16 +10,16 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
 
 from scoring.messages import Media, Message, Part, Text, ToolResult
+from scoring.settings import Finder
 from scoring.tokens import ESTIMATOR, TokenCounter, estimate_message_tokens
 
 CUT = "[cut]"  # replaces a message of which nothing fits: no format accepts an empty one
 HEAD_CHARS, TAIL_CHARS = 1_000, 500  # S5
 LONGEST_LINE = 300
-# Each such line contains one of these; searching for them first is many times as fast.
-_STEMS = ("error", "fail", "exception", "traceback", "panic", "fatal", "denied", "refused", "assert")
+# Each line that mentions an error has one of these words or codes; searching for them first is many times as fast.
+_STEMS = Finder(("error", "fail", "exception", "traceback", "panic", "fatal", "denied", "refused", "assert"))
 _CODE = re.compile(r"E\d{3,4}\b")
 _ERROR = re.compile(
     r"\b(?:error|failed|failure|failing|exception|traceback|panic|fatal|denied|refused|assert\w*)\b|\bE\d{3,4}\b|(?:Error|Exception)\b",
@@ -85,35 +85,13 @@ def shortened_text(
 def _error_lines(text: str) -> list[str]:
     """Return the lines that mention an error, equal lines once, long ones cut."""
     found: dict[str, None] = {}
-    for start in sorted(_suspicious(text)):
-        end = text.find("\n", start)
-        for line in text[start : len(text) if end < 0 else end].splitlines():
-            if _ERROR.search(line[:2_000]):
-                found[line.strip()[:LONGEST_LINE]] = None
+    numbers, coded = frozenset(_STEMS.lines_of(text)), _CODE.search(text) is not None
+    for number, row in enumerate(text.split("\n") if numbers or coded else ()):
+        if number in numbers or (coded and _CODE.search(row)):
+            for line in row.splitlines():
+                if _ERROR.search(line[:2_000]):
+                    found[line.strip()[:LONGEST_LINE]] = None
     return list(found)
-
-
-def _suspicious(text: str) -> set[int]:
-    """Return the offsets of lines that may mention an error."""
-    lowered = text.lower()
-    if len(lowered) != len(text):  # a letter became two in lower case, so the offsets would be wrong
-        lowered = text
-    starts: set[int] = set()
-    for find in (partial(_code, text), *(partial(lowered.find, stem) for stem in _STEMS)):
-        at = find(0)
-        while (
-            at >= 0
-        ):  # one match for each line: going back to its beginning from every match would be quadratic
-            starts.add(text.rfind("\n", 0, at) + 1)
-            end = text.find("\n", at)
-            at = find(end) if end >= 0 else -1
-    return starts
-
-
-def _code(text: str, start: int) -> int:
-    """Return the offset of the next error code, -1 if there is none."""
-    found = _CODE.search(text, start)
-    return found.start() if found else -1
 
 
 def shortened(
