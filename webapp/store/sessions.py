@@ -73,6 +73,11 @@ class SessionRow:
         """Return True if it has an agent's context besides the pruned view."""
         return self.kind == "followed"
 
+    @property
+    def is_sub_agent(self) -> bool:
+        """Return True if another session started it for a task; a fork goes on by itself."""
+        return self.parent_id is not None and self.agent_type != "fork"
+
 
 class KnownColumns(TypedDict, total=False):
     """The columns of what may be known of a session when it begins."""

@@ -18,14 +18,12 @@ from webapp.services.session.environment import Environment
 from webapp.services.session.histories import Histories
 from webapp.services.session.measuring import measure
 from webapp.services.session.session import Session
-from webapp.services.session.stored_messages import features_text, whole
+from webapp.services.session.stored_messages import BATCH, features_text, indexed_texts, whole
 from webapp.store.context import MESSAGE, PRUNED
-from webapp.store.indexed_text import indexed
 from webapp.store.log import EntryRow, MessageRow
 from webapp.store.sessions import DAMAGED, SessionRow
 from webapp.store.verify import BROKEN
 
-BATCH = 500
 DERIVED = ("messages", "flags", "context", "totals")
 
 
@@ -140,12 +138,8 @@ class Repairing:
             self._store.words.clear()
             for row in self._store.sessions.all():
                 with suppress(DamagedStore, *BROKEN):  # `verify` says of which session words are missing
-                    self._index_session(row)
-
-    def _index_session(self, row: SessionRow) -> None:
-        for start in range(0, row.next_seq, BATCH):
-            some = self._store.log.entries(row.key, start, start + BATCH - 1)
-            self._store.words.add(row.key, [(e.seq, indexed(e.message)) for e in some if e.message_no > 0])
+                    for texts in indexed_texts(self._store, row):
+                        self._store.words.add(row.key, texts)
 
 
 def _counted(old: MessageRow) -> int | None:

@@ -43,11 +43,11 @@ from webapp.services.session.measuring import region_of
 from webapp.services.session.operation_answers import tokens_around
 from webapp.services.session.proxy import is_proxied
 from webapp.services.session.session import Session, Totals
+from webapp.services.session.stored_messages import indexed_texts
 from webapp.services.session.times import iso
 from webapp.store import Store
 from webapp.store.context import AGENT, PRUNED
 from webapp.store.copies import CopyRow
-from webapp.store.indexed_text import indexed
 from webapp.store.log import MessageRow
 from webapp.store.operations import OperationRow
 from webapp.store.sessions import ObservedOverheads, SessionRow
@@ -65,7 +65,6 @@ SORTS: Mapping[str, Callable[[SessionAnswer], Any]] = {
     "messages": lambda s: s.messages,
     "verdict": lambda s: (s.verdict.urgency, s.last_activity or ""),
 }
-DELETE_BATCH = 500
 
 
 class SessionChanges(TypedDict, total=False):
@@ -282,11 +281,8 @@ class Sessions:
         with self._environment.lock(session_id):
             with self._store.write(session_id):
                 row = self._store.sessions.get(session_id)
-                for start in range(0, row.next_seq, DELETE_BATCH):
-                    some = self._store.log.entries(row.key, start, start + DELETE_BATCH - 1)
-                    self._store.words.remove(
-                        row.key, ((e.seq, indexed(e.message)) for e in some if e.message_no > 0)
-                    )
+                for texts in indexed_texts(self._store, row):
+                    self._store.words.remove(row.key, texts)
                 self._store.sessions.remove(row, self._environment.clock() if row.followed else None)
             self._histories.forget(row.key)
         self._environment.bus.publish(SessionDeleted(session_id))

@@ -14,12 +14,13 @@ from collections.abc import Iterator
 from scoring.assembly import learnings_for, words_for_search
 from scoring.messages import REMINDER, Message
 from scoring.summary import decisions, quoted
-from webapp.errors import Invalid, NotFound
+from webapp.errors import Invalid
 from webapp.services.context.answers import Memory, Proposal
 from webapp.services.session.environment import Environment
 from webapp.services.session.gauges import shown_title
+from webapp.services.session.stored_messages import message_with_id, whole
 from webapp.services.session.times import iso
-from webapp.store.log import MessageRow, parse_message_id
+from webapp.store.log import MessageRow
 from webapp.store.memories import LEARNING, MEMORY, MemoryRow
 from webapp.store.sessions import SessionRow
 
@@ -178,8 +179,7 @@ class MemoryService:
         if known is not None and known[0] == row.version:
             return known[1]
         # A sub-agent's user is its parent agent: its orders apply to one task only.
-        is_sub_agent = row.parent_id is not None and row.agent_type != "fork"
-        turn = [] if is_sub_agent else list(self._last_turn(row))
+        turn = [] if row.is_sub_agent else list(self._last_turn(row))
         found: list[tuple[float, str, MessageRow]] = []
         if any(message.calls for _, message in turn):
             for one, message in turn:
@@ -210,13 +210,9 @@ class MemoryService:
                     yield one, entry.message
 
     def _message(self, session_id: str, mid: str) -> Message:
-        row = self._store.sessions.get(session_id)
-        no = parse_message_id(mid)
-        found = self._store.log.message(row.key, no) if no is not None else None
-        if found is None or found.mid != mid:
-            raise NotFound("message", mid)
-        entries = self._store.log.entries_of(row.key, found)
-        return Message(entries[0].message.role, tuple(p for e in entries for p in e.message.parts))
+        key = self._store.sessions.get(session_id).key
+        found = message_with_id(self._store, key, mid)
+        return whole(found.role, self._store.log.entries_of(key, found))
 
 
 def lasting(message: Message) -> Iterator[tuple[float, str]]:

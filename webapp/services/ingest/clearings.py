@@ -21,7 +21,7 @@ from webapp.services.ingest.append_batch import AppendBatch, Clearing
 from webapp.services.session.measuring import region_of
 from webapp.services.session.operation import ContextChange
 from webapp.services.session.replacements import agents_replacement, cost, is_agents
-from webapp.services.session.session import Session
+from webapp.services.session.session import Session, SessionContext
 from webapp.services.session.stored_messages import whole
 from webapp.services.session.times import to_ms
 from webapp.store.context import MESSAGE
@@ -61,7 +61,7 @@ def _clear(session: Session, call: str, lost: Clearing) -> None:
             found += lost.factor * (message.tokens - tokens)
     reason = _reason(lost, [message for message, _, _ in taken], found)
     for context in session.contexts:
-        _replace(session, context.view, taken)
+        _replace(session, context, taken)
     _without(session, sum(message.tokens - tokens for message, tokens, _ in taken))
     session.state.cleared_call, session.state.cleared_by = call, session.row.next_operation
     detail = Detail(fate="shortened", reason=reason, cause="clearing")
@@ -112,11 +112,10 @@ def apply_recorded(session: Session, record: Cleared) -> None:
         if not wanted.isdisjoint(orjson.loads(message.features).get("results", ()))
     ]
     taken = [(message, *_cleared(session, message, habit, wanted)) for message in named]
-    tools = sorted({str(orjson.loads(message.card).get("tool")) for message, _, _ in taken})
     said = f" about {record.tokens:,} tokens" if record.tokens else ""
-    reason = f"the agent cleared{said}: {len(taken)} old output{'s' * (len(taken) != 1)} ({', '.join(tools)})"
+    reason = f"the agent cleared{said}: {_old_outputs(named)}"
     for context in session.contexts:
-        _replace(session, context.view, taken)
+        _replace(session, context, taken)
     session.state.calibration = calibration.after_rewind(session.state.calibration)
     batch.notice(agent_operation_id(record), reason, at)
     batch.write()
@@ -156,18 +155,17 @@ def _cleared(
     return tokens, agents_replacement(tokens, results)
 
 
-def _replace(session: Session, view: int, taken: Sequence[tuple[MessageRow, int, str]]) -> None:
+def _replace(session: Session, context: SessionContext, taken: Sequence[tuple[MessageRow, int, str]]) -> None:
     """Replace outputs in one context, if they are still unchanged there."""
     contexts, key = session.environment.store.contexts, session.key
-    there = contexts.at(key, view, [message.first_seq for message, _, _ in taken])
-    context = next(one for one in session.contexts if one.view == view)
+    there = contexts.at(key, context.view, [message.first_seq for message, _, _ in taken])
     texts = []
     for message, tokens, text in taken:
         item = there.get(message.first_seq)
         if item is not None and item.replacement is None:
             texts.append((message.first_seq, text))
             context.count(region_of(message.role, message.kind), tokens - message.tokens, 0)
-    contexts.set_replacements(key, view, texts)
+    contexts.set_replacements(key, context.view, texts)
 
 
 def _without(session: Session, estimate: int) -> None:
@@ -184,7 +182,11 @@ def _reason(lost: Clearing, taken: Sequence[MessageRow], found: float) -> str:
     said = f"{sure} about {lost.tokens:,} tokens, not recorded"
     if not taken:
         return f"{said}; what it took is not known"
-    tools = sorted({str(orjson.loads(row.card).get("tool")) for row in taken})
-    outputs = f"{len(taken)} old output{'s' * (len(taken) != 1)} ({', '.join(tools)})"
     likely = "probably" if found >= ENOUGH * lost.tokens else "perhaps among others"
-    return f"{said}; {likely} {outputs}"
+    return f"{said}; {likely} {_old_outputs(taken)}"
+
+
+def _old_outputs(rows: Sequence[MessageRow]) -> str:
+    """Return the number of outputs and their tools in words."""
+    tools = sorted({str(orjson.loads(row.card).get("tool")) for row in rows})
+    return f"{len(rows)} old output{'s' * (len(rows) != 1)} ({', '.join(tools)})"

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import orjson
 
 from scoring.messages import Message, part_from_dict, part_to_dict
-from webapp.errors import Invalid, NotFound
+from webapp.errors import Invalid
 from webapp.services.planning.answers import LogEntry, MessageFull, Page
 from webapp.services.planning.answers import Message as MessageAnswer
 from webapp.services.planning.message_rows import message_answer, pending_answer
@@ -18,7 +18,8 @@ from webapp.services.planning.planning import Planning, SessionPlan
 from webapp.services.session.environment import Environment
 from webapp.services.session.replacements import with_replacement
 from webapp.services.session.session import Session
-from webapp.store.log import MessageRow, parse_message_id
+from webapp.services.session.stored_messages import message_with_id
+from webapp.store.log import MessageRow
 from webapp.store.operations import RemovalReason
 
 FATES = ("kept", "protected", "changes", "goes", "shortened", "out", "errors", "in", "pinned")
@@ -193,7 +194,7 @@ class Messages:
             NotFound: there is no such session or message.
         """
         with self._planning.reading(session_id) as session:
-            message = self.find(session, mid)
+            message = message_with_id(self._store, session.key, mid)
             planned = self._planning.make(session)
             [out] = self.rows(session.key, planned, [message.no])
             entries = self._store.log.entries_of(session.key, message)
@@ -207,18 +208,6 @@ class Messages:
             sent_parts=None if shown is None else [part_to_dict(part) for part in shown],
             entries=[LogEntry(seq=e.seq, id=e.id.hex(), source_id=e.source_id) for e in entries],
         )
-
-    def find(self, session: Session, mid: str) -> MessageRow:
-        """Return the message with this id.
-
-        Raises:
-            NotFound: the id is unknown.
-        """
-        no = parse_message_id(mid)
-        found = self._store.log.message(session.key, no) if no is not None else None
-        if found is None or found.mid != mid:
-            raise NotFound("message", mid)
-        return found
 
     # -- which messages
 

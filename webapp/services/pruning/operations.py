@@ -15,7 +15,6 @@ from scoring.tokens import Certainty
 from scoring.units import Units, waiting
 from webapp.errors import Conflict, Invalid, NotFound
 from webapp.events import ContextPruned, ContextRestored, Event, OperationUndone, SessionUpdated
-from webapp.services.planning.message_pages import Messages
 from webapp.services.planning.message_rows import message_answer
 from webapp.services.pruning.answers import OperationFull, OperationItem, Undone
 from webapp.services.session.answers import Applied, Operation, Region
@@ -25,7 +24,7 @@ from webapp.services.session.histories import Histories
 from webapp.services.session.operation import SUMMARY_IN, SUMMARY_OUT, ContextChange
 from webapp.services.session.operation_answers import operation_answer
 from webapp.services.session.session import Session
-from webapp.services.session.stored_messages import read_features
+from webapp.services.session.stored_messages import message_with_id, read_features
 from webapp.store.log import MessageRow
 from webapp.store.operations import Detail, Facts, ItemRow, OperationRow, RemovalReason
 from webapp.store.summaries import SummaryRow
@@ -56,9 +55,8 @@ OPPOSITE = {
 class Operations:
     """The use cases of operations."""
 
-    def __init__(self, environment: Environment, histories: Histories, messages: Messages) -> None:
-        self._environment, self._store = environment, environment.store
-        self._histories, self._messages = histories, messages
+    def __init__(self, environment: Environment, histories: Histories) -> None:
+        self._environment, self._store, self._histories = environment, environment.store, histories
 
     def list(self, session_id: str, kind: str | None = None) -> list[Operation]:
         """Return the operations of a session, newest first; only those of one `kind` if it is given.
@@ -266,7 +264,7 @@ class Operations:
     ) -> Applied:
         with self._environment.lock(session_id), self._store.write(session_id):
             session = Session.load(self._environment, session_id)
-            message = self._messages.find(session, mid)
+            message = message_with_id(self._store, session.key, mid)
             unit = self._unit(session.key, message)
             change = ContextChange(session)
             done = act(change, unit)

@@ -34,6 +34,7 @@ from webapp.services.session.operation import ContextChange, reason_of
 from webapp.services.session.operation_answers import applied
 from webapp.services.session.replacements import replacement
 from webapp.services.session.session import Session
+from webapp.services.session.stored_messages import message_with_id
 from webapp.services.summaries.plan_summary import Covering, Prepared, rejected_summaries
 from webapp.services.summaries.summarising import summarised_event
 from webapp.store.operations import Detail, Facts, OperationRow
@@ -87,7 +88,7 @@ class Prunes:
         found = set()
         for n, mid in enumerate(mids or ()):
             try:
-                found.add(self._messages.find(session, mid).no)
+                found.add(message_with_id(self._store, session.key, mid).no)
             except NotFound as error:
                 raise Invalid(str(error), f"{field}.{n}") from None
         return tuple(sorted(found))
@@ -217,7 +218,8 @@ class Prunes:
             self._histories.drop(session.key)
         failed = rejected_summaries(session.id, prepared.text.problems) if prepared is not None else []
         self._environment.bus.publish(*events, *failed, SessionUpdated(session.id))
-        return applied(session_answer(session), operation, pruned_event(events))
+        pruned = next(event for event in events if isinstance(event, ContextPruned))
+        return applied(session_answer(session), operation, pruned)
 
     def check(self, session: Session, planned: SessionPlan, prepared: Prepared | None) -> None:
         """Check inside the caller's transaction that a plan can still be applied.
@@ -288,11 +290,6 @@ def _replacements(session: Session, planned: SessionPlan) -> dict[int, str]:
         view.nos[i]: replacement(one.tokens, {r.call_id: r.text for r in one.apply(message(i)).results})
         for i, one in (dict(base.shortenings) | by_hand).items()
     }
-
-
-def pruned_event(events: Sequence[Event]) -> ContextPruned:
-    """Return the prune's own event among the events of its operation."""
-    return next(event for event in events if isinstance(event, ContextPruned))
 
 
 def explain(planned: SessionPlan, position: int) -> Detail:

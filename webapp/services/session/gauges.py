@@ -10,6 +10,7 @@ from scoring.history import recognise, task_type_of
 from scoring.models import largest_call, window_to_offer
 from scoring.settings import ANY, AUTO
 from scoring.tokens import Certainty, calibration
+from scoring.verdict import Activity as Pace
 from scoring.verdict import SessionFacts
 from webapp.agents import AGENTS
 from webapp.services.session.answers import (
@@ -29,7 +30,7 @@ from webapp.services.session.proxy import PROXY, is_proxied
 from webapp.services.session.session import Scale, Session, SessionContext
 from webapp.services.session.state import TRAIL_POINTS, SessionState
 from webapp.services.session.times import iso
-from webapp.services.session.verdicts import facts_of, judged
+from webapp.services.session.verdicts import judged
 from webapp.store.sessions import SessionRow
 
 # The order in which the window's regions are drawn.
@@ -38,7 +39,10 @@ REGIONS = ("system", "unseen", "tools", "summary", "memory", "user", "assistant"
 # The age of the last activity up to which a session counts as working, as waiting, and as idle.
 WORKING_MS = 90 * 1000
 WAITING_MS = 30 * 60 * 1000
-IDLE_MS = 24 * 3600 * 1000
+DAY_MS = IDLE_MS = 24 * 3600 * 1000
+_PACES: Mapping[Activity, Pace] = {
+    "working": "live", "waiting": "live", "idle": "resting", "stale": "unused", "ended": "ended",
+}  # fmt: skip
 
 
 def gauge_of(session: Session, context: SessionContext, limit: int) -> Gauge:
@@ -65,8 +69,9 @@ def in_order(parts: Mapping[str, int], noted: Certainty) -> list[Region]:
     return [Region(name=name, tokens=parts[name], certainty=certainty) for name in names]
 
 
-def _trend(state: SessionState, unseen: int, now: int) -> list[int]:
+def _trend(session: Session, now: int) -> list[int]:
     """Return the stored sizes of the main context, with `now` at the end: in a long session not each one is stored."""
+    state, unseen = session.state, session.unseen_before(session.row.next_sample)
     stored = state.trail if state.skipped else state.trail[:-1]
     return [*(size + unseen for size in stored), now][-TRAIL_POINTS:] if state.trail else []
 
@@ -78,16 +83,14 @@ def session_answer(session: Session) -> SessionAnswer:
     agent = gauge_of(session, session.agent, limits.limit) if session.agent is not None else None
     pruned = gauge_of(session, session.pruned, limits.limit)
     tokens = (agent or pruned).tokens
-    activity = activity_of(row, state, session.environment.clock())
-    before = session.unseen_before(session.row.next_sample)
-    growth, unable = growth_per_turn(state, tokens - before), why_not_resumed(row)
-    facts = facts_of(session, limits, activity, growth, resumable=unable is None)
+    activity = activity_of(session)
+    facts = verdict_facts(session, limits, activity)
     return SessionAnswer(
         id=row.id,
         title=shown_title(row),
         source=row.source,
         source_label=source_label(row.source),
-        why_not_resumed=unable,
+        why_not_resumed=why_not_resumed(row),
         kind=row.kind,
         model=row.model,
         model_known=limits.model.known,
@@ -130,10 +133,10 @@ def session_answer(session: Session) -> SessionAnswer:
             own=row.settings.get("strategy"),
             setting=session.environment.settings().strategy,
         ),
-        growth_per_turn=growth,
+        growth_per_turn=facts.growth,
         turns_left=facts.turns_to_target,
         verdict=judged(session, facts),
-        trend=[utilization(size, limits.limit) for size in _trend(state, before, tokens)],
+        trend=[utilization(size, limits.limit) for size in _trend(session, tokens)],
         notes=notes_of(session, limits) + redacted_notes(state) + session.ignored_settings,
         malformed=row.malformed,
         unknown=row.unknown,
@@ -167,13 +170,38 @@ def redacted_notes(state: SessionState) -> list[str]:
     return [f"{words} redacted before anything was stored: {kinds}"] if count else []
 
 
-def verdict_facts(session: Session) -> SessionFacts:
-    """Return the numbers that the verdict on a session is made from, without the prices of a plan."""
-    activity = activity_of(session.row, session.state, session.environment.clock())
-    before = session.unseen_before(session.row.next_sample)
-    growth = growth_per_turn(session.state, session.main.tokens - before)
-    resumable = why_not_resumed(session.row) is None
-    return facts_of(session, session.limits, activity, growth, resumable=resumable)
+def verdict_facts(
+    session: Session, limits: Limits | None = None, activity: Activity | None = None
+) -> SessionFacts:
+    """Return the numbers that the verdict on a session is made from, without the prices of a plan.
+
+    It is cheap enough for a list of thousands.
+    """
+    row, tokens = session.row, session.main.tokens
+    limits, activity = limits or session.limits, activity or activity_of(session)
+    return SessionFacts(
+        tokens=tokens if session.main.messages else 0,
+        limit=limits.limit,
+        target=limits.target_tokens,
+        aim=limits.aim_tokens,
+        least_gain=limits.least_gain,
+        growth=growth_per_turn(session.state, tokens - session.unseen_before(row.next_sample)),
+        calls_per_turn=_calls_per_turn(session),
+        # A sub-agent that is waiting has answered, and gets no further turn.
+        activity="ended" if row.is_sub_agent and activity != "working" else _PACES[activity],
+        days_unused=max(1, (session.environment.clock() - row.last_activity_at) // DAY_MS),
+        followed=session.agent is not None,
+        pruned=session.pruned.tokens,
+        resumable=why_not_resumed(row) is None,
+        sub_agent=row.is_sub_agent,
+        automatic=session.automatic,
+    )
+
+
+def _calls_per_turn(session: Session) -> float:
+    """Return how many messages (calls) the agent writes in a turn; at least 1."""
+    facts, turns = session.state.facts, session.row.turns
+    return max(1.0, (facts.messages - facts.outputs - turns) / turns) if turns else 1.0
 
 
 def task_type_answer(session: Session) -> SessionTaskType:
@@ -213,7 +241,7 @@ def why_not_resumed(row: SessionRow) -> str | None:
         return "only the session of an agent can be resumed in one; a program asks for its context instead"
     if agent.transcripts is None:
         return f"{agent.label} cannot resume from a copy; export the session instead"
-    if row.parent_id is not None and row.agent_type != "fork":
+    if row.is_sub_agent:
         return "a sub-agent cannot be resumed by itself; resume its parent session"
     return None
 
@@ -238,11 +266,12 @@ def state_of(tokens: int, limits: Limits, activity: Activity) -> State:
     return "active" if activity in ("working", "waiting") else "idle"
 
 
-def activity_of(row: SessionRow, state: SessionState, now: int) -> Activity:
+def activity_of(session: Session) -> Activity:
     """Return the agent's activity, judged by the time and role of its last message."""
+    row, state = session.row, session.state
     if not row.last_activity_at:
         return "idle"
-    age = now - row.last_activity_at
+    age = session.environment.clock() - row.last_activity_at
     if row.source == "import" and age > IDLE_MS:
         return "ended"
     if age > IDLE_MS:

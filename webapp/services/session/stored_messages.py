@@ -1,14 +1,23 @@
-"""Messages as the store keeps them: their features, read in bulk because a view has thousands, and their text."""
+"""Messages as the store keeps them: their features, read in bulk because a view has thousands, and their text.
+
+The index of words has a text for each entry of a message; it is the same whenever it is written or removed.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import orjson
 
 from scoring.history import Features
 from scoring.messages import Message
-from webapp.store.log import EntryRow
+from webapp.errors import NotFound
+from webapp.store import Store
+from webapp.store.indexed_text import indexed
+from webapp.store.log import EntryRow, MessageRow, parse_message_id
+from webapp.store.sessions import SessionRow
+
+BATCH = 500
 
 
 def read_features(texts: list[str]) -> Iterable[Features]:
@@ -24,3 +33,23 @@ def features_text(features: Features) -> str:
 def whole(role: str, entries: Sequence[EntryRow]) -> Message:
     """Return the message that entries form: all their parts, in the order of arrival, without a wire object."""
     return Message(role, tuple(part for entry in entries for part in entry.message.parts))  # type: ignore[arg-type]
+
+
+def message_with_id(store: Store, session: int, mid: str) -> MessageRow:
+    """Return the message of a session with this id.
+
+    Raises:
+        NotFound: the id is unknown.
+    """
+    no = parse_message_id(mid)
+    found = store.log.message(session, no) if no is not None else None
+    if found is None or found.mid != mid:
+        raise NotFound("message", mid)
+    return found
+
+
+def indexed_texts(store: Store, row: SessionRow) -> Iterator[list[tuple[int, str]]]:
+    """Yield what the index of words has of a session: a text for each entry of a message, in batches."""
+    for start in range(0, row.next_seq, BATCH):
+        some = store.log.entries(row.key, start, start + BATCH - 1)
+        yield [(e.seq, indexed(e.message)) for e in some if e.message_no > 0]

@@ -25,11 +25,9 @@ from webapp.services.ingest.ingest import Added, Ingest
 from webapp.services.ingest.message_lists import ids_of, session_of
 from webapp.services.ingest.record_batches import Tally
 from webapp.services.session.environment import Environment
-from webapp.services.session.gauges import shown_title
 from webapp.services.transfer.answers import ImportedSession
 from webapp.services.transfer.list_files import read_file
-from webapp.services.transfer.own_format import OwnFormat
-from webapp.store.sessions import SessionRow
+from webapp.services.transfer.own_format import OwnFormat, imported
 
 NAMES = ("auto", *IMPORTS, COPPICE, "jsonl", WIRE, *FORMATS)
 *_OTHERS, _LAST = (AGENTS[source].label for source in IMPORTS)
@@ -180,16 +178,8 @@ class Importing:
         return session_id
 
     def _answer(self, session_id: str, added: Added) -> ImportedSession:
-        row: SessionRow = self._store.sessions.get(session_id)
-        return ImportedSession(
-            session_id=row.id,
-            title=shown_title(row),
-            source=row.source,
-            added=len(added.nos),
-            known=added.known,
-            skipped=added.skipped,
-            problems=added.problems,
-        )
+        row = self._store.sessions.get(session_id)
+        return imported(row, len(added.nos), added.known, added.skipped, added.problems)
 
 
 def _refused(file: TranscriptFile, error: CoppiceError) -> ImportedSession:

@@ -7,7 +7,7 @@ is noticed. An import must pass the checks of the store before it is stored.
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import orjson
@@ -19,10 +19,10 @@ from webapp.services.session.environment import Environment
 from webapp.services.session.gauges import session_answer, shown_title
 from webapp.services.session.histories import Histories
 from webapp.services.session.session import Session
+from webapp.services.session.stored_messages import indexed_texts
 from webapp.services.transfer.answers import ImportedSession
 from webapp.services.transfer.own_checks import check
-from webapp.store.indexed_text import indexed
-from webapp.store.session_dump import BATCH, COLUMNS_OF, SESSION_COLUMNS
+from webapp.store.session_dump import COLUMNS_OF, SESSION_COLUMNS
 from webapp.store.sessions import SessionRow
 from webapp.store.verify import faults_of
 
@@ -60,7 +60,7 @@ class OwnFormat:
             with self._environment.lock(_named(session)), self._store.write():
                 known = self._known(_named(session))
                 if known is not None and self._holds(known, entries):
-                    return [_answer(known, 0, len(entries), [])]
+                    return [imported(known, known=len(entries))]
                 row, added = self._keep(session, rows, known, entries)
         except (BusyStore, FullDisk):  # not the file's fault
             raise
@@ -70,7 +70,7 @@ class OwnFormat:
         self._environment.bus.publish(
             SessionUpdated(row.id) if known is not None and known.id == row.id else SessionCreated(row.id)
         )
-        return [_answer(row, added, len(entries) - added if known else 0, [])]
+        return [imported(row, added, len(entries) - added if known else 0)]
 
     def _known(self, session_id: str) -> SessionRow | None:
         """Return the session of that id.
@@ -139,13 +139,15 @@ class OwnFormat:
         if known is not None and self._continues(known, entries):
             added -= known.next_seq
             columns["version"] = max(int(session["version"]), known.version) + 1
-            self._forget_words(known)
+            for texts in indexed_texts(self._store, known):
+                self._store.words.remove(known.key, texts)
             self._store.sessions.remove(known, None)
         elif known is not None:
             columns["id"] = self._free_id(str(columns["id"]))
         row = self._store.sessions.create(**columns)
         self._store.dump.load(row.key, rows)
-        self._index_words(row)
+        for texts in indexed_texts(self._store, row):
+            self._store.words.add(row.key, texts)
         for fault in faults_of(self._store.db, row):
             raise ValueError(fault)
         session_answer(Session.of(self._environment, row))
@@ -156,19 +158,6 @@ class OwnFormat:
         while self._store.sessions.find(f"{wanted}-{n}") is not None:
             n += 1
         return f"{wanted}-{n}"
-
-    def _texts(self, row: SessionRow) -> Iterator[list[tuple[int, str]]]:
-        for start in range(0, row.next_seq, BATCH):
-            some = self._store.log.entries(row.key, start, start + BATCH - 1)
-            yield [(e.seq, indexed(e.message)) for e in some if e.message_no > 0]
-
-    def _index_words(self, row: SessionRow) -> None:
-        for texts in self._texts(row):
-            self._store.words.add(row.key, texts)
-
-    def _forget_words(self, row: SessionRow) -> None:
-        for texts in self._texts(row):
-            self._store.words.remove(row.key, texts)
 
 
 def _named(session: Mapping[str, Any]) -> str:
@@ -190,13 +179,16 @@ def _id_of(record: Mapping[str, Any]) -> bytes | None:
         return None
 
 
-def _answer(row: SessionRow, added: int, known: int, problems: list[str]) -> ImportedSession:
+def imported(
+    row: SessionRow, added: int = 0, known: int = 0, skipped: int = 0, problems: Sequence[str] = ()
+) -> ImportedSession:
+    """Return the result of an import into a session."""
     return ImportedSession(
         session_id=row.id,
         title=shown_title(row),
         source=row.source,
         added=added,
         known=known,
-        skipped=0,
-        problems=problems,
+        skipped=skipped,
+        problems=list(problems),
     )
