@@ -83,24 +83,12 @@ export async function choose(session, field) {
   }
 }
 
-/** Undoes an operation. @param {string} session @param {number} n
- * @returns {Promise<Api.Undone | null>} null where it failed */
+/** Undoes an operation, by default the last that can be undone. @param {string} session @param {number} [n]
+ * @returns {Promise<Api.Undone | null>} null where there is none, or it failed */
 export async function undo(session, n) {
   try {
-    return await api.undo(session, n);
-  } catch (error) {
-    toastError(error, "Could not undo");
-    return null;
-  }
-}
-
-/** Undoes the last operation that can be undone. @param {string} session
- * @returns {Promise<Api.Undone | null>} null where there is none, or it failed */
-export async function undoLast(session) {
-  try {
-    const operations = await api.operations(session);
-    const last = Math.max(...operations.filter((one) => one.undoable).map((one) => one.n));
-    if (last > 0) return await api.undo(session, last);
+    const found = n ?? (await api.operations(session)).find(({ undoable }) => undoable)?.n;
+    if (found !== undefined) return await api.undo(session, found);
     toast("Nothing to undo.");
   } catch (error) {
     toastError(error, "Could not undo");

@@ -30,7 +30,7 @@ export class ArchivePanel extends ReadingElement {
 
   /** @param {AbortSignal} signal */
   async read(signal) {
-    const found = await api.archive(this.getAttribute("session-id") ?? "", this.#q, signal);
+    const found = await api.archive(this.sessionId, this.#q, signal);
     if (!signal.aborted) this.#messages = found;
   }
 

@@ -21,7 +21,7 @@ export class CardLinks extends CoppiceElement {
   /** @param {string} suffix @param {string} type @param {(stats: Api.Stats) => string} make */
   async #save(suffix, type, make) {
     try {
-      const stats = await api.stats(this.getAttribute("session-id") ?? "");
+      const stats = await api.stats(this.sessionId);
       const address = URL.createObjectURL(new Blob([make(stats)], { type }));
       const link = Object.assign(document.createElement("a"), { href: address });
       link.download = `${NAME}.${suffix}`;

@@ -22,7 +22,7 @@ import { certaintyOfParts, isAboveTarget, titleOf, unseenOf } from "../shared/se
 import { live, whenLive } from "../shared/socket.js";
 import { refreshTimes } from "../shared/times.js";
 import { toast, toastError } from "../shared/toast.js";
-import { actOn, choose, deleteSession, undo, undoLast } from "./acts.js";
+import { actOn, choose, deleteSession, undo } from "./acts.js";
 import { Choices, NO_CHOICES } from "./choices.js";
 import { bars, deleteDialog, deletedSession, header, noSession, stale } from "./head.js";
 import { closeMenus } from "./menus.js";
@@ -69,13 +69,9 @@ export class CoppiceSession extends CoppiceElement {
   #toJudge = true;
   #panel = new Reader(async () => this.#refreshOpenPanel(), { calm: CALM_MS });
 
-  get #id() {
-    return this.getAttribute("session-id") ?? "";
-  }
-
   start() {
     const panels = this.#panels;
-    live.join(`session:${this.#id}`);
+    live.join(`session:${this.sessionId}`);
     this.#hearServer();
     this.#listenToPanels();
     this.actions({
@@ -89,7 +85,7 @@ export class CoppiceSession extends CoppiceElement {
       },
       "ask-delete": () => this.#dialog?.showModal(),
       "close-delete": () => this.#dialog?.close(),
-      delete: () => deleteSession(this.#id),
+      delete: () => deleteSession(this.sessionId),
       copy: copyText,
       resume: () => this.#askToResume(),
       "retry-session": () => this.#stats.ask(),
@@ -98,7 +94,7 @@ export class CoppiceSession extends CoppiceElement {
     });
     this.listen(this, "change", async (/** @type {Event} */ event) => {
       const field = /** @type {HTMLInputElement} */ (event.target);
-      await this.#after(choose(this.#id, field));
+      await this.#after(choose(this.sessionId, field));
       if (["own_strategy", "task_type"].includes(field.name)) panels.plan?.plan();
     });
     this.listen(this, "keydown", (/** @type {KeyboardEvent} */ event) => panels.press(event));
@@ -108,7 +104,7 @@ export class CoppiceSession extends CoppiceElement {
       [
         { key: "p", label: "Plan a prune", run: () => panels.open("plan") },
         { key: "Enter", label: "Apply the plan, when it is open", run: () => this.#applyByKey() },
-        { key: "u", label: "Undo the last change of the context", run: () => this.#undoLast() },
+        { key: "u", label: "Undo the last change of the context", run: () => this.#undo() },
         { key: "e", label: "Show what is heaviest", run: () => panels.open("heaviest") },
         { key: "Escape", label: "Close what is open", run: () => this.#escape() },
       ],
@@ -132,7 +128,7 @@ export class CoppiceSession extends CoppiceElement {
   #hearServer() {
     /** Hears events of this session only. @param {string[]} types @param {(payload: any) => void} act */
     const own = (types, act) =>
-      this.hear(live, types, (payload) => payload.session_id === this.#id && act(payload));
+      this.hear(live, types, (payload) => payload.session_id === this.sessionId && act(payload));
     own(["context:stats"], (stats) => this.#receive(stats));
     own(["context:pruned", "context:restored", "context:summarized"], () => {
       this.#operated = true;
@@ -160,7 +156,7 @@ export class CoppiceSession extends CoppiceElement {
     });
     on("pruned", ({ applied }) => this.#pruned(applied));
     on("undone", ({ undone }) => this.#undone(undone));
-    on("message-act", ({ id, act }) => this.#after(actOn(this.#id, id, act, (n) => this.#undo(n))));
+    on("message-act", ({ id, act }) => this.#after(actOn(this.sessionId, id, act, (n) => this.#undo(n))));
     on("resumed", () => this.#stats.ask());
     on("fates-asked", () => this.#judgeBesides());
     on("chart-message", ({ number }) => this.#list?.reveal(number));
@@ -204,7 +200,7 @@ export class CoppiceSession extends CoppiceElement {
   /** @param {AbortSignal} signal */
   async #readStats(signal) {
     try {
-      const stats = await api.stats(this.#id, signal);
+      const stats = await api.stats(this.sessionId, signal);
       this.#error = null;
       this.requestUpdate();
       this.#accept(stats.session, stats);
@@ -218,7 +214,7 @@ export class CoppiceSession extends CoppiceElement {
 
   /** Reads what to do, with the price of the plan that would do it. @param {AbortSignal} signal */
   async #readVerdict(signal) {
-    const verdict = await api.verdict(this.#id, signal);
+    const verdict = await api.verdict(this.sessionId, signal);
     if (signal.aborted || !this.#session) return;
     if (verdict.version < this.#session.version) return; // the list reads the newer version, too
     this.#session = { ...this.#session, verdict };
@@ -236,7 +232,7 @@ export class CoppiceSession extends CoppiceElement {
   /** Takes the choices from the address, for which an open plan is made. @param {boolean} planned true if it
    * is made for the choices as they were */
   async #recallChoices(planned) {
-    const others = await recallChoices(this.#choices, this.#id, this.life);
+    const others = await recallChoices(this.#choices, this.sessionId, this.life);
     if (this.#panels.tab === "plan" && (others || !planned)) this.#panels.plan?.plan();
   }
 
@@ -303,7 +299,7 @@ export class CoppiceSession extends CoppiceElement {
   async #readTimeline(signal) {
     try {
       const points = Math.max(60, Math.round(innerWidth / POINT_PX));
-      const timeline = await api.timeline(this.#id, points, signal);
+      const timeline = await api.timeline(this.sessionId, points, signal);
       if (this.#chart && !signal.aborted) this.#chart.value = timeline;
     } catch (error) {
       if (this.#chart && !signal.aborted) this.#chart.failure = reasonOf(error);
@@ -357,14 +353,9 @@ export class CoppiceSession extends CoppiceElement {
     this.#panels.leave();
   }
 
-  /** @param {number} n */
+  /** @param {number} [n] the last operation by default */
   async #undo(n) {
-    const undone = await undo(this.#id, n);
-    if (undone) this.#undone(undone);
-  }
-
-  async #undoLast() {
-    const undone = await undoLast(this.#id);
+    const undone = await undo(this.sessionId, n);
     if (undone) this.#undone(undone);
   }
 
@@ -416,7 +407,8 @@ export class CoppiceSession extends CoppiceElement {
         ${TABS.map((name) => html`<button data-act="tab" data-tab=${name}>${PANELS[name].label}</button>`)}
       </nav>
       <div class="columns">
-        <message-list session-id=${this.#id} plan-id=${plan} ?awaits-plan=${tab === "plan" && !this.#plan}
+        <message-list session-id=${this.sessionId} plan-id=${plan}
+          ?awaits-plan=${tab === "plan" && !this.#plan}
           certainty=${certaintyOfParts(session.pruned)}></message-list>
         ${side(session, tab ?? "heaviest", sheet, tab !== null && tab === unloaded)}
       </div>

@@ -46,15 +46,11 @@ export class HeavyPanel extends ReadingElement {
     this.#fates.stop();
   }
 
-  get #session() {
-    return this.getAttribute("session-id") ?? "";
-  }
-
   start() {
     this.actions({
       "choose-group": ({ dataset: { kind, of = "", name = "" } }) =>
         api
-          .membersOf(this.#session, { kind: of, name })
+          .membersOf(this.sessionId, { kind: of, name })
           .then((members) => this.#choose(kind, members))
           .catch((error) => toastError(error, "Could not read the messages of the group")),
       "choose-one": ({ dataset: { kind, id } }) => {
@@ -75,8 +71,8 @@ export class HeavyPanel extends ReadingElement {
   /** @param {AbortSignal} signal */
   async read(signal) {
     const [heaviest, page] = await Promise.all([
-      api.heaviest(this.#session, signal),
-      api.messages(this.#session, { ...HEAVIEST, at_once: true }, signal),
+      api.heaviest(this.sessionId, signal),
+      api.messages(this.sessionId, { ...HEAVIEST, at_once: true }, signal),
     ]);
     this.#heaviest = heaviest;
     this.#messages = withFates(this.#messages ?? [], page.messages);
@@ -86,7 +82,7 @@ export class HeavyPanel extends ReadingElement {
   /** @param {AbortSignal} signal */
   async #readFates(signal) {
     try {
-      const { messages } = await api.messages(this.#session, HEAVIEST, signal);
+      const { messages } = await api.messages(this.sessionId, HEAVIEST, signal);
       if (signal.aborted) return;
       this.#messages = messages;
       this.requestUpdate();

@@ -46,10 +46,6 @@ export class HistoryPanel extends ReadingElement {
   #asking = null;
   #busy = false;
 
-  get #session() {
-    return this.getAttribute("session-id") ?? "";
-  }
-
   /** The session as it is now: its limits are the scale of the bars. @param {Api.Session} session */
   set session(session) {
     this.#drawn = session;
@@ -73,7 +69,7 @@ export class HistoryPanel extends ReadingElement {
   }
 
   async read() {
-    this.#operations = [...(await api.operations(this.#session))].sort((a, b) => b.n - a.n);
+    this.#operations = [...(await api.operations(this.sessionId))].sort((a, b) => b.n - a.n);
   }
 
   /** @param {number} n */
@@ -86,7 +82,7 @@ export class HistoryPanel extends ReadingElement {
   async #compare(n) {
     this.#open.set(n, null);
     this.requestUpdate();
-    const found = await api.operation(this.#session, n).catch(reasonOf);
+    const found = await api.operation(this.sessionId, n).catch(reasonOf);
     if (this.#open.has(n)) this.#open.set(n, found);
     this.requestUpdate();
   }
@@ -105,7 +101,7 @@ export class HistoryPanel extends ReadingElement {
     this.#busy = true;
     this.#asking = null;
     try {
-      const undone = await api.undo(this.#session, n);
+      const undone = await api.undo(this.sessionId, n);
       this.emit("undone", { undone });
     } catch (error) {
       toastError(error, "Could not undo");

@@ -170,7 +170,7 @@ export class Listing {
     const last = ends.length > 0 ? Math.min(...ends) : undefined;
     const which = { ...rest, fate: fate === "all" ? "" : fate, plan_id: this.#plan ?? undefined, first };
     const query = { ...which, ...more, last, without_parts: this.#picked.open.size === 0 };
-    return api.messages(this.#list.getAttribute("session-id") ?? "", query, this.#reader.signal);
+    return api.messages(this.#list.sessionId, query, this.#reader.signal);
   }
 
   /** The page to show. While a new plan replaces the one on the page, rows keep their fates; null where the

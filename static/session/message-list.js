@@ -34,10 +34,6 @@ export class MessageList extends CoppiceElement {
   #picked = new PickedRows(this);
   #listing = new Listing(this, this.#viewport, this.#picked);
 
-  get #session() {
-    return this.getAttribute("session-id") ?? "";
-  }
-
   /** The certainty of the tokens of all messages. */
   get #certainty() {
     return this.getAttribute("certainty") ?? "";
@@ -212,7 +208,7 @@ export class MessageList extends CoppiceElement {
     if (by < 0 && from <= 1) return;
     const one = { ...query, role: "user", limit: 1, at_once: true };
     try {
-      const { messages } = await api.messages(this.#session, one);
+      const { messages } = await api.messages(this.sessionId, one);
       if (messages[0]) await this.#find(messages[0].number);
     } catch (error) {
       toastError(error, "Could not find the next message of the user");

@@ -22,10 +22,6 @@ export class PickedRows {
     this.#list = list;
   }
 
-  get #session() {
-    return this.#list.getAttribute("session-id") ?? "";
-  }
-
   get any() {
     return this.open.size > 0 || this.selected.size > 0;
   }
@@ -58,7 +54,7 @@ export class PickedRows {
   async read({ id, number }) {
     this.open.set(id, { number, full: null });
     this.#list.requestUpdate();
-    const full = await api.message(this.#session, id).catch(reasonOf);
+    const full = await api.message(this.#list.sessionId, id).catch(reasonOf);
     if (this.open.has(id)) this.open.set(id, { number, full });
     this.#list.requestUpdate();
   }
@@ -109,7 +105,7 @@ export class PickedRows {
     this.#list.requestUpdate();
     const { life } = this.#list;
     try {
-      const rows = await numbered(this.#session, [...new Set([...open, ...chosen])], known, life);
+      const rows = await numbered(this.#list.sessionId, [...new Set([...open, ...chosen])], known, life);
       if (search !== location.search) return; // another choice was made meanwhile
       for (const row of rows) {
         if (open.has(row.number)) this.read(row);

@@ -22,16 +22,15 @@ export class SummaryPanel extends ReadingElement {
   #summaries = [];
   #proposed = 0;
 
-  get #id() {
-    return this.getAttribute("session-id") ?? "";
-  }
-
   start() {
     this.actions({
-      summarize: () => this.#act(api.summarize(this.#id), "Could not summarise"),
-      "cancel-summary": () => this.#act(api.cancelSummary(this.#id), "Could not stop the summary"),
+      summarize: () => this.#act(api.summarize(this.sessionId), "Could not summarise"),
+      "cancel-summary": () => this.#act(api.cancelSummary(this.sessionId), "Could not stop the summary"),
       expand: (target) =>
-        this.#act(api.expandSummary(this.#id, Number(target.dataset.n)), "Could not expand the summary"),
+        this.#act(
+          api.expandSummary(this.sessionId, Number(target.dataset.n)),
+          "Could not expand the summary",
+        ),
     });
     super.start();
   }
@@ -49,9 +48,9 @@ export class SummaryPanel extends ReadingElement {
 
   async read() {
     const [status, summaries, proposals] = await Promise.all([
-      api.status(this.#id),
-      api.summaries(this.#id),
-      api.proposals(this.#id),
+      api.status(this.sessionId),
+      api.summaries(this.sessionId),
+      api.proposals(this.sessionId),
     ]);
     [this.#status, this.#summaries, this.#proposed] = [status, summaries, proposals.length];
   }

@@ -51,6 +51,11 @@ export class CoppiceElement extends HTMLElement {
     return this.#life?.signal ?? AbortSignal.abort();
   }
 
+  /** The id of the session that the attribute `session-id` names. */
+  get sessionId() {
+    return this.getAttribute("session-id") ?? "";
+  }
+
   /** The node that holds the view. @returns {HTMLElement | ShadowRoot} */
   get root() {
     return this;
