@@ -15,7 +15,7 @@ import { CoppiceElement } from "../shared/element.js";
 import { sentence } from "../shared/format.js";
 import { html, nothing } from "../shared/html.js";
 import { shortcutsFor } from "../shared/keys.js";
-import { NOT_LOADED, reasonOf } from "../shared/problem.js";
+import { isMissing, NOT_LOADED, reasonOf } from "../shared/problem.js";
 import { prunedSentence } from "../shared/prune-words.js";
 import { Reader } from "../shared/reader.js";
 import { certaintyOfParts, isAboveTarget, titleOf, unseenOf } from "../shared/session-facts.js";
@@ -33,6 +33,8 @@ import { SidePanels } from "./side-panels.js";
 /** @typedef {import("./side.js").Tab} Tab */
 
 const CALM_MS = 1000;
+/** The room that hears of every session. */
+const ALL_SESSIONS = "overview";
 /** The newest point of the chart comes with the numbers; the causes of its steps may come later. */
 const CHART_CALM_MS = 5000;
 const RETRY_MS = 3000;
@@ -69,9 +71,13 @@ export class CoppiceSession extends CoppiceElement {
   #toJudge = true;
   #panel = new Reader(async () => this.#refreshOpenPanel(), { calm: CALM_MS });
 
+  get #room() {
+    return `session:${this.sessionId}`;
+  }
+
   start() {
     const panels = this.#panels;
-    live.join(`session:${this.sessionId}`);
+    live.join(this.#room);
     this.#hearServer();
     this.#listenToPanels();
     this.actions({
@@ -135,6 +141,7 @@ export class CoppiceSession extends CoppiceElement {
     });
     own(["messages:appended"], ({ messages }) => this.#list?.arrived(messages));
     own(["session:deleted"], () => this.#deleted());
+    this.hear(live, ["session:updated"], ({ id }) => id === this.sessionId && this.#error && this.#stats.ask());
     this.hear(live, ["resync"], (resync) => this.#resync(resync));
     this.hear(live, ["refused"], () => this.#stats.ask());
     whenLive(() => {
@@ -205,10 +212,13 @@ export class CoppiceSession extends CoppiceElement {
       this.requestUpdate();
       this.#accept(stats.session, stats);
       this.#changed(true);
+      live.leave(ALL_SESSIONS);
+      live.join(this.#room);
     } catch (error) {
       if (signal.aborted) return;
       this.#error = error instanceof Error ? error : new Error(reasonOf(error));
       this.requestUpdate();
+      if (this.#session === null && isMissing(error)) live.join(ALL_SESSIONS); // it says when the session comes
     }
   }
 
@@ -392,7 +402,7 @@ export class CoppiceSession extends CoppiceElement {
   view() {
     const session = this.#session;
     if (!session) return noSession(this.#error);
-    if (this.#error instanceof ApiError && this.#error.status === 404) return deletedSession(session);
+    if (isMissing(this.#error)) return deletedSession(session);
     const { tab, sheet, unloaded } = this.#panels;
     const plan = tab === "plan" && this.#plan ? this.#plan.plan_id : nothing;
     const head = header(session, this.#parent, this.#copies);

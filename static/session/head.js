@@ -1,10 +1,9 @@
 // The head of the session page as markup: the session, its verdict, and the parts of its context.
-import { ApiError } from "../shared/api.js";
 import { counted, fileName, money, number, percent, percentSet, sentence, tokens } from "../shared/format.js";
 import { regionStyle, reserveShare } from "../shared/gauge.js";
 import { html } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
-import { problem } from "../shared/problem.js";
+import { isMissing, problem } from "../shared/problem.js";
 import { root } from "../shared/root.js";
 import { gaugeOf, mainGauge, pageOf, titleOf, verdictText } from "../shared/session-facts.js";
 import { estimated, optionElements, stateIcon, tokenCount } from "../shared/session-parts.js";
@@ -225,13 +224,15 @@ export const stale = (error) => problem("These numbers may be old", error.messag
 /** The page without a session: loading, an error, or not found. @param {Error | null} error */
 export function noSession(error) {
   if (!error) return html`<p class="muted">Reading…</p>`;
-  if (!(error instanceof ApiError) || error.status !== 404)
-    return problem("Could not read this session", error.message, "retry-session");
+  if (!isMissing(error)) return problem("Could not read this session", error.message, "retry-session");
   return html`<section class="empty">
     <p class="empty-code">404</p>
     <h1>There is nothing here</h1>
     <p class="muted">${sentence(error.message)}</p>
-    <p>The session may have been deleted, or the address is mistyped.</p>
+    <p>
+      The session may have been deleted, or the address is mistyped. One that has only just begun opens here by
+      itself once its first message is read.
+    </p>
     <p><a class="button" href="${root}/">All sessions</a></p>
   </section>`;
 }

@@ -1,9 +1,13 @@
 // The box that reports a failure, with a button to retry.
+import { ApiError } from "./api.js";
 import { html, nothing, withCode } from "./html.js";
 import { icon } from "./icons.js";
 
 /** The message of an error. @param {unknown} error */
 export const reasonOf = (error) => (error instanceof Error ? error.message : String(error));
+
+/** True for the answer that there is no such thing. @param {unknown} error */
+export const isMissing = (error) => error instanceof ApiError && error.status === 404;
 
 /** Why a part of a page is missing that is loaded when it is first shown. */
 export const NOT_LOADED = "its file did not arrive; if it does not arrive again, reload the page";

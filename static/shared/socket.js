@@ -53,6 +53,11 @@ class Live extends EventTarget {
     if (this.#socket?.connected) this.#subscribe(room);
   }
 
+  /** @param {string} room */
+  leave(room) {
+    if (this.#rooms.delete(room)) this.#socket?.emit("unsubscribe", { room });
+  }
+
   /** Starts the connection; joining a room does so too. */
   open() {
     if (this.#socket) return;
@@ -106,6 +111,7 @@ class Live extends EventTarget {
     if (typeof answer?.revision === "number") this.#rooms.set(room, answer.revision);
     const early = this.#early.get(room) ?? [];
     this.#early.delete(room);
+    if (answer?.error?.type === "not_found") this.#rooms.delete(room); // it can be joined once it is there
     if (answer?.error) this.#fire("refused", { room });
     if (answer?.snapshot) this.#fire("resync", { room, snapshot: answer.snapshot, known });
     for (const [name, payload] of early) this.#receive(name, payload);

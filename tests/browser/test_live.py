@@ -11,7 +11,7 @@ from playwright.sync_api import Page, WebSocketRoute, expect
 
 from tests.browser.cable import Cable
 from tests.browser.waiting import holds, until
-from tests.browser.writing import feed, managed
+from tests.browser.writing import ClaudeFolder, feed, managed
 from tests.servers import Server
 from webapp.services.planning.message_pages import PageRequest
 
@@ -327,3 +327,49 @@ class TestADeletedSession:
             server.app.sessions.delete(session)
             cable.mend()
             expect(page.get_by_role("heading", name="This session was deleted")).to_be_visible()
+
+
+class TestASessionToCome:
+    """A session page opened before the session is known, as when a link is quicker than the reading of a file."""
+
+    def test_appears_once_its_file_is_read(
+        self, page: Page, server: Server, folder: ClaudeFolder
+    ) -> None:  # B15, X12
+        """The page shows it without a reload, and follows it from then on."""
+        transcript = folder.transcript()
+        page.goto(f"{server.url}/sessions/{transcript.session}")
+        expect(page.get_by_role("heading", name="There is nothing here")).to_be_visible()
+        expect(page.locator(".live")).to_have_text("live")
+        page.evaluate("window.stayed = true")
+        transcript.user("Fix the login race")
+        transcript.assistant("Looking.")
+        expect(page.get_by_role("heading", name="Fix the login race")).to_be_visible()
+        expect(page.locator(".msg")).to_have_count(2)
+        transcript.user("And its test")
+        expect(page.locator(".msg")).to_have_count(3)
+        assert page.evaluate("window.stayed")
+
+    def test_appears_after_a_lost_connection(self, page: Page, server: Server) -> None:
+        """What arrived meanwhile is shown once the server is back, and other sessions change nothing."""
+        with cable_to(server) as cable:
+            page.goto(f"{cable.url}/sessions/to-come")
+            expect(page.get_by_role("heading", name="There is nothing here")).to_be_visible()
+            expect(page.locator(".live")).to_have_text("live")
+            managed(server, 2, tokens=50, title="Another")
+            cable.cut()
+            expect(page.locator(".live")).to_contain_text("reconnecting")
+            managed(server, 4, tokens=50, id="to-come", title="Here at last")
+            cable.mend()
+            expect(page.get_by_role("heading", name="Here at last")).to_be_visible()
+            expect(page.locator(".msg")).to_have_count(4)
+
+    def test_leaves_the_room_of_all_sessions_then(self, page: Page, server: Server) -> None:
+        """Changes of other sessions are not sent to it any more."""
+        sent: list[str] = []
+        page.on("websocket", lambda socket: socket.on("framesent", lambda frame: sent.append(str(frame))))
+        page.goto(f"{server.url}/sessions/to-come")
+        expect(page.get_by_role("heading", name="There is nothing here")).to_be_visible()
+        until(page, lambda: any('["subscribe",{"room":"overview"}' in frame for frame in sent))
+        managed(server, 4, tokens=50, id="to-come", title="Here at last")
+        expect(page.locator(".msg")).to_have_count(4)
+        until(page, lambda: any('["unsubscribe",{"room":"overview"}' in frame for frame in sent))

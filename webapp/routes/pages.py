@@ -1,6 +1,7 @@
 """The pages: empty shells with one root element each, whose data comes from `/api` and Socket.IO.
 
-The page of a session looks it up only if the reader has access; otherwise its script reports a missing session.
+The page of a session looks it up only if the reader has access. Its script reports a missing session, and shows it once
+it arrives.
 The content security policy of a page allows our own files, and the one import map with this answer's nonce.
 """
 
@@ -13,6 +14,7 @@ from flask import Flask, Response, current_app, g, render_template, request
 
 from webapp.access.headers import NO_PAGE_POLICY, PAGE_HEADERS, SECURITY_HEADERS, content_policy
 from webapp.app import App
+from webapp.errors import NotFound
 from webapp.routes.api.routing import EXTENSION
 from webapp.routes.assets import ahead, import_map, modules
 from webapp.services.ingest.following import folder_variables
@@ -29,11 +31,18 @@ def overview() -> str:
     return render_template("overview.html", page="overview", variables=variables)
 
 
-def session(session_id: str) -> str:
-    """Return the page of a session, or an error page if it does not exist; without access, one shell for any id."""
-    admitted = current_app.extensions[GATE].may_view(request.environ)
-    found = current_app.extensions[EXTENSION].sessions.get(session_id) if admitted else None
-    return render_template("session.html", page="session", session_id=session_id, session=found)
+def session(session_id: str) -> tuple[str, int]:
+    """Return the page of a session; of one that does not exist yet, the same shell with status 404.
+
+    Without access it is one shell for any id.
+    """
+    found, status = None, 200
+    if current_app.extensions[GATE].may_view(request.environ):
+        try:
+            found = current_app.extensions[EXTENSION].sessions.get(session_id)
+        except NotFound:
+            status = 404
+    return render_template("session.html", page="session", session_id=session_id, session=found), status
 
 
 def settings() -> str:

@@ -100,6 +100,12 @@ class TestPages:
         assert answer.status_code == 404
         assert "session/coppice-session.js" not in answer.text
 
+    def test_of_an_unknown_session_wait_for_it(self, client: Client) -> None:
+        """The status says that there is none; the element shows the session once it arrives."""
+        answer = client.get("/sessions/to-come")
+        assert answer.status_code == 404
+        assert '<coppice-session session-id="to-come">' in answer.text
+
     def test_show_a_title_as_text(self, client: Client) -> None:
         """Markup in a title is escaped."""
         assert "<img src=x" not in client.get("/sessions/a").text
