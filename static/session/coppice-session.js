@@ -218,7 +218,8 @@ export class CoppiceSession extends CoppiceElement {
       if (signal.aborted) return;
       this.#error = error instanceof Error ? error : new Error(reasonOf(error));
       this.requestUpdate();
-      if (this.#session === null && isMissing(error)) live.join(ALL_SESSIONS); // it says when the session comes
+      // The room of all sessions says when this one comes.
+      if (this.#session === null && isMissing(error)) live.join(ALL_SESSIONS);
     }
   }
 

@@ -350,7 +350,7 @@ class TestASessionToCome:
         assert page.evaluate("window.stayed")
 
     def test_appears_after_a_lost_connection(self, page: Page, server: Server) -> None:
-        """What arrived meanwhile is shown once the server is back, and other sessions change nothing."""
+        """One that arrived meanwhile is shown once the server is back; other sessions change nothing."""
         with cable_to(server) as cable:
             page.goto(f"{cable.url}/sessions/to-come")
             expect(page.get_by_role("heading", name="There is nothing here")).to_be_visible()
