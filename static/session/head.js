@@ -224,11 +224,12 @@ export const stale = (error) => problem("These numbers may be old", error.messag
 /** The page without a session: loading, an error, or not found. @param {Error | null} error */
 export function noSession(error) {
   if (!error) return html`<p class="muted">Reading…</p>`;
-  if (!isMissing(error)) return problem("Could not read this session", error.message, "retry-session");
+  const { message } = error;
+  if (!isMissing(error)) return problem("Could not read this session", message, "retry-session");
   return html`<section class="empty">
     <p class="empty-code">404</p>
     <h1>There is nothing here</h1>
-    <p class="muted">${sentence(error.message)}</p>
+    <p class="muted">${sentence(message)}</p>
     <p>
       The session may have been deleted, or the address is mistyped. One that has only just begun opens here by
       itself once its first message is read.

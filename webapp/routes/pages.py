@@ -1,7 +1,7 @@
 """The pages: empty shells with one root element each, whose data comes from `/api` and Socket.IO.
 
-The page of a session looks it up only if the reader has access. Its script reports a missing session, and shows it once
-it arrives.
+The page of a session looks it up only if the reader has access. Its script reports a missing session, and shows it
+once it arrives.
 The content security policy of a page allows our own files, and the one import map with this answer's nonce.
 """
 
