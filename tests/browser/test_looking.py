@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
@@ -10,7 +11,8 @@ from tests.browser.test_session import row
 from tests.browser.test_verdict import reading
 from tests.browser.waiting import holds
 from tests.browser.writing import ClaudeFolder, feed, managed, words
-from tests.servers import Server
+from tests.servers import Server, running_server
+from tests.webapp.agents.samples import SAMPLES
 from webapp.services.planning.requests import PruneRequest
 
 # Returns whether the chart has a pixel of a colour.
@@ -33,6 +35,19 @@ PAINTED = """colour => {
         if (data[i] === pr && data[i + 1] === pg && data[i + 2] === pb && data[i + 3] === 255) return true;
     return false;
 }"""
+
+
+def marks_opened(page: Page) -> dict[str, str]:
+    """Click each of two marks on the chart; return by the number of the message that it opened what it names."""
+    marks = page.locator(".chart-marks button")
+    expect(marks).to_have_count(2)
+    opened = {}
+    for mark in marks.all():
+        mark.click()
+        here = page.locator(".msg[data-open=true]:focus-within .m-number")
+        expect(here).to_have_text(mark.get_attribute("data-number") or "")
+        opened[here.inner_text()] = (mark.get_attribute("aria-label") or "").split(", at message")[0]
+    return opened
 
 
 class TestTheChart:
@@ -76,6 +91,37 @@ class TestTheChart:
         assert chart is not None
         assert chart["x"] < prune < undo < chart["x"] + chart["width"]
         expect(page.locator("token-chart .legend")).to_contain_text("△undo")
+
+    def test_opens_the_message_after_a_compaction_and_a_fork(
+        self, page: Page, server: Server, folder: ClaudeFolder
+    ) -> None:  # X12, X19
+        """Each has a mark that names it; a click opens the message that it came after."""
+        transcript = folder.transcript()
+        transcript.user("Fix the login race")
+        transcript.assistant(words(300), tokens=8_000)
+        fork = transcript.last
+        for n in range(3):
+            transcript.call("Bash", {"command": f"ls {n}"}, words(300), tokens=9_000 + 1_000 * n)
+        transcript.go_back(fork)
+        transcript.user("Another way")
+        transcript.assistant(words(300), tokens=9_000)
+        transcript.compact("The user fixes a login race.", tokens=9_000)
+        transcript.user("Go on")
+        transcript.assistant("Done.", tokens=6_000)
+        page.goto(f"{server.url}/sessions/{transcript.session}?panel=heaviest")
+        assert marks_opened(page) == {
+            "8": "The conversation went on from an earlier message",
+            "10": "The agent compacted its context (auto)",
+        }
+
+    def test_opens_the_message_before_a_recorded_rewind(self, page: Page, tmp_path: Path) -> None:  # X12, X19
+        """The sample of an agent that records rewinds has one, and a compaction whose summary is encrypted."""
+        with running_server(tmp_path, env={"CODEX_HOME": str(SAMPLES / "codex")}) as server:
+            page.goto(f"{server.url}/sessions/019b7e00-0000-7000-8000-000000000001?panel=heaviest")
+            assert marks_opened(page) == {
+                "11": "The conversation went on from an earlier message",
+                "13": "The agent compacted its context (unknown); its summary is encrypted and cannot be read",
+            }
 
     def test_says_why_it_is_not_there_yet(self, page: Page, server: Server) -> None:
         """A failure stands in its place, and the chart follows once the server can tell it."""

@@ -67,6 +67,21 @@ class Transcript:
             {"role": "user", "content": [{"type": "tool_result", "tool_use_id": name, "content": result}]},
         )
 
+    @property
+    def last(self) -> str | None:
+        """The name of the last row, to go back to later."""
+        return self._parent
+
+    def go_back(self, row: str | None) -> None:
+        """Let the next row follow `row`, as a rewind and a fork of the conversation do."""
+        self._parent = row
+
+    def compact(self, summary: str, tokens: int) -> None:
+        """Replace the context of `tokens` by a summary, as the agent's own compaction does."""
+        metadata = {"trigger": "auto", "preTokens": tokens}
+        self._write("system", {}, subtype="compact_boundary", compactMetadata=metadata)
+        self._write("user", {"role": "user", "content": summary}, isCompactSummary=True)
+
     def sub_agent(self, text: str) -> None:
         """Write the file of a sub-agent, idle for a year: its task and its answer."""
         agent, folder = uuid.uuid4().hex[:8], self.path.with_suffix("") / "subagents"
