@@ -231,8 +231,8 @@ export function noSession(error) {
     <h1>There is nothing here</h1>
     <p class="muted">${sentence(message)}</p>
     <p>
-      The session may have been deleted, or the address is mistyped. One that has only just begun opens here by
-      itself once its first message is read.
+      The session may have been deleted, or the address is mistyped. One that has only just begun opens here
+      by itself once its first message is read.
     </p>
     <p><a class="button" href="${root}/">All sessions</a></p>
   </section>`;
