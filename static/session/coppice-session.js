@@ -141,7 +141,11 @@ export class CoppiceSession extends CoppiceElement {
     });
     own(["messages:appended"], ({ messages }) => this.#list?.arrived(messages));
     own(["session:deleted"], () => this.#deleted());
-    this.hear(live, ["session:updated"], ({ id }) => id === this.sessionId && this.#error && this.#stats.ask());
+    this.hear(
+      live,
+      ["session:updated"],
+      ({ id }) => id === this.sessionId && this.#error && this.#stats.ask(),
+    );
     this.hear(live, ["resync"], (resync) => this.#resync(resync));
     this.hear(live, ["refused"], () => this.#stats.ask());
     whenLive(() => {
