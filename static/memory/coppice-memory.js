@@ -15,7 +15,7 @@ import { root } from "../shared/root.js";
 import { pageOf } from "../shared/session-facts.js";
 import { live } from "../shared/socket.js";
 import { agoTime } from "../shared/times.js";
-import { toast, toastError } from "../shared/toast.js";
+import { toast } from "../shared/toast.js";
 
 /** @typedef {"memories" | "learnings"} Kind */
 
@@ -121,21 +121,11 @@ export class CoppiceMemory extends ReadingElement {
     return this.querySelector(`textarea[name="${name}"]`);
   }
 
-  /** Changes the texts and reads them again. @param {string} failure @param {() => Promise<unknown>} act */
-  async #change(failure, act) {
-    try {
-      await act();
-      await this.reader.restart();
-    } catch (error) {
-      toastError(error, failure);
-    }
-  }
-
   #add() {
     const [kind, field] = [this.#kind, this.#field("new")];
     const text = field?.value.trim();
     if (!field || !text) return;
-    this.#change("Could not keep it", async () => {
+    this.act("Could not keep it", async () => {
       await api.keep(kind, { text });
       if (field.value.trim() === text) field.value = "";
       toast(`Kept as a ${KINDS[kind].one}.`);
@@ -146,7 +136,7 @@ export class CoppiceMemory extends ReadingElement {
   #save(id) {
     const text = this.#field("edited")?.value.trim();
     if (!text) return;
-    this.#change("Could not change it", async () => {
+    this.act("Could not change it", async () => {
       await api.rewrite(this.#kind, id, text);
       if (this.#editing === id) this.#editing = null;
     });
@@ -155,7 +145,7 @@ export class CoppiceMemory extends ReadingElement {
   /** @param {number} id */
   #delete(id) {
     const [kind, gone] = [this.#kind, this.#kept?.find((one) => one.id === id)];
-    this.#change("Could not delete it", async () => {
+    this.act("Could not delete it", async () => {
       await api.forget(kind, id);
       const run = () => gone && api.keep(kind, { text: gone.text }).then(() => this.reader.restart());
       toast(`The ${KINDS[kind].one} is deleted.`, { act: { label: "Undo", run } });

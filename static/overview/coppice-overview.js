@@ -16,7 +16,6 @@ import { ReadingElement } from "../shared/reading-element.js";
 import { root } from "../shared/root.js";
 import { optionElements } from "../shared/session-parts.js";
 import { live } from "../shared/socket.js";
-import { toast, toastError } from "../shared/toast.js";
 import { title } from "../shared/words.js";
 import { badge, canNotify, isNotifying, tellOfCrossing, toggleNotifying } from "./alerts.js";
 import { regionLegend } from "./session-row.js";
@@ -134,13 +133,10 @@ export class CoppiceOverview extends ReadingElement {
   async #startDemo() {
     this.#startingDemo = true;
     this.requestUpdate();
-    try {
+    await this.act("Could not start the demo session", async () => {
       await api.startDemo();
-      toast("The demo session has started. It grows by itself.");
-      await this.refresh();
-    } catch (error) {
-      toastError(error, "Could not start the demo session");
-    }
+      return "The demo session has started. It grows by itself.";
+    });
     this.#startingDemo = false;
     this.requestUpdate();
   }

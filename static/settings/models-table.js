@@ -97,13 +97,10 @@ export class ModelsTable extends ReadingElement {
 
   /** @param {string} name */
   async #reset(name) {
-    try {
+    await this.act(`Could not reset ${name}`, async () => {
       await api.deleteModel(name);
-      toast(`${name} has the limits of the table again.`);
-      await this.refresh();
-    } catch (error) {
-      toastError(error, `Could not reset ${name}`);
-    }
+      return `${name} has the limits of the table again.`;
+    });
   }
 
   view() {

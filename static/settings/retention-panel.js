@@ -9,7 +9,6 @@ import { reasonOf } from "../shared/problem.js";
 import { ReadingElement } from "../shared/reading-element.js";
 import { pageOf } from "../shared/session-facts.js";
 import { agoTime } from "../shared/times.js";
-import { toast, toastError } from "../shared/toast.js";
 
 /** @typedef {keyof Api.RetentionLimits} Limit */
 /** @type {[name: Limit, label: string, unit: string][]} */
@@ -36,7 +35,8 @@ export class RetentionPanel extends ReadingElement {
 
   start() {
     this.actions({
-      "set-limits": () => this.#act("Could not set the limits", () => api.saveRetention(this.#form())),
+      "set-limits": () =>
+        this.act("Could not set the limits", async () => (await api.saveRetention(this.#form())).text),
       "apply-limits": () => this.#apply(),
     });
     this.listen(this, "input", () => this.#preview());
@@ -73,21 +73,10 @@ export class RetentionPanel extends ReadingElement {
     this.requestUpdate();
   }
 
-  /** @param {string} doing @param {() => Promise<Api.Retention>} act */
-  async #act(doing, act) {
-    try {
-      const done = await act();
-      toast(done.text);
-      await this.refresh();
-    } catch (error) {
-      toastError(error, doing);
-    }
-  }
-
   async #apply() {
     const count = this.#stored?.sessions ?? 0;
     if (!confirm(`Delete ${counted(count, "session")} with their logs now? This cannot be undone.`)) return;
-    await this.#act("Could not delete them", () => api.applyRetention({ sessions: count }));
+    await this.act("Could not delete them", async () => (await api.applyRetention({ sessions: count })).text);
   }
 
   view() {

@@ -41,17 +41,17 @@ export class WebhooksPanel extends ReadingElement {
       "hide-secret": () => this.#show(null),
       copy: copyText,
       "pause-webhook": (target) =>
-        this.#act("Could not change it", () =>
+        this.act("Could not change it", () =>
           api.changeWebhook(idOf(target), { active: target.dataset.active !== "true" }),
         ),
       "test-webhook": (target) => this.#test(idOf(target)),
       "rotate-webhook": (target) =>
-        this.#act("Could not replace the secret", async () =>
+        this.act("Could not replace the secret", async () =>
           this.#show(await api.rotateWebhook(idOf(target))),
         ),
       "delete-webhook": (target) => this.#delete(idOf(target)),
       "send-again": (target) =>
-        this.#act("Could not send it again", () =>
+        this.act("Could not send it again", () =>
           api.sendAgain(Number(target.dataset.webhook), idOf(target)),
         ),
     });
@@ -92,7 +92,7 @@ export class WebhooksPanel extends ReadingElement {
 
   /** @param {number} id */
   async #test(id) {
-    await this.#act("Could not send a test", () => api.testWebhook(id));
+    await this.act("Could not send a test", () => api.testWebhook(id));
     if (this.#log?.id !== id) await this.#open(id);
   }
 
@@ -100,18 +100,8 @@ export class WebhooksPanel extends ReadingElement {
   async #delete(id) {
     const hook = this.#doc?.webhooks.find((one) => one.id === id);
     if (!hook || !confirm(`Delete the webhook to ${hook.url} with its log?`)) return;
-    await this.#act("Could not delete it", () => api.deleteWebhook(id));
+    await this.act("Could not delete it", () => api.deleteWebhook(id));
     if (this.#made?.webhook.id === id) this.#show(null);
-  }
-
-  /** Acts and reads again. @param {string} doing @param {() => Promise<unknown>} act */
-  async #act(doing, act) {
-    try {
-      await act();
-      await this.refresh();
-    } catch (error) {
-      toastError(error, doing);
-    }
   }
 
   async #save() {

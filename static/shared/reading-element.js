@@ -5,6 +5,7 @@ import { CoppiceElement } from "./element.js";
 import { problem, reasonOf } from "./problem.js";
 import { Reader } from "./reader.js";
 import { whenLive } from "./socket.js";
+import { toast, toastError } from "./toast.js";
 
 const TYPING_MS = 200;
 /** What is near the window counts as seen, so that it is there when somebody scrolls to it.
@@ -94,6 +95,18 @@ export class ReadingElement extends CoppiceElement {
   fail(error) {
     this.error = error instanceof Error ? error : new Error(reasonOf(error));
     this.requestUpdate();
+  }
+
+  /** Acts, shows the words that this returns in a toast, and reads again; a failure is shown in a toast too.
+   * @param {string} failure "Could not …" @param {() => Promise<unknown>} act */
+  async act(failure, act) {
+    try {
+      const said = await act();
+      if (typeof said === "string") toast(said);
+      await this.refresh();
+    } catch (error) {
+      toastError(error, failure);
+    }
   }
 
   /** The error of the last request, if it failed. @param {string} what "Could not …" */
