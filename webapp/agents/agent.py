@@ -6,6 +6,7 @@ a session is from. docs/add-an-agent.md explains how to add one.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
@@ -95,10 +96,14 @@ class Integration:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallHeaders:
-    """The headers, in lower case, by which an agent's calls name their session, and the sub-agent in it."""
+    """The headers, in lower case, by which an agent's calls name their session, and the sub-agent in it.
+
+    `user_id` is the form of a user id in a call's metadata that names the session, which is its first group.
+    """
 
     session: str
     subagent: str = ""
+    user_id: re.Pattern[str] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -36,7 +36,6 @@ class CopySender:
         self._waiting: deque[tuple[int, CallCopy]] = deque()
         self._bytes = self.lost = 0
         self._wake, self._closed = threading.Condition(), False
-        self._busy = False
         self._thread: threading.Thread | None = None
 
     def put(self, copy: CallCopy) -> None:
@@ -66,14 +65,11 @@ class CopySender:
     def _run(self) -> None:
         while True:
             with self._wake:
-                self._busy = False
-                self._wake.notify_all()
                 self._wake.wait_for(lambda: self._waiting or self._closed)
                 if self._closed:
                     return
                 size, copy = self._waiting.popleft()
                 self._bytes -= size
-                self._busy = True
             self._send(copy)
 
     def _send(self, copy: CallCopy) -> None:

@@ -1,5 +1,6 @@
 """Claude Code."""
 
+import re
 from functools import partial
 
 from webapp.agents.agent import Agent, CallHeaders, FileImport, Transcripts
@@ -33,7 +34,11 @@ AGENT = Agent(
         command=lambda session: ["claude", "--resume", session],
     ),
     session_variable="CLAUDE_CODE_SESSION_ID",
-    call_headers=CallHeaders(session="x-claude-code-session-id", subagent="x-claude-code-agent-id"),
+    call_headers=CallHeaders(
+        session="x-claude-code-session-id",
+        subagent="x-claude-code-agent-id",
+        user_id=re.compile(r"_session_([0-9a-f-]{36})$"),
+    ),
     integration=hooks_integration(
         files.SOURCE,
         "hooks tell its compaction what must survive, tell the agent afterwards what was lost, and warn once when "

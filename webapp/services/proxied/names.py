@@ -8,15 +8,18 @@ from typing import Any
 
 import orjson
 
-PREFIX = "proxy-"
+from webapp.agents import AGENTS
+from webapp.services.session.proxy import ID_PREFIX
+
 LONGEST_NAME = 120
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._:@+-]+")
-_OLD_USER_ID = re.compile(r"_session_([0-9a-f-]{36})$")
+_OF_AGENTS = (agent.call_headers for agent in AGENTS.values())
+_USER_IDS = [names.user_id for names in _OF_AGENTS if names is not None and names.user_id is not None]
 
 
 def id_of(name: str) -> str:
     """Return the id of the session with a name in the store; "" for no name."""
-    return f"{PREFIX}{name}" if name else ""
+    return f"{ID_PREFIX}{name}" if name else ""
 
 
 def clean(name: str) -> str:
@@ -40,6 +43,6 @@ def session_in(body: Mapping[str, Any]) -> str:
                 return str(inner["session_id"])
         elif field == "session_id":
             return said
-        elif found := _OLD_USER_ID.search(said):
+        elif found := next(filter(None, (form.search(said) for form in _USER_IDS)), None):
             return found[1]
     return ""
