@@ -63,7 +63,8 @@ _ASKED_BY_NOBODY = re.compile(
         | \[(?:file|observation|output|request\sinterrupted|(?:execution|tool|command)\s(?:output|result)s?)\b
         | \((?:open\sfile|current\sdirectory)\b
         | (?:caveat:|here\sis\sa\sdemonstration|this\ssession\sis\sbeing\scontinued)
-        | \#\s(?:agents|claude)\.md | \$\s | ```\s*\n )""",
+        | \#\s(?!readme|changelog|todo)[\w-]+\.md\b  # a project's instructions, which agents put first by their name
+        | \$\s | ```\s*\n )""",
     re.IGNORECASE | re.VERBOSE,
 )
 # The last line is a prompt of a shell.

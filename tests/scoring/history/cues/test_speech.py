@@ -54,10 +54,12 @@ class TestSpeakers:
             "[File: /repo/main.py (120 lines total)]\n1:import os",
             "main.py\n(Current directory: /repo)\nbash-$",
             "<system-reminder>The file was changed.</system-reminder>",
+            "# AGENTS.md instructions for /repo\n\nUse tabs.",
+            "# HOUSE-RULES.md\n\nUse tabs.",
         ],
     )
     def test_may_be_a_program(self, said: str) -> None:
-        """Outputs and notices arrive in the role of the user."""
+        """Outputs, notices and a project's instructions arrive in the role of the user."""
         assert cues_of_speech("user", said) == MACHINE_MADE
 
     @pytest.mark.parametrize(
@@ -66,10 +68,11 @@ class TestSpeakers:
             "<pr_description>\nFix the parser.\n</pr_description>",
             "Error: the app shows a white page when I log in",
             "File upload is broken\nsince yesterday, on all machines",
+            "# README.md\n\nMake this shorter.",
         ],
     )
     def test_are_users_otherwise(self, said: str) -> None:
-        """Tasks in tags and pasted errors are the user's."""
+        """Tasks in tags, pasted errors and documents are the user's."""
         assert MACHINE_MADE not in cues_of_speech("user", said)
 
     def test_answer_in_few_words(self) -> None:
