@@ -135,7 +135,7 @@ class Units:
         return out
 
     def extend(self, items: Iterable[Linked]) -> list[int]:
-        """Take the next messages; answers the heads of units that were merged into an older one, in order."""
+        """Take the next messages; return the heads of units that were merged into an older one, in order."""
         merged: list[int] = []
         head = self.head
         for item in items:
@@ -148,7 +148,7 @@ class Units:
         return merged
 
     def append(self, item: Linked) -> Sequence[int]:
-        """Take the next message; answers the heads of units that were merged into an older one (mostly none)."""
+        """Take the next message; return the heads of units that were merged into an older one (mostly none)."""
         position = len(self.head)
         self.head.append(position)
         merged: Sequence[int] = ()
@@ -214,9 +214,7 @@ class Units:
 
 
 def waiting(items: Iterable[Linked]) -> set[int]:
-    """Return the positions of messages with a call that has no result yet: what goes now would tear the one that
-    comes.
-    """
+    """Return the positions of messages with a call that has no result yet, which is still to come."""
     callers: dict[str, int] = {}
     for position, item in enumerate(items):
         callers.update(dict.fromkeys(item.calls, position))

@@ -60,9 +60,7 @@ def _certainty(item: Any) -> float:
     if not isinstance(item, OBJECT) or item.get("role") not in ("user", "assistant", "system"):
         return 0.0
     content = item.get("content")
-    if (
-        item.get("type") == "message" and "stop_reason" in item
-    ):  # an answer of the API, put into the list unchanged
+    if item.get("type") == "message" and "stop_reason" in item:  # an answer of the API, unchanged
         return 0.97
     if isinstance(content, str) or content is None:
         return 0.4

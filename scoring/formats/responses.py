@@ -143,9 +143,8 @@ def write(turns: Sequence[Message], sources: Mapping[str, Source]) -> list[Any]:
         if len(blocks) == 1 and "text" in blocks[0]:
             out.append({"type": "message", "role": turn.role, "content": blocks[0]["text"]})
         elif blocks and turn.role == "assistant":
-            texts = "\n".join(
-                b["text"] for b in blocks
-            )  # a list of output blocks would need the id of an answer
+            # A list of output blocks would need the id of an answer.
+            texts = "\n".join(b["text"] for b in blocks)
             out.append({"type": "message", "role": turn.role, "content": texts})
         elif blocks:
             out.append({"type": "message", "role": turn.role, "content": blocks})

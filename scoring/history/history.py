@@ -60,6 +60,7 @@ def reads_keywords(settings: Settings, strategy: str | None = None) -> bool:
 class History:
     """Columns over the messages of one context.
 
+    `systems` and `own_words` are the positions, in order, of system messages and of those with a user's own words.
     `pinned` and `drop_first` are sets of positions that the caller can change at any time; everything else is read
     only. `facts` are used to recognise the task type; callers with a longer log set those of the log. `unit_tokens[h]`
     is the sum of the unit with the head h, and 0 at positions that are not heads. `summarised` is the number of
@@ -73,10 +74,8 @@ class History:
     tokens: list[int] = field(default_factory=list)
     chars: list[int] = field(default_factory=list)
     keywords: list[float] = field(default_factory=list)
-    systems: list[int] = field(default_factory=list)  # positions of system messages, in order
-    own_words: list[int] = field(
-        default_factory=list
-    )  # positions of messages with a user's own words, in order
+    systems: list[int] = field(default_factory=list)
+    own_words: list[int] = field(default_factory=list)
     pinned: set[int] = field(default_factory=set)
     drop_first: set[int] = field(default_factory=set)
     units: Units = field(default_factory=Units)
@@ -107,9 +106,7 @@ class History:
             if not content:
                 tokens = estimate_message_tokens(message, counter)
                 return analyse(message, tokens, lexicon, traces=traces)
-            words = (
-                asked or message.role == "system"
-            )  # the words of a system prompt show if it contains rules
+            words = asked or message.role == "system"  # those of a system prompt show if it contains rules
             found = REMEMBERED.of(message, how, words, partial(find, words))
             return found._replace(tokens=estimate_message_tokens(message, counter)) if given else found
 

@@ -23,9 +23,8 @@ LEAST_SESSIONS = 3  # in each half: with fewer, chance cannot be ruled out
 LEAST_GAIN = 0.5  # points of retention
 PRICE = 0.2  # points of retention that doubling or halving one slider has to gain
 FACTORS = (2.0, 1.4)  # one round each
-TRIALS = 1 + 2 * len(FACTORS) * len(
-    SIGNALS
-)  # sets of weights tried: two for each slider and round, and the current weights
+# Sets of weights tried: two for each slider and round, and the current weights.
+TRIALS = 1 + 2 * len(FACTORS) * len(SIGNALS)
 # Messages planned over in all trials, and then in the final comparison: 10-20 seconds on a small machine.
 SEARCHING, JUDGING = 150_000, 50_000
 FROM_ZERO = 8.0  # the value tried for a slider at 0

@@ -28,8 +28,7 @@ class Decision:
 
     __slots__ = (
         "_dropped", "_first", "_last", "_left", "_mended", "cover", "history", "max_tokens", "opening_tokens",
-        "problems", "protection",
-        "scores", "shortenings", "stays",
+        "problems", "protection", "scores", "shortenings", "stays",
     )  # fmt: skip
 
     def __init__(
@@ -87,8 +86,8 @@ class Decision:
         self.scores, self.cover = choice.scores, choice.cover
         if marked:
             self._last = choice
-            return
-        self._first = choice
+        else:
+            self._first = choice
 
     def stage(self, settings: Settings, free: Collection[int], room: int) -> History:
         """Replace outputs, if the units at these heads do not fit as they are.
@@ -158,11 +157,12 @@ class Decision:
     def put_back_user(self, positions: Iterable[int], why: Why) -> int | None:
         """Put back the first dropped user message among these that fits; returns its position, or None."""
         history, head = self.history, self.history.units.head
+        covered = self.cover.heads if self.cover is not None else frozenset()
         for position in positions:
             unit = head[position]
             asks = history.roles[position] == "user" and not history.features[position].results
             fits = asks and history.unit_tokens[unit] <= self.left()
-            if fits and unit == position and unit not in self._dropped and not self._covered(unit):
+            if fits and unit == position and unit not in self._dropped and unit not in covered:
                 self.mark([unit])
                 self._mended[unit] = why
                 self._left = self.left() - history.unit_tokens[unit]
@@ -185,9 +185,6 @@ class Decision:
         self.mark(heads, 0)
         self._mended.update(dict.fromkeys(heads, why))
         self._left = left
-
-    def _covered(self, head: int) -> bool:
-        return self.cover is not None and head in self.cover.heads
 
     def left(self) -> int:
         """Return the unused tokens of the budget."""

@@ -135,9 +135,7 @@ class PrunePlan:
         cause = self._causes.get(head)
         shortening = self.shortenings.get(position)
         short = shortening.why() if shortening is not None and shortening.why is not None else None
-        if (
-            cause and short is not None and short.cause == "shortened"
-        ):  # a guarded unit that the strategy shortened
+        if cause and short is not None and short.cause == "shortened":  # guarded, and shortened by the strategy
             return Why(cause, f"{REASONS[cause]}; {short.reason}")
         if short is not None:
             return short

@@ -16,9 +16,8 @@ QUESTION_WORDS = 60  # a longer last message is a task, not a question
 # Relevance is multiplied by `IN_CHAT` if a question ends a conversation without tools (the answer comes from what was
 # said), by `IN_WORK` if it ends an agent's session, and by `UNASKED` if the last message asks nothing.
 IN_CHAT, IN_WORK, UNASKED = 8.0, 1.0, 0.3
-FEW_OUTPUTS = (
-    0.1  # a conversation counts as one without tools below this share of tool outputs among its messages
-)
+# A conversation counts as one without tools below this share of tool outputs among its messages.
+FEW_OUTPUTS = 0.1
 K1, B = 1.2, 0.3  # BM25: how soon repetition stops counting, and how much long messages are penalised
 # The decay of a message's score for each message further on, and the share of it that neighbours get.
 REACH, LENT = 0.93, 0.4

@@ -85,10 +85,6 @@ def _how(name: str, arguments: Mapping[str, Any]) -> str:
     said = [command] if isinstance(command, str) and " " not in command else []
     for plain in (one.lower() for one in (*said, name)):
         verb = next((how for part, how in _VERBS if part in plain), "")
-        if verb or _is_reader(plain):
+        if verb or any(part in plain for part in _READERS):
             return verb or READ
     return ""
-
-
-def _is_reader(name: str) -> bool:
-    return any(part in name for part in _READERS)

@@ -36,13 +36,8 @@ WORDS_OF_HEADINGS = 4 * len(SECTIONS)  # "##", two words, and "(none)"
 MOST_ERRORS = 10
 # Searched from the end, because the last decision is the valid one.
 MOST_CANDIDATES = 400
-FIRST = (
-    1,
-    2,
-    3,
-    4,
-    0,
-)  # the order in which sections take unused words: decisions, values, state, tasks, files
+# The order in which sections take unused words: decisions, values, state, tasks, files.
+FIRST = (1, 2, 3, 4, 0)
 
 
 def ranked_lines(items: Sequence[Message | Summary]) -> list[list[str]]:

@@ -20,9 +20,8 @@ from typing import Any, Literal
 
 Certainty = Literal["exact", "calibrated", "estimated"]
 Verdict = Literal["true", "false", "fell", "behind"]
-Sample = tuple[
-    int, int
-]  # between two calls: the estimated tokens that were added, and the real growth of the context
+# Between two calls: the estimated tokens that were added, and the real growth of the context.
+Sample = tuple[int, int]
 
 # The constants below were chosen on the real sessions of docs/tokens.md; half or double of each changes little.
 SAMPLES = 24

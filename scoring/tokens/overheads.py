@@ -60,9 +60,7 @@ def expected(like: Traits, earlier: Iterable[tuple[Traits, Overheads]]) -> Overh
     best = max(_alike(like, traits, overheads) for traits, overheads in same)
     nearest = [(t, o) for t, o in same if _alike(like, t, o) == best][:SESSIONS]
     seconds = _seconds(nearest, like)
-    if (
-        len(seconds) < LEAST_SECONDS
-    ):  # the overhead of a second call depends on the agent more than on the folder
+    if len(seconds) < LEAST_SECONDS:  # a second call's overhead depends on the agent more than on the folder
         seconds = _seconds(same[:SESSIONS], like)
     again = [_carried(o.restored, t, like) for t, o in same if o.restored is not None][:SESSIONS]
     return Overheads(

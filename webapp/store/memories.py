@@ -79,10 +79,6 @@ class Memories:
             raise NotFound(kind, number)
         self._db.words.remove_memory(number)
 
-    def index_again(self) -> None:
-        """Rebuild the word index from the texts."""
-        self._db.words.index_memories_again()
-
     def all(self, kind: str) -> list[MemoryRow]:
         """Return the texts of a kind, latest first, at most `LISTED`."""
         sql = f"SELECT {_COLUMNS} FROM memories WHERE kind = ? ORDER BY updated_at DESC, id DESC LIMIT ?"

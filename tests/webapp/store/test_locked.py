@@ -60,7 +60,6 @@ WRITING: dict[str, Callable[[Store, SessionRow], Any]] = {
     "memories.add": lambda s, _: s.memories.add("memory", "text", None, None, 1),
     "memories.change": lambda s, _: s.memories.change("memory", 1, "text", 1),
     "memories.remove": lambda s, _: s.memories.remove("memory", 1),
-    "memories.index_again": lambda s, _: s.memories.index_again(),
     "operations.add": lambda s, r: s.operations.add(r.key, OPERATION, [ItemRow(1, "out", None, None)]),
     "operations.mark_undone": lambda s, r: s.operations.mark_undone(r.key, 1, 1),
     "operations.remove": lambda s, r: s.operations.remove(r.key, 1),

@@ -75,9 +75,7 @@ class Decoder:
         self._model: str | None = None
         self._group: str | None = None  # the API call that the assistant's items belong to
         self._input_end: str | None = None
-        self._asked: list[
-            str | None
-        ] = []  # the last input of each run of items whose usage is still expected
+        self._asked: list[str | None] = []  # the last input of each run of items without usage yet
         self._ahead = False  # the usage of a call came before its items
         self._total = 0  # input of all calls so far, as reported
         self._calls: set[str] = set()

@@ -28,14 +28,11 @@ class History:
 
     def __init__(self, state: dict[str, Any]) -> None:
         self._state = state
-        self._versions: dict[str, list[Any]] = state.setdefault(
-            "versions", {}
-        )  # name -> [source id, n, digest]
         self._usage: dict[str, list[int]] = state.setdefault("usage", {})
-        self.summaries: dict[str, list[str]] = state.setdefault(
-            "summaries", {}
-        )  # summary -> names kept behind it
-        self.live: list[str] = state.setdefault("live", [])  # names in order
+        # name -> [source id, n, digest]; summary -> names kept behind it; names in order
+        self._versions: dict[str, list[Any]] = state.setdefault("versions", {})
+        self.summaries: dict[str, list[str]] = state.setdefault("summaries", {})
+        self.live: list[str] = state.setdefault("live", [])
 
     def put(
         self,

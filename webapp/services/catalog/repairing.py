@@ -134,7 +134,7 @@ class Repairing:
 
     def _index(self) -> None:
         with self._store.write():
-            self._store.memories.index_again()
+            self._store.words.index_memories_again()
             self._store.words.clear()
             for row in self._store.sessions.all():
                 with suppress(DamagedStore, *BROKEN):  # `verify` says of which session words are missing

@@ -76,17 +76,14 @@ class Postgresql(Engine):
                 timeout=CONNECT_SECONDS,
                 name="store",
             )
-            self._connect_once()
+            # Raises at once what a pool would try again and again, and log.
+            psycopg.connect(server.url, connect_timeout=int(CONNECT_SECONDS)).close()
             self._pool.open()
         try:
             self._migrate()
         except BaseException:
             self.close()
             raise
-
-    def _connect_once(self) -> None:
-        """Raise at once what a pool would try again and again, and log."""
-        psycopg.connect(self.server.url, connect_timeout=int(CONNECT_SECONDS)).close()
 
     def _configure(self, connection: Connection) -> None:
         """Set what our statements rely on, and listen to the triggers of the seals."""

@@ -251,11 +251,9 @@ class Connections(Engine):
         if self.read_only:
             raise ReadOnlyStore(f"{self.path} is read-only: looking works, nothing can be stored")
         with holder.using, self._translated("writing"):
-            reading = _inside(connection)
+            reading = connection.in_transaction
             if not reading:
-                holder.seals.watch(
-                    connection
-                )  # before waiting for the lock, because the first time takes a moment
+                holder.seals.watch(connection)  # before the lock, because the first time takes a moment
         if reading:
             raise StoreError(f"writing to {self.path} inside a read: end the read first")
         self._take_turn(holder)
@@ -317,7 +315,7 @@ class Connections(Engine):
     def read(self) -> Iterator[None]:
         holder = self._held()
         with holder.using, self._translated("reading"):
-            nested = _inside(holder.connection)
+            nested = holder.connection.in_transaction
             if not nested:
                 holder.connection.execute("BEGIN")
         if nested:
@@ -345,9 +343,7 @@ class Connections(Engine):
                         daemon=True,
                     )
                     checkpointer.start()
-                    self._checkpointer = (
-                        checkpointer  # set after the start, because `close` joins this thread
-                    )
+                    self._checkpointer = checkpointer  # after the start, because `close` joins this thread
 
     def close(self) -> None:
         """Close every thread's connection after its statement has ended or was interrupted.
@@ -381,11 +377,9 @@ class _Holder:
     def roll_back(self) -> None:
         """Roll back the open transaction, if there is one."""
         self.seals.forget()
-        with (
-            self.using,
-            suppress(sqlite3.ProgrammingError),
-        ):  # closed meanwhile, which discarded the transaction
-            if _inside(self.connection):
+        # A connection closed meanwhile has discarded the transaction.
+        with self.using, suppress(sqlite3.ProgrammingError):
+            if self.connection.in_transaction:
                 self.connection.execute("ROLLBACK")
 
     def close(self) -> None:
@@ -423,10 +417,6 @@ def _keep_checkpointing(
             log.warning("%s", error)
         written.clear()  # our own maintenance sets it too; other writes since then are handled after the next write
         del target
-
-
-def _inside(connection: sqlite3.Connection) -> bool:
-    return connection.in_transaction
 
 
 @contextmanager

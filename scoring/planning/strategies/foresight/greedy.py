@@ -12,9 +12,8 @@ from heapq import heapify, heappop, heappush
 from scoring.planning.strategies.foresight.offers import Offer, Offers
 from scoring.planning.strategies.foresight.outputs import NOTHING
 
-SLACK = (
-    0.02  # an offer is still taken if its rate is below the next by at most this share; this only saves time
-)
+# An offer is still taken if its rate is below the next by at most this share; this only saves time.
+SLACK = 0.02
 CRUMBS, LEAST_CRUMBS = 0.0005, 4.0  # less room than this share, or these tokens, is not worth a search
 
 

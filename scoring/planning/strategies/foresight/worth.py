@@ -46,9 +46,7 @@ class Ledger:
         weights = [settings.weights[name] for name in self._ratings]
         self.weight = sum(weights)
         self.worth = self._weigh(weights)
-        self.left = (
-            self.worth.tolist()
-        )  # a list, because it is read ten times as often as everything else here
+        self.left = self.worth.tolist()  # a list, because it is read ten times as often as all else here
         self.holder = array("i", b"\xff\xff\xff\xff") * len(self.worth)
 
     def ratings(self, number: int) -> dict[str, float]:
