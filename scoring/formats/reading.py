@@ -35,20 +35,10 @@ DEPTH_LIMIT = 200
 OBJECT = (dict, Mapping)
 
 # Fields whose strings are addresses or ciphers, not text of the conversation.
-OPAQUE_FIELDS = frozenset(
-    {
-        "type",
-        "id",
-        "call_id",
-        "tool_use_id",
-        "status",
-        "signature",
-        "data",
-        "encrypted_content",
-        "encrypted_index",
-    }
-    | {"encrypted_stdout", "cache_control", "media_type", "mime_type", "mimeType", "fingerprint", "result_id"}
-)
+OPAQUE_FIELDS = frozenset({
+    "type", "id", "call_id", "tool_use_id", "status", "signature", "data", "encrypted_content", "encrypted_index",
+    "encrypted_stdout", "cache_control", "media_type", "mime_type", "mimeType", "fingerprint", "result_id",
+})  # fmt: skip
 
 
 def kind_of(value: Any) -> str:

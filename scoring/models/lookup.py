@@ -64,6 +64,7 @@ _MAKERS: Mapping[str, frozenset[str]] = {
     "deepseek": _DEEPSEEK, "mistral": _MISTRAL, "ministral": _MISTRAL, "magistral": _MISTRAL, "devstral": _MISTRAL,
     "codestral": _MISTRAL, "kimi": _MOONSHOT, "minimax": _MINIMAX, "qwen": _QWEN, "glm": _ZAI,
 }  # fmt: skip
+_PRICES = ("input_price", "cached_price", "cache_write_price", "output_price")
 WINDOW_FOR_OUTPUT = 4  # the window of a model with only a known output limit, as a multiple of that limit
 
 
@@ -161,14 +162,7 @@ def _run_with(spelled: str, found: ModelLimits) -> ModelLimits:
 
 def _priced(row: ModelLimits, price: float | None) -> ModelLimits:
     """Return a row with one price for everything: 0, or None for unknown."""
-    return replace(
-        row,
-        input_price=price,
-        cached_price=price,
-        cache_write_price=price,
-        output_price=price,
-        dearer_above=None,
-    )
+    return replace(row, dearer_above=None, **dict.fromkeys(_PRICES, price))
 
 
 def _differs(spelled: str, found: ModelLimits) -> tuple[bool, bool]:
@@ -198,8 +192,7 @@ def _is_regional(spelled: str, found: ModelLimits) -> bool:
 
 def _dearer(row: ModelLimits, times: float) -> ModelLimits:
     """Return a row with its prices multiplied."""
-    names = ("input_price", "cached_price", "cache_write_price", "output_price")
-    prices = {name: getattr(row, name) for name in names}
+    prices = {name: getattr(row, name) for name in _PRICES}
     more: dict[str, Any] = {n: None if p is None else round(p * times, 6) for n, p in prices.items()}
     return replace(row, source=f"{row.source}; a region of Bedrock costs {times} times as much", **more)
 
@@ -351,10 +344,7 @@ _OWN_FIELDS: Mapping[str, Limit] = {
     "input_limit": _TOKENS,
     "output_limit": Limit(1, 100_000_000, 1_000, whole=True, optional=True),
     "token_factor": Limit(0.1, 10, 0.01, optional=True),
-    "input_price": _PRICE,
-    "cached_price": _PRICE,
-    "cache_write_price": _PRICE,
-    "output_price": _PRICE,
+    **dict.fromkeys(_PRICES, _PRICE),
     "dearer_above": _TOKENS,
 }
 _OWN_TEXTS = ("encoding", "source", "date")

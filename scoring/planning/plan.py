@@ -135,7 +135,7 @@ class PrunePlan:
         cause = self._causes.get(head)
         shortening = self.shortenings.get(position)
         short = shortening.why() if shortening is not None and shortening.why is not None else None
-        if cause and short is not None and short.cause == "shortened":  # guarded, and shortened by the strategy
+        if cause and short is not None and short.cause == "shortened":  # guarded, but shortened
             return Why(cause, f"{REASONS[cause]}; {short.reason}")
         if short is not None:
             return short

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from scoring.messages import REMINDER, Message, Reasoning, Text, ToolResult
-from scoring.summary.sentences import SCANNED, is_confirmation
+from scoring.summary.sentences import both_ends, is_confirmation
 
 ERROR_WORTH = 4.0
 LONGEST_VALUE, LONGEST_ERROR = 160, 300  # characters
@@ -84,7 +84,7 @@ def values(messages: Sequence[Message]) -> Iterator[tuple[float, str]]:
         for part in message.parts:
             if not isinstance(part, Text | ToolResult | Reasoning) or is_confirmation(part.text):
                 continue
-            text = _ends(part.text)
+            text = both_ends(part.text)
             parted = text if text.isascii() else _GLUED.sub(" ", text)
             users_words = message.role == "user" and message.name != REMINDER
             own = 1.0 * users_words - 0.5 * isinstance(part, Reasoning)
@@ -111,7 +111,3 @@ def error_lines(text: str) -> list[str]:
             if len(found) >= MOST_ERRORS:
                 break
     return list(found)
-
-
-def _ends(text: str) -> str:
-    return text if len(text) <= SCANNED else text[: SCANNED * 3 // 4] + "\n" + text[-SCANNED // 4 :]

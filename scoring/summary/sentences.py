@@ -119,10 +119,13 @@ def is_confirmation(text: str) -> bool:
 
 def sentences(text: str) -> list[str]:
     """Return the sentences and lines of a text without code blocks, blanks collapsed; of a long text only both ends."""
-    if len(text) > SCANNED:
-        text = text[: SCANNED * 3 // 4] + "\n" + text[-SCANNED // 4 :]
-    found = (_paired(" ".join(piece.split())) for piece in _BREAK.split(_FENCE.sub("\n", text)))
+    found = (_paired(" ".join(piece.split())) for piece in _BREAK.split(_FENCE.sub("\n", both_ends(text))))
     return [piece for piece in found if piece]
+
+
+def both_ends(text: str) -> str:
+    """Return the part of a text that is searched: the beginning and the end of one that is too long."""
+    return text if len(text) <= SCANNED else text[: SCANNED * 3 // 4] + "\n" + text[-SCANNED // 4 :]
 
 
 def _paired(piece: str) -> str:

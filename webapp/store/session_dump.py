@@ -50,11 +50,8 @@ COLUMNS_OF: dict[str, tuple[str, ...]] = {
 LOCAL = frozenset({"key", "deleted_at", "path"})
 # What a column of a declared type may hold besides NULL; SQLite itself takes anything.
 HOLDS: dict[str, tuple[type, ...]] = {
-    "INTEGER": (int,),
-    "REAL": (int, float),
-    "TEXT": (str,),
-    "BLOB": (bytes,),
-}
+    "INTEGER": (int,), "REAL": (int, float), "TEXT": (str,), "BLOB": (bytes,),
+}  # fmt: skip
 # Columns of texts in an index.
 INDEXED = frozenset({"source_id", "call_key", "region", "change"})
 SESSION_COLUMNS = tuple(name for name in COLUMNS if name not in LOCAL)
@@ -136,15 +133,10 @@ class Dump:
 
 
 def _row(session: int, table: str, record: Mapping[str, Any]) -> tuple[Any, ...]:
-    if table == "operation_items":
-        return (key(session, _number(record["n"])), *(record.get(name) for name in ITEMS))
-    if table in OWNED:
-        return (session, *(record.get(name) for name in OWNED[table]))
-    values = [_in(record.get(name)) for name in KEYED[table]]
-    if table == "entries" and record.get("raw") is not None:
-        raw = _in(record["raw"])
-        values[KEYED[table].index("raw")] = pack(raw.encode() if isinstance(raw, str) else raw)
-    return (key(session, _number(record["n"])), *values)
+    values = {name: _in(record.get(name)) for name in COLUMNS_OF[table][1:]}
+    if table == "entries" and (raw := values["raw"]) is not None:
+        values["raw"] = pack(raw.encode() if isinstance(raw, str) else raw)
+    return (session if table in OWNED else key(session, _number(record["n"])), *values.values())
 
 
 def _number(value: Any) -> int:

@@ -20,11 +20,8 @@ from webapp.store.sql import listed, quoted
 
 # Columns of JSON, and the value to use if one is damaged: a bad value must not hide its session or the others.
 JSON_COLUMNS: dict[str, Callable[[], Any]] = {
-    "settings": dict,
-    "notes": list,
-    "state": dict,
-    "envelope": type(None),
-}
+    "settings": dict, "notes": list, "state": dict, "envelope": type(None),
+}  # fmt: skip
 
 
 @dataclass(slots=True)
@@ -295,21 +292,12 @@ class Sessions:
         if marker_at is None or is_long(row.id):
             self._db.run("DELETE FROM sessions WHERE key = ?", (row.key,))
             return
-        blank: dict[str, Any] = {
-            "title": None,
-            "parent_id": None,
-            "cwd": None,
-            "envelope": None,
-            "last_entry_id": None,
-            "tail_hash": None,
-            "settings": {},
-            "notes": [],
-            "state": {},
+        columns: dict[str, Any] = {
+            **dict.fromkeys(("title", "parent_id", "cwd", "last_entry_id", "tail_hash")),
+            **dict.fromkeys(("next_seq", "turns", "prunes", "operations", "malformed", "unknown"), 0),
+            **{name: empty() for name, empty in JSON_COLUMNS.items()},
         }
-        zero: dict[str, Any] = dict.fromkeys(
-            ("next_seq", "turns", "prunes", "operations", "malformed", "unknown"), 0
-        )
-        self.update(row.key, deleted_at=marker_at, **blank, **zero)
+        self.update(row.key, deleted_at=marker_at, **columns)
 
 
 @lru_cache(maxsize=2 * MOST_OBSERVED)

@@ -62,13 +62,9 @@ def begun_by_user(view: View) -> Iterator[ViewMessage | ViewSummary]:
     if first is None:
         return
     if isinstance(first, ViewMessage) and first.rows[0].message.role != "user":
-        said = {
-            "type": "user",
-            "isMeta": True,
-            "message": {"role": "user", "content": PRUNED_NOTE},
-            "cwd": view.cwd,
-        }
-        row = {**said, "uuid": "note", "timestamp": view.now, "isSidechain": False, "userType": "external"}
+        said = {"isMeta": True, "message": {"role": "user", "content": PRUNED_NOTE}, "uuid": "note"}
+        facts = {"isSidechain": False, "userType": "external", "cwd": view.cwd, "timestamp": view.now}
+        row = {"type": "user", **said, **facts}
         yield ViewMessage(
             [ViewRow("note", Message("user", (Text(PRUNED_NOTE),)), orjson.dumps(row), view.now)]
         )
@@ -108,12 +104,8 @@ def _message_rows(view: View, message: ViewMessage, first: bool) -> Iterator[dic
 def _summary_rows(view: View, summary: ViewSummary, first: bool) -> Iterator[dict[str, Any]]:
     """Yield a summary in the agent's own form, after a boundary if the list begins with it."""
     name = f"summary {summary.number}"
-    facts = {
-        "isSidechain": False,
-        "userType": "external",
-        "cwd": view.cwd,
-        "timestamp": summary.at or view.now,
-    }
+    at = summary.at or view.now
+    facts = {"isSidechain": False, "userType": "external", "cwd": view.cwd, "timestamp": at}
     if first:
         about = {"trigger": "manual", "preTokens": summary.replaced_tokens}
         boundary = {"type": "system", "subtype": "compact_boundary", "content": "Conversation compacted"}
