@@ -78,7 +78,7 @@ def apply_limits(db: Database | None, yes: bool) -> None:
 def keep(db: Database | None, session: str, ended: bool) -> None:
     """Except a session and its sub-agents from all limits."""
     with opened(db, made=False) as app:
-        app.retention.keep(session, kept=not ended)
+        app.sessions.patch(session, kept=not ended)
         echo(f"{session} is {'no longer kept' if ended else 'kept'}.")
 
 

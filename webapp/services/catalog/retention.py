@@ -132,10 +132,6 @@ class RetentionService:
             self._store.small.put_setting(LAST_RUN, night_of(self._environment.clock()))
         return self.preview()
 
-    def keep(self, session_id: str, *, kept: bool) -> None:
-        """Except a session and its sub-agents from all limits, or take that back. Raises NotFound."""
-        self._sessions.patch(session_id, kept=kept)
-
     # -- sessions that go
 
     def preview(self, limits: RetentionLimits | None = None) -> Retention:

@@ -33,9 +33,8 @@ from webapp.store.sessions import SessionRow
 class Context:
     """The use case of asking for the context."""
 
-    def __init__(self, environment: Environment, memory: MemoryService | None = None) -> None:
-        self._environment, self._store = environment, environment.store
-        self._memory = memory or MemoryService(environment)
+    def __init__(self, environment: Environment, memory: MemoryService) -> None:
+        self._environment, self._store, self._memory = environment, environment.store, memory
         self._cache = MessageCache()
 
     def get(self, session_id: str, format: str | None = None) -> ContextAnswer:

@@ -92,8 +92,8 @@ class Following(FollowedFiles):
         self,
         environment: Environment,
         appender: TranscriptAppender,
-        extra: tuple[Path, ...] = (),
-        env: Mapping[str, str] | None = None,
+        extra: tuple[Path, ...],
+        env: Mapping[str, str],
     ) -> None:
         super().__init__(extra, env)
         self._environment, self._appender = environment, appender

@@ -69,9 +69,7 @@ def installing(source: str, env: Mapping[str, str], program: str) -> Change:
         Invalid: the agent cannot be reached.
         Malformed: its configuration cannot be read.
     """
-    integration = _integration(source)
-    path = integration.file(env)
-    before = _text(path)
+    integration, path, before = _present(source, env)
     with _named(path):
         whole = before is not None and integration.installed_parts(before) == list(integration.parts)
         after = before if whole else integration.add(before, program)
@@ -85,9 +83,7 @@ def uninstalling(source: str, env: Mapping[str, str]) -> Change:
         Invalid: the agent cannot be reached.
         Malformed: its configuration cannot be read.
     """
-    integration = _integration(source)
-    path = integration.file(env)
-    before = _text(path)
+    integration, path, before = _present(source, env)
     with _named(path):
         if before is None or not integration.installed_parts(before):
             return Change(source, path, before, before)
@@ -105,9 +101,7 @@ def active(source: str, env: Mapping[str, str]) -> tuple[Path, list[str]]:
         Invalid: the agent cannot be reached.
         Malformed: its configuration cannot be read.
     """
-    integration = _integration(source)
-    path = integration.file(env)
-    text = _text(path)
+    integration, path, text = _present(source, env)
     with _named(path):
         return path, integration.installed_parts(text) if text is not None else []
 
@@ -142,11 +136,13 @@ def _forget_scripts() -> None:
         note.unlink(missing_ok=True)
 
 
-def _integration(source: str) -> Integration:
+def _present(source: str, env: Mapping[str, str]) -> tuple[Integration, Path, str | None]:
+    """Return how an agent is reached, its configuration file, and the text of that; None if there is no file."""
     found = integrations()
     if source not in found:
         raise Invalid(f"{source} cannot be reached; expected one of {', '.join(found)}", "agent")
-    return found[source]
+    path = found[source].file(env)
+    return found[source], path, _text(path)
 
 
 @contextmanager

@@ -127,10 +127,10 @@ class TestNeverDeleted:
         session(app, "a")
         session(app, "a.agent-1", parent="a")
         session(app, "b")
-        app.retention.keep("a.agent-1", kept=True)
+        app.sessions.patch("a.agent-1", kept=True)
         assert app.sessions.get("a.agent-1").kept
         assert to_delete(app, limits(days=30)) == ["b"]
-        app.retention.keep("a.agent-1", kept=False)
+        app.sessions.patch("a.agent-1", kept=False)
         assert set(to_delete(app, limits(days=30))) == {"a", "b"}
 
     def test_are_sessions_kept_by_another_process_during_an_append(
@@ -141,7 +141,7 @@ class TestNeverDeleted:
         other, write = build(app.config), app.ingest._write
 
         def later(*values: Any) -> Any:
-            other.retention.keep("a", kept=True)
+            other.sessions.patch("a", kept=True)
             return write(*values)
 
         monkeypatch.setattr(app.ingest, "_write", later)
