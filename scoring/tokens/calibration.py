@@ -199,7 +199,8 @@ def judged(
     said, _ = total(known, estimate_before)
     kept = known.factor * (estimate_before - surely_sent)
     # The reported size of an answer includes reasoning that may not be sent again; only its text is certain.
-    text = known.unseen + known.factor * estimate_before
+    # A compaction takes what no message has too, such as a document that was counted as too little.
+    text = (0 if known.compacted else known.unseen) + known.factor * estimate_before
     least = max(0.0, (min(said, text) if known.known else known.factor * estimate_before) - kept)
     if least < UNSEEN_FROM:
         least = min(least, known.factor * surely_sent)
@@ -241,8 +242,13 @@ def _learned(known: Calibration, real_input: int, estimate_before: int, model: s
         expected = known.unseen + known.factor * estimate_before + known.waiting
         if not known.compacted:
             return known
-        restored = max(0, round(real_input - expected))
-        return replace(known, restored=restored, compactions=known.compactions + 1)
+        more = round(real_input - expected)
+        return replace(
+            known,
+            unseen=max(0, known.unseen + min(0, more)),
+            restored=max(0, more),
+            compactions=known.compactions + 1,
+        )
     if known.broken or (model and known.model and model != known.model):
         return known
     if known.believed:

@@ -339,6 +339,20 @@ class TestACompaction:
         once = observe(waits, known.unseen + 3_000 + 4_300, 50, 3_000, 50, call="c1")
         assert abs(once.restored - 300) <= 5
 
+    def test_may_have_taken_what_was_in_no_message(self) -> None:  # X11
+        """A document that the first call sent is gone too: a smaller report is true, and is what comes next time."""
+        first = observe(Calibration(), 150_000, 2_000, 20, 2_000, call="c1")
+        after = after_compaction(first)
+        assert judged(after, 19_000, 30, 30) == ("true", 0)
+        then = observe(after, 19_000, 50, 30, 50, call="c2")
+        assert judged(then, 19_100, 100, 100) == ("true", 0)
+        assert total(after_compaction(then), 30)[0] == 19_000
+
+    def test_leaves_its_own_text_in_the_context(self) -> None:  # X11
+        """A report of less than what is written down is false as before."""
+        known, _ = followed(12, 1.0)
+        assert judged(after_compaction(known), 900, 3_000, 3_000) == ("false", 0)
+
     def test_is_no_growth(self) -> None:
         """The first call after it adds no sample."""
         known, _ = followed(12, 1.0)
