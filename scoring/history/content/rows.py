@@ -29,6 +29,7 @@ _NUMBERED = re.compile(r"^(?:[\w./-]+:)?\d+[:\-\t→|]\s?")
 _WORD, _BREAK = re.compile(r"[A-Za-z]{2}"), re.compile(r"[^A-Za-z]")
 _ANY_WORD, _ANY_BREAK = re.compile(r"[^\W\d_]{2}"), re.compile(r"[\W\d_]")
 _UNSPACED = re.compile(f"[{UNSPACED}]+")
+_OF_NAME = re.compile(r"[\w/.@~+-]+")
 # A word of letters, and a token with a digit, slash or underscore; neither pattern backtracks.
 _PLAIN_WORD = re.compile(r"(?<![\w.:/+-])[^\W\d_]{3,}+(?![\w./+-])")
 _CODE = re.compile(r"(?<![\w.:/+-])(?:[^\W\d_]|[.:+-])*+[\d/_][\w.:/+-]*+")
@@ -85,10 +86,12 @@ def pieces_of(line: str) -> tuple[tuple[int, str], ...]:
     if len(line) <= LONG_LINE:
         return ((WHOLE, line),)
     head, tail = 0, len(line)
+    backwards = line[::-1]
     heads: list[tuple[int, str]] = []
     tails: list[tuple[int, str]] = []
     for number in range(MOST_PARTS):
-        end, start = _after_name(line, head + PART_CHARS), _before_name(line, tail - PART_CHARS)
+        end = _after_name(line, head + PART_CHARS)
+        start = len(line) - _after_name(backwards, len(line) - tail + PART_CHARS)
         if start < end:
             heads += [(HEAD + 2 * number, line[head:tail])] if head < tail else []
             break
@@ -100,16 +103,8 @@ def pieces_of(line: str) -> tuple[tuple[int, str], ...]:
 
 def _after_name(line: str, place: int) -> int:
     """Return the first place from there on that is inside no name."""
-    while place < len(line) and _inside(line[place]):
-        place += 1
-    return place
-
-
-def _before_name(line: str, place: int) -> int:
-    """Return the last place up to there that is inside no name."""
-    while place > 0 and _inside(line[place - 1]):
-        place -= 1
-    return place
+    found = _OF_NAME.match(line, place)
+    return found.end() if found else place
 
 
 def alike_lines(lines: Sequence[str]) -> set[int]:
@@ -239,7 +234,3 @@ def _gap(lines: int) -> str:
 
 def _lines(count: int) -> str:
     return "1 line" if count == 1 else f"{count:,} lines"
-
-
-def _inside(char: str) -> bool:
-    return char.isalnum() or char in "_-/.@~+"
