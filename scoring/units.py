@@ -22,6 +22,7 @@ from scoring.messages import Media, Message, Text, ToolCall
 _OBJECT = (dict, Mapping)
 # Items to which others refer by a name that is no call's -> the field with that name.
 _NAMED_BY = {"mcp_approval_request": "id", "program": "call_id"}
+_TYING_FIELDS = frozenset({"approval_request_id", "type", "caller"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +84,11 @@ def ties_in(value: Any) -> tuple[str, ...]:
     """
     if not isinstance(value, _OBJECT):
         return ()
+    content = value.get("content")
+    if not isinstance(content, list) and _TYING_FIELDS.isdisjoint(value):  # almost every object
+        return ()
     found: list[Any] = [value.get("approval_request_id")]
-    kind, content = value.get("type"), value.get("content")
+    kind = value.get("type")
     if isinstance(kind, str) and kind in _NAMED_BY:
         found.append(value.get(_NAMED_BY[kind]))
     for one in (value, *content) if isinstance(content, list) else (value,):

@@ -135,7 +135,10 @@ def decode(value: Any, format: str | None = None) -> Decoded:
     if opened.mixed:
         said = [opened.read(n, item) for n, item in enumerate(opened.items)]
     else:
-        said = [read(Place(n, Wire(name, item)), item) for n, item in enumerate(opened.items)]
+        said, place = [], Place(0)
+        for place.index, item in enumerate(opened.items):
+            place.wire = Wire(name, item)
+            said.append(read(place, item))
     return Decoded(tuple(numbered(said)), name, opened.envelope)
 
 

@@ -8,7 +8,7 @@ as in every format.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from scoring.messages import Message, Part, ToolCall, ToolResult
@@ -30,12 +30,14 @@ def without_number(part: Part) -> Part:
     return part
 
 
-def _has_made_up(parts: Iterable[Part]) -> bool:
-    """Return whether any of the parts has a made-up id."""
-    for part in parts:
+def _has_made_up(message: Message) -> bool:
+    """Return whether any part of a message has a made-up id."""
+    for part in message.parts:
         kind = type(part)
-        call_id = part.id if kind is ToolCall else part.call_id if kind is ToolResult else ""  # type: ignore[union-attr]
-        if call_id.startswith(_MARK):
+        if kind is ToolCall:
+            if part.id.startswith(_MARK):  # type: ignore[union-attr]
+                return True
+        elif kind is ToolResult and part.call_id.startswith(_MARK):  # type: ignore[union-attr]
             return True
     return False
 
@@ -73,24 +75,28 @@ def of_one_call(read: Part, held: Part) -> bool:
     return False
 
 
-def numbered(messages: Iterable[Message], waiting: Mapping[str, str] | None = None) -> Iterator[Message]:
-    """Yield the messages with their made-up ids; messages without made-up ids stay the same objects.
+def numbered(messages: Sequence[Message], waiting: Mapping[str, str] | None = None) -> Sequence[Message]:
+    """Return the messages with their made-up ids; messages without made-up ids stay the same objects.
 
     `waiting` are the calls before these messages that have no result yet: id -> tool.
     """
+    if not any(map(_has_made_up, messages)):  # as in most lists
+        return messages
     model, open_calls = False, dict(waiting or {})
     counts: dict[tuple[type, str], int] = {}
+    out: list[Message] = []
     for message in messages:
         if (message.role == "assistant") is not model:
             model, counts = not model, {}
             open_calls = {} if model else open_calls
         done = message
-        if _has_made_up(message.parts):
+        if _has_made_up(message):
             parts = tuple(_tied(part, without_number(part), counts, open_calls) for part in message.parts)
             done = replace(message, parts=parts)
         elif message.parts:
             note_calls(message, open_calls)
-        yield done
+        out.append(done)
+    return out
 
 
 def note_calls(message: Message, waiting: dict[str, str]) -> None:

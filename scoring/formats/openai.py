@@ -83,7 +83,7 @@ def read(place: Place, item: Any) -> Message:
         name = name or place.tool_name(item.get("tool_name"), "tool_name")  # Ollama's field
         text, media = text_and_media(place, content)
         call_id = place.text(item.get("tool_call_id"), "tool_call_id") or made_up_id(name)
-        return Message("tool", (ToolResult(call_id, text, name, media=media),), wire=place.wire)
+        return Message("tool", (ToolResult(call_id, text, name, False, media),), "", place.wire)
     parts = content_parts(place, content)
     thought = item.get("reasoning_content") or item.get("reasoning")
     if isinstance(thought, str):
@@ -93,7 +93,8 @@ def read(place: Place, item: Any) -> Message:
     if "audio" in item and isinstance(item["audio"], Mapping):
         parts.append(Media("audio"))
     if item.get("tool_calls") is not None:
-        parts += [_call(place, call) for call in place.items(item["tool_calls"], "tool_calls")]
+        for call in place.items(item["tool_calls"], "tool_calls"):
+            parts.append(_call(place, call))
     if item.get("function_call") is not None:
         parts.append(_function(place, "", item["function_call"]))
     return Message(role, tuple(parts), name, place.wire)

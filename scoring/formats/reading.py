@@ -75,7 +75,7 @@ class Place:
 
     def object(self, value: Any, what: str) -> Mapping[str, Any]:
         """Return the value as an object."""
-        if not isinstance(value, OBJECT):
+        if type(value) is not dict and not isinstance(value, OBJECT):
             self.fail(f"{what} to be an object", value)
         return cast(Mapping[str, Any], value)
 
@@ -97,7 +97,7 @@ class Place:
 
     def tool_name(self, value: Any, what: str) -> str:
         """Return the value as a tool's name, without the escapes that a format's rules required."""
-        return original_name(self.text(value, what))
+        return "" if value is None else original_name(self.text(value, what))
 
     def role(self, value: Any) -> Role:
         """Return the value as one of the four roles."""

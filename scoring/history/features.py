@@ -135,8 +135,8 @@ def analyse(
             results.append(part.call_id)  # type: ignore[union-attr]
             answered.append(part.name)  # type: ignore[union-attr]
         elif kind is ToolCall:
-            given.append(_parsed(part.arguments))  # type: ignore[union-attr]
-            pieces.extend(_values(part.arguments, given[-1]))  # type: ignore[union-attr]
+            given.append(parsed := _parsed(part.arguments))  # type: ignore[union-attr]
+            pieces += [part.arguments] if parsed is None else _leaves(parsed)  # type: ignore[union-attr]
             calls.append(part.id)  # type: ignore[union-attr]
             names.append(part.name)  # type: ignore[union-attr]
         elif kind is Reasoning:
@@ -144,7 +144,7 @@ def analyse(
         elif kind is Media:
             said = True
     text = _joined(pieces)
-    role, outputs = message.role, outputs_of(message) if results else []
+    role, outputs = message.role, outputs_of(message) if results and (content or wanted) else []
     return Features(
         role,
         tokens,
@@ -240,10 +240,7 @@ def _joined(pieces: list[str]) -> str:
 
 def argument_values(arguments: str) -> list[str]:
     """Return the values in a call's arguments, in order; the text itself if it is not a JSON object or list."""
-    return _values(arguments, _parsed(arguments))
-
-
-def _values(arguments: str, parsed: Any) -> list[str]:
+    parsed = _parsed(arguments)
     return [arguments] if parsed is None else _leaves(parsed)
 
 

@@ -96,16 +96,19 @@ class History:
     ) -> History:
         """Return the history of bare messages, analysed, and counted by `counter` or as the settings say."""
         counter, lexicon = counter_of(settings, counter), lexicon_of(settings.keywords)
-        content, traces = reads_content(settings), reads_traces(settings)
-        asked = content and ends_with_question(messages)
+        traces = reads_traces(settings)
+        if not reads_content(settings):
+            history = cls.of_features(
+                [analyse(m, estimate_message_tokens(m, counter), lexicon, traces=traces) for m in messages]
+            )
+            history.rate(messages, settings)
+            return history
+        asked = ends_with_question(messages)
         # A counter of the caller's can change, so its counts are not remembered.
         given = counter is not None and counter is not FOUR_CHARACTERS
         how = None if given else counter, given, lexicon.digest, traces
 
         def analysed(message: Message) -> Features:
-            if not content:
-                tokens = estimate_message_tokens(message, counter)
-                return analyse(message, tokens, lexicon, traces=traces)
             words = asked or message.role == "system"  # those of a system prompt show if it contains rules
             found = REMEMBERED.of(message, how, words, partial(find, words))
             return found._replace(tokens=estimate_message_tokens(message, counter)) if given else found

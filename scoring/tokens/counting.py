@@ -137,8 +137,8 @@ def part_tokens(part: Part, counter: TokenCounter) -> int:
         return counter.count(part.text)
     if isinstance(part, ToolResult):
         overhead: int = getattr(counter, "result_overhead", RESULT_OVERHEAD)
-        names = _id(part.call_id, counter) + counter.count(part.name)
-        return overhead + names + counter.count(part.text) + sum([_media(m, counter) for m in part.media])
+        said = _id(part.call_id, counter) + counter.count(part.name) + counter.count(part.text)
+        return overhead + said + (sum([_media(m, counter) for m in part.media]) if part.media else 0)
     if isinstance(part, ToolCall):
         overhead = getattr(counter, "call_overhead", CALL_OVERHEAD)
         said = _id(part.id, counter) + counter.count(part.name) + counter.count(part.arguments)
