@@ -4,6 +4,7 @@ from scoring.history.content import Content, Rows, content_of
 from scoring.history.content.hashes import hashes_of, line_hash
 from scoring.history.content.rows import MARK_CHARS, TAIL, Row, shorten, without_changed
 from scoring.history.cues import (
+    ABOUT_ONESELF,
     MACHINE_MADE,
     NO_CUES,
     RULE,
@@ -31,6 +32,7 @@ from scoring.history.task_recognition import Facts, names_file, recognise, setti
 from scoring.history.tool_traces import FAILED, READ, WRITE, Touch, output_lines, read_output, touches_of
 
 __all__ = [
+    "ABOUT_ONESELF",
     "FAILED",
     "MACHINE_MADE",
     "MARK_CHARS",

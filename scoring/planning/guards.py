@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from scoring.history import MACHINE_MADE, RULE, SHORT, STATEMENT, STRICT, History
+from scoring.history import ABOUT_ONESELF, MACHINE_MADE, RULE, SHORT, STATEMENT, STRICT, History, recognise
 from scoring.history.cues.calls import LOOK, PLAN, STEP
 from scoring.signals.relevance import FEW_OUTPUTS
 
@@ -23,13 +23,15 @@ MOST_STEPS = 12  # calls that change single steps of a plan
 class Guards(NamedTuple):
     """Positions of guarded messages by reason; `rules` and `steps` newest first, rules that forbid before others.
 
-    `spoken` are the messages that users wrote themselves, `plan` is the newest list of steps, `old_plans` those it
-    replaces, `steps` the newest changes of single steps after it.
+    `lacking` are messages in which users say what they do not know or have, newest first; `spoken` are the messages
+    that users wrote themselves, `plan` is the newest list of steps, `old_plans` those it replaces, `steps` the newest
+    changes of single steps after it.
     """
 
     spoken: list[int]
     task: list[int]
     rules: list[int]
+    lacking: list[int]
     plan: int | None
     old_plans: list[int]
     steps: list[int]
@@ -39,7 +41,7 @@ class Guards(NamedTuple):
     @classmethod
     def none(cls, history: History) -> Guards:
         """Return empty guards; all user messages count as written by users themselves."""
-        return cls(history.own_words, [], [], None, [], [], [], None)
+        return cls(history.own_words, [], [], [], None, [], [], [], None)
 
 
 def find(history: History) -> Guards:
@@ -53,6 +55,7 @@ def find(history: History) -> Guards:
         spoken,
         [] if talk else _task(history, spoken),
         _rules(speech, spoken, STRICT if talk else RULE),
+        [] if talk else [p for p in reversed(spoken) if ABOUT_ONESELF in speech[p]],
         newest,
         plans[:-1],
         [p for p in reversed(steps) if newest is None or p > newest][:MOST_STEPS],
@@ -85,12 +88,14 @@ def _task(history: History, spoken: list[int]) -> list[int]:
 
 
 def _is_talk(history: History, spoken: list[int]) -> bool:
-    """Return whether this is a conversation without tools.
+    """Return whether this is a conversation without tools, but not a customer's request before the first call.
 
     A conversation has no task, and users say much in it that only sounds like a rule.
     """
     outputs = sum(role == "tool" for role in history.roles)
-    return len(spoken) > TALK * len(history) and outputs < FEW_OUTPUTS * len(history)
+    if len(spoken) <= TALK * len(history) or outputs >= FEW_OUTPUTS * len(history):
+        return False
+    return recognise(history.facts).name != "support"
 
 
 def _rules(speech: list[str], spoken: list[int], kind: str) -> list[int]:

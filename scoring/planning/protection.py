@@ -116,14 +116,21 @@ class _Share:
         self.left, self.spent = share, 0
 
     def protect_words(self, guards: Guards) -> None:
-        """Protect what users said: the last message, the task, then the rules, each with the question it answers."""
-        for cause, positions in (
-            ("last_user", guards.spoken[-1:]),
-            ("task", guards.task),
-            ("rule", guards.rules),
-        ):
+        """Protect what users said: the last message, the task, then the rules, each with the question it answers.
+
+        Rules have the whole share for themselves, however much the task takes. What users do not know or have comes
+        after them, so that they are not asked again.
+        """
+        whole = self.left
+        for cause, positions in (("last_user", guards.spoken[-1:]), ("task", guards.task)):
             for position in positions:
                 self._protect(cause, position)
+        self.left = whole
+        for position in guards.rules:
+            self._protect("rule", position)
+        for position in guards.lacking:
+            self._protect("user_words", position)
+        self.left = max(0, whole - self.spent)
 
     def guard(self, guards: Guards, room: int) -> dict[int, str]:
         """Return the causes of units that may be shortened, in order of precedence."""

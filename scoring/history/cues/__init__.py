@@ -12,7 +12,15 @@ from typing import Any, NamedTuple
 
 from scoring.history.content.key_lines import is_failure
 from scoring.history.cues.calls import CallCue, Edit, cue_of_call
-from scoring.history.cues.speech import MACHINE_MADE, RULE, SHORT, STATEMENT, STRICT, cues_of_speech
+from scoring.history.cues.speech import (
+    ABOUT_ONESELF,
+    MACHINE_MADE,
+    RULE,
+    SHORT,
+    STATEMENT,
+    STRICT,
+    cues_of_speech,
+)
 from scoring.messages import Message, Text
 
 
@@ -56,6 +64,7 @@ def cues_of(message: Message, arguments: Sequence[Any]) -> Cues:
 
 
 __all__ = [
+    "ABOUT_ONESELF",
     "MACHINE_MADE",
     "NO_CUES",
     "RULE",

@@ -8,50 +8,117 @@ from __future__ import annotations
 
 import re
 
-from scoring.history.content.key_lines import may_hold
-
 # The letters of `Cues.speech`.
-MACHINE_MADE, RULE, STRICT, SHORT, STATEMENT = "m", "r", "R", "s", "w"
+MACHINE_MADE, RULE, STRICT, ABOUT_ONESELF, SHORT, STATEMENT = "m", "r", "R", "o", "s", "w"
 READ_CHARS = 20_000
 SENTENCE_CHARS = 12, 600  # a rule is neither shorter nor longer
 SHORT_CHARS, SHORT_WORDS = 60, 6  # a shorter answer is meaningless without its question
 STATEMENT_CHARS = 60
 
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+|(?<=[。！？])")
-# An order or a ban in any conversation: at the beginning of a clause, or addressed to "you".
+# The beginning of a clause: in most languages an order or a ban has its verb there.
+_CLAUSE = r"(?:^\W*|[,;:–—(-]\s*|\b(?:so|and|but|then|please|bitte|und|aber|et|mais|pero|mas|ale|и|но)\s+)"
+# An order or a ban in any conversation: at the beginning of a clause, or addressed to "you". In lower case: English,
+# German, French, Spanish and Portuguese, Italian, Polish and Czech, Russian; Chinese, Japanese, Korean, Hindi.
 _STRICT = re.compile(
-    r"""(?:^|[,;:–—(-]\s*|\b(?:so|and|but|then|please)\s+)(?:please\s+)?(?:never|always|do\snot|don['’]t)\s+(?!you\b|know|think|see|want)\w+
-    | \byou\s(?:must|may\snot|can(?:not|['’]t)\sever|should\s(?:never|always)|are\snot\sallowed|need\sto\salways)\b
-    | \b(?:under\sno\scircumstances|from\snow\son|at\sall\stimes|no\smatter\swhat|as\sa\sstanding\srule)\b
-    | \b(?:niemals|nie\swieder|auf\skeinen\sfall|ab\s(?:jetzt|sofort)|du\sdarfst
-        |désormais|dorénavant|ne\s\w+\sjamais|de\sahora\sen\sadelante|bitte\s(?:nie|immer)|nimm\s(?:\w+\s)?nie|nunca\s\w+|(?:^|,\s*)siempre\s\w+)\b
-    | 不要|千万|必须|禁止|绝不|一定要|不准|不许|从现在起|必ず|絶対|禁止|しないで|ないでください""",
-    re.IGNORECASE | re.VERBOSE,
+    rf"""\b(?:you\s(?:must|may\snot|can(?:not|['’]t)\sever|should\s(?:never|always)|are\snot\sallowed|need\sto\salways)
+        |under\sno\scircumstances|from\s(?:now|here)\son|at\sall\stimes|no\smatter\swhat|by\sno\smeans|as\sa\sstanding\srule
+        |for\sthe\srest\sof\sth(?:is|e)\s(?:session|chat|conversation)|off[\s-]limits
+        |(?:ask|check\swith|confirm\swith|consult)\s(?:me|us)\s(?:first|before)
+        |niemals|nie\swieder|auf\s(?:gar\s)?keinen\sfall|unter\skeinen\sumständen|ab\s(?:jetzt|sofort|heute)|von\snun\san
+        |du\s(?:darfst|sollst)|bitte\s(?:nie|immer|kein\w*)|nimm\s(?:\w+\s)?nie|finger\sweg|künftig
+        |frage?\smich\s[^.]{{0,30}}(?:bevor|vorher|zuerst)
+        |désormais|dorénavant|à\spartir\sde\smaintenant|ne\s\w+\sjamais|il\sne\sfaut|il\sfaut\stoujours
+        |demande[zr]?-moi\s(?:d['’]abord|avant)
+        |de\sahora\sen\sadelante|(?:de\sagora|daqui)\sem\sdiante|a\spartir\sde\sa(?:hora|gora)|nunca\s\w+
+        |prohibid[oa]s?|proibid[oa]s?|pregúntame\santes|pergunte(?:-me)?\santes
+        |d['’]ora\sin\s(?:poi|avanti)|vietat[oaie]|proibit[oaie]|non\s\w+\smai|chiedi(?:mi)?\sprima
+        |nigdy\snie|nie\swolno|od\s(?:teraz|tej\spory)|zabronion\w+|nikdy\sne\w+|od\steď|odteď|nesmí(?:š|te)?|zakázáno
+        |никогда\s(?:\w+\s)?не|нельзя|запрещ\w+|с\sэтого\sмомента|отныне|впредь)\b
+    | {_CLAUSE}(?:
+        (?:please\s+)?(?:(?:never|always|do\snot|don['’]?t)\s+(?!you\b|know|think|see|want)\w+|hands\soff\b)
+        |(?:ne\s|n['’])(?:(?:me|le|la|les|lui|leur|y|en)\s)?\w+(?:\s\w+)?\s(?:pas|rien|jamais|plus|aucun\w*|personne)\b
+        |(?:siempre|sempre|zawsze|vždy|всегда|immer)\s\w{{3}}
+        |no\s(?:(?:me|lo|la|le|nos)\s)?\w{{2,}}[ea]s\s(?:el|l[ao]s?|un[ao]?s?|nada|nunca|ni|al|en|más|est[aeo]|eso|nuev[ao]s?)\b
+        |non\s\w+(?:[aei]re|rre)(?:l[oaie]|mi)?\b|nie\s\w+(?:j|jcie)\b|ne\w{{3,}}(?:ej|uj|ejte|ujte)\b|не\s\w+(?:й|йте|ь|ьте)\b
+        |(?!(?:ich|er|sie|es|wir|ihr|das|war|ist|hat|bin|hab|habe|hatte|noch|fast|wie|was|so|auch)\b)\w+\s(?:nie|immer)\s
+        |(?:[请請])?[别別](?![的人]))
+    | 不要|千万|必[须須]|禁止|[绝絕]不|一定要|不准|不[许許]
+    | [从從][现現]在起|不得|切勿|[务務]必|永[远遠](?:不|要|用|别)|[严嚴]禁
+    | 先[问問]我|(?:今后|今後|以后|以後)[请請都要，]
+    | 必ず|絶対|しないで|ないでください|今後は|これからは|今から|[てで]は(?:いけ|なら|だめ|ダメ)
+    | ないこと|なければなら|決して|るな[。！!]?$
+    | 절대|지\s?(?:마|말)|앞으로|지금부터|반드시|항상|안\s?(?:됩|돼|된)|금지|꼭\s | मत\s|हमेशा|अब\sसे""",
+    re.VERBOSE,
 )
 # Further words that set a rule when a user talks to an agent that works for them.
 _RULE = re.compile(
-    r"""\b(?:never|always|must(?:\s?n['o’]t|\snot)?|may\snot|mustn['’]t|no\slonger|not\sallowed|forbidden|prohibited|required\sto
-        |nie|immer|unbedingt|darfst?|dürfen|musst?|müssen|verboten|jamais|toujours|dois|doit|interdit|siempre|debes?|prohibido|jamás
-        |do\snot|don['’]?t|does(?:n['’]t|\snot)\sneed|should(?:n['’]t|\snot)|only|avoid|without|make\ssure|ensure|instead|stop
-        |unless|except|refrain|leave\s\w+(?:\s\w+)?\s(?:alone|as)|rather\sthan|prefer|keep\sit|no\smore\sthan|at\smost|exactly
-        |nur|kein\w*|ohne|statt|vermeide\w*|außer|stattdessen|bitte\snicht|achte|höchstens
-        |sans|seulement|évite[rz]?|au\slieu|sauf|sin|solo|sólo|evita|en\svez|salvo|excepto)\b
-    | 只能|除非|别|不能|以外|だけ|のみ|代わりに""",
-    re.IGNORECASE | re.VERBOSE,
+    rf"""\b(?:never|always|must(?:\s?n[’'o]t|\snot)?|may\snot|no\slonger|not\sallowed|forbidden|prohibited|required\sto
+        |do\snot|don['’]?t|does(?:n['’]t|\snot)\sneed|should(?:n['’]t|\snot)|only|avoid|without|make\s(?:sure|no)|ensure|instead|stop
+        |unless|except|refrain|leave\s[^.]{{1,60}}\s(?:alone|as|untouched|unchanged)|rather\sthan|other\sthan|prefer
+        |keep\s(?:it|to|your|all|every|each|in\smind|\w+\s(?:under|below|within|short))|no\smore\sthan|at\s(?:the\s)?most|at\sleast|exactly
+        |stick\s(?:to|with)|adhere\sto|(?:limit|restrict)\s[^.]{{1,40}}\sto|(?:under|below|within)\s[$€£]?\d|as\slong\sas|regardless\sof
+        |before\s(?:each|every|any|you\b(?!\s(?:said|did|were)))|(?:each|every)\stime|whenever|going\sforward|in\s(?:the\s)?future
+        |(?:every|each|all|everything|nothing|nobody|no\sone)\b[^.;]{{0,40}}\b(?:needs?|ha(?:s|ve)\sto|goe?s?|may|must|should|(?:is|are)\sto|but)
+        |(?:has|have|needs?)\s(?:not\s)?to\s(?:be|stay|remain|fit|match|cost)|(?:is|are)\snot\sto\sbe|can(?:not|['’]t)\sexceed|nothing\s(?:else|with)
+        |(?:i|we)\s(?:can(?:['’]t|not)|won['’]t|will\snot|refuse\sto)\s(?!find|see|remember|recall|get|tell|believe|say|think|access|open|log
+            |seem|wait|reproduce|understand|figure|connect|install|run|load|even|really)\w+
+        |(?:want|like|need|expect)\syou\sto|you\s(?:should|shall)|you\sare\sto|(?:my|our|house|ground)\s(?:rule|polic|convention|budget)\w*
+        |read[\s-]only|(?:is|are)\s(?:important|essential|crucial)|frozen|(?:use|write|answer|name|put|spell)\b[^.;]{{0,60}},\snot
+        |nie|immer|unbedingt|darfst?|dürfen|musst?|muss|müssen|verboten|nur|kein\w*|ohne|statt|vermeide\w*|außer|stattdessen|bitte\snicht
+        |achte|höchstens|mindestens|grundsätzlich|in\szukunft|jede[rsnm]?\s\w+\s(?:braucht|muss|hat)|halte?\sdich|denke?\sdaran|sollst?
+        |jamais|toujours|dois|doit|doivent|interdit|sans|seulement|uniquement|évite[rz]?|au\slieu|sauf|il\sfaut|aucune?|au\splus|au\smoins
+        |personne\sd['’]autre|chaque\sfois|pas\sd(?:e\s|['’])\w+
+        |siempre|debe[ns]?|jamás|s[oó]lo|solamente|únicamente|sin|evita|en\svez|en\slugar|salvo|excepto|hay\sque|tienen?s?\sque|nada\sde
+        |cada\svez|como\smáximo|al\smenos
+        |sempre|deve[ms]?|tem\sque|têm\sque|é\spreciso|sem|apenas|somente|evite|em\svez|exceto|no\smáximo|pelo\smenos|toda\svez
+        |mai|dev[ei]|devono|senza|soltanto|invece|tranne|eccetto|al\smassimo|almeno|bisogna|occorre|ogni\svolta|nessun\w*
+        |nigdy|zawsze|musi(?:sz|cie)?|należy|bez|tylko|chyba\sże|zamiast|unikaj|oprócz|co\snajmniej|najwyżej
+        |nikdy|vždy|musí(?:š|te)?|pouze|jen|místo|kromě|alespoň|nejvýše
+        |никогда|всегда|обязательно|должн\w+|только|без|вместо|кроме|если\sне|не\sболее)\b
+    | {_CLAUSE}(?:
+        no\s(?:more\s)?(?!problem|thank|worr|idea|longer|doubt|need|matter|way|luck|sign|error|issue|rush|hurr|clue|wonder|question|reason
+            |difference|i\b|it\b|the\b|th[aeio]|but|we\b|you\b|s[eé]\b|not?\b)\w+
+            (?![^.;]*\b(?:was|were|is|are|ha[sd]|have|found|failed|passed|yet|far)\b)
+        |não\s(?!funciona|era|foi|est|há|tenh|sei|consig|precisa|lembr|entend|ach)\w+(?:[ae]s?|[ae]m)\b
+        |remember\b|(?:rule|convention)\s?\d*:
+        |(?!(?:ich|du|er|sie|es|wir|ihr|das|dies|der|die|den|ein|eine|mein|hier|da|dort|jetzt|heute|gestern|leider|warum|wieso|wer|wie|wo
+            |was|wann|geht|ging|ist|war|sind|hat|hab|habe|kann|konnte|weiß|stimmt|wenn|ob|weil|nein|ja|danke|so|noch|schon|auch|vielleicht
+            |klappt|läuft|passt|gibt|sieht|scheint|gar|warst|hast|bist|kannst|möchte|will)\b)\w+\s(?:\S+\s){{0,5}}nichts?\b)
+    | 只[能用准]|除非|[别別]|不能|[仅僅]|以外|[总總]是|始[终終]|每次|最多|至少
+    | 不超[过過]|だけ|のみ|代わりに|以内|ようにして|ずに|なしで|常に|毎回
+    | 대신|없이|제외|최대|이내|केवल|सिर्फ|बिना""",
+    re.VERBOSE,
 )
-# Every match in ASCII letters has one of these words; most sentences have none.
-_STRICT_WORDS = (
-    "not", "n't", "never", "always", "must", "circumstances", "now", "times", "matter", "standing",
-    "nie", "keinen", "jetzt", "sofort", "darfst", "immer", "jamais", "ahora", "nunca", "siempre",
-)  # fmt: skip
-_RULE_WORDS = (
-    "not", "n't", "dont", "only", "never", "always", "must", "longer", "forbidden", "prohibited", "required", "avoid",
-    "without", "sure", "instead", "stop", "unless", "except", "refrain", "leave", "rather", "prefer", "keep", "more",
-    "most", "exactly",
-    "nie", "immer", "unbedingt", "darf", "muss", "verboten", "nur", "kein", "ohne", "statt", "vermeide", "bitte",
-    "achte", "jamais", "toujours", "dois", "doit", "interdit", "sans", "seulement", "lieu", "sauf",
-    "siempre", "debe", "prohibido", "sin", "solo", "evita", "vez", "salvo",
-)  # fmt: skip
+# Users who cannot say something, or do not have it, set no rule with it.
+_ABOUT_ONESELF = re.compile(
+    r"\b(?:i|we)\s(?:(?:just|really|still|actually|also)\s)?(?:do\snot|don['’]?t|did\snot|didn['’]t)\s"
+    r"(?:(?:really|quite|actually|even|currently)\s)?"
+    r"(?:know|remember|recall|have|see|think|believe|understand|get|mind|care)\b"
+)
+# A sentence in ASCII letters without any of these words matches neither; looking for words is much faster.
+_WORD = re.compile("[a-z']+")
+_WORDS = frozenset(
+    """
+    ab achte adhere agora ahora all allowed almeno always apenas aucun aucune avoid before below bez
+    bisogna bitte cada can't cannot chaque chiedi chiedimi circumstances convention conventions crucial
+    d'ora darf darfst debe deben debes demande demandez denk denke deve devem deves devi devono diante
+    do does doesn't dois doit doivent don't dont each ensure essential every everything evita evite
+    exactly except excepto exceto expect faut finger forbidden forward frag frage from frozen future
+    goes ground halt halte hands has have hay heute house il immer important in instead interdit invece
+    jamais jede jeden jeder jedes jen jetzt keep kein keine keinem keinen keiner leave lieu like limit
+    limits long longer lugar mai make massimo matter may me means menos mich mindestens moins most musi
+    musicie musisz muss musst must mustn't my n'utilise nada ne need needs nessun nessuna nessuno never
+    nicht nichts nie niemals nigdy nikdy nimm no nobody non not nothing nunca nur occorre od off ogni
+    ohne only our pas personne plus pouze prefer prohibida prohibidas prohibido prohibidos prohibited
+    proibida proibido proibita proibito read refrain refuse regardless remember required rest restrict
+    rule rules salvo sans sauf sem sempre senza seulement shall should shouldn't siempre sin sofort
+    solamente soll sollst solo somente statt stattdessen stick stop sure tem than tiene tienen tienes
+    times toda toujours tranne tylko unbedingt under unikaj uniquement unless us verboten vermeide
+    vermeiden vez vietata vietato von want whenever within without won't you zabronione zamiast zawsze
+    zukunft
+    """.split()  # noqa: SIM905
+)
 _ASKED_BY_NOBODY = re.compile(
     r"""\s*(?:
         <(?:command-|local-command|system[-_]reminder|bash-|turn_aborted|environment_context|user-prompt-submit
@@ -99,10 +166,17 @@ def _binds(text: str) -> str:
     """Return the letters for the rules in a user's words, "" if there are none."""
     found = ""
     least, most = SENTENCE_CHARS
-    for sentence in _SENTENCE.split(text[:READ_CHARS]):
-        if (least <= len(sentence) or not sentence.isascii()) and len(sentence) <= most:
-            if may_hold(sentence, _STRICT_WORDS) and _STRICT.search(sentence):
-                return RULE + STRICT
-            if not found and may_hold(sentence, _RULE_WORDS) and _RULE.search(sentence):
-                found = RULE
+    for sentence in _SENTENCE.split(text[:READ_CHARS].lower()):
+        plain = sentence.isascii()
+        if len(sentence) > most or (plain and len(sentence) < least):
+            continue
+        if plain and _WORDS.isdisjoint(_WORD.findall(sentence)):
+            continue
+        binding = _ABOUT_ONESELF.sub(",", sentence)
+        if _STRICT.search(binding):
+            return RULE + STRICT
+        if found != RULE and _RULE.search(binding):
+            found = RULE
+        elif not found and binding != sentence:
+            found = ABOUT_ONESELF
     return found

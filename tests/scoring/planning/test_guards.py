@@ -13,6 +13,7 @@ from scoring.messages import Message, ToolCall, message
 from scoring.planning import PrunePlan, plan_prune
 from scoring.planning.guards import Guards, find
 from scoring.planning.protection import protect
+from scoring.planning.strategies import STRATEGIES
 from scoring.settings import BLUEPRINT, FORESIGHT, Settings
 from tests.scoring.builders import model, results, system, user
 
@@ -130,6 +131,63 @@ class TestKeeping:
         plan = planned([system(), *said, *work(1), user("on with it")], 0.25)
         assert 0 < sum(plan.cause(p) == "rule" for p in plan.kept) < 100
         assert plan.over_budget is None
+
+    def test_keeps_a_rule_however_long_the_task(self) -> None:
+        """Rules have the share for themselves: one that fits into it does not depend on what the task takes."""
+        task = user("I would like to move my flight of Tuesday, with the same seats, to Wednesday. " * 3)
+        rule = user("I do not want to fly before eleven, and never over Oslo, as the air there makes me ill.")
+        said = [system(), task, model(SAID), rule, *work(8), user("go on")]
+        history = History.of(said, settings=FORESIGHT)
+        always = history.tokens[0] + history.tokens[-1]
+        plan = plan_prune(history, FORESIGHT, always + round(history.tokens[3] * 100 / 14.5))
+        assert history.tokens[1] > history.tokens[3]
+        assert (plan.fate(3), plan.cause(3)) == ("protected", "rule")
+
+    def test_keeps_rules_before_what_users_lack(self) -> None:
+        """A newer sentence that only has the words of a rule does not take the room of one."""
+        lacks = [user(f"I don't have number {n} of the list that you ask for with me.") for n in range(40)]
+        rule = user("Use only the library that comes with the language, as said in the guide of the team.")
+        talk = [one for lack in lacks for one in (lack, model(SAID))]
+        plan = planned([system(), user("go"), *work(20), rule, model(SAID), *talk, user("on with it")], 0.1)
+        assert (plan.fate(42), plan.cause(42)) == ("protected", "rule")
+
+    @pytest.mark.parametrize("strategy", sorted(STRATEGIES))
+    def test_keeps_rules_through_prunes_in_a_row(self, strategy: str) -> None:
+        """Whatever the strategy and the language; each prune works on what the one before left."""
+        rules = [
+            user("Every public function needs a docstring."),
+            user("Fass die Datei billing.py nicht an."),
+            user("No toques las migraciones, las comparten todos."),
+            user("Не трогай миграции, пожалуйста, ими пользуются все."),
+            user("删除任何东西之前先问我。"),
+        ]
+        messages = [system(), user("Fix the parser."), *work(4, 900)]
+        for n, rule in enumerate(rules):
+            messages += [rule, model(SAID), *work(8, 100 * n)]
+        for number in range(3):
+            messages += [
+                *work(12, 1000 * (number + 1)),
+                user("go on with it, please, and tell me how it went"),
+            ]
+            plan = planned(messages, 0.35, replace(FORESIGHT, strategy=strategy, user_words_tokens=0))
+            assert plan.over_budget is None
+            messages = [messages[p] for p in sorted((*plan.kept, *plan.shortened))]
+        assert all(rule in messages for rule in rules)
+
+    def test_guards_softer_rules_before_the_first_call(self) -> None:
+        """A customer's request that no tool was used for yet has a task and rules, unlike a chat."""
+        policy = system(
+            "Policy: as an agent for a customer, confirm each refund, cancel a reservation or booking on request."
+        )
+        said = [
+            user("I would like to move my flight."),
+            model(SAID),
+            user("Only non-stop flights."),
+            model(SAID),
+            user("go"),
+        ]
+        assert found(policy, *said).rules == [3]
+        assert found(*said).rules == []
 
     def test_keeps_an_error_however_much_users_laid_down(self) -> None:
         """Rules that take the whole share leave room for what failed last."""

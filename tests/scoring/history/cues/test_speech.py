@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from scoring.history.cues.speech import MACHINE_MADE, RULE, SHORT, STATEMENT, STRICT, cues_of_speech
+from scoring.history.cues.speech import (
+    ABOUT_ONESELF,
+    MACHINE_MADE,
+    RULE,
+    SHORT,
+    STATEMENT,
+    STRICT,
+    cues_of_speech,
+)
 
 
 class TestRules:
@@ -33,6 +41,61 @@ class TestRules:
     def test_bind_those_who_work_for_somebody(self, said: str) -> None:
         """Softer words are rules for an agent with tools, but not in a conversation."""
         assert cues_of_speech("user", said) == RULE
+
+    @pytest.mark.parametrize(
+        "said",
+        """Answer in German from here on.|Ask me before you delete anything.|Hands off the migrations folder.
+        Anything under vendor is off limits.|dont ever use rm -rf here|NEVER EVER TOUCH billing.py
+        Fass das an? Auf gar keinen Fall!|Von nun an antworte auf Deutsch.|Pushe nie auf main.|Finger weg von der Datei.
+        Ne touche pas aux migrations.|N'utilise pas de nouvelles dépendances.|À partir de maintenant, sois bref.
+        No toques las migraciones.|A partir de ahora responde en español.|Siempre firma los commits.
+        A partir de agora responda em português.|É proibido mexer na produção.|Nunca faça push para a main.
+        Non usare nuove dipendenze.|D'ora in poi rispondi in italiano.|È vietato toccare la produzione.
+        Nigdy nie wypychaj na main.|Od teraz odpowiadaj po polsku.|Nikdy nemaž soubory.|Od teď odpovídej česky.
+        Не трогай миграции.|Нельзя удалять файлы без спроса.|С этого момента отвечай по-русски.
+        永远不要推送到 main。|不得修改迁移文件。|别动数据库。|删除任何东西之前先问我。
+        本番環境を変更してはいけません。|パスワードを出力するな。|今後は日本語で答えてください。
+        절대 main에 푸시하지 마세요.|삭제하기 전에 꼭 물어보세요.|main पर push मत करना।""".replace(
+            "\n", "|"
+        ).split("|"),
+    )
+    def test_forbid_in_every_language(self, said: str) -> None:
+        """Orders and bans, wherever the language has its verb."""
+        assert STRICT in cues_of_speech("user", said.strip())
+
+    @pytest.mark.parametrize(
+        "said",
+        """Use tabs, not spaces.|No emojis anywhere.|No new dependencies, please.|Every function needs a docstring.
+        All commits have to be signed.|Run make lint before each commit.|Each time you finish a step, say so.
+        Leave the public API as it is.|Stick to Python 3.8 syntax.|Keep answers under 100 words.|I can't fly before 11.
+        The total can't exceed 1,000 dollars.|I want you to write tests first.|Make no changes outside src.
+        House rule - one change per commit.|Secrets are not to be printed.|Nobody but Carol is to see the salaries.
+        I don't know why, but use only tabs.|Ändere die Schnittstelle nicht.|Jede Funktion braucht einen Docstring.
+        Chaque fonction doit avoir une docstring.|Hay que firmar todos los commits.|Não toque nas migrações.
+        Devi firmare i commit.|Zawsze podpisuj commity.|Musíš podepsat commity.|Только Анна видит зарплаты.
+        只用标准库。|標準ライブラリのみ使用。|표준 라이브러리 이외는 제외.""".replace("\n", "|").split("|"),
+    )
+    def test_bind_in_every_language(self, said: str) -> None:
+        """Limits, conditions and conventions, also without a word that forbids."""
+        assert RULE in cues_of_speech("user", said.strip())
+
+    @pytest.mark.parametrize(
+        "said",
+        """What does this function do, and why?|The build failed again, can you look?|No problem, go on with the next.
+        I would like to book a flight to Oslo.|No errors were found in the log.|Ich weiß es leider auch nicht.
+        Je ne sais pas pourquoi.|No sé qué pasa ahora.|Não sei o que aconteceu.|Non lo so, davvero.
+        我不知道为什么。|なぜ失敗するのか分かりません。""".replace("\n", "|").split("|"),
+    )
+    def test_are_more_than_a_negation(self, said: str) -> None:
+        """Answers, questions and reports set no rule."""
+        assert RULE not in cues_of_speech("user", said.strip())
+
+    def test_are_not_what_users_lack(self) -> None:
+        """Users who do not know something tell it, and forbid nothing; in a conversation, neither does disagreement."""
+        assert (
+            cues_of_speech("user", "I don't have the reservation number with me right now.") == ABOUT_ONESELF
+        )
+        assert STRICT not in cues_of_speech("user", "well, i don't agree with that at all, i always say so")
 
     def test_are_laid_down_by_users_alone(self) -> None:
         """The model's own words are not rules."""
