@@ -153,7 +153,7 @@ class TestKeeping:
 
     @pytest.mark.parametrize("strategy", sorted(STRATEGIES))
     def test_keeps_rules_through_prunes_in_a_row(self, strategy: str) -> None:
-        """Whatever the strategy and the language; each prune works on what the one before left."""
+        """By any strategy and in any language; each prune works on what the one before left."""
         rules = [
             user("Every public function needs a docstring."),
             user("Fass die Datei billing.py nicht an."),
