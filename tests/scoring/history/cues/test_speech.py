@@ -81,7 +81,7 @@ class TestRules:
 
     @pytest.mark.parametrize(
         "said",
-        """What does this function do, and why?|The build failed again, can you look?|No problem, go on with the next.
+        """The build failed again, can you look?|What does this function do, and why?|No problem, go on with the next.
         I would like to book a flight to Oslo.|No errors were found in the log.|Ich weiß es leider auch nicht.
         Je ne sais pas pourquoi.|No sé qué pasa ahora.|Não sei o que aconteceu.|Non lo so, davvero.
         我不知道为什么。|なぜ失敗するのか分かりません。""".replace("\n", "|").split("|"),
