@@ -118,7 +118,7 @@ def verdict_of(facts: SessionFacts) -> Verdict:
         return Verdict("empty", "Nothing in it yet", URGENCY["empty"])
     if facts.activity in ("unused", "ended"):
         why = "it has ended" if facts.activity == "ended" else f"not used for {_long(facts.days_unused)}"
-        return _without_need("over", facts, why)
+        return _without_need("over", facts, f": {why}")
     if facts.tokens > facts.target:
         return _above(facts)
     if (clear := facts.clear) is not None and _is_worth_clearing(facts, clear):
@@ -140,7 +140,7 @@ def price_needed(facts: SessionFacts) -> Literal["prune", "clear"] | None:
 
 
 def _without_need(kind: Kind, facts: SessionFacts, why: str) -> Verdict:
-    return Verdict(kind, f"{_full(facts)}. Nothing needed{why and f': {why}'}", URGENCY[kind])
+    return Verdict(kind, f"{_full(facts)}. Nothing needed{why}", URGENCY[kind])
 
 
 def _advice(
@@ -166,7 +166,7 @@ def _above(facts: SessionFacts) -> Verdict:
     if facts.followed and facts.pruned <= facts.target:
         return _resume(facts)
     if facts.sub_agent and facts.followed:
-        return _without_need("fine", facts, "a sub-agent ends with its task")
+        return _without_need("fine", facts, ": a sub-agent ends with its task")
     price, turns = facts.prune, facts.turns_to_limit
     if price is not None and price.freed <= 0:
         text = f"{_full(facts)}, above the target of {target}, and all that is left is protected"
@@ -199,7 +199,7 @@ def _resume(facts: SessionFacts) -> Verdict:
         text = f"Resume from the pruned copy: it is {pruned} full, the agent's own context {share}"
         return _advice("resume", facts, text, "resume", "Resume…")
     if facts.sub_agent:
-        return _without_need("fine", facts, "a sub-agent ends with its task")
+        return _without_need("fine", facts, ": a sub-agent ends with its task")
     text = f"{share} full: the pruned copy, {pruned} full, can be exported"
     return _advice("above", facts, text, "export", "Export…")
 
@@ -233,11 +233,11 @@ def _redundant_words(clear: Clearing) -> str:
 
 def _pace(facts: SessionFacts) -> str:
     if facts.automatic and not facts.followed:
-        return "it prunes by itself above the target"
+        return ": it prunes by itself above the target"
     turns = facts.turns_to_target
     if turns is None:
         return ""
-    return f"{_left(turns)} at this pace" if turns else "above the target at the next turn"
+    return f": {_left(turns)} at this pace" if turns else " yet: above the target at the next turn"
 
 
 # -- words

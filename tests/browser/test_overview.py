@@ -48,6 +48,21 @@ class TestTheTable:
         expect(row.locator(".c-tokens")).not_to_have_text(before)
         expect(row.locator(".c-tokens")).to_contain_text("42,5")
 
+    def test_keeps_its_legend_beside_the_rows(self, page: Page, server: Server) -> None:
+        """The legend stays in view, below the bar of the page, while the rows that it explains scroll."""
+        for _ in range(30):
+            managed(server, 1)
+        page.goto(server.url)
+        legend = page.get_by_role("list", name="What the colours of the bars mean")
+        expect(legend).to_be_visible()
+        expect(page.locator("tr.session-row").nth(5)).to_be_attached()
+        page.evaluate("window.scrollTo(0, 500)")
+        holds(
+            page,
+            """() => window.scrollY > 300 && document.querySelector("coppice-overview > .legend")
+                .getBoundingClientRect().top === document.querySelector(".top").getBoundingClientRect().bottom""",
+        )
+
     def test_updates_a_row_in_place(self, page: Page, server: Server) -> None:
         """The element of a changed row stays, so it keeps focus and hover."""
         session = managed(server, 2)

@@ -46,7 +46,7 @@ class TestBelowTheTarget:
             (1_400, "66 % full. Nothing needed: about 20 turns left at this pace"),
             (9_000, "66 % full. Nothing needed: 3 turns left at this pace"),
             (28_000, "66 % full. Nothing needed: 1 turn left at this pace"),
-            (50_000, "66 % full. Nothing needed: above the target at the next turn"),
+            (50_000, "66 % full. Nothing needed yet: above the target at the next turn"),
         ],
     )
     def test_claims_no_more_than_is_known(self, growth: int | None, words: str) -> None:  # X18
