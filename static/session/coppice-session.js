@@ -262,10 +262,10 @@ export class CoppiceSession extends CoppiceElement {
     this.#recallChoices(planned);
   }
 
-  /** @param {{ snapshot: any, known: boolean }} detail */
-  #resync({ snapshot, known }) {
+  /** @param {{ room: string, snapshot: any, known: boolean }} detail */
+  #resync({ room, snapshot, known }) {
     if (this.#error) this.#stats.ask();
-    else {
+    else if (room === this.#room) {
       this.#receive(snapshot.stats);
       if (known) this.#changed(true);
     }

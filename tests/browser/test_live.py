@@ -363,6 +363,20 @@ class TestASessionToCome:
             expect(page.get_by_role("heading", name="Here at last")).to_be_visible()
             expect(page.locator(".msg")).to_have_count(4)
 
+    def test_takes_its_own_snapshot_only(self, page: Page, server: Server) -> None:
+        """A snapshot of the room of all sessions may arrive when the session is there already."""
+        managed(server, 2, tokens=50, id="to-come", title="Here at last")
+        page.goto(f"{server.url}/sessions/to-come")
+        expect(page.locator(".msg")).to_have_count(2)
+        page.evaluate(
+            """async () => {
+              const { live } = await import("/static/shared/socket.js");
+              const detail = { room: "overview", snapshot: { sessions: [] }, known: true };
+              live.dispatchEvent(new CustomEvent("resync", { detail }));
+            }"""
+        )
+        expect(page.get_by_role("heading", name="Here at last")).to_be_visible()
+
     def test_leaves_the_room_of_all_sessions_then(self, page: Page, server: Server) -> None:
         """Changes of other sessions are not sent to it any more."""
         sent: list[str] = []

@@ -8,6 +8,15 @@ from typing import Any
 
 from playwright.sync_api import Page
 
+from tests.browser.waiting import holds
+
+# A page fetches the modules of others while it is idle, which on a busy machine may be long after it is shown.
+FETCHED_AHEAD = """() => {
+  const ahead = JSON.parse(document.querySelector("#ahead")?.textContent ?? "[]");
+  const fetched = new Set(performance.getEntriesByType("resource").map(({ name }) => new URL(name).pathname));
+  return ahead.every((path) => fetched.has(path));
+}"""
+
 
 @dataclass
 class Sent:
@@ -60,10 +69,11 @@ class Wire:
         self._browser.send("Network.clearBrowserCache")
 
     def visit(self, url: str, ready: Callable[[], object]) -> Visit:
-        """Go to `url`, wait until it is `ready` and the network is idle, and return the requests."""
+        """Go to `url`, wait until it is `ready` and has fetched what it fetches ahead, and return the requests."""
         self._open = {}
         self.page.goto(url)
         ready()
+        holds(self.page, FETCHED_AHEAD)
         self.page.wait_for_load_state("networkidle")
         paint = self.page.evaluate("performance.getEntriesByName('first-contentful-paint')[0]?.startTime")
         return Visit(list(self._open.values()), float(paint or 0))
