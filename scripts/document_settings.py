@@ -46,7 +46,8 @@ SECTIONS: Mapping[str, Mapping[str, str]] = {
         "user_words_messages_percent": "Only where users write at most this share of the messages.",
         "guarded_percent": "What misleads when it is lost (the task, rules that users laid down, the open plan, the "
         "newest unresolved error, the last statement) is kept first, up to this share of what the budget leaves beside "
-        "what is always kept; 0 guards nothing.",
+        "what is always kept. Rules may take all of it, beside a task that does too; half of it is left for the others "
+        "in any case. 0 guards nothing.",
         "mark_changed": "In outputs that stay, mark the lines that an edit took away which goes itself.",
     },
     "Before anything is dropped": {
