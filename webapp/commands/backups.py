@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from datetime import datetime
 from pathlib import Path
 
@@ -66,9 +67,8 @@ def restore(file: Path, db: Database | None) -> int:
         replaced = put_back(file, database, kept)
     if replaced:
         echo(f"What was there is kept in {kept}.")
-    store = Store(database)
-    faults = list(store.verify())
-    store.close()
+    with closing(Store(database)) as store:
+        faults = list(store.verify())
     for fault in faults:
         echo(fault)
     echo(f"{database} is as {file} was{'' if faults else ', and sound'}.")

@@ -76,8 +76,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
     log_safely()
     try:
-        given = list(arguments) if arguments is not None else None
-        answer: Any = commands.main(args=given, prog_name="coppice", standalone_mode=False)
+        answer: Any = commands.main(args=arguments, prog_name="coppice", standalone_mode=False)
     except click.UsageError as error:
         command = error.ctx.command_path if error.ctx else "coppice"
         return complain(

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 import orjson
@@ -18,8 +18,6 @@ from webapp.config import Config, Database, database
 from webapp.errors import Invalid, NotFound
 from webapp.services.session.answers import Gauge, Session
 from webapp.wiring import build
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 
 class DatabaseType(click.ParamType[Database]):

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import click
-from rich.progress import BarColumn, DownloadColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+from rich.progress import DownloadColumn, Progress, TaskID, TimeRemainingColumn
 
 from webapp.agents import AGENTS
 from webapp.agents.reading.finding import leads_out
@@ -20,7 +19,8 @@ from webapp.commands.import_processes import (
     imported_together,
     worth_two_processes,
 )
-from webapp.commands.terminal import echo, err
+from webapp.commands.progress import progress
+from webapp.commands.terminal import echo
 from webapp.config import Database
 from webapp.services.transfer.answers import ImportedSession
 
@@ -55,7 +55,7 @@ def import_files(paths: tuple[Path, ...], file_format: str, model: str | None, d
     failed: list[Path] = []
     told_of: list[Path] = []
     labels = " or ".join(agent.label for agent in AGENTS.values() if agent.archives)
-    with opened(db) as app, progress() as bar:
+    with opened(db) as app, progress(DownloadColumn(), TimeRemainingColumn()) as bar:
         task = bar.add_task("importing", total=sum(size_of(file) for file in files))
         for home in homes:
             before = len(told_of)
@@ -154,12 +154,6 @@ def size_of(file: Path) -> int:
         return file.stat().st_size
     except OSError:
         return 0
-
-
-def progress() -> Progress:
-    """Return a progress bar, shown on a terminal only."""
-    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
-    return Progress(*columns, console=err(), transient=True, disable=not sys.stderr.isatty())
 
 
 COMMANDS = {"import": import_files}

@@ -61,13 +61,12 @@ def report(made: Resumed) -> list[str]:
     """Return what was written, and what it saves."""
     saved = made.tokens_before - made.tokens_promised
     size = f"{made.tokens_promised:,} tokens instead of {made.tokens_before:,}"
-    lines = [f"wrote {made.path}", f"{title_text(made.title)}: {size}, {saved:,} less on each call"]
+    gain = f", {saved:,} less on each call" if saved > 0 else "; prune it first (--prune) to save anything"
+    lines = [f"wrote {made.path}", f"{title_text(made.title)}: {size}{gain}"]
     if made.import_command:
         lines.append(
             f"the file is deleted once {made.import_command[0]} has imported it, or after {WAITING_DAYS} days"
         )
-    if saved <= 0:
-        lines[1:2] = [f"{title_text(made.title)}: {size}; prune it first (--prune) to save anything"]
     return lines
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import webbrowser
 from collections.abc import Callable, Iterable
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
 
@@ -252,14 +252,11 @@ def check_token(config: Config) -> None:
         Invalid: other machines could reach the server, and it asks for no token.
         StoreError: the database cannot be opened.
     """
-    store = Store(config.database)
-    try:
+    with closing(Store(config.database)) as store:
         if not config.is_reachable:
             return
         if not AccessTokens(store, config.token).requires_token():
             raise Invalid(TOKENLESS, "token")
-    finally:
-        store.close()
     if config.tls_cert is None and not is_loopback(config.host):
         echo(IN_CLEAR.format(host=config.host), err=True)
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import sys
-
 import click
-from rich.progress import BarColumn, Progress, TextColumn
 from rich.table import Table
 
 from webapp.commands.common import db_option, find_session, json_option, opened, percent_text, write_json
-from webapp.commands.terminal import echo, err, out
+from webapp.commands.progress import progress
+from webapp.commands.terminal import echo, out
 from webapp.config import Database
 from webapp.services.settings.answers import Suggestion
 
@@ -38,17 +36,6 @@ def suggest_weights(sessions: tuple[str, ...], db: Database | None, as_json: boo
     out().print(table_of(found))
     for line in lines_of(found):
         echo(line)
-
-
-def progress() -> Progress:
-    """Return a progress bar on stderr, hidden where that is no terminal."""
-    return Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        console=err(),
-        transient=True,
-        disable=not sys.stderr.isatty(),
-    )
 
 
 def table_of(found: Suggestion) -> Table:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 
 import click
 from rich.markup import escape
@@ -35,11 +35,8 @@ NOBODY = (
 @contextmanager
 def keyring(db: Database | None) -> Iterator[AccessTokens]:
     """Yield the tokens of the store; close it at the end."""
-    store = Store(Config.load(db=db).database)
-    try:
+    with closing(Store(Config.load(db=db).database)) as store:
         yield AccessTokens(store)
-    finally:
-        store.close()
 
 
 def shown(row: TokenRow, token: str) -> None:

@@ -11,13 +11,13 @@ import re
 import select
 import socket
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import orjson
 
-from webapp.access.requests import LOOPBACK_HOSTS, host_name
+from webapp.access.requests import LOOPBACK_HOSTS, Environ, StartResponse, host_name
 from webapp.proxy.callers import SUBSCRIPTION, caller_of, is_subscription
 from webapp.proxy.copy_sender import CopySender, now_ms
 from webapp.proxy.editing import Body, Refused
@@ -28,9 +28,6 @@ from webapp.services.proxied.call_copy import CallCopy
 from webapp.services.proxied.keys import Protocol, protocol_of
 
 log = logging.getLogger(__name__)
-
-Environ = dict[str, Any]
-StartResponse = Callable[..., Any]
 
 # /proxy[/s/<session name>]/<provider>, followed by the provider's own path.
 ROUTE = re.compile(

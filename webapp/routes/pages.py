@@ -8,6 +8,7 @@ The content security policy of a page allows our own files, and the one import m
 from __future__ import annotations
 
 import secrets
+from functools import partial
 from typing import Any
 
 from flask import Flask, Response, current_app, g, render_template, request
@@ -22,6 +23,8 @@ from webapp.services.reaching.integrations import integration_texts
 from webapp.services.settings.library import choice_texts
 
 GATE = "coppice.gate"
+# The pages that are the same for every request.
+SHELLS = ("settings", "search", "memory", "widget")
 
 
 def overview() -> str:
@@ -43,26 +46,6 @@ def session(session_id: str) -> tuple[str, int]:
         except NotFound:
             status = 404
     return render_template("session.html", page="session", session_id=session_id, session=found), status
-
-
-def settings() -> str:
-    """Return the page of the settings."""
-    return render_template("settings.html", page="settings")
-
-
-def search() -> str:
-    """Return the page of the search."""
-    return render_template("search.html", page="search")
-
-
-def memory() -> str:
-    """Return the page of memories and learnings."""
-    return render_template("memory.html", page="memory")
-
-
-def widget() -> str:
-    """Return the page that shows the widget and the code to embed it."""
-    return render_template("widget.html", page="widget")
 
 
 def nonce() -> str:
@@ -96,7 +79,6 @@ def install(flask_app: Flask) -> None:
     flask_app.after_request(protect)
     flask_app.add_url_rule("/", "overview", overview)
     flask_app.add_url_rule("/sessions/<session_id>", "session", session)
-    flask_app.add_url_rule("/settings", "settings", settings)
-    flask_app.add_url_rule("/search", "search", search)
-    flask_app.add_url_rule("/memory", "memory", memory)
-    flask_app.add_url_rule("/widget", "widget", widget)
+    for page in SHELLS:
+        shell = partial(render_template, f"{page}.html", page=page)
+        flask_app.add_url_rule(f"/{page}", page, shell)
