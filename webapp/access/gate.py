@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from webapp.access.failures import Failures
-from webapp.access.identity import GRANTS, OPERATOR, SENDER, VIEWER, Authenticator, Identity, NoTokens
+from webapp.access.identity import GRANTS, OPERATOR, SENDER, VIEWER, Authenticator, Identity
 from webapp.access.requests import (
     LOOPBACK_HOSTS,
     Environ,
@@ -36,11 +36,6 @@ OWN_HEADER = "HTTP_X_COPPICE"
 T = TypeVar("T")
 # The role that a request needs by the route it reaches; None for an open one.
 Needs = Callable[[Environ], str | None]
-
-
-def everything(_: Environ) -> str | None:
-    """Return the operator's role: no route is open."""
-    return OPERATOR
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +63,7 @@ class SessionStart:
     confirm: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Gate:
     """Decides which requests are allowed. `hosts` are names without port besides loopback, `origins` whole origins.
 
@@ -77,9 +72,9 @@ class Gate:
 
     hosts: frozenset[str] = frozenset()
     origins: frozenset[str] = frozenset()
-    tokens: Authenticator = field(default_factory=NoTokens)
+    tokens: Authenticator
     closed: bool = False
-    needs: Needs = everything
+    needs: Needs
     failures: Failures = field(default_factory=Failures)
 
     def refusal(self, environ: Environ) -> Refusal | None:

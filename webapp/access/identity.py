@@ -38,24 +38,3 @@ class Authenticator(Protocol):
 
     def is_still_valid(self, held: Identity) -> bool:
         """Return whether an earlier identity is still valid."""
-
-
-class NoTokens:
-    """The authenticator without tokens: none is needed, and none is valid."""
-
-    def requires_token(self) -> bool:
-        """Return False."""
-        return False
-
-    def authenticate(self, token: str) -> Identity | None:
-        """Return None."""
-
-    def begin_session(self, token: str, server: str) -> str | None:
-        """Return None."""
-
-    def resume_session(self, secret: str, server: str) -> Identity | None:
-        """Return None."""
-
-    def is_still_valid(self, held: Identity) -> bool:  # noqa: ARG002
-        """Return False: nobody was ever identified."""
-        return False

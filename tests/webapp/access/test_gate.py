@@ -10,7 +10,7 @@ import pytest
 from werkzeug.test import Client, EnvironBuilder
 
 from webapp.access.failures import Failures
-from webapp.access.gate import Gate
+from webapp.access.gate import Gate, Needs
 from webapp.access.guard import Guarded
 from webapp.access.headers import content_policy
 from webapp.access.identity import OPERATOR, VIEWER, Identity
@@ -72,6 +72,26 @@ def needs(request: dict[str, Any]) -> str | None:
     return VIEWER if request["REQUEST_METHOD"] == "GET" else OPERATOR
 
 
+class NoTokens(Ring):
+    """A keyring of a server that asks for no token."""
+
+    identities: ClassVar = {}
+
+    def requires_token(self) -> bool:
+        """Return False."""
+        return False
+
+
+def an_operator(_: dict[str, Any]) -> str | None:
+    """Return the operator's role: no route is open."""
+    return OPERATOR
+
+
+def open_gate(needs: Needs = an_operator, **rest: Any) -> Gate:
+    """Return a gate that asks for no token."""
+    return Gate(tokens=NoTokens(), needs=needs, **rest)
+
+
 def asking(failures: Failures | None = None) -> Gate:
     """Return a gate that requires a token, except for pages."""
     return Gate(tokens=Ring(), needs=needs, failures=failures or Failures())
@@ -93,7 +113,7 @@ class TestHosts:
     @pytest.mark.parametrize("host", ["127.0.0.1:5000", "localhost", "LOCALHOST:80", "[::1]:5000", "[::1]"])
     def test_of_this_machine_pass(self, host: str) -> None:
         """A port is optional, and case does not matter."""
-        assert Gate().refusal(environ(host=host)) is None
+        assert open_gate().refusal(environ(host=host)) is None
 
     @pytest.mark.parametrize(
         "host",
@@ -102,23 +122,23 @@ class TestHosts:
     )  # fmt: skip
     def test_of_others_are_refused(self, host: str) -> None:
         """Any other name is refused."""
-        refusal = Gate().refusal(environ(host=host))
+        refusal = open_gate().refusal(environ(host=host))
         assert refusal is not None
         assert refusal.type == "unknown_host"
 
     def test_that_are_configured_pass(self) -> None:
         """A name allowed at the start is answered."""
-        assert Gate(hosts=frozenset({"box.local"})).refusal(environ(host="Box.Local:5000")) is None
+        assert open_gate(hosts=frozenset({"box.local"})).refusal(environ(host="Box.Local:5000")) is None
 
     def test_refused_are_told_how_to_be_allowed(self) -> None:
         """The message names the option to start with."""
-        answer = behind(Gate()).get("/api/sessions", headers={"Host": "box.local"})
+        answer = behind(open_gate()).get("/api/sessions", headers={"Host": "box.local"})
         assert answer.status_code == 403
         assert "--allow-host box.local" in json.loads(answer.data)["error"]["message"]
 
     def test_refused_at_a_page_get_plain_text(self) -> None:
         """The answer is text, never HTML that contains the request's own words."""
-        answer = behind(Gate()).get("/", headers={"Host": "<b>.example"})
+        answer = behind(open_gate()).get("/", headers={"Host": "<b>.example"})
         assert answer.mimetype == "text/plain"
 
     def test_lose_their_port_but_keep_their_brackets(self) -> None:
@@ -133,18 +153,18 @@ class TestOrigins:
     @pytest.mark.parametrize("origin", ["http://evil.example", "null", "http://127.0.0.1:3000", "file://"])
     def test_foreign_ones_are_refused(self, method: str, origin: str) -> None:
         """Another port of this machine is another origin."""
-        refusal = Gate().refusal(environ(method, Origin=origin))
+        refusal = open_gate().refusal(environ(method, Origin=origin))
         assert refusal is not None
         assert refusal.type == "foreign_origin"
 
     def test_of_our_own_pages_pass(self) -> None:
         """The origin of the requested host passes, with either scheme."""
         for scheme in ("http", "https"):
-            assert Gate().refusal(posted(Origin=f"{scheme}://{OWN}")) is None
+            assert open_gate().refusal(posted(Origin=f"{scheme}://{OWN}")) is None
 
     def test_programs_pass(self) -> None:
         """A program names no origin."""
-        assert Gate().refusal(posted()) is None
+        assert open_gate().refusal(posted()) is None
 
     @pytest.mark.parametrize(
         "headers",
@@ -156,24 +176,24 @@ class TestOrigins:
     )
     def test_read_nothing_either(self, headers: dict[str, str]) -> None:
         """Even an answer that the browser hides would reveal something by its duration."""
-        gate = Gate(needs=needs)
+        gate = open_gate(needs=needs)
         assert gate.refusal(environ("GET", **headers)) is not None
         assert gate.refusal(environ("GET", path="/", **headers)) is None
 
     def test_of_sockets_are_checked_for_every_method(self) -> None:
         """A handshake is a GET, but later messages may change data."""
-        refusal = Gate().refusal(environ(path="/socket.io/", Origin="http://evil.example"))
+        refusal = open_gate().refusal(environ(path="/socket.io/", Origin="http://evil.example"))
         assert refusal is not None
 
     @pytest.mark.parametrize("site", ["cross-site", "same-site"])
     def test_of_other_sites_are_refused_without_a_name(self, site: str) -> None:
         """A browser that withholds the origin still sends Sec-Fetch-Site."""
-        assert Gate().refusal(environ("POST", **{"Sec-Fetch-Site": site})) is not None
-        assert Gate().refusal(environ(path="/socket.io/", **{"Sec-Fetch-Site": site})) is not None
+        assert open_gate().refusal(environ("POST", **{"Sec-Fetch-Site": site})) is not None
+        assert open_gate().refusal(environ(path="/socket.io/", **{"Sec-Fetch-Site": site})) is not None
 
     def test_that_are_configured_pass(self) -> None:
         """An origin configured at the start may do the same as our own."""
-        gate = Gate(origins=frozenset({"https://environment.example"}))
+        gate = open_gate(origins=frozenset({"https://environment.example"}))
         headers = {"Origin": "https://environment.example", "Sec-Fetch-Site": "cross-site"}
         assert gate.refusal(posted(**headers)) is None
 
@@ -186,7 +206,7 @@ class TestForms:
     )
     def test_are_refused(self, kind: str) -> None:
         """Any content type of a form is refused, even without an origin."""
-        refusal = Gate().refusal({**environ("POST"), "CONTENT_TYPE": kind})
+        refusal = open_gate().refusal({**environ("POST"), "CONTENT_TYPE": kind})
         assert refusal is not None
         assert (refusal.status[:3], refusal.type) == ("415", "unsupported_type")
 
@@ -201,11 +221,11 @@ class TestForms:
     )
     def test_are_distinguished_from_programs_and_own_pages(self, kind: str, headers: dict[str, str]) -> None:
         """For such a type or header, a browser would ask first if a foreign page sent it."""
-        assert Gate().refusal({**environ("POST", **headers), "CONTENT_TYPE": kind}) is None
+        assert open_gate().refusal({**environ("POST", **headers), "CONTENT_TYPE": kind}) is None
 
     def test_of_sockets_are_not_asked(self) -> None:
         """Socket requests contain the secret of their connection."""
-        assert Gate().refusal({**environ("POST", "/socket.io/"), "CONTENT_TYPE": "text/plain"}) is None
+        assert open_gate().refusal({**environ("POST", "/socket.io/"), "CONTENT_TYPE": "text/plain"}) is None
 
 
 class TestTokens:
@@ -237,7 +257,7 @@ class TestTokens:
 
     def test_are_always_required_by_a_server_for_other_machines(self) -> None:
         """Such a server is closed even before a token is made."""
-        assert Gate(closed=True, needs=needs).refusal(environ()) is not None
+        assert open_gate(closed=True, needs=needs).refusal(environ()) is not None
 
     def test_of_a_viewer_allow_reading_only(self) -> None:
         """A change is refused with 403, which asks for an operator's token."""
