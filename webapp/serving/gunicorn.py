@@ -60,6 +60,17 @@ class Capacity:
     field_bytes: int = 8_190
 
 
+# The proxy needs a thread for each running answer, and forwards a request while it arrives. Some agents name the
+# folders of their user in a header.
+OF_PROXY = Capacity(
+    threads=256,
+    uploads=256,
+    buffered_bytes=0,
+    stalled_seconds=600.0,
+    kept_seconds=75,
+    fields=1_000,
+    field_bytes=60_000,
+)
 # Connections whose request is still arriving. One more closes the one that has waited longest.
 ARRIVING = 512
 CONNECTIONS = 4096
@@ -457,7 +468,7 @@ class Application(BaseApplication):  # type: ignore[misc]  # gunicorn has no typ
         certificate: Path | None,
         key: Path | None,
         capacity: Capacity,
-        workers: int = 1,
+        workers: int,
     ) -> None:
         self._make, self.capacity, self.workers = make, capacity, workers
         self._certificate = {"certfile": certificate, "keyfile": key or certificate} if certificate else {}
@@ -513,16 +524,16 @@ def allow_connections() -> None:
 def serve(
     make: Callable[[], Any],
     listener: socket.socket,
-    certificate: Path | None = None,
-    key: Path | None = None,
-    capacity: Capacity | None = None,
-    workers: int = 1,
+    certificate: Path | None,
+    key: Path | None,
+    capacity: Capacity,
+    workers: int,
 ) -> None:
     """Serve until SIGINT or SIGTERM; then raise SystemExit, as gunicorn does."""
     os.environ.pop("GUNICORN_CMD_ARGS", None)
     allow_connections()
     listener.setblocking(False)
-    application = Application(make, certificate, key, capacity or Capacity(), workers)
+    application = Application(make, certificate, key, capacity, workers)
     if workers > 1:
         parent = Parent(application)
         parent.LISTENERS = [listener]

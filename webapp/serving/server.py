@@ -92,12 +92,6 @@ class ClosableApp(Protocol):
 
 
 Make = Callable[[], ClosableApp]
-# The proxy needs a thread for each running answer, and forwards a request while it arrives.
-PROXY_THREADS = 256
-PROXY_BODY_BYTES, PROXY_ARRIVING_BYTES = 0, 64 * 1024 * 1024
-PROXY_STALLED_SECONDS, PROXY_KEPT_SECONDS = 600.0, 75
-# Some agents name the folders of their user in a header.
-PROXY_FIELDS, PROXY_FIELD_BYTES = 1_000, 60_000
 
 
 def listen(host: str, port: int, *, others: bool = False) -> socket.socket:
@@ -191,19 +185,9 @@ def run(
     os.umask(0o077)  # files are readable by their owner only
     tune_interpreter()
     if has_gunicorn():
-        from webapp.serving.gunicorn import Capacity, serve
+        from webapp.serving.gunicorn import OF_PROXY, Capacity, serve
 
-        capacity = Capacity(
-            threads=PROXY_THREADS,
-            uploads=PROXY_THREADS,
-            buffered_bytes=PROXY_BODY_BYTES,
-            arriving_bytes=PROXY_ARRIVING_BYTES,
-            stalled_seconds=PROXY_STALLED_SECONDS,
-            kept_seconds=PROXY_KEPT_SECONDS,
-            fields=PROXY_FIELDS,
-            field_bytes=PROXY_FIELD_BYTES,
-        )
-        serve(make, listener, certificate, key, capacity if proxies else None, workers)
+        serve(make, listener, certificate, key, OF_PROXY if proxies else Capacity(), workers)
     else:
         server = WerkzeugServer(make(), listener, (certificate, key or certificate) if certificate else None)
         for name in (signal.SIGINT, signal.SIGTERM):
