@@ -31,24 +31,24 @@ MessageIds = Annotated[list[str], Field(max_length=1_000_000)]
 Json = dict[str, Any]
 
 
-class Body(BaseModel):
-    """The base of all bodies: strict types, no unknown fields."""
+class Sent(BaseModel):
+    """The base of all that clients send: no unknown fields."""
 
-    model_config = ConfigDict(strict=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
 
     def given(self) -> Json:
         """Return only the fields that were sent."""
         return self.model_dump(exclude_unset=True)
 
 
-class Query(BaseModel):
-    """The base of all query strings: values arrive as text, unknown names are refused."""
+class Body(Sent):
+    """The base of all bodies: strict types."""
 
-    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(strict=True)
 
-    def given(self) -> Json:
-        """Return only the parameters that were sent."""
-        return self.model_dump(exclude_unset=True)
+
+class Query(Sent):
+    """The base of all query strings: values arrive as text."""
 
 
 class NewSession(Body):
@@ -438,12 +438,6 @@ class ProposalText(Body):
     text: Annotated[str, Field(min_length=1, max_length=4_000)]
 
 
-class MemoryQuery(Query):
-    """Words to search for; one match is enough."""
-
-    q: Words = ""
-
-
 class GroupQuery(Query):
     """One of the heaviest groups of a session."""
 
@@ -452,8 +446,8 @@ class GroupQuery(Query):
     """The path, the tool or the role; empty for repeated outputs."""
 
 
-class ArchiveQuery(Query):
-    """A search text for messages that are not in the context."""
+class WordsQuery(Query):
+    """A search text; without one everything is listed."""
 
     q: Words = ""
 

@@ -6,12 +6,12 @@ from webapp.answers import Ok
 from webapp.app import App
 from webapp.bodies import (
     MemoryChange,
-    MemoryQuery,
     NewMemory,
     Nothing,
     OverflowBody,
     ProposalText,
     SummaryBody,
+    WordsQuery,
 )
 from webapp.routes.api.context import NUMBER
 from webapp.routes.api.routing import Table, number
@@ -25,7 +25,7 @@ table = Table("memory")
 
 
 @table.get("/memories")
-def list_memories(app: App, query: MemoryQuery) -> Memories:
+def list_memories(app: App, query: WordsQuery) -> Memories:
     """List the memories, the latest first; with `q` those that contain any of its words, best match first."""
     return Memories(memories=app.memory.listed("memory", query.q))
 
@@ -56,7 +56,7 @@ def delete_memory(app: App, memory_id: str) -> Ok:
 
 
 @table.get("/learnings")
-def list_learnings(app: App, query: MemoryQuery) -> Learnings:
+def list_learnings(app: App, query: WordsQuery) -> Learnings:
     """List the learnings, the latest first; with `q` those that contain any of its words, best match first."""
     return Learnings(learnings=app.memory.listed("learning", query.q))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from webapp.app import App
-from webapp.bodies import Append, ArchiveQuery, GroupQuery, MessagesQuery, Nothing
+from webapp.bodies import Append, GroupQuery, MessagesQuery, Nothing, WordsQuery
 from webapp.routes.api.routing import Table
 from webapp.services.ingest.answers import Appended
 from webapp.services.planning.answers import Archive, GroupMembers, Heaviest, Message, MessageFull, Page
@@ -113,6 +113,6 @@ def members_of_group(app: App, session_id: str, query: GroupQuery) -> GroupMembe
 
 
 @table.get("/sessions/<session_id>/archive", errors=(404,))
-def search_archive(app: App, session_id: str, query: ArchiveQuery) -> Archive:
+def search_archive(app: App, session_id: str, query: WordsQuery) -> Archive:
     """Return the messages that are not in the context; with `q`, those that contain it."""
     return app.search.archive(session_id, query.q)
