@@ -260,9 +260,7 @@ class Prunes:
             preset=planned.preset,
             weights=dict(planned.settings.weights),
         )
-        summary = self._covering.put(change, prepared) if prepared is not None else None
-        if prepared is not None and summary is not None:
-            self._covering.note(facts, prepared, summary)
+        summary = self._covering.put(change, prepared, facts) if prepared is not None else None
         operation = change.record("prune", actor, reason, len(plan.removed) + len(texts), facts)
         event = ContextPruned(
             session_id=session.id,

@@ -113,21 +113,21 @@ class Covering:
         """
         self._summarising.check(session, prepared.span)
 
-    def put(self, change: ContextChange, prepared: Prepared) -> SummaryRow:
-        """Put the summary into the context in place of those merged into it; the caller takes the messages out."""
+    def put(self, change: ContextChange, prepared: Prepared, facts: Facts) -> SummaryRow:
+        """Put the summary into the context in place of those merged into it, and what is to know of it into `facts`.
+
+        The caller takes the messages out.
+        """
         summary = self._summarising.put(change.session, prepared.span, prepared.text)
         if prepared.span.summaries:
             change.summaries_out(prepared.span.summaries)
         change.summaries_in([summary])
-        return summary
-
-    def note(self, facts: Facts, prepared: Prepared, summary: SummaryRow) -> None:
-        """Add to the facts of an operation those of its summary."""
         text = prepared.text
         facts.summary, facts.summary_tokens = summary.n, summary.tokens
         facts.summarised = len(prepared.span.messages)
         facts.level, facts.model, facts.cost = text.level, text.model, text.cost
         facts.problems = list(text.problems)
+        return summary
 
 
 def rejected_summaries(session_id: str, problems: Sequence[str]) -> list[Event]:
