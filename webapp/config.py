@@ -220,7 +220,7 @@ def _from_environment(env: Mapping[str, str]) -> dict[str, Any]:
 _EXPECTED = {
     "db": "a path, or an address like postgresql://user:password@host/name",
     "host": "a string",
-    "port": "a whole number from 0 to 65535",
+    **{name: f"a whole number from {least} to {most}" for name, (least, most) in NUMBERS.items()},
     "watch": "a list of folders",
     "allowed_hosts": "a list of names",
     "allowed_origins": "a list of origins like https://wiki.example, without a path",
@@ -230,9 +230,7 @@ _EXPECTED = {
     "tls_cert": "a path",
     "tls_key": "a path",
     "prefix": "a path like /coppice",
-    "proxies": "a whole number from 0 to 9",
     "queue": "an address like redis://127.0.0.1:6379/0",
-    "workers": f"a whole number from 1 to {MOST_WORKERS}",
 }
 
 

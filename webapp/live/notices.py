@@ -76,7 +76,7 @@ def _row_changed(event: SessionCreated | SessionJudged) -> tuple[Note, ...]:
     return (Note(OVERVIEW, event.session_id, row=True),)
 
 
-def _updated(event: SessionUpdated) -> tuple[Note, ...]:
+def _updated(event: SessionUpdated | OperationUndone) -> tuple[Note, ...]:
     return in_session(event.session_id)
 
 
@@ -107,10 +107,6 @@ def _restored(event: ContextRestored) -> tuple[Note, ...]:
 
 def _summarized(event: ContextSummarized) -> tuple[Note, ...]:
     return in_session(event.session_id, ("context:summarized", event.payload()))
-
-
-def _undone(event: OperationUndone) -> tuple[Note, ...]:
-    return in_session(event.session_id)
 
 
 def _settings(_: SettingsChanged) -> tuple[Note, ...]:
@@ -149,7 +145,7 @@ NOTES: dict[type[Event], Callable[[Any], tuple[Note, ...]]] = {
     ContextPruned: _pruned,
     ContextRestored: _restored,
     ContextSummarized: _summarized,
-    OperationUndone: _undone,
+    OperationUndone: _updated,
     SettingsChanged: _settings,
     ModelsChanged: _models,
     TargetCrossed: _target,
