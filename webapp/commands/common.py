@@ -104,11 +104,6 @@ def main_gauge(session: Session) -> Gauge:
     return session.agent or session.pruned
 
 
-def counted(count: int, word: str) -> str:
-    """Return a number with its noun: "1 message", "2,000 messages"."""
-    return f"{count:,} {word}" if count == 1 else f"{count:,} {word}s"
-
-
 def title_text(title: str | None) -> str:
     """Return a title short enough for a line of a terminal: at most 80 characters."""
     title = " ".join((title or "").split())

@@ -11,7 +11,7 @@ from rich.progress import DownloadColumn, Progress, TaskID, TimeRemainingColumn
 from webapp.agents import AGENTS
 from webapp.agents.reading.finding import leads_out
 from webapp.app import App
-from webapp.commands.common import counted, db_option, opened, title_text
+from webapp.commands.common import db_option, opened, title_text
 from webapp.commands.import_processes import (
     ImportOptions,
     Outcome,
@@ -22,6 +22,7 @@ from webapp.commands.import_processes import (
 from webapp.commands.progress import progress
 from webapp.commands.terminal import echo
 from webapp.config import Database
+from webapp.services.session.words import counted
 from webapp.services.transfer.answers import ImportedSession
 
 SUFFIXES = (".jsonl", ".json")

@@ -18,11 +18,11 @@ from scoring.lists import Pruning
 from scoring.lists import prune as prune_messages
 from scoring.models import find_model
 from scoring.settings import AUTO, DEFAULT_PRESET, PRESETS, STRATEGY_NAMES, TASK_TYPE_CHOICES
-from webapp.commands.common import counted
 from webapp.commands.terminal import echo
 from webapp.config import Config
 from webapp.errors import Invalid, Malformed
 from webapp.services.session.codec import read_json
+from webapp.services.session.words import counted
 from webapp.store.private import replacing
 from webapp.tokenizers import Tokenizers
 

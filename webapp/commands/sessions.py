@@ -8,7 +8,6 @@ from rich.table import Table
 
 from webapp.commands.common import (
     ago_text,
-    counted,
     db_option,
     find_session,
     json_option,
@@ -23,6 +22,7 @@ from webapp.commands.terminal import echo, out
 from webapp.config import Database
 from webapp.services.catalog.answers import Stats
 from webapp.services.session.answers import Gauge, Session
+from webapp.services.session.words import counted
 
 BAR_WIDTH = 20
 # Names of regions on pages, if they differ.

@@ -9,8 +9,9 @@ import pytest
 
 from tests.webapp.building import entry, followed, user
 from webapp.app import App
-from webapp.commands.common import ago_text, counted, find_session, main_gauge, percent_text, tokens_text
+from webapp.commands.common import ago_text, find_session, main_gauge, percent_text, tokens_text
 from webapp.errors import Invalid, NotFound
+from webapp.services.session.words import counted
 
 
 class TestNamingASession:

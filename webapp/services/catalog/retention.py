@@ -24,6 +24,7 @@ from webapp.services.session.environment import Environment
 from webapp.services.session.gauges import shown_title
 from webapp.services.session.state import SessionState
 from webapp.services.session.times import from_ms, iso
+from webapp.services.session.words import counted
 from webapp.store.sessions import SessionRow
 
 log = logging.getLogger(__name__)
@@ -322,5 +323,4 @@ def words(limits: RetentionLimits, sessions: int, size: int, last: int, *, store
 
 
 def _amount(sessions: int, size: int) -> str:
-    count = "1 session" if sessions == 1 else f"{sessions:,} sessions"
-    return f"{count}, {max(0.1 if size else 0.0, size / MIB):,.1f} MiB"
+    return f"{counted(sessions, 'session')}, {max(0.1 if size else 0.0, size / MIB):,.1f} MiB"

@@ -25,6 +25,7 @@ from webapp.services.session.operation import SUMMARY_IN, SUMMARY_OUT, ContextCh
 from webapp.services.session.operation_answers import operation_answer
 from webapp.services.session.session import Session
 from webapp.services.session.stored_messages import message_with_id, read_features
+from webapp.services.session.words import counted
 from webapp.store.log import MessageRow
 from webapp.store.operations import Detail, Facts, ItemRow, OperationRow, RemovalReason
 from webapp.store.summaries import SummaryRow
@@ -283,12 +284,11 @@ class Operations:
             )
             events.insert(0, pruned)
         self._environment.bus.publish(*events)
-        count = len(touched)
         return Applied(
             operation=operation_answer(operation),
             session=session_answer(session),
             event=None,
-            message=f"{count} {'message' if count == 1 else 'messages'} {done}",
+            message=f"{counted(len(touched), 'message')} {done}",
         )
 
     def _unit(self, session: int, message: MessageRow) -> Sequence[MessageRow]:
@@ -319,10 +319,9 @@ def _with_pin(unit: Iterable[MessageRow], pinned: int, otherwise: str) -> list[i
 
 
 def _undone_words(operations: Sequence[OperationRow], restored: int) -> str:
-    what = f"{operations[0].kind} undone" if len(operations) == 1 else f"{len(operations)} operations undone"
-    if not restored:
-        return what.replace("_", " ")
-    return f"{what.replace('_', ' ')}, {restored:,} {'message' if restored == 1 else 'messages'} back"
+    kind = operations[0].kind.replace("_", " ")
+    what = f"{kind} undone" if len(operations) == 1 else f"{len(operations)} operations undone"
+    return f"{what}, {counted(restored, 'message')} back" if restored else what
 
 
 def _regions(noted: Mapping[str, int] | None, certainty: Certainty) -> list[Region] | None:

@@ -31,6 +31,7 @@ from webapp.services.session.session import Scale, Session, SessionContext
 from webapp.services.session.state import TRAIL_POINTS, SessionState
 from webapp.services.session.times import iso
 from webapp.services.session.verdicts import judged
+from webapp.services.session.words import counted
 from webapp.store.sessions import SessionRow
 
 # The order in which the window's regions are drawn.
@@ -299,7 +300,7 @@ def notes_of(session: Session, limits: Limits) -> list[str]:
     row, state = session.row, session.state
     notes = list(row.notes)
     if state.set_aside:
-        reports = "1 usage report" if state.set_aside == 1 else f"{state.set_aside:,} usage reports"
+        reports = counted(state.set_aside, "usage report")
         why = "and the context holds more; were cached tokens left out, or does the program send other messages?"
         if state.aside_input > largest_call(session.model_row):
             why = "more than any model takes in a call"

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from webapp.events import ContextPruned
 from webapp.services.session.answers import Applied, Operation, PruneEvent, Session
 from webapp.services.session.times import iso
+from webapp.services.session.words import counted
 from webapp.store.operations import OperationRow
 
 
@@ -71,5 +72,5 @@ def pruned_words(operation: OperationRow) -> str:
     covered = f"summarised in {facts.summary_tokens or 0:,} tokens"
     done = [(summarised, covered), (removed - summarised, "pruned"), (shortened, "shortened")]
     said = [(count, what) for count, what in done if count] or [(0, "pruned")]
-    first = f"{said[0][0]:,} {'message' if said[0][0] == 1 else 'messages'} {said[0][1]}"
+    first = f"{counted(said[0][0], 'message')} {said[0][1]}"
     return ", ".join([first, *(f"{count:,} {what}" for count, what in said[1:])])

@@ -37,6 +37,7 @@ from webapp.services.session.operation_answers import operation_answer
 from webapp.services.session.session import Session
 from webapp.services.session.stored_messages import read_features
 from webapp.services.session.times import iso
+from webapp.services.session.words import counted
 from webapp.services.summaries.answers import (
     Covered,
     Summaries,
@@ -252,8 +253,6 @@ class Summarising:
             operation = change.record("summary", actor, reason_of(actor), len(span.messages), facts)
             self._histories.drop(session.key)
         self._environment.bus.publish(summarised_event(session, summary), SessionUpdated(session_id))
-        count = len(span.messages)
-        words = f"{count:,} {'message' if count == 1 else 'messages'} -> {summary.tokens:,} tokens"
         return Summarised(
             summary=summary_answer(summary, True),
             operation=operation_answer(operation),
@@ -261,7 +260,7 @@ class Summarising:
             problems=list(text.problems),
             running=False,
             started=True,
-            message=words,
+            message=f"{counted(len(span.messages), 'message')} -> {summary.tokens:,} tokens",
         )
 
     def put(self, session: Session, span: Span, text: Text, note: str = "") -> SummaryRow:
