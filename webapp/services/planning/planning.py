@@ -36,6 +36,8 @@ PLANS_OF_A_VIEW = 8
 # The time for which another worker can apply a plan that was shown.
 SHARED_SECONDS = 3600
 PLAN = "plan:"
+SESSION_CHANGED = "the session has changed since this plan was made; look at a new one"
+SETTINGS_CHANGED = "settings or limits have changed since this plan was made; look at a new one"
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,9 +226,9 @@ class Planning:
         if planned is None or planned.session_id != session.id:
             raise StalePlan("this plan is no longer known; look at a new one")
         if planned.version != session.version:
-            raise StalePlan("the session has changed since this plan was made; look at a new one")
+            raise StalePlan(SESSION_CHANGED)
         if not _decided_alike(planned, session):
-            raise StalePlan("settings or limits have changed since this plan was made; look at a new one")
+            raise StalePlan(SETTINGS_CHANGED)
         return planned
 
     def _made_again(self, plan_id: str, session: Session) -> SessionPlan | None:
@@ -243,13 +245,13 @@ class Planning:
         if session_id != session.id:
             return None
         if version != session.version:
-            raise StalePlan("the session has changed since this plan was made; look at a new one")
+            raise StalePlan(SESSION_CHANGED)
         try:
             planned = self.make(session, PlanInputs(**inputs), exactly=True)
         except (InvalidSettings, Conflict) as error:
             raise StalePlan(f"this plan can no longer be made, because {error}; look at a new one") from error
         if planned.digest() != digest:
-            raise StalePlan("settings or limits have changed since this plan was made; look at a new one")
+            raise StalePlan(SETTINGS_CHANGED)
         planned.id = plan_id
         return self._keep(planned)
 

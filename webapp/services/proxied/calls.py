@@ -216,9 +216,7 @@ class Calls:
 
     def _tail(self, row: SessionRow, read: ReadCall) -> str:
         """Return the source id of the last message: the stored answer, else the last message of the request."""
-        for key in reversed(read.reply_keys):
-            return self._newest(row, key)
-        return read.keys[-1]
+        return self._newest(row, read.reply_keys[-1]) if read.reply_keys else read.keys[-1]
 
     def _newest(self, row: SessionRow, key: str) -> str:
         """Return the source id under which an answer was stored last."""

@@ -23,7 +23,7 @@ from webapp.services.planning.exact_costs import counted_by, sent_messages
 from webapp.services.planning.message_pages import Messages
 from webapp.services.planning.message_rows import why
 from webapp.services.planning.plan_groups import groups_of
-from webapp.services.planning.planning import PlanInputs, Planning, SessionPlan
+from webapp.services.planning.planning import SESSION_CHANGED, PlanInputs, Planning, SessionPlan
 from webapp.services.planning.requests import PlanRequest, PruneRequest
 from webapp.services.session.answers import Applied, Region
 from webapp.services.session.environment import Environment
@@ -236,7 +236,7 @@ class Prunes:
             still = all(m.out_operation is None and not m.pinned for m in found.values())
             if still and len(found) == len(touched):
                 return
-        raise StalePlan("the session has changed since this plan was made; look at a new one")
+        raise StalePlan(SESSION_CHANGED)
 
     def carry_out(
         self,
