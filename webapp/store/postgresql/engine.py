@@ -111,7 +111,8 @@ class Postgresql(Engine):
 
     def _missing(self) -> dict[str, Sequence[str]]:
         """Return the statements of the steps that the database does not have, by name."""
-        if self.value("SELECT to_regclass('schema_steps')::text") is None:
+        # The name alone is looked up in what the connection remembers; a table beside it makes it hear of others first.
+        if not self.rows("SELECT 1 FROM pg_class WHERE oid = to_regclass('schema_steps')"):
             return {schema.SINCE: schema.schema(), **dict.fromkeys(schema.STEPS, ())}
         done = {name for (name,) in self.rows("SELECT name FROM schema_steps")}
         refuse_newer(self.name, done - {schema.SINCE, *schema.STEPS})

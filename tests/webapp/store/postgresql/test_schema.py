@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import logging
 import os
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
-from threading import Barrier, Thread
+from threading import Barrier
 
 import psycopg
 import pytest
 
 from tests.outside import TABLES
 from tests.postgresql import Cluster
+from tests.waiting import until
 from webapp.config import Server
 from webapp.errors import ForeignStore, StoreError
 from webapp.store import Store
+from webapp.store.postgresql.locks import STORE_LOCK
 from webapp.store.postgresql.schema import SINCE, STEPS
 from webapp.store.sqlite.migrations import migrations
 from webapp.store.usage import CallRow
@@ -82,23 +85,31 @@ class TestSchema:
 
     def test_is_made_once_by_several_that_open_it_together(self, server: Server) -> None:
         """All find it whole."""
-        barrier, failures = Barrier(4), list[Exception]()
+        barrier = Barrier(4)
 
-        def run() -> None:
+        def opened() -> None:
             barrier.wait()
-            try:
-                made = Store(server)
+            with closing(Store(server)) as made:
                 made.check()
-                made.close()
-            except Exception as error:  # noqa: BLE001  # whatever it is, the test fails with it
-                failures.append(error)
 
-        threads = [Thread(target=run) for _ in range(4)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        assert failures == []
+        with ThreadPoolExecutor(4) as pool:
+            for one in [pool.submit(opened) for _ in range(4)]:
+                one.result()
+
+    def test_is_found_by_those_that_waited_while_it_was_made(self, server: Server) -> None:
+        """A connection that did not find a table, and then waited, hears of it only when it locks another."""
+        waiting = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND classid = %s AND NOT granted"
+        with ThreadPoolExecutor(8) as pool:
+            with psycopg.connect(server.url) as first:
+                first.execute("SELECT pg_advisory_xact_lock(%s, 0)", (STORE_LOCK,))
+                opened = [pool.submit(Store, server) for _ in range(8)]
+                until(lambda: first.execute(waiting, (STORE_LOCK,)).fetchone() == (8,))
+                # One table alone: of a whole schema a connection may hear by itself.
+                first.execute("CREATE TABLE schema_steps (name TEXT PRIMARY KEY)")
+                for name in (SINCE, *STEPS):
+                    first.execute("INSERT INTO schema_steps (name) VALUES (%s)", (name,))
+            for one in opened:
+                one.result().close()
 
 
 class TestPasswords:
