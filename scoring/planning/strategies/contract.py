@@ -58,17 +58,15 @@ class Task:
         return unit_scores(self.scores.scores, self.history.units.members)
 
 
-def newest_that_fit(
-    heads: Sequence[int], costs: Mapping[int, int] | Sequence[int], room: int
-) -> tuple[list[int], int]:
-    """Return the newest of these units up to the first that does not fit, newest first, and the room that is left."""
+def newest_that_fit(heads: Sequence[int], costs: Mapping[int, int] | Sequence[int], room: int) -> list[int]:
+    """Return the newest of these units up to the first that does not fit, newest first."""
     kept: list[int] = []
     for head in reversed(heads):
         if costs[head] > room:
             break
         room -= costs[head]
         kept.append(head)
-    return kept, room
+    return kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,14 +128,12 @@ class Cover:
 class Choice:
     """The decision of a strategy.
 
-    `kept` are the heads it keeps, in any order, at a total of `tokens`. `explain(head)` returns the reason for a
-    candidate. `shortened` maps positions (not heads) to their shortening. A strategy that scores returns its `scores`;
-    for others the sum of the signals is shown. `cover` has the units that a summary replaces; `tokens` includes the
-    summary, less the tokens it absorbs.
+    `kept` are the heads it keeps, in any order. `explain(head)` returns the reason for a candidate. `shortened` maps
+    positions (not heads) to their shortening. A strategy that scores returns its `scores`; for others the sum of the
+    signals is shown. `cover` has the units that a summary replaces.
     """
 
     kept: Collection[int]
-    tokens: int
     explain: Callable[[int], Why]
     shortened: Mapping[int, Shortening] = field(default_factory=dict)
     scores: Scores | None = None

@@ -17,8 +17,7 @@ def choose(task: Task) -> Choice:
     while len(starts) > 1 and sum([costs[h] for h in kept]) > task.room:
         starts = starts[len(starts) // 2 :]
         kept = [h for h in kept if h >= starts[0]]
-    fitting, left = newest_that_fit(kept, costs, task.room)
-    staying, in_turns = frozenset(fitting), frozenset(kept)
+    staying, in_turns = frozenset(newest_that_fit(kept, costs, task.room)), frozenset(kept)
 
     def explain(head: int) -> Why:
         if head not in in_turns:
@@ -27,4 +26,4 @@ def choose(task: Task) -> Choice:
             return Why("newer_half", "kept: in the newest half of the turns")
         return Why("too_large", "dropped: does not fit beside newer ones")
 
-    return Choice(staying, task.room - left, explain)
+    return Choice(staying, explain)

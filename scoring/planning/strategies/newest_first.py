@@ -7,7 +7,7 @@ from scoring.planning.strategies.contract import Choice, Task, Why, newest_that_
 
 def choose(task: Task) -> Choice:
     """Keep the newest units up to the first that does not fit."""
-    kept, left = newest_that_fit(task.candidates, task.history.unit_tokens, task.room)
+    kept = newest_that_fit(task.candidates, task.history.unit_tokens, task.room)
     oldest_kept = kept[-1] if kept else None
     stopped_at = task.candidates[-len(kept) - 1] if len(kept) < len(task.candidates) else None
 
@@ -18,4 +18,4 @@ def choose(task: Task) -> Choice:
             return Why("too_large", "dropped: does not fit beside newer ones")
         return Why("older", "dropped: older than the first that did not fit")
 
-    return Choice(kept, task.room - left, explain)
+    return Choice(kept, explain)

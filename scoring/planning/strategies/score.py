@@ -22,13 +22,11 @@ def choose(task: Task) -> Choice:
         if cost <= left:
             left -= cost
             keep(head)
-    return Choice(kept, task.room - left, _Reasons(task, kept), scores=task.scores)
+    return Choice(kept, _Reasons(task, kept), scores=task.scores)
 
 
 class _Reasons:
     """Words the reasons of one choice; the cut is the lowest score that was kept."""
-
-    __slots__ = ("_cut", "_kept", "_scores")
 
     def __init__(self, task: Task, kept: list[int]) -> None:
         self._scores = task.unit_scores

@@ -31,16 +31,14 @@ def choose(task: Task) -> Choice:
     costs = task.history.unit_tokens
     rest = [head for head in task.candidates if head not in cover.heads]
     room = task.room + cover.absorbed - cover.tokens
-    total = sum([costs[head] for head in rest])
-    if total <= room:
-        kept = Choice(rest, total, lambda _: Why("newer", "kept: newer than what the summary covers"))
+    if sum([costs[head] for head in rest]) <= room:
+        kept = Choice(rest, lambda _: Why("newer", "kept: newer than what the summary covers"))
     else:
         beside = Task(task.history, task.settings, rest, room, task.protected)
         kept = _by_score(beside, "the summary alone did not suffice")
     why = _covered_reason(task, cover)
     return Choice(
         kept.kept,
-        kept.tokens + cover.tokens - cover.absorbed,
         lambda head: why if head in cover.heads else kept.explain(head),
         scores=kept.scores,
         cover=cover,
@@ -86,7 +84,7 @@ def _by_score(task: Task, because: str) -> Choice:
         cause, reason = explain(head)
         return Why(cause, f"{reason}; {because}" if reason.startswith("dropped") else reason)
 
-    return Choice(choice.kept, choice.tokens, why, scores=choice.scores)
+    return Choice(choice.kept, why, scores=choice.scores)
 
 
 def _covered_reason(task: Task, cover: Cover) -> Why:

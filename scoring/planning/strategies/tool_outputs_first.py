@@ -20,7 +20,7 @@ CLEARED_TOKENS = 36
 def choose(task: Task) -> Choice:
     """Clear old tool outputs, then keep the newest units that fit."""
     shortened = _cleared(task)
-    kept, left = newest_that_fit(task.candidates, _costs(task, shortened), task.room)
+    kept = newest_that_fit(task.candidates, _costs(task, shortened), task.room)
     staying = frozenset(kept)
     members = task.history.unit
     stand = {p: s for head in kept for p in members(head) if (s := shortened.get(p)) is not None}
@@ -32,7 +32,7 @@ def choose(task: Task) -> Choice:
             return Why("cleared", "kept: its old tool output is cleared to a line")
         return Why("newest", "kept: among the newest that fit")
 
-    return Choice(staying, task.room - left, explain, stand)
+    return Choice(staying, explain, stand)
 
 
 def _costs(task: Task, shortened: Mapping[int, Shortening]) -> dict[int, int]:

@@ -32,7 +32,7 @@ def decided(messages: list[Message], kept: Collection[int], budget: int) -> Deci
 
     def choose(task: Task) -> Choice:
         heads = [head for head in task.candidates if head in kept]
-        return Choice(heads, sum(history.unit_tokens[head] for head in heads), lambda head: Why("", ""))
+        return Choice(heads, lambda head: Why("", ""))
 
     return decide(history, BLUEPRINT, budget, choose, protect(history, BLUEPRINT, budget), ())
 

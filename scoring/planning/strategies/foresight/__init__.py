@@ -62,7 +62,7 @@ def choose(task: Task) -> Choice:
     for position, (tokens, numbers) in taken.shortened.items():
         rows = offers.rows(position, numbers)
         shortened[position] = Shortening(tokens, partial(cut, rows), rows, partial(explain, position))
-    return Choice(taken.order, task.room - taken.left, why, shortened, points.scores())
+    return Choice(taken.order, why, shortened, points.scores())
 
 
 def _others(task: Task, taken: GreedyChoice) -> list[int]:

@@ -18,13 +18,13 @@ def shorten(task: Task) -> Choice:
     roles = task.history.roles
     short = Shortening(3, lambda m: m.with_result_text(m.results[0].call_id, "cut"))
     outputs = {p: short for head in task.candidates for p in task.history.unit(head) if roles[p] == "tool"}
-    return Choice(task.candidates, 0, lambda head: Why("made_up", "because"), outputs)
+    return Choice(task.candidates, lambda head: Why("made_up", "because"), outputs)
 
 
 @pytest.fixture(autouse=True)
 def made_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """The table with strategies of our own."""
-    greedy = {"greedy": Strategy(lambda task: Choice(task.candidates, 0, lambda head: Why("", "")))}
+    greedy = {"greedy": Strategy(lambda task: Choice(task.candidates, lambda head: Why("", "")))}
     monkeypatch.setattr(selection, "STRATEGIES", {})
     monkeypatch.setattr("scoring.planning.plan.STRATEGIES", {"shorten": Strategy(shorten), **greedy})
 
