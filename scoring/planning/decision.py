@@ -11,12 +11,13 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 from functools import partial
+from itertools import compress
 
-from scoring.history import History
+from scoring.history import History, reads_traces
 from scoring.planning.changed_lines import changed_lines
 from scoring.planning.protection import ALWAYS, Protection
 from scoring.planning.score import Scores
-from scoring.planning.stages import any_enabled, run
+from scoring.planning.stages import run
 from scoring.planning.stages.contract import GONE, LESS, WHOLE
 from scoring.planning.strategies import Choice, Cover, Shortening, Task, Why
 from scoring.planning.strategies.contract import cut, mark_changed
@@ -25,11 +26,6 @@ from scoring.settings import Settings
 
 class Decision:
     """A decision in progress: the messages that stay (`stays`, one flag for each position), and the reasons."""
-
-    __slots__ = (
-        "_dropped", "_first", "_last", "_left", "_mended", "cover", "history", "max_tokens", "opening_tokens",
-        "problems", "protection", "scores", "shortenings", "stays",
-    )  # fmt: skip
 
     def __init__(
         self,
@@ -94,7 +90,7 @@ class Decision:
 
         Returns the history with the reduced costs, for the strategies.
         """
-        if not any_enabled(settings):
+        if not reads_traces(settings):
             return self.history
         excess = sum([self.history.unit_tokens[head] for head in free]) - room
         staged = run(self.history, settings, free, self.protection.causes, excess, self.state)
@@ -189,19 +185,15 @@ class Decision:
     def left(self) -> int:
         """Return the unused tokens of the budget."""
         if self._left is None:
-            self._left = self.max_tokens - self._tokens()
+            self._left = self.max_tokens - self.tokens()
         return self._left
 
-    def _tokens(self) -> int:
+    def tokens(self) -> int:
+        """Return the tokens that stay, less those that a summary absorbs."""
         tokens = self.history.tokens
-        saved = sum(tokens[p] - s.tokens for p, s in self.shortenings.items())
+        saved = sum([tokens[p] - s.tokens for p, s in self.shortenings.items()])
         summary = self.cover.tokens - self.cover.absorbed if self.cover is not None else 0
-        return (
-            sum(tokens[p] for p, stay in enumerate(self.stays) if stay)
-            - saved
-            + summary
-            + self.opening_tokens
-        )
+        return sum(compress(tokens, self.stays)) - saved + summary + self.opening_tokens
 
 
 def decide(

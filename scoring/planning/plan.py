@@ -215,22 +215,16 @@ def _is_position(value: object, messages: int) -> bool:
 def _plan(decision: Decision, scores: Scores, strategy: str) -> PrunePlan:
     """Return the decision as a plan, checked."""
     history, stays, shortenings = decision.history, bytes(decision.stays), decision.shortenings
-    positions = range(len(stays))
-    whole = stays
-    if shortenings:
-        flags = bytearray(stays)
-        for position in shortenings:
-            flags[position] = 0
-        whole = bytes(flags)
-    saved = sum(history.tokens[p] - s.tokens for p, s in shortenings.items())
+    positions, whole = range(len(stays)), decision.stays[:]
+    for position in shortenings:
+        whole[position] = 0
     always, max_tokens = decision.protection.always_tokens, decision.max_tokens
     summary = _summary(decision)
-    added = decision.opening_tokens + (summary.tokens if summary else 0)
     plan = PrunePlan(
         max_tokens=max_tokens,
         strategy=strategy,
         tokens_before=sum(history.tokens),
-        tokens_after=sum(compress(history.tokens, stays)) - saved + added,
+        tokens_after=decision.tokens() + (summary.absorbed if summary else 0),
         kept=tuple(compress(positions, whole)),
         removed=tuple(compress(positions, stays.translate(_INVERTED))),
         shortened=tuple(sorted(shortenings)),

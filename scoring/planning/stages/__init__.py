@@ -40,11 +40,6 @@ class Staged:
     shortened: Mapping[int, Shortening]
 
 
-def any_enabled(settings: Settings) -> bool:
-    """Return whether the settings enable any stage."""
-    return any(stage.is_enabled(settings) for stage in STAGES.values())
-
-
 def run(
     history: History,
     settings: Settings,

@@ -21,8 +21,6 @@ LENGTH, RELEVANCE = length.SIGNAL.name, relevance.SIGNAL.name
 class Points:
     """Computes parts on access; `rates` are by head."""
 
-    __slots__ = ("_costs", "_head", "_known", "_ledger", "_offers", "_scores", "_top_bonus", "_weights")
-
     def __init__(
         self, ledger: Ledger, offers: Offers, head: list[int], rates: Mapping[int, float],
         weights: Mapping[str, float], costs: list[int],
@@ -104,8 +102,6 @@ class Points:
 
 class _Column(Sequence[float]):
     """One signal's parts over all positions."""
-
-    __slots__ = ("_name", "_points", "_size")
 
     def __init__(self, points: Points, name: str, size: int) -> None:
         self._points, self._name, self._size = points, name, size

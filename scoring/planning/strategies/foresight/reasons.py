@@ -23,8 +23,6 @@ NAMES_SHOWN, NAME_CHARS = 3, 60
 class Reasons:
     """Words the reasons of one choice, unit by unit."""
 
-    __slots__ = ("_copies", "_kept", "_ledger", "_offers", "_points", "_spelled", "_taken", "_whole")
-
     def __init__(
         self, mentions: Mentions, ledger: Ledger, offers: Offers, points: Points, taken: GreedyChoice, whole: list[int],
     ) -> None:  # fmt: skip
