@@ -55,12 +55,14 @@ class Access:
 
     def token(self, digest: bytes) -> TokenRow | None:
         """Return the token with this hash, None if there is none."""
-        row = self._db.row(f"SELECT {COLUMNS} FROM access_tokens WHERE hash = ?", (digest,))
-        return None if row is None else TokenRow(*row)
+        return self._token("hash", digest)
 
     def token_by_key(self, key: int) -> TokenRow | None:
         """Return the token with this number, None if there is none."""
-        row = self._db.row(f"SELECT {COLUMNS} FROM access_tokens WHERE key = ?", (key,))
+        return self._token("key", key)
+
+    def _token(self, column: str, value: bytes | int) -> TokenRow | None:
+        row = self._db.row(f"SELECT {COLUMNS} FROM access_tokens WHERE {column} = ?", (value,))
         return None if row is None else TokenRow(*row)
 
     def revoke(self, key: int, at: int) -> bool:

@@ -122,21 +122,18 @@ class Contexts:
 
     def totals(self, session: int) -> dict[int, dict[str, tuple[int, int]]]:
         """Return the totals as view -> region -> (tokens, messages)."""
-        found: dict[int, dict[str, tuple[int, int]]] = {AGENT: {}, PRUNED: {}}
-        sql = "SELECT view, region, tokens, messages FROM totals WHERE session = ? ORDER BY view, region"
-        for view, region, tokens, messages in self._db.rows(sql, (session,)):
-            found[view][region] = (tokens, messages)
-        return found
+        return self.totals_of([session])[session]
 
     def totals_of(self, sessions: Sequence[int]) -> dict[int, dict[int, dict[str, tuple[int, int]]]]:
         """Return the totals of several sessions, as session -> view -> region -> (tokens, messages)."""
-        found: dict[int, dict[int, dict[str, tuple[int, int]]]] = {}
+        found: dict[int, dict[int, dict[str, tuple[int, int]]]]
+        found = {session: {AGENT: {}, PRUNED: {}} for session in sessions}
         sql = (
             "SELECT session, view, region, tokens, messages FROM totals WHERE session IN ({}) "
             "ORDER BY session, view, region"
         )
         for session, view, region, tokens, messages in self._db.rows_in(sql, sessions):
-            found.setdefault(session, {AGENT: {}, PRUNED: {}})[view][region] = (tokens, messages)
+            found[session][view][region] = (tokens, messages)
         return found
 
     def put_totals(self, session: int, view: int, regions: dict[str, tuple[int, int]]) -> None:

@@ -21,7 +21,7 @@ from scoring.messages import Message, Role, part_from_dict, part_to_dict
 from webapp.errors import DamagedStore
 from webapp.store.engine import Engine
 from webapp.store.keys import SHIFT, bounds, key, number
-from webapp.store.sql import insert, upsert
+from webapp.store.sql import insert, listed, upsert
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -150,11 +150,12 @@ def unpack(stored: bytes | None) -> bytes | None:
         ) from error
 
 
-_ENTRY = (
-    "key, id, message_no, source_id, parent_source_id, group_key, kind, role, name, parts, raw, format, at, model, "
-    "supersedes"
-)
-_MESSAGE = ", ".join(("key", *MessageRow._fields[1:]))
+ENTRY_COLUMNS = (
+    "key", "id", "message_no", "source_id", "parent_source_id", "group_key", "kind", "role", "name", "parts", "raw",
+    "format", "at", "model", "supersedes",
+)  # fmt: skip
+MESSAGE_COLUMNS = ("key", *MessageRow._fields[1:])
+_ENTRY, _MESSAGE = listed(ENTRY_COLUMNS), listed(MESSAGE_COLUMNS)
 _MESSAGES_IN = f"SELECT {_MESSAGE} FROM messages WHERE key IN ({{}})"
 
 
@@ -169,7 +170,7 @@ class Log:
     def add_entries(self, session: int, rows: Iterable[EntryRow]) -> None:
         """Append entries, whose ids and seqs are already set."""
         self._db.run_many(
-            insert("entries", _ENTRY.split(", ")),
+            insert("entries", ENTRY_COLUMNS),
             (
                 (
                     key(session, r.seq), r.id, r.message_no, r.source_id, r.parent, r.group, r.kind, r.role, r.name,
@@ -182,7 +183,7 @@ class Log:
     def put_messages(self, session: int, rows: Iterable[MessageRow]) -> None:
         """Write the derived rows of new messages and of those with new entries."""
         self._db.run_many(
-            upsert("messages", _MESSAGE.split(", "), keys=1), ((key(session, r.no), *r[1:]) for r in rows)
+            upsert("messages", MESSAGE_COLUMNS, keys=1), ((key(session, r.no), *r[1:]) for r in rows)
         )
 
     def put_features(self, session: int, changes: Iterable[tuple[int, str, str]]) -> None:

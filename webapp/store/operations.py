@@ -11,6 +11,7 @@ import orjson
 from scoring.tokens import Certainty
 from webapp.store.engine import Engine
 from webapp.store.keys import bounds, key, number
+from webapp.store.sql import insert, listed
 
 
 @dataclass(kw_only=True)
@@ -95,7 +96,12 @@ class RemovalReason(NamedTuple):
     weights: dict[str, float]
 
 
-_COLUMNS = "key, kind, actor, reason, at, seq, tokens_before, tokens_after, messages, plan, undone_at"
+COLUMNS = (
+    "key", "kind", "actor", "reason", "at", "seq", "tokens_before", "tokens_after", "messages", "plan", "undone_at",
+)  # fmt: skip
+ITEM_COLUMNS = ("operation", *ItemRow._fields)
+_SELECT = f"SELECT {listed(COLUMNS)} FROM operations"
+_ITEMS = f"SELECT {listed(ItemRow._fields)} FROM operation_items WHERE operation = ?"
 
 
 class Operations:
@@ -110,28 +116,25 @@ class Operations:
             key(session, row.n), row.kind, row.actor, row.reason, row.at, row.seq, row.tokens_before, row.tokens_after,
             row.messages, _json(row.facts), row.undone_at,
         )  # fmt: skip
-        self._db.run(f"INSERT INTO operations ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", values)
+        self._db.run(insert("operations", COLUMNS), values)
         self._db.run_many(
-            "INSERT INTO operation_items (operation, no, change, before, detail) VALUES (?, ?, ?, ?, ?)",
-            (
-                (key(session, row.n), i.no, i.change, i.before, _json(i.detail) if i.detail else None)
-                for i in items
-            ),
+            insert("operation_items", ITEM_COLUMNS),
+            ((values[0], i.no, i.change, i.before, _json(i.detail) if i.detail else None) for i in items),
         )
 
     def get(self, session: int, n: int) -> OperationRow | None:
         """Return one operation, or None."""
-        row = self._db.row(f"SELECT {_COLUMNS} FROM operations WHERE key = ?", (key(session, n),))
+        row = self._db.row(f"{_SELECT} WHERE key = ?", (key(session, n),))
         return _operation(row) if row else None
 
     def all(self, session: int) -> list[OperationRow]:
         """Return all operations of a session, newest first."""
-        sql = f"SELECT {_COLUMNS} FROM operations WHERE key BETWEEN ? AND ? ORDER BY key DESC"
+        sql = f"{_SELECT} WHERE key BETWEEN ? AND ? ORDER BY key DESC"
         return [_operation(row) for row in self._db.rows(sql, bounds(session))]
 
     def live_since(self, session: int, n: int) -> list[OperationRow]:
         """Return operations `n` and later that were not undone, newest first."""
-        sql = f"SELECT {_COLUMNS} FROM operations WHERE key BETWEEN ? AND ? AND undone_at IS NULL ORDER BY key DESC"
+        sql = f"{_SELECT} WHERE key BETWEEN ? AND ? AND undone_at IS NULL ORDER BY key DESC"
         return [_operation(row) for row in self._db.rows(sql, (key(session, n), bounds(session)[1]))]
 
     def last_at(self, session: int) -> int:
@@ -141,19 +144,17 @@ class Operations:
 
     def items(self, session: int, n: int) -> list[ItemRow]:
         """Return the items of an operation, by message number."""
-        sql = "SELECT no, change, before, detail FROM operation_items WHERE operation = ? ORDER BY no, change"
-        return [_item(row) for row in self._db.rows(sql, (key(session, n),))]
+        return [_item(row) for row in self._db.rows(f"{_ITEMS} ORDER BY no, change", (key(session, n),))]
 
     def left(self, session: int, pairs: Sequence[tuple[int, int]]) -> dict[int, RemovalReason]:
         """Return, for (operation, message number) pairs, message number -> the reason it left the context."""
         weights: dict[int, dict[str, float]] = {}
         found: dict[int, RemovalReason] = {}
-        sql = "SELECT no, change, before, detail FROM operation_items WHERE operation = ? AND no = ? AND change = 'out'"
         for n, no in pairs:
             if n not in weights:
                 operation = self.get(session, n)
                 weights[n] = operation.facts.weights if operation is not None else {}
-            row = self._db.row(sql, (key(session, n), no))
+            row = self._db.row(f"{_ITEMS} AND no = ? AND change = 'out'", (key(session, n), no))
             if row:
                 found[no] = RemovalReason(_item(row).detail or Detail(), weights[n])
         return found

@@ -13,39 +13,31 @@ from typing import Any
 
 from webapp.store.engine import Engine
 from webapp.store.keys import bounds, key, number, refuse_long
-from webapp.store.log import MessageRow, pack, unpack
+from webapp.store.log import ENTRY_COLUMNS, MESSAGE_COLUMNS, pack, unpack
+from webapp.store.operations import COLUMNS as OPERATION_COLUMNS
+from webapp.store.operations import ITEM_COLUMNS
 from webapp.store.sessions import COLUMNS, SessionRow
-from webapp.store.sql import insert
+from webapp.store.sql import insert, listed
 from webapp.store.summaries import COLUMNS as SUMMARY_COLUMNS
-from webapp.store.usage import CallRow, Sample
+from webapp.store.usage import SAMPLE_COLUMNS, CallRow
 
-# table -> its columns behind the key
+# table -> its columns; the first tells the row with its session, or the session alone
 KEYED: dict[str, tuple[str, ...]] = {
-    "entries": (
-        "id", "message_no", "source_id", "parent_source_id", "group_key", "kind", "role", "name", "parts", "raw",
-        "format", "at", "model", "supersedes",
-    ),
-    "messages": MessageRow._fields[1:],
-    "operations": (
-        "kind", "actor", "reason", "at", "seq", "tokens_before", "tokens_after", "messages", "plan", "undone_at",
-    ),
-    "samples": Sample._fields[1:],
-    "summaries": SUMMARY_COLUMNS[1:],
-}  # fmt: skip
+    "entries": ENTRY_COLUMNS,
+    "messages": MESSAGE_COLUMNS,
+    "operations": OPERATION_COLUMNS,
+    "samples": SAMPLE_COLUMNS,
+    "summaries": SUMMARY_COLUMNS,
+}
 OWNED: dict[str, tuple[str, ...]] = {
-    "context_items": ("view", "position", "kind", "ref", "stand_in"),
-    "totals": ("view", "region", "tokens", "messages"),
-    "calls": CallRow._fields,
+    "context_items": ("session", "view", "position", "kind", "ref", "stand_in"),
+    "totals": ("session", "view", "region", "tokens", "messages"),
+    "calls": ("session", *CallRow._fields),
 }
 # Rows that are read or written at a time.
 BATCH = 500
-ITEMS = ("no", "change", "before", "detail")
-# Everything that has records beside the session's own: table -> its columns with the key.
-COLUMNS_OF: dict[str, tuple[str, ...]] = {
-    **{table: ("key", *columns) for table, columns in KEYED.items()},
-    "operation_items": ("operation", *ITEMS),
-    **{table: ("session", *columns) for table, columns in OWNED.items()},
-}
+# Everything that has records beside the session's own.
+COLUMNS_OF: dict[str, tuple[str, ...]] = {**KEYED, "operation_items": ITEM_COLUMNS, **OWNED}
 # Session columns that belong to a place and not to the session.
 LOCAL = frozenset({"key", "deleted_at", "path"})
 # What a column of a declared type may hold besides NULL; SQLite itself takes anything.
@@ -68,28 +60,27 @@ class Dump:
         yield {"type": "session", **{name: _out(getattr(row, name)) for name in SESSION_COLUMNS}}
         low, high = bounds(row.key)
         for table, columns in KEYED.items():
-            sql = f"SELECT key, {', '.join(columns)} FROM {table} WHERE key BETWEEN ? AND ? ORDER BY key LIMIT ?"
+            sql = f"SELECT {listed(columns)} FROM {table} WHERE key BETWEEN ? AND ? ORDER BY key LIMIT ?"
             at = low
             while rows := self._db.rows(sql, (at, high, BATCH)):
                 for found in rows:
                     yield self._keyed(table, columns, found)
                 at = rows[-1][0] + 1
         sql = (
-            f"SELECT operation, {', '.join(ITEMS)} FROM operation_items WHERE operation BETWEEN ? AND ? "
+            f"SELECT {listed(ITEM_COLUMNS)} FROM operation_items WHERE operation BETWEEN ? AND ? "
             "ORDER BY operation, no, change"
         )
         for operation, *values in self._db.rows(sql, (low, high)):
-            yield {"type": "operation_items", "n": number(operation), **_named(ITEMS, values)}
+            yield {"type": "operation_items", "n": number(operation), **_named(ITEM_COLUMNS[1:], values)}
         for table, columns in OWNED.items():
-            for found in self._db.rows(
-                f"SELECT {', '.join(columns)} FROM {table} WHERE session = ? ORDER BY 1, 2", (row.key,)
-            ):
-                yield {"type": table, **_named(columns, found)}
+            sql = f"SELECT {listed(columns[1:])} FROM {table} WHERE session = ? ORDER BY 1, 2"
+            for found in self._db.rows(sql, (row.key,)):
+                yield {"type": table, **_named(columns[1:], found)}
 
     def _keyed(self, table: str, columns: tuple[str, ...], found: tuple[Any, ...]) -> dict[str, Any]:
-        values = _named(columns, found[1:])
-        if table == "entries" and found[columns.index("raw") + 1] is not None:
-            raw = unpack(found[columns.index("raw") + 1]) or b""
+        values = _named(columns[1:], found[1:])
+        if "raw" in values:
+            raw = unpack(found[columns.index("raw")]) or b""
             values.pop("raw")
             try:
                 values["raw"] = raw.decode()

@@ -39,10 +39,7 @@ class SmallTables:
 
     def put_setting(self, name: str, value: Any) -> None:
         """Store a setting; None removes it."""
-        if value is None:
-            self._db.run("DELETE FROM settings WHERE name = ?", (name,))
-        else:
-            self._db.run(upsert("settings", ("name", "value"), keys=1), (name, orjson.dumps(value).decode()))
+        self._put("settings", name, value)
 
     def model_overrides(self) -> dict[str, Any]:
         """Return the user's limits by model name."""
@@ -58,11 +55,13 @@ class SmallTables:
 
     def put_model_override(self, name: str, value: Any) -> bool:
         """Store an override; None removes it. Return False if there was none to remove."""
+        return self._put("model_overrides", name, value)
+
+    def _put(self, table: str, name: str, value: Any) -> bool:
+        """Store a value under a name, or remove it; return False if there was none to remove."""
         if value is None:
-            return self._db.run("DELETE FROM model_overrides WHERE name = ?", (name,)) > 0
-        self._db.run(
-            upsert("model_overrides", ("name", "value"), keys=1), (name, orjson.dumps(value).decode())
-        )
+            return self._db.run(f"DELETE FROM {table} WHERE name = ?", (name,)) > 0
+        self._db.run(upsert(table, ("name", "value"), keys=1), (name, orjson.dumps(value).decode()))
         return True
 
     # -- revisions

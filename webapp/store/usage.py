@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from webapp.store.engine import Engine
 from webapp.store.keys import bounds, key, number
-from webapp.store.sql import insert, upsert
+from webapp.store.sql import insert, listed, upsert
 
 INFERENCE = "inference"
 
@@ -55,7 +55,8 @@ _GROWING = (
     "input_tokens", "output_tokens", "cached_tokens", "cache_write_tokens", "reasoning_tokens",
     "cache_write_hour_tokens",
 )  # fmt: skip
-_SAMPLE = ", ".join(("key", *Sample._fields[1:]))
+SAMPLE_COLUMNS = ("key", *Sample._fields[1:])
+_SAMPLES = f"SELECT {listed(SAMPLE_COLUMNS)} FROM samples"
 
 
 class Usage:
@@ -115,7 +116,7 @@ class Usage:
 
     def add_samples(self, session: int, rows: Iterable[Sample]) -> None:
         """Append samples."""
-        sql = upsert("samples", ("key", *Sample._fields[1:]), keys=1)
+        sql = upsert("samples", SAMPLE_COLUMNS, keys=1)
         self._db.run_many(sql, ((key(session, r.n), *r[1:]) for r in rows))
 
     def samples(self, session: int, count: int, points: int) -> list[Sample]:
@@ -124,9 +125,10 @@ class Usage:
         Cost: one lookup for each point, whatever the length of the session.
         """
         if count <= points:
-            sql = f"SELECT {_SAMPLE} FROM samples WHERE key BETWEEN ? AND ? ORDER BY key"
-            return [Sample(number(k), *rest) for k, *rest in self._db.rows(sql, bounds(session))]
-        wanted = sorted({round(i * (count - 1) / max(1, points - 1)) for i in range(points)})
-        sql = f"SELECT {_SAMPLE} FROM samples WHERE key IN ({{}}) ORDER BY key"
-        rows = self._db.rows_in(sql, [key(session, n) for n in wanted])
+            rows = self._db.rows(f"{_SAMPLES} WHERE key BETWEEN ? AND ? ORDER BY key", bounds(session))
+        else:
+            wanted = sorted({round(i * (count - 1) / max(1, points - 1)) for i in range(points)})
+            rows = self._db.rows_in(
+                f"{_SAMPLES} WHERE key IN ({{}}) ORDER BY key", [key(session, n) for n in wanted]
+            )
         return [Sample(number(k), *rest) for k, *rest in rows]

@@ -147,8 +147,8 @@ class Webhooks:
 
     def claim(self, delivery: DeliveryRow, until: int) -> bool:
         """Reserve a delivery for this process until then; return False if another process has reserved it."""
-        sql = "UPDATE webhook_deliveries SET next_at = ? WHERE id = ? AND next_at = ? RETURNING id"
-        return bool(list(self._db.rows(sql, (until, delivery.id, delivery.next_at))))
+        sql = "UPDATE webhook_deliveries SET next_at = ? WHERE id = ? AND next_at = ?"
+        return self._db.run(sql, (until, delivery.id, delivery.next_at)) > 0
 
     def put_delivery(self, delivery: DeliveryRow) -> None:
         """Store the result of a try."""

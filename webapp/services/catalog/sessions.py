@@ -205,7 +205,7 @@ class Sessions:
         """Return sessions of the list, loaded together."""
         totals = self._store.contexts.totals_of([row.key for row in rows])
         taught: dict[str, builtins.list[ObservedOverheads]] = {}
-        return [self._shown(row, totals.get(row.key, {AGENT: {}, PRUNED: {}}), taught) for row in rows]
+        return [self._shown(row, totals[row.key], taught) for row in rows]
 
     def _shown(
         self, row: SessionRow, totals: Totals, taught: dict[str, builtins.list[ObservedOverheads]]
