@@ -11,8 +11,8 @@ import contextlib
 import json
 import ssl
 import threading
-from concurrent.futures import CancelledError, Future
-from concurrent.futures import TimeoutError as NotYet
+from concurrent.futures import CancelledError, wait
+from dataclasses import replace
 
 import httpx
 
@@ -47,18 +47,16 @@ class ModelClient:
         except RuntimeError as error:
             return Reply(failure=Failure("closed", str(error)))
         future = asyncio.run_coroutine_threadsafe(self._asked(question), loop)
-        while True:
+        while not future.done():
             if cancelled is not None and cancelled.is_set():
                 future.cancel()
-            try:
-                return future.result(LOOK_SECONDS)
-            except CancelledError:
-                return Reply(failure=Failure("cancelled", "cancelled before the answer came"))
-            except NotYet:
-                if future.done():  # the answer arrived just now, or its own time limit passed
-                    return _result(future)
-            except Exception as error:  # noqa: BLE001 - whatever it is, the caller gets a value
-                return Reply(failure=Failure("malformed", f"the call failed: {type(error).__name__}"))
+            wait([future], LOOK_SECONDS)
+        try:
+            return future.result()
+        except CancelledError:
+            return Reply(failure=Failure("cancelled", "cancelled before the answer came"))
+        except Exception as error:  # noqa: BLE001 - whatever it is, the caller gets a value
+            return Reply(failure=Failure("malformed", f"the call failed: {type(error).__name__}"))
 
     def close(self) -> None:
         """Cancel running calls and end the thread; later calls fail."""
@@ -96,18 +94,16 @@ class ModelClient:
         return self._http
 
     async def _asked(self, question: Question) -> Reply:
-        spent = Usage()
-        wait = self._first_wait
-        reply = Reply()
-        for attempt in range(1, self._attempts + 1):
+        spent, pause, attempt = Usage(), self._first_wait, 0
+        while True:
+            attempt += 1
             reply = await self._attempt(question)
             spent = spent.plus(reply.usage)
-            if reply.failure is None or not reply.failure.passing or attempt == self._attempts:
-                return reply.after(attempt, spent)
+            if reply.failure is None or not reply.failure.passing or attempt >= self._attempts:
+                return replace(reply, attempts=attempt, usage=spent)
             asked = reply.failure.wait_seconds
-            await asyncio.sleep(min(LONGEST_WAIT_SECONDS, wait if asked is None else asked))
-            wait *= 2
-        return reply
+            await asyncio.sleep(min(LONGEST_WAIT_SECONDS, pause if asked is None else asked))
+            pause *= 2
 
     async def _attempt(self, question: Question) -> Reply:
         answer = Answer()
@@ -174,15 +170,6 @@ async def _beginning(response: httpx.Response, most: int = 20_000) -> str:
 def _why(error: Exception) -> str:
     cause = error.__cause__ or error
     return "certificate not trusted" if isinstance(cause, ssl.SSLError) else "no connection"
-
-
-def _result(future: Future[Reply]) -> Reply:
-    try:
-        return future.result(0)
-    except CancelledError:
-        return Reply(failure=Failure("cancelled", "cancelled before the answer came"))
-    except Exception as error:  # noqa: BLE001 - whatever it is, the caller gets a value
-        return Reply(failure=Failure("malformed", f"the call failed: {type(error).__name__}"))
 
 
 def _run(loop: asyncio.AbstractEventLoop) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Literal
 
 from scoring.models import ModelLimits
@@ -68,7 +68,3 @@ class Reply:
     model: str = ""
     attempts: int = 1
     failure: Failure | None = None
-
-    def after(self, attempts: int, usage: Usage) -> Reply:
-        """Return this reply with the number of attempts and the usage of all of them."""
-        return replace(self, attempts=attempts, usage=usage)

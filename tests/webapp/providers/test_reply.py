@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from scoring.models import find_model
-from webapp.providers.reply import Failure, Reply, Usage
+from webapp.providers.reply import Failure, Usage
 
 
 class TestUsage:
@@ -25,12 +25,8 @@ class TestUsage:
         assert Usage(1, 2, 3).plus(Usage(10, 20, 30)) == Usage(11, 22, 33)
 
 
-class TestReply:
-    """An answer or a failure."""
-
-    def test_counts_the_attempts(self) -> None:
-        """It also has their total usage."""
-        assert Reply("x").after(3, Usage(9)) == Reply("x", Usage(9), attempts=3)
+class TestFailure:
+    """The reason there is no answer."""
 
     def test_knows_temporary_failures(self) -> None:
         """A wrong key is not temporary."""
