@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.test_session import row
@@ -48,6 +49,22 @@ def marks_opened(page: Page) -> dict[str, str]:
         expect(here).to_have_text(mark.get_attribute("data-number") or "")
         opened[here.inner_text()] = (mark.get_attribute("aria-label") or "").split(", at message")[0]
     return opened
+
+
+# The places of the first and the last letter of a line's text, and that of the line.
+LETTERS = """line => {
+  const texts = document.createTreeWalker(line, NodeFilter.SHOW_TEXT, node =>
+    node.data.trim() ? NodeFilter.FILTER_ACCEPT : NodeFilter.FILTER_SKIP);
+  const first = texts.nextNode();
+  const place = from => {
+    const range = document.createRange();
+    range.setStart(first, from);
+    range.setEnd(first, from + 1);
+    return range.getBoundingClientRect().toJSON();
+  };
+  return [place(first.data.search(/\\S/)), place(first.data.trimEnd().length - 1),
+    line.getBoundingClientRect().toJSON()];
+}"""
 
 
 class TestTheChart:
@@ -371,3 +388,28 @@ class TestNarrowScreens:
         expect(page.locator(".bar .figure")).to_have_text(re.compile(r"^~2,\d{3},\d{3}"))
         expect(page.locator("token-chart canvas")).to_be_visible()
         holds(page, "document.documentElement.scrollWidth <= innerWidth")
+
+
+class TestTextOfOtherScripts:
+    """Titles and messages in Arabic, which is written from right to left."""
+
+    @pytest.mark.parametrize(
+        ("path", "line"),
+        [
+            ("/", "a.title .one-line"),
+            ("/search?q=message", ".hit-head .one-line"),
+            ("/sessions/arabic", ".msg .what"),
+        ],
+    )
+    def test_is_cut_at_its_own_end(self, page: Page, server: Server, path: str, line: str) -> None:
+        """The first letter of a line that is too long is in view."""
+        words = "انقل خدمة الفواتير إلى الواجهة الجديدة ولا تلمس بيئة الإنتاج " * 9
+        managed(server, 2, tokens=20, id="arabic", title=words)
+        server.app.ingest.append_messages("arabic", [{"role": "user", "content": words * 9}])
+        page.set_viewport_size({"width": 900, "height": 800})
+        page.goto(server.url + path)
+        cut = page.locator(line).first
+        expect(cut).to_be_visible()
+        first, last, box = cut.evaluate(LETTERS)
+        assert box["left"] <= first["left"] < first["right"] <= box["right"]
+        assert last["right"] <= box["left"]
