@@ -53,6 +53,22 @@ class TestSearching:
         assert size["height"] <= 24
         assert size["width"] <= found["width"]
 
+    def test_aligns_the_number_whatever_the_title(self, page: Page, server: Server) -> None:
+        """A long title is cut before number and role; on a phone both stand below every title, short or long."""
+        managed(server, 1, tokens=20, title="Move the billing service " * 20)
+        managed(server, 1, tokens=20, title="Short")
+        page.goto(f"{server.url}/search?q=message")
+        expect(page.locator(".hit")).to_have_count(2)
+        for width, below in ((1280, False), (360, True)):
+            page.set_viewport_size({"width": width, "height": 780})
+            heads = page.locator(".hit-head").evaluate_all(
+                """heads => heads.map(head => {
+                    const [title, number] = head.children;
+                    return number.getBoundingClientRect().top >= title.getBoundingClientRect().bottom;
+                })"""
+            )
+            assert heads == [below, below]
+
     def test_filters_the_results(self, page: Page, server: Server) -> None:
         """Session, role and tool filter the results, and the filters are in the address."""
         managed(server, 2, tokens=20, id="one", title="One")
