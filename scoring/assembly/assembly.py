@@ -19,6 +19,7 @@ from scoring.assembly.enrichment import Enriched, enrich
 from scoring.assembly.slots import Slot, before_the_last_summary, history_of
 from scoring.assembly.snapshot import AssemblyConfig, Item, Snapshot, user_says_something
 from scoring.budget import TokenBudget, share_of, usable_tokens
+from scoring.counted import counted
 from scoring.errors import InvalidSettings
 from scoring.formats import OPENING, encode, repair
 from scoring.messages import Message, Text, ToolResult
@@ -310,7 +311,7 @@ class _Assembly:
         made = written([s.message for s in covered], plan.summary.tokens, words, self.counter)
         if not made.accepted:
             return None, None
-        note = f"a summary made for this list replaces {len(covered):,} messages"
+        note = f"a summary made for this list replaces {counted(len(covered), 'message')}"
         self.notes = [n for n in self.notes if not n.startswith("a summary made for this list")] + [note]
         return Slot("", made.summary.as_message(), made.tokens, summary=True), covered[0]
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import click
 
+from scoring.counted import counted
 from webapp.commands.common import DatabaseType
 from webapp.commands.terminal import echo
 from webapp.config import Database
 from webapp.errors import Conflict, Invalid
-from webapp.services.session.words import counted
 from webapp.store import Store
 from webapp.store.copying import copy as copied
 

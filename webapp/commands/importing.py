@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 from rich.progress import DownloadColumn, Progress, TaskID, TimeRemainingColumn
 
+from scoring.counted import counted
 from webapp.agents import AGENTS
 from webapp.agents.reading.finding import leads_out
 from webapp.app import App
@@ -22,7 +23,6 @@ from webapp.commands.import_processes import (
 from webapp.commands.progress import progress
 from webapp.commands.terminal import echo
 from webapp.config import Database
-from webapp.services.session.words import counted
 from webapp.services.transfer.answers import ImportedSession
 
 SUFFIXES = (".jsonl", ".json")

@@ -12,6 +12,7 @@ from typing import Any
 import click
 import orjson
 
+from scoring.counted import counted
 from scoring.formats import Decoded, decode
 from scoring.history import History
 from scoring.lists import Pruning
@@ -22,7 +23,6 @@ from webapp.commands.terminal import echo
 from webapp.config import Config
 from webapp.errors import Invalid, Malformed
 from webapp.services.session.codec import read_json
-from webapp.services.session.words import counted
 from webapp.store.private import replacing
 from webapp.tokenizers import Tokenizers
 

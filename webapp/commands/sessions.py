@@ -6,6 +6,7 @@ import click
 from rich.markup import escape
 from rich.table import Table
 
+from scoring.counted import counted
 from webapp.commands.common import (
     ago_text,
     db_option,
@@ -22,7 +23,6 @@ from webapp.commands.terminal import echo, out
 from webapp.config import Database
 from webapp.services.catalog.answers import Stats
 from webapp.services.session.answers import Gauge, Session
-from webapp.services.session.words import counted
 
 BAR_WIDTH = 20
 # Names of regions on pages, if they differ.

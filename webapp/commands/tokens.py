@@ -9,13 +9,13 @@ import click
 from rich.markup import escape
 from rich.table import Table
 
+from scoring.counted import counted
 from webapp.access.identity import OPERATOR, SENDER
 from webapp.access.tokens import ROLES, AccessTokens
 from webapp.commands.common import db_option, json_option, write_json
 from webapp.commands.terminal import echo, out
 from webapp.config import Config, Database
 from webapp.services.session.times import iso
-from webapp.services.session.words import counted
 from webapp.store import Store
 from webapp.store.access import TokenRow
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import click
 
+from scoring.counted import counted
 from webapp.commands.common import db_option, opened, refuse_missing
 from webapp.commands.terminal import echo
 from webapp.config import Config, Database
-from webapp.services.session.words import counted
 
 
 @click.command()

@@ -17,6 +17,7 @@ from collections.abc import Iterator, Sequence
 
 import orjson
 
+from scoring.counted import counted
 from webapp.errors import StoreError
 from webapp.store.context import AGENT, MESSAGE, PRUNED, REGIONS_BESIDE, Contexts
 from webapp.store.engine import Engine
@@ -105,7 +106,7 @@ def _orphans(db: Engine, names: dict[int, str]) -> Iterator[str]:
         for session, count in db.each(
             f"SELECT {of}, count(*) FROM {part.table} WHERE {of} NOT IN (SELECT key FROM sessions) GROUP BY 1"
         ):
-            yield f"{part.table} has {count:,} rows of session number {session}, which does not exist"
+            yield f"{part.table} has {counted(count, 'row')} of session number {session}, which does not exist"
 
 
 def _chain(log: Log, row: SessionRow, entries: Counter[int]) -> Iterator[str]:
@@ -197,10 +198,10 @@ def _view(log: Log, contexts: Contexts, row: SessionRow, view: int) -> Iterator[
     kept = contexts.totals(row.key)[view]
     said = sum(t for region, (t, _) in kept.items() if region not in REGIONS_BESIDE)
     if said != tokens:
-        yield f"the totals of the {name} say {said} tokens, its messages have {tokens}"
-    counted = sum(count for _, count in kept.values())
-    if counted != len(everything):
-        yield f"the totals of the {name} say {counted} messages, it has {len(everything)}"
+        yield f"the totals of the {name} say {counted(said, 'token')}, its messages have {tokens:,}"
+    messages = sum(count for _, count in kept.values())
+    if messages != len(everything):
+        yield f"the totals of the {name} say {counted(messages, 'message')}, it has {len(everything):,}"
     if view == PRUNED:
         inside = {item.ref for item in items}
         for no in sorted({*log.numbers(row.key, newest_first=False, out=False)} - inside):
@@ -255,7 +256,7 @@ def _words(db: Engine, log: Log, row: SessionRow) -> Iterator[str]:
     if missing:
         yield f"the index of words lacks {missing:,} entries; a search does not find them"
     if there:
-        yield f"the index of words has {len(there):,} entries that the log does not have"
+        yield f"the index of words has {counted(len(there), 'row')} that the log does not have"
 
 
 def _memory_words(db: Engine) -> Iterator[str]:

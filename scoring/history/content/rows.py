@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import NamedTuple
 
+from scoring.counted import counted
 from scoring.history.content.words import UNSPACED
 
 # The pieces of a line: all of it, or parts of a long one. Odd numbers count from its beginning, even ones from its end.
@@ -229,8 +230,4 @@ def _in_pieces(line: str | None, pieces: Sequence[int] | None) -> Iterator[str]:
 
 
 def _gap(lines: int) -> str:
-    return f"[… {_lines(lines)}]"
-
-
-def _lines(count: int) -> str:
-    return "1 line" if count == 1 else f"{count:,} lines"
+    return f"[… {counted(lines, 'line')}]"

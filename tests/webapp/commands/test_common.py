@@ -7,11 +7,11 @@ from datetime import UTC, datetime
 
 import pytest
 
+from scoring.counted import counted
 from tests.webapp.building import entry, followed, user
 from webapp.app import App
 from webapp.commands.common import ago_text, find_session, main_gauge, percent_text, tokens_text
 from webapp.errors import Invalid, NotFound
-from webapp.services.session.words import counted
 
 
 class TestNamingASession:

@@ -13,6 +13,7 @@ from typing import Any
 
 import orjson
 
+from scoring.counted import counted
 from scoring.formats import DEPTH_LIMIT
 from webapp.agents.reading.rows import Fault, parse_value
 from webapp.agents.reading.text import line_of, mended
@@ -138,7 +139,7 @@ def _take_list(data: bytes, at: int, document: Document, items: list[Any]) -> in
             number += 1
         if end is None:
             where = f"line {line_of(data, len(data))}, byte {len(data):,}"
-            said = f"{where}: the file breaks off before its list ends; {len(items):,} messages before that"
+            said = f"{where}: the file breaks off before its list ends; {counted(len(items), 'message')} before that"
             document.faults.append((None, said + " are used"))
             return None
         at = end + 1

@@ -17,6 +17,7 @@ from dataclasses import asdict, dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from typing import Literal
 
+from scoring.counted import counted
 from webapp.errors import Conflict, Invalid, NotFound
 from webapp.services.catalog.answers import Retention, RetentionLimits, SessionToDelete
 from webapp.services.catalog.sessions import Sessions, with_all_below
@@ -24,7 +25,6 @@ from webapp.services.session.environment import Environment
 from webapp.services.session.gauges import shown_title
 from webapp.services.session.state import SessionState
 from webapp.services.session.times import from_ms, iso
-from webapp.services.session.words import counted
 from webapp.store.sessions import SessionRow
 
 log = logging.getLogger(__name__)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from scoring.budget import utilization
+from scoring.counted import counted
 from scoring.tokens import Certainty
 from scoring.units import Units, waiting
 from webapp.errors import Conflict, Invalid, NotFound
@@ -25,7 +26,6 @@ from webapp.services.session.operation import SUMMARY_IN, SUMMARY_OUT, ContextCh
 from webapp.services.session.operation_answers import operation_answer
 from webapp.services.session.session import Session
 from webapp.services.session.stored_messages import message_with_id, read_features
-from webapp.services.session.words import counted
 from webapp.store.log import MessageRow
 from webapp.store.operations import Detail, Facts, ItemRow, OperationRow, RemovalReason
 from webapp.store.summaries import SummaryRow

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from scoring.budget import utilization
+from scoring.counted import counted
 from scoring.messages import Message
 from scoring.models import PruneCost
 from scoring.summary.files import files_touched
@@ -148,8 +149,8 @@ class Hints:
         touched = files_touched(list(self._messages(session, made, calls[-400:]).values()))
         names = ", ".join(list(touched)[-MOST_FILES:])
         said = (
-            f"The context was compacted. Of {len(view.nos):,} messages ({tokens:,} tokens) only a summary is left; "
-            "Coppice has all of them in full."
+            f"The context was compacted. Of {counted(len(view.nos), 'message')} ({tokens:,} tokens) "
+            "only a summary is left; Coppice has all of them in full."
         )
         files_said = f" Files among them: {names}." if names else ""
         return f"{said}{files_said} {GET_BACK}"

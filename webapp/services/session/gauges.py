@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import PureWindowsPath
 
 from scoring.budget import utilization
+from scoring.counted import counted
 from scoring.history import recognise, task_type_of
 from scoring.models import largest_call, window_to_offer
 from scoring.settings import ANY, AUTO
@@ -31,7 +32,6 @@ from webapp.services.session.session import Scale, Session, SessionContext
 from webapp.services.session.state import TRAIL_POINTS, SessionState
 from webapp.services.session.times import iso
 from webapp.services.session.verdicts import judged
-from webapp.services.session.words import counted
 from webapp.store.sessions import SessionRow
 
 # The order in which the window's regions are drawn.

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from scoring.counted import counted
 from webapp.events import ContextPruned
 from webapp.services.session.answers import Applied, Operation, PruneEvent, Session
 from webapp.services.session.times import iso
-from webapp.services.session.words import counted
 from webapp.store.operations import OperationRow
 
 

@@ -12,6 +12,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol, cast
 
+from scoring.counted import counted
 from scoring.messages import REMINDER, Message
 from scoring.summary import (
     JudgedSummary,
@@ -37,7 +38,6 @@ from webapp.services.session.operation_answers import operation_answer
 from webapp.services.session.session import Session
 from webapp.services.session.stored_messages import read_features
 from webapp.services.session.times import iso
-from webapp.services.session.words import counted
 from webapp.services.summaries.answers import (
     Covered,
     Summaries,
@@ -186,9 +186,8 @@ class Summarising:
         if not text.judged.accepted:
             raise Conflict(f"no summary is shorter than what it would replace: {text.judged.problem}")
         if not text.judged.summary.text:
-            raise Conflict(
-                f"{len(span.items):,} messages of {span.replaced:,} tokens are too short to summarise"
-            )
+            size = f"{counted(len(span.items), 'message')} of {counted(span.replaced, 'token')}"
+            raise Conflict(f"too short to summarise: {size}")
         return self._apply(session_id, span, text, actor)
 
     def span(self, session: Session) -> Span | None:
@@ -345,7 +344,7 @@ class Summarising:
             operation=operation_answer(operation),
             session=session_answer(session),
             event=None,
-            message=f"{len(back):,} messages back in the place of summary {n}",
+            message=f"{counted(len(back), 'message')} back in the place of summary {n}",
         )
 
 

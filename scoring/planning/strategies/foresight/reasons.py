@@ -9,6 +9,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable
 
+from scoring.counted import counted
 from scoring.history import Mentions
 from scoring.planning.strategies.contract import Why
 from scoring.planning.strategies.foresight.greedy import GreedyChoice
@@ -45,8 +46,7 @@ class Reasons:
             return Why("shortened", "shortened: the call stays; its output holds nothing needed later")
         names = self._names(n for n in self._ledger.held[position] if self._ledger.holder[n] == position)
         which = f", naming {_listed(names)}" if names else ""
-        size = "1 line" if lines == 1 else f"{lines:,} lines"
-        return Why("shortened", f"shortened to {size} of its output{which}")
+        return Why("shortened", f"shortened to {counted(lines, 'line')} of its output{which}")
 
     def _stays(self, head: int) -> Why:
         if self._by_relevance(head):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -177,6 +178,18 @@ class TestUndo:
         app.operations.undo("s")
         assert items(app) == covered
         assert list(app.verify()) == []
+
+    def test_agrees_a_number_with_its_noun(self, app: App) -> None:
+        """One message is not "1 messages"."""
+        followed(app, *conversation(6), user("end"))
+        covered = app.summarising.summarise("s").operation.messages
+        back = app.summarising.expand("s", 1).message
+        assert back == f"{covered:,} messages back in the place of summary 1"
+        app.operations.undo("s")
+        for no in range(2, covered + 1):
+            with suppress(Conflict):  # a unit comes back whole
+                app.operations.restore("s", mid(app, "s", no))
+        assert app.summarising.expand("s", 1).message == "1 message back in the place of summary 1"
 
     def test_of_a_single_message_places_it_after_the_summary(self, app: App) -> None:  # X2
         """A restored message that was covered first follows the summary."""

@@ -1,4 +1,4 @@
-"""Numbers in words, as answers and commands say them."""
+"""Numbers with their nouns, as reasons, answers and commands say them."""
 
 from __future__ import annotations
 
