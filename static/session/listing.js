@@ -155,11 +155,12 @@ export class Listing {
     this.refresh();
   }
 
-  /** Lets new rows slide in. @param {Api.Message[]} fresh */
+  /** Lets new rows slide in, unless others still do. @param {Api.Message[]} fresh */
   #enter(fresh) {
+    if (fresh.length === 0) return;
     const now = Date.now();
-    this.entering = new Set(now - this.#cameAt > SLIDE_MS ? fresh.map(({ id }) => id) : []);
-    if (fresh.length > 0) this.#cameAt = now;
+    if (now - this.#cameAt > SLIDE_MS) this.entering = new Set(fresh.map(({ id }) => id));
+    this.#cameAt = now;
   }
 
   /** @param {Partial<import("../shared/api.js").PageQuery>} more */

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Page, WebSocketRoute, expect
 
 from tests.browser.cable import Cable
-from tests.browser.waiting import holds, until
+from tests.browser.waiting import holds, intercept, until
 from tests.browser.writing import ClaudeFolder, feed, managed
 from tests.servers import Server
 from webapp.services.planning.message_pages import PageRequest
@@ -137,7 +137,7 @@ class TestALostConnection:
     ) -> None:
         """A failed read is reported in a sentence, and a click repeats it."""
         managed(server, 2, tokens=20, id="s")
-        page.route(asked, lambda route: route.abort())
+        intercept(page, asked, lambda route: route.abort())
         page.goto(server.url + address)
         if tab:
             page.get_by_role("tab", name=tab).click()
@@ -153,8 +153,8 @@ class TestALostConnection:
         [row] = [m for m in server.app.messages.page(session).messages if m.number == 2]
         server.app.operations.drop(session, row.id)
         page.goto(f"{server.url}/sessions/{session}?panel=history")
-        page.route("**/messages/*", lambda route: route.abort())
-        page.route("**/operations/*", lambda route: route.abort())
+        intercept(page, "**/messages/*", lambda route: route.abort())
+        intercept(page, "**/operations/*", lambda route: route.abort())
         page.locator(".m-open").first.click()
         page.get_by_role("button", name="Compare").click()
         message = page.get_by_role("alert").filter(has_text="Could not read this message: the server")
@@ -175,7 +175,7 @@ class TestALostConnection:
         page.goto(f"{server.url}/sessions/{session}")
         expect(page.locator(".msg[data-coming=true]")).to_have_count(0)
         expect(page.locator(".msg .fate").first).to_be_visible()
-        page.route("**/messages?*", lambda route: route.abort())
+        intercept(page, "**/messages?*", lambda route: route.abort())
         page.evaluate("scrollTo(0, document.body.scrollHeight * 0.6)")
         fault = page.get_by_role("alert").filter(has_text="Could not read the messages: the server")
         expect(fault).to_be_in_viewport(ratio=1)
@@ -190,7 +190,7 @@ class TestALostConnection:
     def test_can_be_tried_again_where_a_panel_did_not_load(self, page: Page, server: Server) -> None:
         """The script of a panel is read when it is first opened, and once more on a click."""
         page.goto(f"{server.url}/sessions/{managed(server, 4, tokens=50)}")
-        page.route("**/archive-panel*", lambda route: route.abort())
+        intercept(page, "**/archive-panel*", lambda route: route.abort())
         page.get_by_role("tab", name="Archive").click()
         fault = page.get_by_role("alert").filter(has_text="Could not load the panel: its file did not arrive")
         expect(fault).to_be_visible()
@@ -201,7 +201,7 @@ class TestALostConnection:
 
     def test_can_be_tried_again_on_the_settings_page(self, page: Page, server: Server) -> None:
         """A page whose first read fails shows the reason, and a click reads again."""
-        page.route("**/api/settings", lambda route: route.abort())
+        intercept(page, "**/api/settings", lambda route: route.abort())
         page.goto(f"{server.url}/settings")
         expect(page.get_by_role("alert")).to_contain_text("the server does not answer")
         page.unroute("**/api/settings")

@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.test_session import row
 from tests.browser.test_verdict import reading
-from tests.browser.waiting import holds
+from tests.browser.waiting import holds, intercept
 from tests.browser.writing import ClaudeFolder, feed, managed, words
 from tests.servers import Server, running_server
 from tests.webapp.agents.samples import SAMPLES
@@ -142,7 +142,7 @@ class TestTheChart:
 
     def test_says_why_it_is_not_there_yet(self, page: Page, server: Server) -> None:
         """A failure stands in its place, and the chart follows once the server can tell it."""
-        page.route("**/timeline*", lambda route: route.abort())
+        intercept(page, "**/timeline*", lambda route: route.abort())
         page.goto(f"{server.url}/sessions/{managed(server, 6)}")
         expect(page.locator("token-chart").get_by_role("alert")).to_contain_text(
             "Could not read the chart: the server does not answer"

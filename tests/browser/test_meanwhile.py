@@ -9,14 +9,12 @@ from contextlib import contextmanager, nullcontext
 from playwright.sync_api import Page, Route, expect
 
 from tests.browser.test_session import open_session
-from tests.browser.waiting import hold, until
+from tests.browser.waiting import LIST, hold, intercept, until
 from tests.browser.writing import feed, managed
 from tests.servers import Server
 from webapp.services.planning.message_pages import PageRequest
 
 MODEL = "nobody-knows-this"
-# The rows of the list, not the heaviest messages beside it.
-LIST = re.compile(r"/messages\?(?!.*sort=tokens)")
 
 
 @contextmanager
@@ -30,7 +28,7 @@ def held(page: Page, address: str, method: str = "GET", wanted: bool = True) -> 
         else:
             route.continue_()
 
-    page.route(address, hold)
+    intercept(page, address, hold)
     yield
     until(page, lambda: waiting)
     with page.expect_response(address) if wanted else nullcontext():

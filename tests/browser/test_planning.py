@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.test_live import cable_to
 from tests.browser.test_session import open_session, row, tokens_shown
-from tests.browser.waiting import holds, until
+from tests.browser.waiting import holds, intercept, until
 from tests.browser.writing import ClaudeFolder, Transcript, feed, managed
 from tests.servers import Server
 
@@ -319,7 +319,7 @@ class TestApplying:
         page.keyboard.press("p")
         button = page.get_by_role("button", name=APPLY)
         expect(button).to_be_visible()
-        page.route("**/prune", lambda route: route.abort())
+        intercept(page, "**/prune", lambda route: route.abort())
         page.locator(".panel-body").evaluate("body => body.scrollTo(0, body.scrollHeight)")
         button.click()
         expect(page.get_by_role("alert")).to_contain_text("Could not prune: the server does not answer")

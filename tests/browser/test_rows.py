@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.test_session import open_session, row
-from tests.browser.waiting import drawn, hold
+from tests.browser.waiting import LIST, drawn, hold
 from tests.browser.writing import feed, managed
 from tests.servers import Server
 from webapp.services.planning.message_pages import PageRequest
@@ -126,14 +126,18 @@ class TestNewRows:
         assert page.evaluate("window.placed") == 1
 
     def test_slide_in_unless_others_have_just_come(self, page: Page, server: Server) -> None:
-        """Messages that come quickly do not start one movement while another runs."""
+        """Messages that come quickly do not start one movement while another runs, nor end it."""
         session = managed(server, 12, tokens=50)
         page.clock.set_fixed_time(NOON)
         open_session(page, server, session)
-        feed(server, session, 1, tokens=50, start=12)
+        read_again = hold(page, LIST, lambda: feed(server, session, 1, tokens=50, start=12), others=True)
         expect(row(page, 13)).to_have_class(SLIDING)
+        with page.expect_response(LIST):
+            read_again.continue_()
+        drawn(page)
         feed(server, session, 1, tokens=50, start=13)
         expect(row(page, 14)).not_to_have_class(SLIDING)
+        expect(row(page, 13)).to_have_class(SLIDING)
         page.clock.set_fixed_time(NOON + timedelta(seconds=1))
         feed(server, session, 1, tokens=50, start=14)
         expect(row(page, 15)).to_have_class(SLIDING)

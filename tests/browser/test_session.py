@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
 from scoring.settings import STRATEGY_NAMES
-from tests.browser.waiting import holds, until
+from tests.browser.waiting import holds, intercept, until
 from tests.browser.writing import ClaudeFolder, Transcript, feed, managed, proxied, words
 from tests.servers import Server
 from webapp.services.planning.message_pages import PageRequest
@@ -100,7 +100,7 @@ class TestPruning:
             feed(server, session, 2, start=60)
             route.continue_()
 
-        page.route("**/prune", meanwhile)
+        intercept(page, "**/prune", meanwhile)
         with page.expect_response("**/plan"):  # the note is there before the new plan is
             button.click()
         expect(page.locator(".note-box").first).to_contain_text("nothing was pruned")
@@ -144,7 +144,7 @@ class TestPruning:
     def test_shows_the_saved_choices_after_a_failed_change(self, page: Page, server: Server) -> None:
         """A switch or a choice that the server did not take shows again what holds."""
         open_session(page, server, managed(server, 4, tokens=50))
-        page.route("**/api/sessions/*", lambda route: route.abort())
+        intercept(page, "**/api/sessions/*", lambda route: route.abort())
         page.get_by_label("More", exact=True).click()
         switch = page.get_by_role("switch", name="Automatic pruning")
         switch.click()

@@ -11,7 +11,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from scoring.signals import SIGNALS, Signal
 from tests.browser.test_session import open_session
-from tests.browser.waiting import holds
+from tests.browser.waiting import holds, intercept
 from tests.browser.writing import managed
 from tests.servers import Server
 from tests.webapp.providers.endpoints import answering, sending
@@ -97,7 +97,8 @@ class TestWeights:
     def test_keep_the_save_bar_free_of_notices(self, page: Page, server: Server) -> None:
         """A notice is shown above the bar with the Save button."""
         page.set_viewport_size({"width": 390, "height": 800})
-        page.route(
+        intercept(
+            page,
             "**/api/settings",
             lambda route: route.abort() if route.request.method == "PUT" else route.continue_(),
         )
@@ -406,7 +407,7 @@ class TestTrying:
 
     def test_is_read_again_after_a_failure(self, page: Page, server: Server) -> None:
         """The page of a failed read keeps its heading, and its button reads again."""
-        page.route("**/api/settings", lambda route: route.abort())
+        intercept(page, "**/api/settings", lambda route: route.abort())
         page.goto(f"{server.url}/settings")
         expect(page.get_by_role("heading", name="Settings", exact=True)).to_be_visible()
         page.unroute("**/api/settings")

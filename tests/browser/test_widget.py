@@ -7,7 +7,7 @@ import re
 
 from playwright.sync_api import Error, Page, Request, expect
 
-from tests.browser.waiting import drawn, hold, holds, until
+from tests.browser.waiting import drawn, hold, holds, intercept, until
 from tests.browser.writing import feed, managed
 from tests.servers import Server
 
@@ -141,7 +141,7 @@ class TestTheWidget:
         """It says that it does, and shows the numbers once the server answers."""
         session = managed(server, 2, tokens=50)
         page.goto(f"{server.url}/search")
-        page.route("**/stats", lambda route: route.abort())
+        intercept(page, "**/stats", lambda route: route.abort())
         page.evaluate(PUT, session)
         widget = page.locator("context-manager-widget")
         expect(widget.get_by_role("alert")).to_have_text(

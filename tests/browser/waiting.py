@@ -9,6 +9,11 @@ from playwright.sync_api import Page, Route
 
 from tests import waiting
 
+# Reads of the rows of a session's list, not the heaviest messages beside it.
+LIST = re.compile(r"/messages\?(?!.*sort=tokens)")
+# An address of every server, and an answer that none gives to it.
+PROBE, CAUGHT = "/healthz", 204
+
 
 def until(page: Page, condition: Callable[[], object]) -> None:
     """Return once `condition` holds; the page runs meanwhile. Raises AssertionError if it never does."""
@@ -23,6 +28,20 @@ def holds(page: Page, script: str, arg: object = None) -> None:
 def drawn(page: Page) -> None:
     """Return once the page has drawn its current state."""
     page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
+
+def intercept(page: Page, pattern: str | re.Pattern[str], handler: Callable[[Route], object]) -> None:
+    """Answer matching requests with `handler` from now on.
+
+    Chromium confirms an interception before the loader of an open page knows of it, so that a busy machine lets the
+    page's next request pass. Here one request has been intercepted on return.
+    """
+    page.route(pattern, handler)
+    if not page.url.startswith("http"):
+        return
+    page.route(f"**{PROBE}", lambda route: route.fulfill(status=CAUGHT))
+    holds(page, "([probe, caught]) => fetch(probe).then(answer => answer.status === caught)", [PROBE, CAUGHT])
+    page.unroute(f"**{PROBE}")
 
 
 def hold(
@@ -40,7 +59,7 @@ def hold(
         else:
             held.append(route)
 
-    page.route(pattern, keep)
+    intercept(page, pattern, keep)
     act()
     until(page, lambda: held)
     return held[0]
