@@ -13,9 +13,10 @@ from typing import Any, NamedTuple
 
 from scoring.errors import MalformedMessage, UnknownFormat
 from scoring.formats import anthropic, gemini, langchain, openai, responses
+from scoring.formats.anthropic import document_text
 from scoring.formats.base import Decoded, Format, gathered_sources, place_system, system_text, turns_of
 from scoring.formats.checks import readable
-from scoring.formats.media import Source, media_of
+from scoring.formats.media import Source, media_of, source_of
 from scoring.formats.numbering import alike, note_calls, numbered
 from scoring.formats.reading import DEPTH_LIMIT, ROLE_NAMES, Place, json_text, kind_of
 from scoring.formats.repairs import OPENING, opening, repair
@@ -368,6 +369,7 @@ __all__ = [
     "Source",
     "decode",
     "decode_readable",
+    "document_text",
     "encode",
     "flat_texts",
     "gathered_sources",
@@ -381,6 +383,7 @@ __all__ = [
     "reads_as_said",
     "recognise",
     "repair",
+    "source_of",
     "system_text",
     "taken_as",
     "turns_of",

@@ -112,13 +112,17 @@ def _parts(place: Place, block: Any) -> list[Part]:
     source = source_of(block)
     if source is not None:
         return [media_of(source)]
-    inner = block.get("source")
-    if kind == "document" and isinstance(inner, Mapping):  # a document of plain text is text, not media
-        words = [block.get("title"), block.get("context"), inner.get("data"), words_in(inner.get("content"))]
-        text = "\n".join(w for w in words if isinstance(w, str) and w)
-    else:
-        text = words_in(block)
+    text = document_text(block) if kind == "document" else words_in(block)
     return [Text(text)] if text else []
+
+
+def document_text(block: Mapping[str, Any]) -> str:
+    """Return title, context and text of a document of plain text or of blocks, which is text, not media."""
+    source = block.get("source")
+    if not isinstance(source, Mapping):
+        return words_in(block)
+    words = [block.get("title"), block.get("context"), source.get("data"), words_in(source.get("content"))]
+    return "\n".join(w for w in words if isinstance(w, str) and w)
 
 
 def _result(place: Place, block: Mapping[str, Any]) -> ToolResult:

@@ -14,17 +14,10 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from scoring.formats import document_text, media_of, source_of
 from scoring.messages import Media, Part, Reasoning, Text, ToolCall, ToolResult
 from scoring.tokens import DEFINITION
-from webapp.agents.reading.rows import (
-    dumps,
-    lacking,
-    list_of,
-    media_from_base64,
-    media_from_url,
-    object_of,
-    text_of,
-)
+from webapp.agents.reading.rows import dumps, lacking, list_of, object_of, text_of
 
 SENT_ATTACHMENTS = frozenset({
     "agent_listing_delta", "agent_mention", "async_hook_response", "auto_mode", "batching_reminder_sent",
@@ -109,8 +102,8 @@ class Content:
             if not block.keys() <= _EMPTY_RESULT:
                 self.unknown.extend(lacking(block, "content", kind=f"block {kind}"))
             self.parts.append(_result(block, kind in _RESULT_TYPES))
-        elif (media := media_of(block)) is not None:
-            self.parts.append(media)
+        elif (file := file_of(block)) is not None:
+            self.parts.append(file)
         elif kind != "fallback":  # a marker of the client: another model answered
             self.unknown.append(f"block {kind or 'without type'}")
 
@@ -138,22 +131,22 @@ def _result_texts(content: Any, media: list[Media]) -> Iterator[str]:
         elif block.get("type") == "tool_reference":  # the provider puts the tool's definition in its place
             media.append(Media(DEFINITION, digest=text_of(block.get("tool_name"))))
             yield text_of(block.get("tool_name"))
-        elif (one := media_of(block)) is not None:
-            media.append(one)
+        elif isinstance(file := file_of(block), Media):
+            media.append(file)
+        elif file is not None:
+            yield file.text
         else:
             yield dumps(block)
 
 
-def media_of(block: dict[str, Any]) -> Media | None:
-    """Return the media of an image or document block; None if it is neither."""
+def file_of(block: dict[str, Any]) -> Media | Text | None:
+    """Return the file of an image or document block, as text if it contains text; None for other blocks."""
     kind = block.get("type")
     if kind not in ("image", "document"):
         return None
-    source = object_of(block.get("source"))
-    mime = text_of(source.get("media_type"))
-    if source.get("type") == "url":
-        return media_from_url(text_of(source.get("url")), kind, mime)
-    return media_from_base64(text_of(source.get("data")), mime, kind)
+    if (source := source_of(block)) is not None:
+        return media_of(source)
+    return Text(text) if kind == "document" and (text := document_text(block)) else None
 
 
 def attachment_parts(row: dict[str, Any]) -> list[Part]:

@@ -50,6 +50,20 @@ class TestContent:
         assert isinstance(parts[5], Media)
         assert parts[5].kind == "document"
 
+    def test_has_the_text_of_a_document_of_text(self) -> None:
+        """A document of plain text or of blocks is sent as text, in a result as well."""
+        plain = {"type": "document", "title": "a.txt", "source": {"type": "text", "data": "alpha"}}
+        blocks = {
+            "type": "document",
+            "source": {"type": "content", "content": [{"type": "text", "text": "beta"}]},
+        }
+        result = {"type": "tool_result", "tool_use_id": "t", "content": [plain, blocks]}
+        assert Content("u", [plain, blocks, result]).parts == [
+            Text("a.txt\nalpha"),
+            Text("beta"),
+            ToolResult("t", "a.txt\nalpha\nbeta"),
+        ]
+
     def test_names_unknown_blocks(self) -> None:
         """Unknown blocks are named, and a marker of the client is ignored."""
         content = Content("u", [{"type": "riddle"}, 5, {"type": "fallback"}, "plain"])
