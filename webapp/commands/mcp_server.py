@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import threading
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, cast
@@ -27,6 +28,7 @@ INSTRUCTIONS = (
     "or did earlier is no longer in your context, search for it and get it back instead of doing it again."
 )
 HITS, SHOWN_CHARS = 20, 60_000
+_NOTHING = "nothing"  # in an error, in place of an argument that is missing
 
 _MESSAGE = {
     "type": "integer",
@@ -70,20 +72,24 @@ class ToolAnswers:
     def __init__(self, variables: Mapping[str, str]) -> None:
         self._variables, self._held = variables, ExitStack()
         self._app: App | None = None
+        self._opening = threading.Lock()  # an agent can call several tools at once
 
     def answer(self, name: str, arguments: Mapping[str, Any]) -> str:
         """Return the answer of a tool as text.
 
         Raises:
-            CoppiceError: there is no such session or message.
-            KeyError: there is no such tool, or an argument is missing.
+            CoppiceError: there is no such tool, session or message, or an argument is bad or missing.
         """
+        from webapp.errors import NotFound
+
         tools: dict[str, Callable[[App, str, Mapping[str, Any]], str]] = {
             "context_stats": _stats,
             "context_search": _search,
             "context_restore": _restore,
             "context_pin": _pin,
         }
+        if name not in tools:
+            raise NotFound("tool", name)
         app = self._opened()
         return tools[name](app, self._session(app, arguments), arguments)
 
@@ -92,11 +98,12 @@ class ToolAnswers:
         self._held.close()
 
     def _opened(self) -> App:
-        if self._app is None:
-            from webapp.commands.common import opened
+        from webapp.commands.common import opened
 
-            self._app = self._held.enter_context(opened(None))
-        return self._app
+        with self._opening:
+            if self._app is None:
+                self._app = self._held.enter_context(opened(None))
+            return self._app
 
     def _session(self, app: App, arguments: Mapping[str, Any]) -> str:
         """Return the session that is named, the one the agent says it runs, or the newest of the working directory."""
@@ -186,8 +193,6 @@ def _tool_answer(answers: ToolAnswers, name: str, arguments: Mapping[str, Any]) 
         return answers.answer(name, arguments), False
     except CoppiceError as error:
         return str(error), True
-    except KeyError as error:
-        return f"unknown tool or missing argument: {error}", True
 
 
 def _stats(app: App, session: str, _: Mapping[str, Any]) -> str:
@@ -245,23 +250,24 @@ def _pin(app: App, session: str, arguments: Mapping[str, Any]) -> str:
 
 
 def number_in(arguments: Mapping[str, Any]) -> int:
-    """Return the number of a message; a model can write it as a text. Raises Invalid, KeyError."""
+    """Return the number of a message; a model can write it as a text. Raises Invalid."""
     from webapp.errors import Invalid
     from webapp.store.keys import MASK
 
-    said = str(arguments["number"])
+    said = str(arguments.get("number", _NOTHING))
     if not said.isdecimal() or len(said) > len(str(MASK)) or not 1 <= int(said) <= MASK:
         raise Invalid(f"bad value for number; expected a whole number from 1, got {said[:80]}", "number")
     return int(said)
 
 
 def _text_in(arguments: Mapping[str, Any], name: str) -> str:
-    """Return a text. Raises Invalid, KeyError."""
+    """Return a text. Raises Invalid."""
     from webapp.errors import Invalid
 
-    said = arguments[name]
+    said = arguments.get(name)
     if not isinstance(said, str):
-        raise Invalid(f"bad value for {name}; expected a text, got {str(said)[:80]}", name)
+        got = str(arguments.get(name, _NOTHING))[:80]
+        raise Invalid(f"bad value for {name}; expected a text, got {got}", name)
     return said
 
 

@@ -123,11 +123,18 @@ class TestTools:
     def test_answer_errors(self, tmp_path: Path, session: str) -> None:
         """An unknown message, session or tool gives an error answer, and the server continues."""
         asking = Asking(tmp_path, CLAUDE_CODE_SESSION_ID=session)
-        _, _, answers = asking.ask(
+        _, _, [*answers, (_, failed)] = asking.ask(
             ("context_pin", {"number": 9_999}), ("context_stats", {"session": "nobody"}), ("context_pin", {}),
-            ("context_stats", {}),
+            ("context_search", {}), ("context_grow", {}), ("context_stats", {}),
         )  # fmt: skip
-        assert [failed for _, failed in answers] == [True, True, True, False]
+        assert answers == [
+            ("no such message: 9999", True),
+            ("no such session: nobody", True),
+            ("bad value for number; expected a whole number from 1, got nothing", True),
+            ("bad value for query; expected a text, got nothing", True),
+            ("no such tool: context_grow", True),
+        ]
+        assert not failed
 
     @pytest.mark.parametrize("value", ["abc", 0, 2**33 + 1, 2**70, 1.5, None, [], "9" * 5_000])
     def test_refuse_a_number_that_is_none(self, value: Any) -> None:
