@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Page, WebSocketRoute, expect
 
 from tests.browser.cable import Cable
-from tests.browser.waiting import holds, intercept, until
+from tests.browser.waiting import holds, intercept, until, without_live_connection
 from tests.browser.writing import ClaudeFolder, feed, managed
 from tests.servers import Server
 from webapp.services.planning.message_pages import PageRequest
@@ -137,6 +137,7 @@ class TestALostConnection:
     ) -> None:
         """A failed read is reported in a sentence, and a click repeats it."""
         managed(server, 2, tokens=20, id="s")
+        without_live_connection(page)
         intercept(page, asked, lambda route: route.abort())
         page.goto(server.url + address)
         if tab:
@@ -152,6 +153,7 @@ class TestALostConnection:
         session = managed(server, 6, tokens=50)
         [row] = [m for m in server.app.messages.page(session).messages if m.number == 2]
         server.app.operations.drop(session, row.id)
+        without_live_connection(page)
         page.goto(f"{server.url}/sessions/{session}?panel=history")
         intercept(page, "**/messages/*", lambda route: route.abort())
         intercept(page, "**/operations/*", lambda route: route.abort())
@@ -189,6 +191,7 @@ class TestALostConnection:
 
     def test_can_be_tried_again_where_a_panel_did_not_load(self, page: Page, server: Server) -> None:
         """The script of a panel is read when it is first opened, and once more on a click."""
+        without_live_connection(page)
         page.goto(f"{server.url}/sessions/{managed(server, 4, tokens=50)}")
         intercept(page, "**/archive-panel*", lambda route: route.abort())
         page.get_by_role("tab", name="Archive").click()
@@ -201,6 +204,7 @@ class TestALostConnection:
 
     def test_can_be_tried_again_on_the_settings_page(self, page: Page, server: Server) -> None:
         """A page whose first read fails shows the reason, and a click reads again."""
+        without_live_connection(page)
         intercept(page, "**/api/settings", lambda route: route.abort())
         page.goto(f"{server.url}/settings")
         expect(page.get_by_role("alert")).to_contain_text("the server does not answer")

@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.test_session import row
 from tests.browser.test_verdict import reading
-from tests.browser.waiting import holds, intercept
+from tests.browser.waiting import holds, intercept, without_live_connection
 from tests.browser.writing import ClaudeFolder, feed, managed, words
 from tests.servers import Server, running_server
 from tests.webapp.agents.samples import SAMPLES
@@ -142,13 +142,18 @@ class TestTheChart:
 
     def test_says_why_it_is_not_there_yet(self, page: Page, server: Server) -> None:
         """A failure stands in its place, and the chart follows once the server can tell it."""
+        without_live_connection(page)
+        page.clock.install()
         intercept(page, "**/timeline*", lambda route: route.abort())
         page.goto(f"{server.url}/sessions/{managed(server, 6)}")
         expect(page.locator("token-chart").get_by_role("alert")).to_contain_text(
             "Could not read the chart: the server does not answer"
         )
+        page.clock.pause_at(page.evaluate("Date.now()") / 1_000 + 1)  # the page itself tries again after a while
         page.unroute("**/timeline*")
-        page.get_by_role("button", name="Try again").click()
+        with page.expect_request("**/timeline*"):
+            page.get_by_role("button", name="Try again").click()
+        page.clock.resume()
         expect(page.locator("token-chart canvas")).to_be_visible()
 
     def test_opens_the_message_of_a_step(

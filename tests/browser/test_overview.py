@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.waiting import holds
+from tests.browser.waiting import holds, without_live_connection
 from tests.browser.writing import ClaudeFolder, feed, managed, words
 from tests.servers import Server, running_server
 from tests.waiting import PATIENCE
@@ -492,8 +492,7 @@ class TestUnknownAddresses:
 
     def test_reveal_nothing_without_the_token(self, page: Page, tmp_path: Path) -> None:
         """Without the token the page only asks for it; with the token it shows that the session is unknown."""
-        # A connection that is made again would read the session before the button is clicked.
-        page.route_web_socket("**/socket.io/**", lambda socket: None)
+        without_live_connection(page)
         with running_server(tmp_path, token="secret") as server:
             answer = page.goto(f"{server.url}/sessions/nobody")
             assert answer is not None

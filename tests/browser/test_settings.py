@@ -11,7 +11,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from scoring.signals import SIGNALS, Signal
 from tests.browser.test_session import open_session
-from tests.browser.waiting import holds, intercept
+from tests.browser.waiting import holds, intercept, without_live_connection
 from tests.browser.writing import managed
 from tests.servers import Server
 from tests.webapp.providers.endpoints import answering, sending
@@ -407,6 +407,7 @@ class TestTrying:
 
     def test_is_read_again_after_a_failure(self, page: Page, server: Server) -> None:
         """The page of a failed read keeps its heading, and its button reads again."""
+        without_live_connection(page)
         intercept(page, "**/api/settings", lambda route: route.abort())
         page.goto(f"{server.url}/settings")
         expect(page.get_by_role("heading", name="Settings", exact=True)).to_be_visible()

@@ -7,7 +7,7 @@ import re
 
 from playwright.sync_api import Error, Page, Request, expect
 
-from tests.browser.waiting import drawn, hold, holds, intercept, until
+from tests.browser.waiting import drawn, hold, holds, intercept, until, without_live_connection
 from tests.browser.writing import feed, managed
 from tests.servers import Server
 
@@ -76,7 +76,7 @@ class TestTheWidget:
         expect(count).to_have_text("2")
         feed(server, session, 2, tokens=50, start=2)
         expect(count).to_have_text("4")
-        page.route_web_socket("**/socket.io/**", lambda socket: None)
+        without_live_connection(page)
         page.reload()
         page.evaluate(PUT, session)
         expect(count).to_have_text("4")

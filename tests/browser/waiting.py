@@ -44,6 +44,14 @@ def intercept(page: Page, pattern: str | re.Pattern[str], handler: Callable[[Rou
     page.unroute(f"**{PROBE}")
 
 
+def without_live_connection(page: Page) -> None:
+    """Let the pages opened from now on wait for their live connection for ever.
+
+    A connection that comes about reads again what failed, at times before a test has clicked to read it again.
+    """
+    page.route_web_socket("**/socket.io/**", lambda socket: None)
+
+
 def hold(
     page: Page, pattern: str | re.Pattern[str], act: Callable[[], object], *, others: bool = False
 ) -> Route:
