@@ -149,7 +149,8 @@ class TestTheChart:
         expect(page.locator("token-chart").get_by_role("alert")).to_contain_text(
             "Could not read the chart: the server does not answer"
         )
-        page.clock.pause_at(page.evaluate("Date.now()") / 1_000 + 1)  # the page itself tries again after a while
+        # The page itself tries again after a while: its clock stands still until the click.
+        page.clock.pause_at(page.evaluate("Date.now()") / 1_000 + 1)
         page.unroute("**/timeline*")
         with page.expect_request("**/timeline*"):
             page.get_by_role("button", name="Try again").click()
