@@ -42,7 +42,7 @@ from webapp.services.session.histories import Histories
 from webapp.services.session.measuring import region_of
 from webapp.services.session.operation_answers import tokens_around
 from webapp.services.session.proxy import is_proxied
-from webapp.services.session.session import Session, Totals
+from webapp.services.session.session import Observed, Session, Totals
 from webapp.services.session.stored_messages import indexed_texts
 from webapp.services.session.times import iso
 from webapp.store import Store
@@ -50,7 +50,7 @@ from webapp.store.context import AGENT, PRUNED
 from webapp.store.copies import CopyRow
 from webapp.store.log import MessageRow
 from webapp.store.operations import OperationRow
-from webapp.store.sessions import ObservedOverheads, SessionRow
+from webapp.store.sessions import SessionRow
 from webapp.store.usage import Sample
 
 log = logging.getLogger(__name__)
@@ -204,15 +204,13 @@ class Sessions:
     def _answers(self, rows: Sequence[SessionRow]) -> builtins.list[SessionAnswer]:
         """Return sessions of the list, loaded together."""
         totals = self._store.contexts.totals_of([row.key for row in rows])
-        taught: dict[str, builtins.list[ObservedOverheads]] = {}
-        return [self._shown(row, totals[row.key], taught) for row in rows]
+        observed: Observed = {}
+        return [self._shown(row, totals[row.key], observed) for row in rows]
 
-    def _shown(
-        self, row: SessionRow, totals: Totals, taught: dict[str, builtins.list[ObservedOverheads]]
-    ) -> SessionAnswer:
+    def _shown(self, row: SessionRow, totals: Totals, observed: Observed) -> SessionAnswer:
         """Return a session of the list; one that cannot be computed has a note instead, so that the others show."""
         try:
-            return session_answer(Session(self._environment, row, totals, taught))
+            return session_answer(Session(self._environment, row, totals, observed))
         except Exception:
             log.exception("session %s cannot be shown", row.id)
         fault = "its row in the store is damaged; run `coppice verify`"

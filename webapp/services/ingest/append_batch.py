@@ -64,7 +64,7 @@ class AppendBatch:
         self._factor = self._limits.token_factor
         self.base_version = session.version
         self._redactor = session.environment.redactor
-        session.alone = True
+        session.own_calibration_only = True
         self.entries: list[EntryRow] = []
         self.messages: dict[int, MessageRow] = {}
         self.placed: list[tuple[int, int]] = []
@@ -286,7 +286,7 @@ class AppendBatch:
             self.state.put_aside(call_key, most)
             return
         self.state.expect(self.state.unwritten.asked)
-        said, _ = calibration.total(self.session.informed, before)
+        said, _ = calibration.total(self.session.calibration_with_others, before)
         if call_key not in self.calls:
             self.calls[call_key] = CallRow(
                 call_key, self.row.next_seq, at, model, usage.input_tokens, usage.output_tokens, usage.cached_tokens,

@@ -536,7 +536,7 @@ class Ingest:
                     self._histories.advance(session, batch.base_version, batch.fresh, changed=changed)
                     for call, lost in batch.clearings.items():
                         apply_clearing(session, call, lost)
-                    session.alone = False
+                    session.own_calibration_only = False
                     added.events = [*self._automatic.after_append(session), *self._above_target(session)]
                 added.session = session
                 added.events = [*appended(batch), *added.events, SessionUpdated(session.id)]

@@ -11,7 +11,7 @@ def bill(session: Session, usage: Usage, *, changed: bool) -> None:
     """Add the cost of a call, and its cost if it had been sent unpruned with the same state of the cache."""
     state = session.state.proxy
     state.calls += 1
-    gone = session.said.estimate - session.pruned.estimate if session.said is not None else 0
+    gone = session.unpruned.estimate - session.pruned.estimate if session.unpruned is not None else 0
     full = usage.input_tokens + max(0, round(session.calibration.factor * gone)) * state.applied
     before, state.full = state.full, full
     if not state.applied:

@@ -182,7 +182,7 @@ class ContextChange:
         session.touch()
         tokens = session.pruned.tokens
         if tokens != self.before:
-            lacking = 0 if session.alone else session.unseen_before(row.next_sample)
+            lacking = 0 if session.own_calibration_only else session.unseen_before(row.next_sample)
             agent = session.agent.tokens - lacking if session.agent is not None else None
             sample = Sample(row.next_sample, self._now, row.next_no - 1, agent, tokens - lacking)
             self._store.usage.add_samples(row.key, [sample])

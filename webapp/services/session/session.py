@@ -39,7 +39,10 @@ from webapp.services.session.windows import window_of
 from webapp.store.context import AGENT, PRUNED, REGIONS_BESIDE
 from webapp.store.sessions import COLUMNS, MOST_OBSERVED, ObservedOverheads, SessionRow
 
+# View -> region -> (estimated tokens, messages).
 Totals = dict[int, dict[str, tuple[int, int]]]
+# Source -> the overheads that its sessions showed.
+Observed = dict[str, list[ObservedOverheads]]
 
 CACHE_MS, CACHE_HOUR_MS = 5 * 60 * 1000, 60 * 60 * 1000
 STATE_DAMAGED = "its stored running state is damaged and was reset; run `coppice verify`"
@@ -147,8 +150,9 @@ class SessionContext:
 class Session:
     """One loaded session. `row`, `state` and `totals` are changed in place and written by `save()`.
 
-    `taught` caches the calibration learned from an agent's sessions, for several sessions that are loaded
-    together.
+    `unpruned` is the context of a followed session as its client keeps it, stored even while calls are sent pruned.
+    `observed` caches the overheads of an agent's sessions by source, for sessions that are loaded together. With
+    `own_calibration_only` nothing that other sessions showed is used.
     """
 
     def __init__(
@@ -156,14 +160,14 @@ class Session:
         environment: Environment,
         row: SessionRow,
         totals: Totals,
-        taught: dict[str, list[ObservedOverheads]] | None = None,
+        observed: Observed | None = None,
     ) -> None:
         self.environment, self.row, self.totals = environment, row, totals
         self.state, self._state_damaged = SessionState.readable(row.state, row.source)
         self.pruned = SessionContext(self, PRUNED)
-        self.said = SessionContext(self, AGENT) if row.followed else None
-        self.alone = False
-        self._taught = {} if taught is None else taught
+        self.unpruned = SessionContext(self, AGENT) if row.followed else None
+        self.own_calibration_only = False
+        self._observed = {} if observed is None else observed
         self._remember()
 
     @classmethod
@@ -201,10 +205,9 @@ class Session:
     def agent(self) -> SessionContext | None:
         """Return the context that the agent really sends; None if that is the pruned view.
 
-        If the proxy or the agent's own extension sent the session's last call pruned, the client's own context is
-        stored (`said`) but not sent.
+        That is so if the proxy or the agent's own extension sent the session's last call pruned.
         """
-        return None if self.state.proxy.applied or self.state.edited else self.said
+        return None if self.state.proxy.applied or self.state.edited else self.unpruned
 
     @property
     def main(self) -> SessionContext:
@@ -214,7 +217,7 @@ class Session:
     @property
     def contexts(self) -> tuple[SessionContext, ...]:
         """Return every context that is kept of the session, the pruned view last."""
-        return (self.said, self.pruned) if self.said is not None else (self.pruned,)
+        return (self.pruned,) if self.unpruned is None else (self.unpruned, self.pruned)
 
     # -- settings and limits
 
@@ -350,46 +353,43 @@ class Session:
     def calibration(self) -> Calibration:
         """Return the calibration from real usage; what this session has not shown yet is that of the agent's others.
 
-        An append stores the calibration of this session `alone`, so that the result does not depend on the
-        order of sessions.
+        An append stores what this session showed by itself, so that the result does not depend on the order of
+        sessions.
         """
-        return self.state.calibration if self.alone else self.informed
+        return self.state.calibration if self.own_calibration_only else self.calibration_with_others
 
     @property
-    def informed(self) -> Calibration:
-        """Return the calibration that also uses other sessions, even for a session that is loaded `alone`.
-
-        A session without messages sends nothing.
-        """
+    def calibration_with_others(self) -> Calibration:
+        """Return the calibration that also uses other sessions; a session without messages sends nothing."""
         known, row = self.state.calibration, self.row
         needed = not known.known or known.calls == 1 or (known.compacted and not known.compactions)
         if not needed or row.source not in AGENTS or row.next_no == 1:
             return known
-        learned = self._learned
+        others = self._overheads_of_others
         if not known.known:
-            unseen = known.unseen + learned.unseen
-            return replace(known, unseen=unseen, second=learned.second or 0, restored=learned.restored or 0)
-        second = learned.second or 0 if known.calls == 1 else known.second
+            unseen = known.unseen + others.unseen
+            return replace(known, unseen=unseen, second=others.second or 0, restored=others.restored or 0)
+        second = others.second or 0 if known.calls == 1 else known.second
         return replace(
-            known, second=second, restored=known.restored if known.compactions else learned.restored or 0
+            known, second=second, restored=known.restored if known.compactions else others.restored or 0
         )
 
     def unseen_before(self, sample: int) -> int:
         """Return the tokens outside the transcript, which sizes stored before the first call lack."""
         known = self.state.calibration
         if not known.known:
-            return self.informed.unseen - known.unseen
+            return self.calibration_with_others.unseen - known.unseen
         return self.state.first_unseen if sample < self.state.first_known else 0
 
     @cached_property
-    def _learned(self) -> Overheads:
-        """Return what other sessions of the agent have taught."""
+    def _overheads_of_others(self) -> Overheads:
+        """Return the overheads to expect from what other sessions of the agent showed."""
         row, child = self.row, self.row.parent_id is not None
-        if row.source not in self._taught:
-            self._taught[row.source] = self.environment.store.sessions.observed_overheads(row.source)
-        taught = self._taught[row.source]
+        if row.source not in self._observed:
+            self._observed[row.source] = self.environment.store.sessions.observed_overheads(row.source)
+        observed = self._observed[row.source]
         model = row.model or next(
-            (t.model for t in taught if t.child == child and t.model), self._counted_name
+            (one.model for one in observed if one.child == child and one.model), self._counted_name
         )
         factor = find_model(model, self.environment.overrides()).token_factor
         state = self.state
@@ -398,10 +398,10 @@ class Session:
         )
         factors = {
             name: find_model(name, self.environment.overrides()).token_factor
-            for name in {one.model for one in taught}
+            for name in {one.model for one in observed}
         }
         return expected(
-            like, [_overheads(row.source, one, factors[one.model]) for one in taught if one.key != row.key]
+            like, [_overheads(row.source, one, factors[one.model]) for one in observed if one.key != row.key]
         )
 
     # -- saving
@@ -442,15 +442,15 @@ class Session:
 
 
 @lru_cache(maxsize=2 * MOST_OBSERVED)
-def _overheads(source: str, taught: ObservedOverheads, factor: float) -> tuple[Traits, Overheads]:
+def _overheads(source: str, seen: ObservedOverheads, factor: float) -> tuple[Traits, Overheads]:
     """Return the traits of a session of an agent and what it showed; cached, because all sessions begin with these."""
     traits = Traits(
-        source, taught.child, taught.agent_type, taught.cwd, taught.model, factor, taught.opening,
-        taught.agent_version,
+        source, seen.child, seen.agent_type, seen.cwd, seen.model, factor, seen.opening,
+        seen.agent_version,
     )  # fmt: skip
-    second = taught.second if taught.calls > 1 else None
-    restored = taught.restored if taught.compactions else None
-    return traits, Overheads(taught.unseen, second, restored, taught.calls)
+    second = seen.second if seen.calls > 1 else None
+    restored = seen.restored if seen.compactions else None
+    return traits, Overheads(seen.unseen, second, restored, seen.calls)
 
 
 def _differing(columns: Mapping[str, Any], saved: Mapping[str, Any]) -> dict[str, Any]:

@@ -81,7 +81,7 @@ class TestANewSession:
             rows += [entry(3, user("go on")), entry(4, said("done"), usage=second, call_key=f"{n} 2")]
             app.ingest.append_records(name, rows if n else rows[:2])
         others = [app.store.sessions.get(f"{name} child").state["calibration"]["second"] for name in "bcdef"]
-        assert Session.load(app.environment, "a child").informed.second == median(others)
+        assert Session.load(app.environment, "a child").calibration_with_others.second == median(others)
 
     def test_assumes_no_overhead_without_other_sessions(self, app: App) -> None:  # X11
         """The first session of an agent has only its own tokens."""
