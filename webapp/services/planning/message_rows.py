@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, cast
+from typing import cast
 
 import orjson
 
-from scoring.planning import PrunePlan, Why
 from webapp.services.planning.answers import Call, Fate, Message
 from webapp.services.planning.planning import SessionPlan
 from webapp.services.session.replacements import is_agents
@@ -37,80 +36,83 @@ def pending_answer(row: MessageRow, scale: Scale, left: RemovalReason | None) ->
     return replace(found, fate="pending", reason=None, cause="pending", in_context=True)
 
 
-def _said(row: MessageRow) -> dict[str, Any]:
-    """Return the fields of a message that the log gives."""
-    card = orjson.loads(row.card)
-    return {
-        "id": row.mid,
-        "number": row.no,
-        "role": row.role,
-        "kind": row.kind,
-        "text": card["text"],
-        "chars": row.chars,
-        "pinned": bool(row.pinned),
-        "drop_first": bool(row.drop_first),
-        "at": iso(row.at),
-        "turn": row.turn,
-        "calls": [Call(name=c["name"], summary=c["summary"]) for c in card.get("calls", ())],
-        "tool": card.get("tool"),
-        "is_error": bool(row.is_error),
-        "media": card.get("media", 0),
-    }
+def explain(planned: SessionPlan, position: int) -> Detail:
+    """Return a plan's decision on one message and the reasons for it, as the operation keeps them.
+
+    The reason of a shortened one is that of its shortening, even if it is protected.
+    """
+    plan, nos = planned.plan, planned.view.nos
+    unit, short = planned.view.history.unit(position), plan.shortenings.get(position)
+    if short is not None and short.why is not None:
+        cause, reason = short.why()
+    else:
+        cause, reason = plan.cause(position), plan.reason(position)
+    return Detail(
+        score=round(plan.scores[position], 2),
+        parts={name: round(column[position], 4) for name, column in plan.parts.items()},
+        fate=plan.fate(position),
+        reason=reason,
+        cause=cause,
+        unit=nos[unit[0]],
+        unit_size=len(unit),
+    )
 
 
 def _planned(row: MessageRow, planned: SessionPlan, position: int) -> Message:
-    plan, weights = planned.plan, planned.settings.weights
-    signals = {name: round(column[position], 4) for name, column in plan.parts.items()}
-    unit = planned.view.history.unit(position)
-    replaced = planned.view.replacements.get(planned.view.nos[position])
-    cause, reason = why(plan, position)
-    if replaced is not None and plan.fate(position) in ("kept", "protected"):
-        reason = CLEARED if is_agents(replaced) else SHORTENED
-    short = plan.shortenings.get(position)
-    return Message(
-        **_said(row),
-        shortened=replaced is not None,
-        tokens=planned.scale.part(planned.view.history.tokens[position]),
-        tokens_after=planned.scale.part(short.tokens) if short else None,
-        score=round(plan.scores[position], 2),
-        signals=signals,
-        contributions=contributions(signals, weights),
-        unit=planned.view.nos[unit[0]],
-        unit_size=len(unit),
-        fate=cast("Fate", plan.fate(position)),
-        reason=reason,
-        cause=cause,
+    view, scale, fate = planned.view, planned.scale, cast("Fate", planned.plan.fate(position))
+    detail, text = explain(planned, position), view.replacements.get(row.no)
+    if text is not None and fate in ("kept", "protected"):
+        detail.reason = CLEARED if is_agents(text) else SHORTENED
+    found = _answer(row, detail, planned.settings.weights, fate, scale.part(view.history.tokens[position]))
+    short = planned.plan.shortenings.get(position)
+    return replace(
+        found,
+        shortened=text is not None,
+        tokens_after=scale.part(short.tokens) if short else None,
         in_context=True,
         operation=None,
     )
 
 
-def why(plan: PrunePlan, position: int) -> Why:
-    """Return why a message has its fate; for a shortened one that is the reason even if it is protected."""
-    short = plan.shortenings.get(position)
-    if short is not None and short.why is not None:
-        return short.why()
-    return Why(plan.cause(position), plan.reason(position))
-
-
 def _out(row: MessageRow, tokens: int, left: RemovalReason | None) -> Message:
-    detail = left.detail if left is not None else Detail()
-    signals = detail.parts or {}
+    detail, weights = left if left is not None else (Detail(), {})
+    found = _answer(row, detail, weights, "out", tokens)
+    return replace(found, reason=detail.reason or "not in the context", cause=detail.cause or "out")
+
+
+def _answer(
+    row: MessageRow, detail: Detail, weights: Mapping[str, float], fate: Fate, tokens: int
+) -> Message:
+    """Return a message with the reasons for its fate, out of the context and in its full length."""
+    card, signals = orjson.loads(row.card), detail.parts or {}
     return Message(
-        **_said(row),
-        shortened=False,
+        id=row.mid,
+        number=row.no,
+        role=row.role,
+        kind=row.kind,
+        text=card["text"],
+        chars=row.chars,
         tokens=tokens,
         tokens_after=None,
         score=detail.score,
         signals=signals,
-        contributions=contributions(signals, left.weights if left is not None else {}),
+        contributions=contributions(signals, weights),
         unit=row.no if detail.unit is None else detail.unit,
         unit_size=detail.unit_size,
-        fate="out",
-        reason=detail.reason or "not in the context",
-        cause=detail.cause or "out",
+        fate=fate,
+        reason=detail.reason,
+        cause=detail.cause or "",
+        pinned=bool(row.pinned),
+        drop_first=bool(row.drop_first),
+        shortened=False,
         in_context=False,
         operation=row.out_operation,
+        at=iso(row.at),
+        turn=row.turn,
+        calls=[Call(name=c["name"], summary=c["summary"]) for c in card.get("calls", ())],
+        tool=card.get("tool"),
+        is_error=bool(row.is_error),
+        media=card.get("media", 0),
     )
 
 

@@ -21,7 +21,7 @@ from webapp.services.planning.answers import Fill, Kept, OverBudget, Plan
 from webapp.services.planning.cache_cost import cache_figures
 from webapp.services.planning.exact_costs import counted_by, sent_messages
 from webapp.services.planning.message_pages import Messages
-from webapp.services.planning.message_rows import why
+from webapp.services.planning.message_rows import explain
 from webapp.services.planning.plan_groups import groups_of
 from webapp.services.planning.planning import SESSION_CHANGED, PlanInputs, Planning, SessionPlan
 from webapp.services.planning.requests import PlanRequest, PruneRequest
@@ -37,7 +37,7 @@ from webapp.services.session.session import Session
 from webapp.services.session.stored_messages import message_with_id
 from webapp.services.summaries.plan_summary import Covering, Prepared, rejected_summaries
 from webapp.services.summaries.summarising import summarised_event
-from webapp.store.operations import Detail, Facts, OperationRow
+from webapp.store.operations import Facts, OperationRow
 
 # The most rows of each kind that a plan shows; `messages.page` with the plan's id shows all of them.
 ROWS_SHOWN = 500
@@ -288,23 +288,6 @@ def _replacements(session: Session, planned: SessionPlan) -> dict[int, str]:
         view.nos[i]: replacement(one.tokens, {r.call_id: r.text for r in one.apply(message(i)).results})
         for i, one in (dict(base.shortenings) | by_hand).items()
     }
-
-
-def explain(planned: SessionPlan, position: int) -> Detail:
-    """Return a plan's decision on one message and the reasons for it, as the operation keeps them."""
-    plan = planned.plan
-    parts = {name: round(column[position], 4) for name, column in plan.parts.items()}
-    unit = planned.view.history.unit(position)
-    cause, reason = why(plan, position)
-    return Detail(
-        score=round(plan.scores[position], 2),
-        parts=parts,
-        fate=plan.fate(position),
-        reason=reason,
-        cause=cause,
-        unit=planned.view.nos[unit[0]],
-        unit_size=len(unit),
-    )
 
 
 def _weighing_type(session: Session, planned: SessionPlan) -> str | None:
