@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-import orjson
-
-from scoring.messages import part_from_dict
 from webapp.agents.view import View, ViewMessage, ViewRow, ViewSummary
 from webapp.services.context.pruned_view import message_of, summary_value
 from webapp.services.session.gauges import shown_title
+from webapp.services.session.replacements import Replacement
 from webapp.services.session.times import iso
 from webapp.store import Store
 from webapp.store.context import AGENT, MESSAGE, PRUNED, Item
@@ -71,13 +68,12 @@ def places(store: Store, row: SessionRow, view: int) -> Iterator[ViewMessage | V
 
 
 def _message(entries: list[EntryRow], item: Item) -> ViewMessage:
-    stored: dict[str, Any] = orjson.loads(item.replacement) if item.replacement is not None else {}
-    parts = tuple(map(part_from_dict, stored["parts"])) if "parts" in stored else None
-    return ViewMessage(
-        [ViewRow(e.source_id or str(e.seq), e.message, e.raw, iso(e.at)) for e in entries],
-        stored.get("results", {}),
-        replace(message_of(entries), parts=parts) if parts is not None else None,
-    )
+    rows = [ViewRow(e.source_id or str(e.seq), e.message, e.raw, iso(e.at)) for e in entries]
+    if item.replacement is None:
+        return ViewMessage(rows)
+    stored = Replacement.of_text(item.replacement)
+    whole = replace(message_of(entries), parts=stored.parts) if stored.parts is not None else None
+    return ViewMessage(rows, stored.results, whole)
 
 
 def _summary(summary: SummaryRow) -> ViewSummary:

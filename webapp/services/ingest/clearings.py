@@ -20,7 +20,7 @@ from webapp.services.ingest.agent_operations import agent_operation_id
 from webapp.services.ingest.append_batch import AppendBatch, Clearing
 from webapp.services.session.measuring import region_of
 from webapp.services.session.operation import ContextChange
-from webapp.services.session.replacements import agents_replacement, cost, is_agents
+from webapp.services.session.replacements import Replacement, cost
 from webapp.services.session.session import Session, SessionContext
 from webapp.services.session.stored_messages import whole
 from webapp.services.session.times import to_ms
@@ -82,7 +82,7 @@ def _take_back(session: Session) -> None:
             for row in rows.values()
             if (item := there.get(row.first_seq)) is not None
             and (text := item.replacement) is not None
-            and is_agents(text)
+            and Replacement.of_text(text).by_agent
         ]
         store.contexts.set_replacements(key, context.view, ((row.first_seq, None) for row, _ in cleared))
         for row, text in cleared:
@@ -152,7 +152,7 @@ def _cleared(
     for call_id, text in results.items():
         said = said.with_result_text(call_id, text)
     tokens = estimate_message_tokens(said, session.counter)
-    return tokens, agents_replacement(tokens, results)
+    return tokens, Replacement(tokens, results, by_agent=True).text
 
 
 def _replace(session: Session, context: SessionContext, taken: Sequence[tuple[MessageRow, int, str]]) -> None:

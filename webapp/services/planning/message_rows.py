@@ -10,7 +10,7 @@ import orjson
 
 from webapp.services.planning.answers import Call, Fate, Message
 from webapp.services.planning.planning import SessionPlan
-from webapp.services.session.replacements import is_agents
+from webapp.services.session.replacements import Replacement
 from webapp.services.session.session import Scale
 from webapp.services.session.times import iso
 from webapp.store.log import MessageRow
@@ -62,7 +62,7 @@ def _planned(row: MessageRow, planned: SessionPlan, position: int) -> Message:
     view, scale, fate = planned.view, planned.scale, cast("Fate", planned.plan.fate(position))
     detail, text = explain(planned, position), view.replacements.get(row.no)
     if text is not None and fate in ("kept", "protected"):
-        detail.reason = CLEARED if is_agents(text) else SHORTENED
+        detail.reason = CLEARED if Replacement.of_text(text).by_agent else SHORTENED
     found = _answer(row, detail, planned.settings.weights, fate, scale.part(view.history.tokens[position]))
     short = planned.plan.shortenings.get(position)
     return replace(

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 
 from scoring.assembly import Emergency, NoUserMessageFits, SystemTooLarge, relieve
 from scoring.budget import utilization
-from scoring.messages import part_to_dict
 from scoring.summary import Summary, deterministic
 from scoring.tokens import estimate_message_tokens
 from webapp.errors import Conflict
@@ -24,7 +23,7 @@ from webapp.services.session.gauges import session_answer
 from webapp.services.session.histories import Histories
 from webapp.services.session.operation import ContextChange, reason_of
 from webapp.services.session.operation_answers import applied
-from webapp.services.session.replacements import replacement
+from webapp.services.session.replacements import Replacement
 from webapp.services.session.session import Session
 from webapp.services.summaries.summarising import Span, Summarising, Text, empty_summary, replace_span
 from webapp.store.log import MessageRow
@@ -174,11 +173,11 @@ class Overflow:
         cut = [(items[n].row, message) for n, message in done.changed.items()]
         rows = [(row, message) for row, message in cut if isinstance(row, MessageRow)]
         texts: dict[int, str | None] = {
-            row.no: replacement(
+            row.no: Replacement(
                 estimate_message_tokens(message, counter),
                 {r.call_id: r.text for r in message.results},
-                [part_to_dict(part) for part in message.parts],
-            )
+                message.parts,
+            ).text
             for row, message in rows
         }
         detail = Detail(fate="shortened", reason="cut in an emergency", cause="emergency")

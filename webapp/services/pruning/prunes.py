@@ -32,7 +32,7 @@ from webapp.services.session.histories import Histories
 from webapp.services.session.measuring import region_of
 from webapp.services.session.operation import ContextChange, reason_of
 from webapp.services.session.operation_answers import applied
-from webapp.services.session.replacements import replacement
+from webapp.services.session.replacements import Replacement
 from webapp.services.session.session import Session
 from webapp.services.session.stored_messages import message_with_id
 from webapp.services.summaries.plan_summary import Covering, Prepared, rejected_summaries
@@ -285,7 +285,7 @@ def _replacements(session: Session, planned: SessionPlan) -> dict[int, str]:
     base = with_exact_costs(planned.base, view.history, message, counted_by(session))
     by_hand = {i: one for i, one in planned.plan.shortenings.items() if i not in planned.base.shortenings}
     return {
-        view.nos[i]: replacement(one.tokens, {r.call_id: r.text for r in one.apply(message(i)).results})
+        view.nos[i]: Replacement(one.tokens, {r.call_id: r.text for r in one.apply(message(i)).results}).text
         for i, one in (dict(base.shortenings) | by_hand).items()
     }
 

@@ -1,39 +1,49 @@
 """Replacements: stored texts that replace a message's tool outputs, or all its parts, in the pruned view.
 
-A replacement is JSON: `tokens` is the size of the message with it, `results` are texts by call id; `parts`,
-if any, replace everything; `by` is "agent" if the agent itself sends them. None means that the message is
-sent unchanged.
+A message without one is sent unchanged.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import orjson
 
 from scoring.history import Features, content_of, with_content
-from scoring.messages import Message, part_from_dict
+from scoring.messages import Message, Part, part_from_dict, part_to_dict
 from webapp.store.log import MessageRow
 
 
-def replacement(
-    tokens: int, results: Mapping[str, str], parts: Sequence[Mapping[str, Any]] | None = None
-) -> str:
-    """Return the stored text that replaces a message's results, or all its parts."""
-    stored: dict[str, Any] = {"tokens": tokens, "results": dict(results)}
-    return orjson.dumps(stored if parts is None else {**stored, "parts": list(parts)}).decode()
+@dataclass(frozen=True, slots=True)
+class Replacement:
+    """A replacement: the `tokens` of the message with it, and texts by call id (`results`).
 
+    `parts`, if there are any, replace the whole message. `by_agent`: the agent itself sends it.
+    """
 
-def agents_replacement(tokens: int, results: Mapping[str, str]) -> str:
-    """Return the stored text of results that the agent probably replaced itself."""
-    return orjson.dumps({"tokens": tokens, "results": dict(results), "by": "agent"}).decode()
+    tokens: int
+    results: Mapping[str, str]
+    parts: tuple[Part, ...] | None = None
+    by_agent: bool = False
 
+    @classmethod
+    def of_text(cls, text: str) -> Replacement:
+        """Return a replacement from its stored text."""
+        stored = orjson.loads(text)
+        parts = tuple(map(part_from_dict, stored["parts"])) if "parts" in stored else None
+        return cls(int(stored["tokens"]), stored.get("results", {}), parts, stored.get("by") == "agent")
 
-def is_agents(text: str) -> bool:
-    """Return whether a stored replacement is the agent's own."""
-    return bool(orjson.loads(text).get("by") == "agent")
+    @property
+    def text(self) -> str:
+        """Return it as it is stored."""
+        stored: dict[str, Any] = {"tokens": self.tokens, "results": dict(self.results)}
+        if self.parts is not None:
+            stored["parts"] = [part_to_dict(part) for part in self.parts]
+        if self.by_agent:
+            stored["by"] = "agent"
+        return orjson.dumps(stored).decode()
 
 
 def cost(message: MessageRow, text: str | None) -> int:
@@ -45,21 +55,21 @@ def with_replacement(message: Message, text: str | None) -> Message:
     """Return a message as it is sent: unchanged, with other results, or with other parts."""
     if text is None:
         return message
-    stored = orjson.loads(text)
-    if "parts" in stored:
-        return replace(message, parts=tuple(map(part_from_dict, stored["parts"])))
-    for call_id, result in stored["results"].items():
+    stored = Replacement.of_text(text)
+    if stored.parts is not None:
+        return replace(message, parts=stored.parts)
+    for call_id, result in stored.results.items():
         message = message.with_result_text(call_id, result)
     return message
 
 
 def features_with(features: Features, text: str) -> Features:
     """Return the features of a replaced message: its tokens and content; its outputs all count as shortened."""
-    stored = orjson.loads(text)
-    features = features._replace(tokens=int(stored["tokens"]), traces="")
-    if "parts" in stored:
-        parts = tuple(map(part_from_dict, stored["parts"]))
-        return with_content(features, Message(features.role, parts))._replace(traces="")  # type: ignore[arg-type]
-    outputs = list(stored["results"].values())
-    said = "\n".join(outputs)
-    return features._replace(chars=len(said), content=content_of(said, outputs))
+    stored = Replacement.of_text(text)
+    features = features._replace(tokens=stored.tokens, traces="")
+    if stored.parts is not None:
+        message = Message(features.role, stored.parts)  # type: ignore[arg-type]
+        return with_content(features, message)._replace(traces="")
+    outputs = list(stored.results.values())
+    joined = "\n".join(outputs)
+    return features._replace(chars=len(joined), content=content_of(joined, outputs))

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from scoring.messages import Text, part_to_dict
+from scoring.messages import Text
 from scoring.summary import Summary
 from tests.webapp.building import call, conversation, followed, managed, result, user, wire
 from webapp.app import App
 from webapp.services.context.pruned_view import MessageCache, view_items
-from webapp.services.session.replacements import replacement
+from webapp.services.session.replacements import Replacement
 from webapp.store.context import PRUNED
 
 
@@ -45,9 +45,9 @@ class TestViewItems:
         """A replaced output and replaced parts are used, with their tokens."""
         followed(app, user("go"), call("c"), result("c", "long " * 100))
         row = app.store.sessions.get("s")
-        parts = [part_to_dict(Text("other words"))]
+        parts = (Text("other words"),)
         with app.store.write():
-            texts = [(2, replacement(3, {"c": "short"})), (0, replacement(5, {}, parts))]
+            texts = [(2, Replacement(3, {"c": "short"}).text), (0, Replacement(5, {}, parts).text)]
             app.store.contexts.set_replacements(row.key, PRUNED, texts)
         found = there(app, "s")
         assert (found[2].message.results[0].text, found[2].tokens) == ("short", 3)
@@ -57,7 +57,7 @@ class TestViewItems:
         """A message without a replacement equals its decoded wire object."""
         session = managed(app, wire("user", "a"), wire("assistant", "b"), wire("user", "c"))
         row = app.store.sessions.get(session)
-        texts = [(0, replacement(3, {}, [part_to_dict(Text("other words"))]))]
+        texts = [(0, Replacement(3, {}, (Text("other words"),)).text)]
         said = MessageCache()
         assert [s.as_read for s in view_items(app.store, row.key, said)] == [True, True, True]
         with app.store.write():

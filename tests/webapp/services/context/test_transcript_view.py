@@ -8,7 +8,7 @@ from pathlib import Path
 import orjson
 import pytest
 
-from scoring.messages import Message, part_to_dict
+from scoring.messages import Message
 from scoring.summary import cut_message
 from scoring.tokens import ESTIMATOR
 from tests.shared import shared_data
@@ -19,7 +19,7 @@ from webapp.services.context.pruned_view import view_items
 from webapp.services.planning.requests import PlanRequest, PruneRequest
 from webapp.services.session.answers import Session
 from webapp.services.session.operation import ContextChange
-from webapp.services.session.replacements import replacement
+from webapp.services.session.replacements import Replacement
 from webapp.services.session.session import Session as LoadedSession
 from webapp.store.context import PRUNED
 from webapp.store.log import MessageRow
@@ -116,7 +116,7 @@ class TestTranscript:
         places = view_items(app.store, row.key)
         place = max((p for p in places if p.message.role == role), key=lambda p: len(p.message.text))
         cut = cut_message(place.message, 20, ESTIMATOR)
-        text = replacement(20, {}, [part_to_dict(part) for part in cut.parts])
+        text = Replacement(20, {}, cut.parts).text
         assert isinstance(place.row, MessageRow)
         with app.store.write():
             change = ContextChange(LoadedSession.of(app.environment, row), now=0)

@@ -15,6 +15,7 @@ from webapp.agents.hook_runtime import hints
 from webapp.agents.records import Entry, Record, Usage
 from webapp.app import App
 from webapp.services.proxied.keys import keys_of
+from webapp.services.session.replacements import Replacement
 from webapp.store.context import PRUNED
 
 NAME = "7d1f0e0a-1111-4222-8333-444455556666"
@@ -213,7 +214,7 @@ class TestSentPruned:
         take(client, HISTORY)
         key = app.store.sessions.get(NAME).key
         shorter: Iterator[tuple[int, str | None]] = (
-            (row, json.dumps({"results": {call: call}})) for row, call in ((3, "t2"), (4, "t1"))
+            (row, Replacement(1, {call: call}).text) for row, call in ((3, "t2"), (4, "t1"))
         )
         with app.store.write():
             app.store.contexts.set_replacements(key, PRUNED, shorter)

@@ -157,14 +157,14 @@ class TestViews:
 
     def test_know_the_cost_of_a_replacement(self, app: App) -> None:
         """A shortened message costs the tokens of its replacement."""
-        from webapp.services.session.replacements import replacement
+        from webapp.services.session.replacements import Replacement
 
         followed(app, *conversation(1))
         row = app.store.sessions.get("s")
         message = app.store.log.message(row.key, 3)
         with app.store.write():
             app.store.contexts.set_replacements(
-                row.key, 1, [(message.first_seq, replacement(7, {"call-0": "cut"}))]
+                row.key, 1, [(message.first_seq, Replacement(7, {"call-0": "cut"}).text)]
             )
         assert Histories(app.store).of(Session.of(app.environment, row)).history.tokens[2] == 7
 

@@ -6,7 +6,7 @@ from tests.webapp.building import conversation, entry, followed, result
 from webapp.agents.records import Compaction, Rewind
 from webapp.app import App
 from webapp.services.session.operation import ContextChange
-from webapp.services.session.replacements import replacement
+from webapp.services.session.replacements import Replacement
 from webapp.services.session.session import Session
 from webapp.store.context import PRUNED
 from webapp.store.operations import Facts
@@ -19,7 +19,7 @@ def shorten(app: App, no: int, tokens: int) -> int:
     assert message is not None
     with app.store.write():
         change = ContextChange(session, now=1)
-        change.replace([message], {no: replacement(tokens, {"call-0": "[cut]"})}, {})
+        change.replace([message], {no: Replacement(tokens, {"call-0": "[cut]"}).text}, {})
         n = change.record("prune", "user", "manual", 1, Facts()).n
     app.histories.drop(session.key)
     return n

@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 from scoring.history import Features, content_of
-from scoring.messages import Message, Text, ToolResult, part_to_dict
+from scoring.messages import Message, Text, ToolResult
 from tests.webapp.building import conversation, followed
 from webapp.app import App
-from webapp.services.session.replacements import (
-    cost,
-    features_with,
-    replacement,
-    with_replacement,
-)
+from webapp.services.session.replacements import Replacement, cost, features_with, with_replacement
 
 OUTPUTS = Message("tool", (ToolResult("a", "long " * 9), ToolResult("b", "as it is")))
 
@@ -25,17 +20,17 @@ class TestReplacement:
         message = app.store.log.message(1, 3)
         assert message is not None
         assert cost(message, None) == message.tokens
-        assert cost(message, replacement(7, {})) == 7
+        assert cost(message, Replacement(7, {}).text) == 7
 
     def test_replaces_the_outputs_it_names(self) -> None:  # C3
         """Other outputs stay unchanged."""
-        made = with_replacement(OUTPUTS, replacement(7, {"a": "[cut]"}))
+        made = with_replacement(OUTPUTS, Replacement(7, {"a": "[cut]"}).text)
         assert [one.text for one in made.results] == ["[cut]", "as it is"]
 
     def test_with_parts_replaces_the_whole_message(self) -> None:
         """The parts replace the whole message, including results named in the replacement."""
-        parts = [part_to_dict(Text("in short"))]
-        assert with_replacement(OUTPUTS, replacement(7, {"a": "[cut]"}, parts)).parts == (Text("in short"),)
+        parts = (Text("in short"),)
+        assert with_replacement(OUTPUTS, Replacement(7, {"a": "[cut]"}, parts).text).parts == parts
 
     def test_is_optional(self) -> None:
         """A message without a replacement stays the same object."""
@@ -44,7 +39,7 @@ class TestReplacement:
     def test_replaces_the_features_of_the_message(self) -> None:
         """A plan reads its tokens and words, and not those of the replaced output."""
         whole = Features("tool", tokens=90, chars=400, traces="/a/b.py")
-        short = features_with(whole, replacement(7, {"a": "see /c.py"}))
+        short = features_with(whole, Replacement(7, {"a": "see /c.py"}).text)
         assert (short.tokens, short.chars, short.traces) == (7, 9, "")
         assert short.content == content_of("see /c.py", ["see /c.py"])
-        assert features_with(whole, replacement(5, {}, [part_to_dict(Text("in short"))])).tokens == 5
+        assert features_with(whole, Replacement(5, {}, (Text("in short"),)).text).tokens == 5
