@@ -11,18 +11,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import orjson
-
 from scoring.history import Features
 from scoring.messages import Media, Message, Reasoning, Text
 from scoring.models import largest_call
 from scoring.tokens import calibration, part_tokens
 from webapp.agents import AGENTS
+from webapp.agents.reading.rows import short_title
 from webapp.agents.records import Entry, Usage
 from webapp.services.ingest.open_messages import Open, OpenMessages
 from webapp.services.ingest.windows import remember_marker
+from webapp.services.session.cards import read_card
 from webapp.services.session.codec import storable, wire_bytes
-from webapp.services.session.measuring import region_of, starts_turn, title_of
+from webapp.services.session.measuring import region_of, starts_turn
 from webapp.services.session.replacements import cost
 from webapp.services.session.session import Session, SessionContext
 from webapp.services.session.times import to_ms
@@ -206,7 +206,7 @@ class AppendBatch:
         if old is None and starts_turn(message, opened.kind):
             self.row.turns += 1
             self.state.remember_turn(self.session.main.tokens)
-            self.row.title = self.row.title or title_of(message)
+            self.row.title = self.row.title or short_title(message.text)
         # The parts of an answer are messages in a row where its agent does not say which belong together.
         if (
             old is None
@@ -257,7 +257,7 @@ class AppendBatch:
         unknown = [r.call_id for r in message.results if not r.name and r.call_id not in self._tools]
         if unknown:
             for row in self._open.recent():
-                self._tools.update({c["id"]: c["name"] for c in orjson.loads(row.card).get("calls", ())})
+                self._tools.update({c["id"]: c["name"] for c in read_card(row.card).get("calls", ())})
         return self._tools
 
     # -- usage

@@ -18,6 +18,7 @@ from webapp.agents.agent import Clears
 from webapp.agents.records import Cleared
 from webapp.services.ingest.agent_operations import agent_operation_id
 from webapp.services.ingest.append_batch import AppendBatch, Clearing
+from webapp.services.session.cards import read_card
 from webapp.services.session.measuring import region_of
 from webapp.services.session.operation import ContextChange
 from webapp.services.session.replacements import Replacement, cost
@@ -127,7 +128,7 @@ def apply_recorded(session: Session, record: Cleared) -> None:
 
 def _candidates(session: Session, before: int, tools: Container[str], kept: int) -> Sequence[MessageRow]:
     """Return the messages with outputs of these tools, oldest first, without the newest `kept`."""
-    found = [row for row in _outputs(session, before) if orjson.loads(row.card).get("tool") in tools]
+    found = [row for row in _outputs(session, before) if read_card(row.card).get("tool") in tools]
     return found[:-kept]
 
 
@@ -188,5 +189,5 @@ def _reason(lost: Clearing, taken: Sequence[MessageRow], found: float) -> str:
 
 def _old_outputs(rows: Sequence[MessageRow]) -> str:
     """Return the number of outputs and their tools in words."""
-    tools = sorted({str(orjson.loads(row.card).get("tool")) for row in rows})
+    tools = sorted({str(read_card(row.card).get("tool")) for row in rows})
     return f"{len(rows)} old output{'s' * (len(rows) != 1)} ({', '.join(tools)})"

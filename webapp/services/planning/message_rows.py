@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import cast
 
-import orjson
-
 from webapp.services.planning.answers import Call, Fate, Message
 from webapp.services.planning.planning import SessionPlan
+from webapp.services.session.cards import read_card
 from webapp.services.session.replacements import Replacement
 from webapp.services.session.session import Scale
 from webapp.services.session.times import iso
@@ -84,7 +83,7 @@ def _answer(
     row: MessageRow, detail: Detail, weights: Mapping[str, float], fate: Fate, tokens: int
 ) -> Message:
     """Return a message with the reasons for its fate, out of the context and in its full length."""
-    card, signals = orjson.loads(row.card), detail.parts or {}
+    card, signals = read_card(row.card), detail.parts or {}
     return Message(
         id=row.mid,
         number=row.no,

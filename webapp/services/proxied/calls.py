@@ -14,6 +14,7 @@ from datetime import datetime
 
 from scoring.messages import Message, Text
 from scoring.tokens import estimate_tool_tokens
+from webapp.agents.reading.rows import short_title
 from webapp.agents.records import Compaction, Entry, Meta, Problem, Record, Rewind, UsageReport
 from webapp.errors import Conflict
 from webapp.events import SessionUpdated
@@ -33,7 +34,6 @@ from webapp.services.proxied.read_calls import (
     words_of,
 )
 from webapp.services.session.environment import Environment
-from webapp.services.session.measuring import title_of
 from webapp.services.session.proxy import ID_PREFIX, PROXY
 from webapp.services.session.session import Session
 from webapp.services.session.state import may_append, origin_of
@@ -340,5 +340,5 @@ def _title(read: ReadCall) -> str | None:
             )
             words = [text for text in texts if isinstance(text, str) and text.strip()]
             if words and not words[-1].lstrip().startswith("<"):
-                return title_of(Message("user", (Text(words[-1]),)))
+                return short_title(words[-1])
     return None

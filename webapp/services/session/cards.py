@@ -6,7 +6,7 @@ A card is made once, at ingest, and stored as JSON with the message.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import NotRequired, TypedDict
 
 import orjson
 
@@ -15,8 +15,8 @@ from scoring.tokens import DEFINITION
 
 PREVIEW_CHARS = 400
 SUMMARY_CHARS = 160
-# The argument that says what a call is about, in the order we prefer them.
-TELLING = (
+# The arguments that can describe a call, the best first.
+DESCRIPTIVE = (
     "file_path",
     "path",
     "command",
@@ -30,27 +30,46 @@ TELLING = (
 )
 
 
+class CardCall(TypedDict):
+    """A call in a card; `summary` is its most descriptive argument."""
+
+    id: str
+    name: str
+    summary: str
+
+
+class Card(TypedDict):
+    """A card. `tool` is the tool whose result the message is, `media` the number of its media."""
+
+    text: str
+    calls: NotRequired[list[CardCall]]
+    tool: NotRequired[str]
+    media: NotRequired[int]
+
+
+def read_card(text: str) -> Card:
+    """Return a card from its stored text."""
+    card: Card = orjson.loads(text)
+    return card
+
+
 def card_of(message: Message, tool_names: Mapping[str, str]) -> str:
     """Return the card as JSON text. `tool_names` maps call ids to names, for results that do not repeat theirs."""
     results = message.results
     tool = next(
         (r.name or tool_names.get(r.call_id) for r in results if r.name or r.call_id in tool_names), None
     )
-    card: dict[str, Any] = {"text": _utf8(_preview(message))}
+    card: Card = {"text": _utf8(_preview(message))}
     if message.calls:
         card["calls"] = [
-            {"id": _utf8(c.id), "name": _utf8(c.name), "summary": _utf8(_about(c))} for c in message.calls
+            {"id": _utf8(c.id), "name": _utf8(c.name), "summary": _utf8(_description(c))}
+            for c in message.calls
         ]
     if tool:
         card["tool"] = _utf8(tool)
     if media := [m for m in message.media if m.kind != DEFINITION]:
         card["media"] = len(media)
     return orjson.dumps(card).decode()
-
-
-def is_error(message: Message) -> bool:
-    """Return True if a tool reported a failure."""
-    return any(r.is_error for r in message.results)
 
 
 def _preview(message: Message) -> str:
@@ -62,13 +81,13 @@ def _preview(message: Message) -> str:
     return text if len(text) <= PREVIEW_CHARS else text[: PREVIEW_CHARS - 1] + "…"
 
 
-def _about(call: ToolCall) -> str:
-    """Return the most telling argument of a call, or all arguments as they are."""
+def _description(call: ToolCall) -> str:
+    """Return the most descriptive argument of a call, or all arguments as they are."""
     raw = call.arguments
     if len(raw) < 100_000 and raw.startswith("{"):
         try:
             data = orjson.loads(raw)
-            found = next((data[name] for name in TELLING if name in data), None)
+            found = next((data[name] for name in DESCRIPTIVE if name in data), None)
             if isinstance(found, list):
                 found = " ".join(str(one) for one in found)
             if isinstance(found, str):

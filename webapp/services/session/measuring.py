@@ -10,8 +10,7 @@ from scoring.history import Features, analyse, names_file
 from scoring.messages import REMINDER, Message
 from scoring.settings import Lexicon
 from scoring.tokens import TokenCounter, estimate_message_tokens
-from webapp.agents.reading.rows import short_title
-from webapp.services.session.cards import card_of, is_error
+from webapp.services.session.cards import card_of
 from webapp.services.session.stored_messages import features_text
 
 
@@ -65,18 +64,14 @@ def measure(
         features = features._replace(names_file=True)
     if message.name == REMINDER and features.own_words:
         features = features._replace(own_words=False)
-    return Measured(features, features_text(features), card_of(message, tool_names), is_error(message))
+    is_error = any(result.is_error for result in message.results)
+    return Measured(features, features_text(features), card_of(message, tool_names), is_error)
 
 
 def starts_turn(message: Message, kind: str) -> bool:
     """Return whether this message is written by a person, which starts a turn."""
     own = message.role == "user" and message.name != REMINDER and kind == "message"
     return own and (not message.results or bool(message.text and len(message.parts) > len(message.results)))
-
-
-def title_of(message: Message) -> str | None:
-    """Return a one-line title from a person's first words."""
-    return short_title(message.text)
 
 
 def region_of(role: str, kind: str) -> str:

@@ -32,8 +32,13 @@ class Replacement:
     def of_text(cls, text: str) -> Replacement:
         """Return a replacement from its stored text."""
         stored = orjson.loads(text)
-        parts = tuple(map(part_from_dict, stored["parts"])) if "parts" in stored else None
-        return cls(int(stored["tokens"]), stored.get("results", {}), parts, stored.get("by") == "agent")
+        parts = stored.get("parts")
+        return cls(
+            int(stored["tokens"]),
+            stored.get("results") or {},
+            tuple(map(part_from_dict, parts)) if parts is not None else None,
+            stored.get("by") == "agent",
+        )
 
     @property
     def text(self) -> str:

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import orjson
-
 from scoring.messages import Media, Message, Reasoning, Text, ToolCall, ToolResult
-from webapp.services.session.cards import PREVIEW_CHARS, card_of, is_error
+from webapp.services.session.cards import PREVIEW_CHARS, Card, card_of, read_card
 
 
-def card(message: Message, **names: str) -> dict[str, Any]:
+def card(message: Message, **names: str) -> Card:
     """Return the card of a message."""
-    found: dict[str, Any] = orjson.loads(card_of(message, names))
-    return found
+    return read_card(card_of(message, names))
 
 
 class TestCard:
@@ -54,12 +49,3 @@ class TestCard:
     def test_survives_half_surrogates(self) -> None:
         """Half surrogates cannot be stored, so they are replaced."""
         assert "\ud800" not in str(card(Message("user", (Text("a\ud800b"),)))["text"])
-
-
-class TestErrors:
-    """Results marked as errors."""
-
-    def test_are_those_that_the_tool_marks(self) -> None:
-        """Text that merely looks like an error does not count."""
-        assert is_error(Message("tool", (ToolResult("c", "x", is_error=True),)))
-        assert not is_error(Message("tool", (ToolResult("c", "error"),)))

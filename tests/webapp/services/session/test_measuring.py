@@ -10,7 +10,7 @@ from scoring.messages import REMINDER, Message, Text, ToolResult
 from scoring.settings import lexicon_of
 from scoring.tokens import ESTIMATOR
 from tests.scoring.builders import BALANCED
-from webapp.services.session.measuring import measure, region_of, starts_turn, title_of
+from webapp.services.session.measuring import measure, region_of, starts_turn
 
 LEXICON = lexicon_of(BALANCED.keywords)
 
@@ -26,6 +26,12 @@ class TestMeasure:
         assert orjson.loads(found.features_text)["tokens"] == found.features.tokens > 0
         assert found.is_error
         assert found.features.keywords > 0
+
+    def test_marks_results_that_the_tool_marks_as_errors(self) -> None:
+        """Text that merely looks like an error does not count."""
+        for failed in (True, False):
+            message = Message("tool", (ToolResult("c", "error", is_error=failed),))
+            assert measure(message, ESTIMATOR, LEXICON, {}).is_error is failed
 
     def test_excludes_reminders_from_the_users_own_words(self) -> None:
         """A reminder has the role of the user, but the user did not write it."""
@@ -49,7 +55,7 @@ class TestMeasure:
 
 
 class TestTurns:
-    """Turns, and their titles."""
+    """Turns."""
 
     def test_begin_with_a_request_of_the_user(self) -> None:
         """Reminders, results and summaries do not begin a turn."""
@@ -59,12 +65,6 @@ class TestTurns:
         assert not starts_turn(Message("user", (Text("x"),), REMINDER), "message")
         assert not starts_turn(Message("user", (ToolResult("c", "out"),)), "message")
         assert starts_turn(Message("user", (ToolResult("c", "out"), Text("and this?"))), "message")
-
-    def test_give_a_title(self) -> None:
-        """The title is one line of limited length."""
-        assert title_of(Message("user", (Text(" fix\n the   parser "),))) == "fix the parser"
-        assert len(title_of(Message("user", (Text("x" * 500),))) or "") == 200
-        assert title_of(Message("user", ())) is None
 
 
 class TestRegion:
