@@ -23,8 +23,7 @@ from webapp.services.ingest.ingest import Ingest
 from webapp.services.ingest.pushed import PushedSessions
 from webapp.services.planning.heaviest import HeaviestGroups
 from webapp.services.planning.message_pages import Messages
-from webapp.services.planning.verdict_refresher import VerdictRefresher
-from webapp.services.planning.verdicts import Verdicts
+from webapp.services.planning.verdicts import VerdictRefresher, Verdicts
 from webapp.services.proxied.calls import Calls
 from webapp.services.proxied.scripts import ProxyScripts
 from webapp.services.pruning.automatic import Automatic

@@ -32,8 +32,7 @@ from webapp.services.ingest.pushed import PushedSessions
 from webapp.services.planning.heaviest import HeaviestGroups
 from webapp.services.planning.message_pages import Messages
 from webapp.services.planning.planning import Planning
-from webapp.services.planning.verdict_refresher import VerdictRefresher
-from webapp.services.planning.verdicts import Verdicts
+from webapp.services.planning.verdicts import VerdictRefresher, Verdicts
 from webapp.services.proxied.calls import Calls
 from webapp.services.proxied.followed import FollowedCalls
 from webapp.services.proxied.scripts import ProxyScripts

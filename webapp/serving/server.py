@@ -36,8 +36,8 @@ class RunningServer:
     def __init__(self, config: Config, beside: Callable[[str], None] | None = None) -> None:
         """Build the application; `beside` starts a process that uses it, and gets a token for that process."""
         from webapp import create_app  # not needed by the proxy, which also uses this module
+        from webapp.services.session.leases import OneWorkerJob
         from webapp.services.session.measuring_process import MeasuringProcess
-        from webapp.services.session.one_worker_job import OneWorkerJob
         from webapp.wiring import build
 
         self.app = build(config, serves=True)

@@ -154,7 +154,7 @@ class TestFollowing:
         self, config: Config, queue_url: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """Another takes over when the first ends."""
-        monkeypatch.setattr("webapp.services.session.one_worker_job.RETRY_SECONDS", 0.05)
+        monkeypatch.setattr("webapp.services.session.leases.RETRY_SECONDS", 0.05)
         shared = replace(config, follow=True, queue=queue_url)
         first, second = RunningServer(shared), RunningServer(shared)
         until(lambda: first.app.following.running or second.app.following.running)

@@ -5,6 +5,7 @@ The price is cached, so that all lists and pages show the same verdict from then
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from scoring.planning import redundant_outputs
@@ -12,11 +13,17 @@ from scoring.verdict import Clearing, Price, SessionFacts, price_needed
 from webapp.events import SessionJudged
 from webapp.services.planning.cache_cost import cache_figures
 from webapp.services.planning.planning import PlanInputs, Planning, SessionPlan
+from webapp.services.session.answers import Session as SessionAnswer
 from webapp.services.session.answers import Verdict
 from webapp.services.session.environment import Environment
 from webapp.services.session.gauges import verdict_facts
 from webapp.services.session.session import Session
+from webapp.services.session.session_worker import SessionWorker
 from webapp.services.session.verdicts import judged, remember_prices
+
+# The pause after a verdict in the background, as a multiple of the processor time that it took.
+REST = 9
+MOST_WAITING = 10_000
 
 
 class Verdicts:
@@ -72,3 +79,22 @@ class Verdicts:
 def _price(planned: SessionPlan) -> Price:
     cost = cache_figures(planned)
     return Price(cost.saved_per_call, cost.break_even_calls)
+
+
+class VerdictRefresher:
+    """Judges in the background, one at a time, the sessions of lists that were shown without a price.
+
+    A list is answered at once, with the known prices; pages are notified of each verdict that changes.
+    """
+
+    def __init__(self, verdicts: Verdicts) -> None:
+        self._worker = SessionWorker("judging", verdicts.of, rest=REST)
+
+    def request(self, sessions: Iterable[SessionAnswer]) -> None:
+        """Queue the sessions whose verdict lacks the price of a plan."""
+        if self._worker.queued < MOST_WAITING:
+            self._worker.put(*(one.id for one in sessions if not one.verdict.priced))
+
+    def close(self) -> None:
+        """Stop judging."""
+        self._worker.close()

@@ -20,6 +20,8 @@ log = logging.getLogger(__name__)
 
 # A lease lasts so long without its holder, who renews it more often.
 LEASE_MS, RENEW_SECONDS = 15_000, 4.0
+# The pause before a job asks for its lease again.
+RETRY_SECONDS = 2.0
 # Names the lock of a lease's transaction, so that no other transaction waits for it.
 LEASE = "lease "
 
@@ -132,3 +134,55 @@ class Leases:
         self._closed.set()
         for name in list(self._held):
             self.release(name)
+
+
+class OneWorkerJob:
+    """A job that is started when this worker gets its lease, and stopped when the lease is lost."""
+
+    def __init__(
+        self, leases: Leases, name: str, begin: Callable[[], object], end: Callable[[], object]
+    ) -> None:
+        self._leases, self._name, self._begin, self._end = leases, name, begin, end
+        self._stopped, self._wake = threading.Event(), threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def start(self) -> None:
+        """Start the job, at once where no other worker serves the store."""
+        if not self._leases.shared:
+            self._begin()
+            return
+        self._thread = threading.Thread(target=self._run, name=self._name, daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        while not self._stopped.is_set():
+            self._wake.clear()
+            try:
+                if self._leases.acquire(self._name, self._wake.set):
+                    self._work()
+            except StoreError as error:
+                log.warning("cannot take the lease of %s: %s", self._name, error)
+            except Exception:
+                log.exception("%s failed, and is tried again", self._name)
+            self._stopped.wait(RETRY_SECONDS)
+
+    def _work(self) -> None:
+        """Run the job until it is stopped or its lease is lost."""
+        try:
+            self._begin()
+            if not self._stopped.is_set():
+                self._wake.wait()
+        finally:
+            try:
+                self._end()
+            finally:
+                self._leases.release(self._name)
+
+    def stop(self) -> None:
+        """Stop the job and leave it to others; can be called twice."""
+        self._stopped.set()
+        self._wake.set()
+        if self._thread is None:
+            self._end()
+        else:
+            self._thread.join(timeout=10)

@@ -11,9 +11,8 @@ import pytest
 
 from tests.waiting import until
 from webapp.config import Database
-from webapp.services.session import leases, one_worker_job
-from webapp.services.session.leases import LEASE_MS, Leases
-from webapp.services.session.one_worker_job import OneWorkerJob
+from webapp.services.session import leases
+from webapp.services.session.leases import LEASE_MS, Leases, OneWorkerJob
 from webapp.store import Store
 
 
@@ -129,7 +128,7 @@ class TestOneWorkerJob:
         self, pair: tuple[Leases, Leases], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     ) -> None:
         """The second worker begins after the first has stopped; the job never runs in both."""
-        monkeypatch.setattr(one_worker_job, "RETRY_SECONDS", 0.01)
+        monkeypatch.setattr(leases, "RETRY_SECONDS", 0.01)
         said: list[str] = []
         jobs = [
             OneWorkerJob(one, "job", partial(said.append, f"begin {n}"), partial(said.append, f"end {n}"))
@@ -147,7 +146,7 @@ class TestOneWorkerJob:
         self, pair: tuple[Leases, Leases], monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """A job that fails is retried, by any worker."""
-        monkeypatch.setattr(one_worker_job, "RETRY_SECONDS", 0.01)
+        monkeypatch.setattr(leases, "RETRY_SECONDS", 0.01)
         begun: list[int] = []
 
         def fail() -> None:
