@@ -26,8 +26,8 @@ from webapp.services.planning.message_pages import Messages
 from webapp.services.planning.verdicts import VerdictRefresher, Verdicts
 from webapp.services.proxied.calls import Calls
 from webapp.services.proxied.scripts import ProxyScripts
-from webapp.services.pruning.automatic import Automatic
-from webapp.services.pruning.background import Background
+from webapp.services.pruning.automatic import AutomaticPruning
+from webapp.services.pruning.background import BackgroundSummaries
 from webapp.services.pruning.operations import Operations
 from webapp.services.pruning.overflow import Overflow
 from webapp.services.pruning.prunes import Prunes
@@ -70,8 +70,8 @@ class App:
     memory: MemoryService
     summarising: Summarising
     overflow: Overflow
-    automatic: Automatic
-    background: Background
+    automatic: AutomaticPruning
+    background: BackgroundSummaries
     status: Status
     verdicts: Verdicts
     verdict_refresher: VerdictRefresher

@@ -36,8 +36,8 @@ from webapp.services.planning.verdicts import VerdictRefresher, Verdicts
 from webapp.services.proxied.calls import Calls
 from webapp.services.proxied.followed import FollowedCalls
 from webapp.services.proxied.scripts import ProxyScripts
-from webapp.services.pruning.automatic import Automatic
-from webapp.services.pruning.background import Background
+from webapp.services.pruning.automatic import AutomaticPruning
+from webapp.services.pruning.background import BackgroundSummaries
 from webapp.services.pruning.operations import Operations
 from webapp.services.pruning.overflow import Overflow
 from webapp.services.pruning.prunes import Prunes
@@ -48,7 +48,7 @@ from webapp.services.session.histories import Histories
 from webapp.services.session.leases import Leases
 from webapp.services.settings.library import ModelTable, SettingsService
 from webapp.services.settings.suggesting import Suggesting
-from webapp.services.summaries.plan_summary import Covering
+from webapp.services.summaries.plan_summary import PlanSummaries
 from webapp.services.summaries.summarising import Summarising, SummaryWriter, Written
 from webapp.services.transfer.exporting import Exporting
 from webapp.services.transfer.importing import Importing
@@ -102,13 +102,13 @@ def build(config: Config, *, serves: bool = False) -> App:
     summarising = Summarising(
         environment, histories, summary_writer(model, environment) if model is not None else None
     )
-    covering = Covering(environment, summarising)
-    prunes = Prunes(environment, histories, planning, messages, covering)
+    plan_summaries = PlanSummaries(environment, summarising)
+    prunes = Prunes(environment, histories, planning, messages, plan_summaries)
     overflow = Overflow(environment, histories, summarising)
-    automatic = Automatic(environment, histories, planning, prunes, covering, overflow)
+    automatic = AutomaticPruning(environment, histories, planning, prunes, plan_summaries, overflow)
     ingest = Ingest(environment, histories, automatic)
     appender = TranscriptAppender(environment, ingest)
-    background = Background(environment, summarising, automatic)
+    background = BackgroundSummaries(environment, summarising, automatic)
     followed_calls = FollowedCalls(environment, sessions)
     return App(
         config=config,

@@ -21,7 +21,7 @@ from tests.webapp.workers import Worker, say
 from webapp.config import Config
 from webapp.errors import Conflict, StalePlan
 from webapp.services.planning.requests import PlanRequest, PruneRequest
-from webapp.services.pruning.background import Background
+from webapp.services.pruning.background import BackgroundSummaries
 from webapp.services.summaries.summarising import Summarising, Written
 from webapp.serving.server import RunningServer
 
@@ -112,7 +112,7 @@ class TestOneAtATime:
         monkeypatch.setattr("webapp.services.session.leases.RENEW_SECONDS", 0.01)
         first, second = pair
         model = Slow()
-        slow = Background(
+        slow = BackgroundSummaries(
             first.app.environment, Summarising(first.app.environment, first.app.histories, model),
             first.app.automatic,
         )  # fmt: skip

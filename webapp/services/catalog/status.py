@@ -7,7 +7,7 @@ from scoring.settings import Settings
 from webapp.services.catalog.answers import Due, LastSummary, Trigger
 from webapp.services.catalog.answers import Status as StatusAnswer
 from webapp.services.pruning.automatic import SUMMARISE
-from webapp.services.pruning.background import Background, fill_of
+from webapp.services.pruning.background import BackgroundSummaries, fill_of
 from webapp.services.session.environment import Environment
 from webapp.services.session.session import Session
 from webapp.services.session.times import iso
@@ -17,7 +17,7 @@ from webapp.store.summaries import SummaryRow
 class Status:
     """Tells how full a session is, and when it will be summarised."""
 
-    def __init__(self, environment: Environment, background: Background) -> None:
+    def __init__(self, environment: Environment, background: BackgroundSummaries) -> None:
         self._environment, self._store, self._background = environment, environment.store, background
 
     def of(self, session_id: str) -> StatusAnswer:

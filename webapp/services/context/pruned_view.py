@@ -40,6 +40,11 @@ class ViewItem:
     as_read: bool = False  # unchanged, and its wire object decodes to the same message
 
     @property
+    def value(self) -> Message | Summary:
+        """Return the message or summary as `scoring` takes it."""
+        return self.item if isinstance(self.item, Summary) else self.item.message
+
+    @property
     def message(self) -> Message:
         """Return the message as the model reads it."""
         return self.item.as_message() if isinstance(self.item, Summary) else self.item.message

@@ -50,7 +50,7 @@ from webapp.services.ingest.record_batches import (
     weight_of,
 )
 from webapp.services.ingest.usage_reports import read_usage
-from webapp.services.pruning.automatic import Automatic
+from webapp.services.pruning.automatic import AutomaticPruning
 from webapp.services.session.codec import json_bytes
 from webapp.services.session.environment import Environment
 from webapp.services.session.gauges import WAITING_MS, session_answer
@@ -124,7 +124,7 @@ def appended(batch: AppendBatch) -> list[Event]:
 class Ingest:
     """Appends to sessions, and prunes automatically in the same transaction."""
 
-    def __init__(self, environment: Environment, histories: Histories, automatic: Automatic) -> None:
+    def __init__(self, environment: Environment, histories: Histories, automatic: AutomaticPruning) -> None:
         self._environment, self._store = environment, environment.store
         self._histories, self._automatic = histories, automatic
 

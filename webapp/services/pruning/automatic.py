@@ -21,7 +21,7 @@ from webapp.services.pruning.prunes import Prunes
 from webapp.services.session.environment import Environment
 from webapp.services.session.histories import Histories
 from webapp.services.session.session import Scale, Session
-from webapp.services.summaries.plan_summary import Covering, Prepared
+from webapp.services.summaries.plan_summary import PlanSummaries, PreparedSummary
 
 log = logging.getLogger(__name__)
 # After an attempt that gained too little, the context has to grow by this share before the next one.
@@ -31,7 +31,7 @@ MARGIN = 0.1
 SUMMARISE = "summarise"
 
 
-class Automatic:
+class AutomaticPruning:
     """Prunes and relieves sessions automatically."""
 
     def __init__(
@@ -40,11 +40,11 @@ class Automatic:
         histories: Histories,
         planning: Planning,
         prunes: Prunes,
-        covering: Covering,
+        summaries: PlanSummaries,
         overflow: Overflow,
     ) -> None:
         self._environment, self._store, self._histories = environment, environment.store, histories
-        self._planning, self._prunes, self._covering, self._overflow = planning, prunes, covering, overflow
+        self._planning, self._prunes, self._summaries, self._overflow = planning, prunes, summaries, overflow
 
     def after_append(self, session: Session) -> list[Event]:
         """Prune if the append being written crossed the target, and relieve a context above what is usable."""
@@ -75,14 +75,14 @@ class Automatic:
             session.save()
             return []
         planned, prepared = self._prepared(session, planned)
-        _, events = self._prunes.carry_out(session, planned, "automatic", prepared)
+        _, events = self._prunes.apply_in_transaction(session, planned, "automatic", prepared)
         self._histories.drop(session.key)
         return events
 
-    def _prepared(self, session: Session, planned: SessionPlan) -> tuple[SessionPlan, Prepared | None]:
+    def _prepared(self, session: Session, planned: SessionPlan) -> tuple[SessionPlan, PreparedSummary | None]:
         """Return the plan with its summary written; a failure there never reaches the caller of the append (C9)."""
         try:
-            return planned, self._covering.prepare(session, planned, ask=False)
+            return planned, self._summaries.prepare(session, planned, ask=False)
         except Conflict as error:
             log.info("no summary for %s: %s", session.id, error)
         except Exception:
@@ -97,13 +97,13 @@ class Automatic:
 
     def _waits_for_a_model(self, session: Session, planned: SessionPlan) -> bool:
         """Return whether a model writes the plan's summary; there is time for that while the context fits."""
-        if planned.plan.summary is None or not self._covering.has_model:
+        if planned.plan.summary is None or not self._summaries.has_model:
             return False
         return planned.scale.estimate <= session.usable_estimate
 
     def wants_a_model(self, session: Session) -> bool:
         """Return whether a model is to write a summary now, because the context is above its target."""
-        if not self._covering.has_model or session.settings.strategy != SUMMARISE or not session.automatic:
+        if not self._summaries.has_model or session.settings.strategy != SUMMARISE or not session.automatic:
             return False
         tokens, state = session.pruned.tokens, session.state
         return tokens > _engages(session) and not state.fired and tokens >= state.backed_off
@@ -120,8 +120,8 @@ class Automatic:
                 return
             planned = self._plan(session, _engages(session))
         if planned.plan.removed or planned.plan.shortened:
-            prepared = self._covering.prepare(session, planned, cancelled=cancelled)
-            self._prunes.carry(planned, prepared, "automatic")
+            prepared = self._summaries.prepare(session, planned, cancelled=cancelled)
+            self._prunes.apply_plan(planned, prepared, "automatic")
 
     # -- above what is usable
 

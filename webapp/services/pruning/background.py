@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from scoring.budget import Due, Fill, summary_due
 from webapp.errors import Conflict, CoppiceError
 from webapp.events import Event, MessagesAppended, ProblemReported
-from webapp.services.pruning.automatic import Automatic
+from webapp.services.pruning.automatic import AutomaticPruning
 from webapp.services.session.environment import Environment
 from webapp.services.session.gauges import gauge_of
 from webapp.services.session.session import Session
@@ -38,10 +38,12 @@ class Job:
     cancelled: threading.Event = field(default_factory=threading.Event)
 
 
-class Background:
+class BackgroundSummaries:
     """Runs summaries for sessions, on request or when one is due."""
 
-    def __init__(self, environment: Environment, summarising: Summarising, automatic: Automatic) -> None:
+    def __init__(
+        self, environment: Environment, summarising: Summarising, automatic: AutomaticPruning
+    ) -> None:
         self._environment, self._store = environment, environment.store
         self._summarising, self._automatic, self._leases = summarising, automatic, environment.leases
         self._jobs: dict[str, Job] = {}

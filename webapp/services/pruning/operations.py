@@ -172,10 +172,8 @@ class Operations:
             found = (self._store.summaries.get(change.session.key, i.no) for i in items if i.change == name)
             return [summary for summary in found if summary is not None]
 
-        if came := named(SUMMARY_IN):
-            change.summaries_out(came)
-        if went := named(SUMMARY_OUT):
-            change.summaries_in(went)
+        change.summaries_out(named(SUMMARY_IN))
+        change.summaries_in(named(SUMMARY_OUT))
 
     def _restored(self, change: ContextChange) -> Sequence[str]:
         """Return the ids of the messages that the undo put back into the context."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from scoring.assembly import Emergency, NoUserMessageFits, SystemTooLarge, relieve
 from scoring.budget import utilization
-from scoring.summary import Summary, deterministic
+from scoring.summary import deterministic
 from scoring.tokens import estimate_message_tokens
 from webapp.errors import Conflict
 from webapp.events import ContextPruned, SessionUpdated
@@ -25,7 +25,7 @@ from webapp.services.session.operation import ContextChange, reason_of
 from webapp.services.session.operation_answers import applied
 from webapp.services.session.replacements import Replacement
 from webapp.services.session.session import Session
-from webapp.services.summaries.summarising import Span, Summarising, Text, empty_summary, replace_span
+from webapp.services.summaries.summarising import Span, Summarising, SummaryText, empty_summary, replace_span
 from webapp.store.log import MessageRow
 from webapp.store.operations import Detail, Facts, OperationRow
 
@@ -152,13 +152,12 @@ class Overflow:
         self, session: Session, items: list[ViewItem], available: int, room: int, overflow: bool
     ) -> Emergency | None:
         """Return the changes that make the context fit with `room` for the summary; None if no user message fits."""
-        values = [s.item if isinstance(s.item, Summary) else s.item.message for s in items]
         pinned = {n for n, s in enumerate(items) if isinstance(s.row, MessageRow) and s.row.pinned}
         costs = [s.tokens for s in items]
         system = sum(c for s, c in zip(items, costs, strict=True) if s.message.role == "system")
         try:
             return relieve(
-                values, max(min(available, system), available - room), tokens=costs,
+                [s.value for s in items], max(min(available, system), available - room), tokens=costs,
                 min_recent=session.settings.min_recent_messages, pinned=pinned, overflow=overflow,
                 counter=session.counter,
             )  # fmt: skip
@@ -186,16 +185,15 @@ class Overflow:
 
     def _cover(self, change: ContextChange, gone: list[ViewItem], done: Emergency, room: int) -> None:
         """Take out the dropped messages, and put a summary with the note in their place where it fits."""
-        span = Span(gone, sum(s.tokens for s in gone), change.session.counter)
         if not gone:
             return
+        span = Span(gone, sum(s.tokens for s in gone), change.session.counter)
         empty = replace(empty_summary(span), note=done.note)
         judged = deterministic(empty, span.values, span.replaced, counter=span.counter, most_tokens=room)
         if not judged.accepted:
             detail = Detail(fate="goes", reason="dropped in an emergency", cause="emergency")
             change.take_out(span.messages, {m.no: detail for m in span.messages})
-            if span.summaries:
-                change.summaries_out(span.summaries)
+            change.summaries_out(span.summaries)
             return
-        text = Text(judged, "deterministic", None, None)
+        text = SummaryText(judged, "deterministic", None, None)
         replace_span(change, span, self._summarising.put(change.session, span, text, done.note))

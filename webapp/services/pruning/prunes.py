@@ -35,7 +35,7 @@ from webapp.services.session.operation_answers import applied
 from webapp.services.session.replacements import Replacement
 from webapp.services.session.session import Session
 from webapp.services.session.stored_messages import message_with_id
-from webapp.services.summaries.plan_summary import Covering, Prepared, rejected_summaries
+from webapp.services.summaries.plan_summary import PlanSummaries, PreparedSummary, rejected_summaries
 from webapp.services.summaries.summarising import summarised_event
 from webapp.store.operations import Facts, OperationRow
 
@@ -52,10 +52,10 @@ class Prunes:
         histories: Histories,
         planning: Planning,
         messages: Messages,
-        covering: Covering,
+        summaries: PlanSummaries,
     ) -> None:
         self._environment, self._store, self._histories = environment, environment.store, histories
-        self._planning, self._messages, self._covering = planning, messages, covering
+        self._planning, self._messages, self._summaries = planning, messages, summaries
 
     # -- showing
 
@@ -118,7 +118,7 @@ class Prunes:
             removed_count=len(plan.removed),
             removed_units=len(units),
             shortened_count=len(plan.shortened),
-            summary=self._covering.shown(planned),
+            summary=self._summaries.shown(planned),
             freed=scale.tokens - after,
             over_budget=self._over(session, planned),
             nothing_to_do=_nothing(planned),
@@ -200,11 +200,11 @@ class Prunes:
                     planned = self._planning.make(session, inputs)
             if not planned.plan.removed and not planned.plan.shortened:
                 raise Conflict(_nothing(planned) or "this plan takes nothing out")
-            if self._covering.has_model:
-                held.close()  # a model may take minutes; `carry` checks again
-            return self.carry(planned, self._covering.prepare(session, planned), "user")
+            if self._summaries.has_model:
+                held.close()  # a model may take minutes; `apply_plan` checks again
+            return self.apply_plan(planned, self._summaries.prepare(session, planned), "user")
 
-    def carry(self, planned: SessionPlan, prepared: Prepared | None, actor: str) -> Applied:
+    def apply_plan(self, planned: SessionPlan, prepared: PreparedSummary | None, actor: str) -> Applied:
         """Apply a plan with the summary that was written for it.
 
         Raises:
@@ -214,14 +214,14 @@ class Prunes:
             with self._store.write(planned.session_id):
                 session = Session.load(self._environment, planned.session_id)
                 self.check(session, planned, prepared)
-                operation, events = self.carry_out(session, planned, actor, prepared)
+                operation, events = self.apply_in_transaction(session, planned, actor, prepared)
             self._histories.drop(session.key)
         failed = rejected_summaries(session.id, prepared.text.problems) if prepared is not None else []
         self._environment.bus.publish(*events, *failed, SessionUpdated(session.id))
         pruned = next(event for event in events if isinstance(event, ContextPruned))
         return applied(session_answer(session), operation, pruned)
 
-    def check(self, session: Session, planned: SessionPlan, prepared: Prepared | None) -> None:
+    def check(self, session: Session, planned: SessionPlan, prepared: PreparedSummary | None) -> None:
         """Check inside the caller's transaction that a plan can still be applied.
 
         Raises:
@@ -230,7 +230,7 @@ class Prunes:
         if session.version == planned.version:
             return
         if prepared is not None:
-            self._covering.check(session, prepared)
+            self._summaries.check(session, prepared)
             touched = [planned.view.nos[i] for i in (*planned.plan.removed, *planned.plan.shortened)]
             found = self._store.log.messages(session.key, touched)
             still = all(m.out_operation is None and not m.pinned for m in found.values())
@@ -238,12 +238,12 @@ class Prunes:
                 return
         raise StalePlan(SESSION_CHANGED)
 
-    def carry_out(
+    def apply_in_transaction(
         self,
         session: Session,
         planned: SessionPlan,
         actor: str,
-        prepared: Prepared | None,
+        prepared: PreparedSummary | None,
     ) -> tuple[OperationRow, list[Event]]:
         """Apply a plan inside the caller's transaction, with the summary that it asks for."""
         plan, nos, log, reason = planned.plan, planned.view.nos, self._store.log, reason_of(actor)
@@ -260,7 +260,7 @@ class Prunes:
             preset=planned.preset,
             weights=dict(planned.settings.weights),
         )
-        summary = self._covering.put(change, prepared, facts) if prepared is not None else None
+        summary = self._summaries.put(change, prepared, facts) if prepared is not None else None
         operation = change.record("prune", actor, reason, len(plan.removed) + len(texts), facts)
         event = ContextPruned(
             session_id=session.id,

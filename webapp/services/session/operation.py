@@ -109,15 +109,17 @@ class ContextChange:
 
     def summaries_in(self, summaries: Sequence[SummaryRow]) -> None:
         """Put summaries into the view."""
-        self._count_summaries(summaries, 1)
         self._store.summaries.put_in(self.session.key, summaries)
+        self._count_summaries(summaries, 1)
 
     def summaries_out(self, summaries: Sequence[SummaryRow]) -> None:
         """Take summaries out of the view; their rows stay."""
-        self._count_summaries(summaries, -1)
         self._store.summaries.take_out(self.session.key, [s.n for s in summaries])
+        self._count_summaries(summaries, -1)
 
     def _count_summaries(self, summaries: Sequence[SummaryRow], sign: int) -> None:
+        if not summaries:
+            return
         self.session.pruned.count("summary", sign * sum(s.tokens for s in summaries), sign * len(summaries))
         change = SUMMARY_IN if sign > 0 else SUMMARY_OUT
         self.items += [ItemRow(s.n, change, None, None) for s in summaries]

@@ -19,7 +19,7 @@ from webapp.services.planning.planning import SessionPlan
 from webapp.services.session.environment import Environment
 from webapp.services.session.operation import ContextChange
 from webapp.services.session.session import Session
-from webapp.services.summaries.summarising import Span, Summarising, Text
+from webapp.services.summaries.summarising import Span, Summarising, SummaryText
 from webapp.store.log import MessageRow
 from webapp.store.operations import Facts
 from webapp.store.summaries import SummaryRow
@@ -31,14 +31,14 @@ LEAST_WORDS = 50
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
+class PreparedSummary:
     """A summary that is written but not in the context yet."""
 
     span: Span
-    text: Text
+    text: SummaryText
 
 
-class Covering:
+class PlanSummaries:
     """Makes the summaries of plans."""
 
     def __init__(self, environment: Environment, summarising: Summarising) -> None:
@@ -72,7 +72,7 @@ class Covering:
         *,
         ask: bool = True,
         cancelled: threading.Event | None = None,
-    ) -> Prepared | None:
+    ) -> PreparedSummary | None:
         """Write the summary of a plan, by a model where one is configured and `ask`; return None if the plan has none.
 
         Raises:
@@ -91,7 +91,7 @@ class Covering:
             raise Conflict("cancelled before the summary was written; nothing is changed")
         if not text.judged.accepted:
             raise Conflict(f"no summary fits into what was set aside for it: {text.judged.problem}")
-        return Prepared(span, text)
+        return PreparedSummary(span, text)
 
     def _span(self, session: Session, planned: SessionPlan, positions: frozenset[int]) -> Span:
         """Return the messages that the plan covers with the summaries that are merged into the new one."""
@@ -105,7 +105,7 @@ class Covering:
             raise Conflict("the session has changed since; nothing is summarised, look at a new plan")
         return Span(items, sum(one.tokens for one in items), session.counter)
 
-    def check(self, session: Session, prepared: Prepared) -> None:
+    def check(self, session: Session, prepared: PreparedSummary) -> None:
         """Check, inside the caller's transaction, that everything to be covered is unchanged.
 
         Raises:
@@ -113,14 +113,13 @@ class Covering:
         """
         self._summarising.check(session, prepared.span)
 
-    def put(self, change: ContextChange, prepared: Prepared, facts: Facts) -> SummaryRow:
+    def put(self, change: ContextChange, prepared: PreparedSummary, facts: Facts) -> SummaryRow:
         """Put the summary into the context in place of those merged into it, and what is to know of it into `facts`.
 
         The caller takes the messages out.
         """
         summary = self._summarising.put(change.session, prepared.span, prepared.text)
-        if prepared.span.summaries:
-            change.summaries_out(prepared.span.summaries)
+        change.summaries_out(prepared.span.summaries)
         change.summaries_in([summary])
         text = prepared.text
         facts.summary, facts.summary_tokens = summary.n, summary.tokens

@@ -83,7 +83,7 @@ class Span:
     @property
     def values(self) -> list[Message | Summary]:
         """Return the items as `scoring` takes them."""
-        return [s.item if isinstance(s.item, Summary) else _with_speaker(s) for s in self.items]
+        return [_with_speaker(item) for item in self.items]
 
     @property
     def messages(self) -> list[MessageRow]:
@@ -95,21 +95,35 @@ class Span:
         """Return the rows of the summaries among them."""
         return [s.row for s in self.items if isinstance(s.row, SummaryRow)]
 
+    @property
+    def first_at(self) -> int | None:
+        """Return the time of the first message behind them, None if it is unknown."""
+        times = [m.at for m in self.messages] + [s.first_at for s in self.summaries]
+        return min((at for at in times if at is not None), default=None)
 
-def _with_speaker(item: ViewItem) -> Message:
-    """Return the message of an item, with the name REMINDER if a program wrote it in the user's role.
+    @property
+    def last_at(self) -> int | None:
+        """Return the time of the last message behind them, None if it is unknown."""
+        times = [m.at for m in self.messages] + [s.last_at for s in self.summaries]
+        return max((at for at in times if at is not None), default=None)
+
+
+def _with_speaker(item: ViewItem) -> Message | Summary:
+    """Return the value of an item, with the name REMINDER if a program wrote the message in the user's role.
 
     A summary by the agent itself tells what the user wanted, so it stays without this name.
     """
-    message, row = item.message, item.row
-    if not isinstance(row, MessageRow) or (row.role, row.kind) != ("user", "message"):
-        return message
+    value, row = item.value, item.row
+    if isinstance(value, Summary) or not isinstance(row, MessageRow):
+        return value
+    if (row.role, row.kind) != ("user", "message"):
+        return value
     (features,) = read_features([row.features])
-    return message if features.own_words else replace(message, name=REMINDER)
+    return value if features.own_words else replace(value, name=REMINDER)
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class SummaryText:
     """The text written for a span, its author and its cost."""
 
     judged: JudgedSummary
@@ -120,18 +134,18 @@ class Text:
 
 
 class Summarising:
-    """The use cases of summaries. `writes` is the model that is configured, None for none."""
+    """The use cases of summaries. `writer` is the model that is configured, None for none."""
 
     def __init__(
-        self, environment: Environment, histories: Histories, writes: SummaryWriter | None = None
+        self, environment: Environment, histories: Histories, writer: SummaryWriter | None = None
     ) -> None:
         self._environment, self._store = environment, environment.store
-        self._histories, self._writes = histories, writes
+        self._histories, self._writer = histories, writer
 
     @property
     def has_model(self) -> bool:
         """Return True where a model writes summaries."""
-        return self._writes is not None
+        return self._writer is not None
 
     # -- looking
 
@@ -197,8 +211,7 @@ class Summarising:
         chosen = to_cover(items, session.settings.min_recent_messages)
         if not any(isinstance(s.row, MessageRow) for s in chosen):
             return None
-        values = [s.item if isinstance(s.item, Summary) else s.item.message for s in chosen]
-        return Span(chosen, replaced_tokens(values, counter), counter)
+        return Span(chosen, replaced_tokens([item.value for item in chosen], counter), counter)
 
     def text_for(
         self,
@@ -209,7 +222,7 @@ class Summarising:
         ask: bool = True,
         most_tokens: int | None = None,
         most_words: int | None = None,
-    ) -> Text:
+    ) -> SummaryText:
         """Return the best accepted text: structured by a model, terser by a model, or the built-in one.
 
         Without `ask` no model is asked. It takes at most `most_tokens`; `most_words` is the length a model is
@@ -221,13 +234,13 @@ class Summarising:
         empty = empty_summary(span)
         problems: list[str] = []
         cost: float | None = None
-        writes = self._writes if ask else None
+        writer = self._writer if ask else None
         levels: tuple[Level, ...] = ("structured", "terser")
         for level in levels:
-            if writes is None:
+            if writer is None:
                 break
             asked = request(level, span.values, asked_words)
-            written = writes(asked.system, asked.text, cancelled)
+            written = writer(asked.system, asked.text, cancelled)
             cost = cost if written.cost is None else (cost or 0.0) + written.cost
             if written.cancelled:
                 break
@@ -236,12 +249,12 @@ class Summarising:
                 break  # an endpoint that fails is not asked again for the same
             judged = judge(empty, written.text, below, asked.max_words, span.counter)
             if judged.accepted:
-                return Text(judged, level, written.model or None, cost, tuple(problems))
+                return SummaryText(judged, level, written.model or None, cost, tuple(problems))
             problems.append(judged.problem)
         judged = deterministic(empty, span.values, span.replaced, words, span.counter, most_tokens)
-        return Text(judged, "deterministic", None, cost, tuple(problems))
+        return SummaryText(judged, "deterministic", None, cost, tuple(problems))
 
-    def _apply(self, session_id: str, span: Span, text: Text, actor: str) -> Summarised:
+    def _apply(self, session_id: str, span: Span, text: SummaryText, actor: str) -> Summarised:
         with self._environment.lock(session_id), self._store.write(session_id):
             session = Session.load(self._environment, session_id)
             self.check(session, span)
@@ -262,21 +275,20 @@ class Summarising:
             message=f"{counted(len(span.messages), 'message')} -> {summary.tokens:,} tokens",
         )
 
-    def put(self, session: Session, span: Span, text: Text, note: str = "") -> SummaryRow:
+    def put(self, session: Session, span: Span, text: SummaryText, note: str = "") -> SummaryRow:
         """Store a summary of a span, inside the caller's transaction; return its row."""
-        first, last = _times(span)
         value = text.judged.summary
         covers = [(MESSAGE, m.no) for m in span.messages] + [(SUMMARY, s.n) for s in span.summaries]
         position = min([m.first_seq - 0.5 for m in span.messages] + [s.position for s in span.summaries])
         taken = {s.position for s in self._store.summaries.active(session.key)} - {
             s.position for s in span.summaries
         }
-        while position in taken:  # one stands there already: half the rest of the way to the message
+        while position in taken:  # go half of the rest of the way to the message
             position += (int(position + 0.5) - position) / 2
         summary = SummaryRow(
             self._store.summaries.next_number(session.key), value.text, value.depth, value.messages, text.judged.tokens,
-            span.replaced, first, last, note or value.note, text.level, text.model, text.cost, tuple(covers), position,
-            session.row.next_no - 1, self._environment.clock(),
+            span.replaced, span.first_at, span.last_at, note or value.note, text.level, text.model, text.cost,
+            tuple(covers), position, session.row.next_no - 1, self._environment.clock(),
         )  # fmt: skip
         self._store.summaries.add(session.key, summary)
         return summary
@@ -366,16 +378,14 @@ def to_cover(items: Sequence[ViewItem], min_recent: int) -> list[ViewItem]:
 
 def empty_summary(span: Span) -> Summary:
     """Return the summary of a span before it has a text."""
-    first, last = _times(span)
-    return covering(span.values, first=iso(first) or "", last=iso(last) or "")
+    return covering(span.values, first=iso(span.first_at) or "", last=iso(span.last_at) or "")
 
 
 def replace_span(change: ContextChange, span: Span, summary: SummaryRow) -> None:
     """Put a summary in the place of everything it covers."""
     detail = Detail(fate="goes", reason=f"{SUMMARISED} in summary {summary.n}", cause=SUMMARISED)
     change.take_out(span.messages, {m.no: detail for m in span.messages})
-    if span.summaries:
-        change.summaries_out(span.summaries)
+    change.summaries_out(span.summaries)
     change.summaries_in([summary])
 
 
@@ -385,17 +395,8 @@ def summarised_event(session: Session, summary: SummaryRow) -> ContextSummarized
     return ContextSummarized(session.id, name, summary.messages, kept, summary.text)
 
 
-def _times(span: Span) -> tuple[int | None, int | None]:
-    firsts = [m.at for m in span.messages] + [s.first_at for s in span.summaries]
-    lasts = [m.at for m in span.messages] + [s.last_at for s in span.summaries]
-    return (
-        min((at for at in firsts if at is not None), default=None),
-        max((at for at in lasts if at is not None), default=None),
-    )
-
-
 def summary_answer(row: SummaryRow, in_context: bool) -> SummaryAnswer:
-    """Return a summary as an answer; `active` is True for one in the context."""
+    """Return a summary as an answer."""
     return SummaryAnswer(
         id=row.n,
         text=row.text,

@@ -15,11 +15,11 @@ from webapp.app import App
 from webapp.errors import Conflict
 from webapp.events import ContextPruned, ContextSummarized, ProblemReported
 from webapp.services.planning.requests import PlanRequest
-from webapp.services.pruning.automatic import Automatic
-from webapp.services.pruning.background import Background
+from webapp.services.pruning.automatic import AutomaticPruning
+from webapp.services.pruning.background import BackgroundSummaries
 from webapp.services.pruning.prunes import Prunes
 from webapp.services.session.session import Session
-from webapp.services.summaries.plan_summary import Covering
+from webapp.services.summaries.plan_summary import PlanSummaries
 from webapp.services.summaries.summarising import Summarising, SummaryWriter, Written
 
 WINDOW = 32_768
@@ -145,16 +145,16 @@ class TestSummarising:
             background.close()
 
 
-def by_a_model(app: App, write: SummaryWriter) -> Background:
+def by_a_model(app: App, write: SummaryWriter) -> BackgroundSummaries:
     """Install automatic changes whose summaries `write` makes; return their background work."""
     app.background.close()
     summarising = Summarising(app.environment, app.histories, write)
-    covering = Covering(app.environment, summarising)
+    plan_summaries = PlanSummaries(app.environment, summarising)
     planning = app.prunes._planning
-    prunes = Prunes(app.environment, app.histories, planning, app.messages, covering)
-    ours = Automatic(app.environment, app.histories, planning, prunes, covering, app.overflow)
+    prunes = Prunes(app.environment, app.histories, planning, app.messages, plan_summaries)
+    ours = AutomaticPruning(app.environment, app.histories, planning, prunes, plan_summaries, app.overflow)
     app.ingest._automatic = ours
-    return Background(app.environment, summarising, ours)
+    return BackgroundSummaries(app.environment, summarising, ours)
 
 
 class TestTheEmergency:

@@ -13,7 +13,7 @@ from tests.webapp.building import conversation, entries, followed, heard, manage
 from webapp.app import App
 from webapp.errors import Conflict, NotFound
 from webapp.events import ContextPruned, ContextSummarized, ProblemReported
-from webapp.services.pruning.background import Background, due, fill_of
+from webapp.services.pruning.background import BackgroundSummaries, due, fill_of
 from webapp.services.session.session import Session
 from webapp.services.summaries.summarising import Summarising, Written
 
@@ -34,11 +34,11 @@ class Slow:
 
 
 @pytest.fixture
-def slow(app: App) -> Iterator[tuple[Slow, Background]]:
+def slow(app: App) -> Iterator[tuple[Slow, BackgroundSummaries]]:
     """A slow model and the background work that uses it, for a session."""
     followed(app, *conversation(6), user("end"))
     model = Slow()
-    background = Background(
+    background = BackgroundSummaries(
         app.environment, Summarising(app.environment, app.histories, model), app.automatic
     )
     yield model, background
@@ -54,7 +54,7 @@ class TestOnRequest:
         followed(app, *conversation(6), user("end"))
         assert app.background.summarise("s").summary.level == "deterministic"
 
-    def test_does_not_wait_for_a_model(self, app: App, slow: tuple[Slow, Background]) -> None:  # P5
+    def test_does_not_wait_for_a_model(self, app: App, slow: tuple[Slow, BackgroundSummaries]) -> None:  # P5
         """The result is an event, and a problem names what the model did wrong."""
         model, background = slow
         events = heard(app)
@@ -70,7 +70,7 @@ class TestOnRequest:
             == "the model's summary was not accepted, the built-in one is used instead: no answer"
         )
 
-    def test_makes_one_summary_at_a_time(self, slow: tuple[Slow, Background]) -> None:  # C9
+    def test_makes_one_summary_at_a_time(self, slow: tuple[Slow, BackgroundSummaries]) -> None:  # C9
         """A second request during the first starts nothing."""
         model, background = slow
         background.summarise("s")
@@ -79,7 +79,7 @@ class TestOnRequest:
         with pytest.raises(Conflict, match="already"):
             background.summarise("s", wait=True)
 
-    def test_can_be_cancelled(self, app: App, slow: tuple[Slow, Background]) -> None:  # C9
+    def test_can_be_cancelled(self, app: App, slow: tuple[Slow, BackgroundSummaries]) -> None:  # C9
         """A cancelled summary leaves nothing behind."""
         model, background = slow
         background.summarise("s")
@@ -89,7 +89,7 @@ class TestOnRequest:
         assert app.summarising.list("s").summaries == []
         assert not background.cancel("s")
 
-    def test_ends_when_it_is_closed(self, app: App, slow: tuple[Slow, Background]) -> None:  # C9
+    def test_ends_when_it_is_closed(self, app: App, slow: tuple[Slow, BackgroundSummaries]) -> None:  # C9
         """No further summary is started."""
         model, background = slow
         background.summarise("s")
@@ -98,7 +98,7 @@ class TestOnRequest:
         assert not background.running("s")
         assert not background.summarise("s").started
 
-    def test_refuses_an_unknown_session(self, slow: tuple[Slow, Background]) -> None:
+    def test_refuses_an_unknown_session(self, slow: tuple[Slow, BackgroundSummaries]) -> None:
         """The request is refused before any work starts."""
         with pytest.raises(NotFound):
             slow[1].summarise("nope")

@@ -17,7 +17,7 @@ from webapp.events import ContextPruned, ContextSummarized, ProblemReported
 from webapp.services.planning.message_pages import PageRequest
 from webapp.services.planning.requests import PlanRequest, PruneRequest
 from webapp.services.pruning.prunes import Prunes
-from webapp.services.summaries.plan_summary import Covering
+from webapp.services.summaries.plan_summary import PlanSummaries
 from webapp.services.summaries.summarising import Summarising, Written
 
 GOOD = "\n".join(f"## {name}\n- about {name.lower()}" for name in SECTIONS)
@@ -46,8 +46,8 @@ class Model:
 
 def prunes_by(app: App, model: Model) -> Prunes:
     """Return a prune service whose summaries a model writes."""
-    covering = Covering(app.environment, Summarising(app.environment, app.histories, model))
-    return Prunes(app.environment, app.histories, app.prunes._planning, app.messages, covering)
+    summaries = PlanSummaries(app.environment, Summarising(app.environment, app.histories, model))
+    return Prunes(app.environment, app.histories, app.prunes._planning, app.messages, summaries)
 
 
 class TestAPlan:
