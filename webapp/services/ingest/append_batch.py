@@ -9,15 +9,13 @@ the session.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from scoring.history import Features
-from scoring.messages import Media, Message, Reasoning, Text
-from scoring.models import largest_call
-from scoring.tokens import calibration, part_tokens
-from webapp.agents import AGENTS
+from scoring.messages import Message, Text
+from scoring.tokens import calibration
 from webapp.agents.reading.rows import short_title
-from webapp.agents.records import Entry, Usage
+from webapp.agents.records import Entry, UsageReport
+from webapp.services.ingest.call_reports import CallReports, ReportedCall, unsure_tokens
 from webapp.services.ingest.open_messages import Open, OpenMessages
 from webapp.services.ingest.windows import remember_marker
 from webapp.services.session.cards import read_card
@@ -29,27 +27,12 @@ from webapp.services.session.times import to_ms
 from webapp.store.context import PRUNED
 from webapp.store.indexed_text import indexed
 from webapp.store.log import EntryRow, MessageRow, entry_id, parts_text
-from webapp.store.usage import INFERENCE, CallRow, Sample
+from webapp.store.usage import Sample
 
 # If the model is named only after the first messages, at most this many of them are counted again.
 RECOUNTED = 64
 NOTICE = "notice"
 OPENING_CHARS = 40
-
-
-class Clearing(NamedTuple):
-    """Real input that left the agent's context before a call, as its usage shows.
-
-    `no` is the message of its answer. `tokens` left, `real` stayed. `fell`: less was sent than
-    with the previous call; otherwise less than expected. `factor` is the session's factor then.
-    """
-
-    no: int
-    tokens: int
-    real: int
-    fell: bool
-    at: int | None
-    factor: float
 
 
 class AppendBatch:
@@ -58,10 +41,9 @@ class AppendBatch:
     def __init__(self, session: Session) -> None:
         self.session, self.row, self.state = session, session.row, session.state
         self._store = session.environment.store
-        # A clock that is ahead must not make a session current for years, or its cache warm.
+        # A clock that is ahead must not make a session current for years.
         self._now = session.environment.clock()
-        self._limits = session.model_row
-        self._factor = self._limits.token_factor
+        self._factor = session.model_row.token_factor
         self.base_version = session.version
         self._redactor = session.environment.redactor
         session.own_calibration_only = True
@@ -71,13 +53,10 @@ class AppendBatch:
         self.fresh: list[tuple[int, Features]] = []
         self.changed: list[int] = []
         self.samples: list[Sample] = []
-        self.calls: dict[str, CallRow] = {}
-        # call -> what its last report says was cleared before it; None takes back what an earlier report said
-        self.clearings: dict[str, Clearing | None] = {}
+        self.reports = CallReports(session)
         self.already = 0
-        self._restored: set[int] = (
-            set()
-        )  # positions in the pruned view whose replacement text no longer applies
+        # Positions in the pruned view whose replacement text no longer applies.
+        self._restored: set[int] = set()
         self._words: list[tuple[int, str]] = []
         self._open = OpenMessages(session, self.entries, self.messages)
         self._sources: dict[str, tuple[int, int]] = {}
@@ -95,7 +74,8 @@ class AppendBatch:
         for i, entry in enumerate(entries):
             if entry.source_id is not None and entry.source_id in self._sources:
                 self.already += 1
-                self._seen_again(entry)
+                if entry.usage is not None:
+                    self.reports.add_output(entry.call_key, entry.usage)
             else:
                 self._take(entry)
             if entry.group is not None and self._group_ends[entry.group] == i:
@@ -159,12 +139,6 @@ class AppendBatch:
             self.row.last_activity_at = max(self.row.last_activity_at, min(row.at, self._now))
         self.entries.append(row)
 
-    def _seen_again(self, entry: Entry) -> None:
-        """Copy a larger output of the call from a row that is known already."""
-        call = self.calls.get(entry.call_key or "")
-        if call is not None and entry.usage is not None and entry.usage.output_tokens > call.output_tokens:
-            self.calls[call.call_key] = call._replace(output_tokens=entry.usage.output_tokens)
-
     def count_again(self) -> None:
         """Count the first messages again, now that the model, and so the tokenizer, is known."""
         first = range(1, self.row.next_no)
@@ -223,7 +197,8 @@ class AppendBatch:
         self._place(opened, features)
         if opened.role == "assistant":
             self.state.answered += features.tokens - (old.tokens if old else 0)
-        self.state.unsure += self._unsure(message)
+        if not self.row.followed:
+            self.state.unsure += unsure_tokens(session, message)
         self._learn(opened, features.tokens)
         self.state.expect(self.state.unwritten.waiting(self._factor))
         self.state.last_role, self.state.tools_open = opened.role, bool(message.calls)
@@ -265,9 +240,17 @@ class AppendBatch:
     def _learn(self, opened: Open, tokens: int) -> None:
         state = self.state
         if opened.usage is not None and opened.call_key is not None:
-            self.report(
-                opened.usage, opened.call_key, opened.at, opened.model, opened.estimate_before, tokens, opened.no
-            )  # fmt: skip
+            self.reports.add(
+                ReportedCall(
+                    opened.call_key,
+                    opened.usage,
+                    opened.at,
+                    opened.model,
+                    opened.estimate_before,
+                    tokens,
+                    opened.no,
+                )
+            )
             state.absorbing = False
         elif opened.role != "assistant":
             state.absorbing = False
@@ -275,102 +258,18 @@ class AppendBatch:
             more = tokens - (opened.old.tokens if opened.old else 0)
             state.calibration = calibration.absorbed(state.calibration, more)
 
-    def report(
-        self, usage: Usage, call_key: str, at: int | None, model: str | None, before: int, own: int, no: int
-    ) -> None:
-        """Add the real usage of a call: its context was `before` estimated tokens, its answer `own`, in message `no`.
-
-        A further report of the same call counts instead of the one before it.
-        """
-        if (most := max(usage.input_tokens, usage.output_tokens)) > largest_call(self.session.model_row):
-            self.state.put_aside(call_key, most)
+    def add_report(self, report: UsageReport) -> None:
+        """Add usage reported apart from a message, compared with the estimate after the last input it covers."""
+        self.close_all()
+        session, state = self.session, self.state
+        if self._store.usage.has_call(session.key, report.call_key) or report.call_key in self.reports.calls:
             return
-        self.state.expect(self.state.unwritten.asked)
-        said, _ = calibration.total(self.session.calibration_with_others, before)
-        if call_key not in self.calls:
-            self.calls[call_key] = CallRow(
-                call_key, self.row.next_seq, at, model, usage.input_tokens, usage.output_tokens, usage.cached_tokens,
-                usage.cache_write_tokens, usage.reasoning_tokens, said, usage.cache_write_hour_tokens,
-                service_tier=usage.tier,
-            )  # fmt: skip
-        self.state.awaiting = False
-        self._bill(usage, call_key, at, own)
-        self.row.window = usage.window or self.row.window
-        sent = usage.sent_tokens
-        if sent > 0 and not self.row.followed and self.state.sums_up(sent, self.row.next_sample):
-            self.state.put_aside(call_key, sent)
-            return
-        before_call, real = calibration.until(self.state.calibration, call_key, sent)
-        if real <= 0 or before_call is None:
-            if before_call is None:
-                self._observe(usage, call_key, model, before, own)
-            return
-        verdict, lost = calibration.judged(
-            before_call, real, before, self._surely_sent(before),
-            steady=not self.row.followed, whole=usage.whole, model=model or self.row.model or "",
-            least_share=self.session.least_share if self.state.answered <= own else calibration.STEADY_SHARE,
-        )  # fmt: skip
-        if verdict == "false":
-            self.state.put_aside(call_key, usage.sent_tokens)
-            return
-        self.state.believe(call_key)
-        self.state.largest = max(self.state.largest, usage.sent_tokens)
-        self._observe(usage, call_key, model, before, own, learns=verdict == "true")
-        if self.row.source in AGENTS:
-            clearing = Clearing(no, lost, real, verdict == "fell", at, before_call.factor)
-            self._clear(call_key, clearing if verdict != "true" else None)
-
-    def _clear(self, call_key: str, clearing: Clearing | None) -> None:
-        """Note what a call's report says was cleared, which counts instead of what an earlier report of it said."""
-        if clearing is not None or call_key in self.clearings or call_key == self.state.cleared_call:
-            self.clearings[call_key] = clearing
-
-    def _bill(self, usage: Usage, call_key: str, at: int | None, own: int) -> None:
-        """Note what the cost depends on: the size of a partly reported answer, and how long the cache lives."""
-        state, known = self.state, self.state.calibration
-        must = 0 if calibration.is_believed(known, usage.answer_tokens, own) else round(known.factor * own)
-        self.calls[call_key] = self.calls[call_key]._replace(answer_tokens=must)
-        for number, one in enumerate(usage.extra_inferences, 1):
-            name = f"{INFERENCE} {number} of {call_key}"
-            self.calls[name] = CallRow(
-                name, self.row.next_seq, at, one.model or None, one.input_tokens, one.output_tokens, one.cached_tokens,
-                one.cache_write_tokens, 0, None, one.cache_write_hour_tokens, service_tier=usage.tier,
-            )  # fmt: skip
-        state.called_at = max(state.called_at, min(at or 0, self._now))
-        if usage.cache_write_tokens:
-            state.cached_for_hour = usage.cache_write_hour_tokens > 0
-
-    def _observe(
-        self, usage: Usage, call_key: str, model: str | None, before: int, own: int, learns: bool = True
-    ) -> None:
-        known = self.state.calibration
-        self.state.calibration = calibration.observe(
-            known, usage.sent_tokens, usage.answer_tokens, before, own, call=call_key,
-            model=model or self.row.model or "", learns=learns,
-        )  # fmt: skip
-        now = self.state.calibration
-        if now.calls == 1 and (not known.known or now.unseen != known.unseen):
-            self.state.first_call(now.unseen - known.unseen, self.row.next_sample)
-
-    def _surely_sent(self, before: int) -> int:
-        """Return the part of an estimated context that is sent for certain.
-
-        Agents take tool outputs out by themselves, providers the thoughts of earlier turns; an image may take less than
-        its estimate.
-        """
-        unsure = self.session.main.region("tool") if self.row.followed else self.state.unsure
-        return max(0, before - unsure)
-
-    def _unsure(self, message: Message) -> int:
-        """Return the estimated tokens of reasoning and media in a message of a managed session."""
-        if self.row.followed:
-            return 0
-        results = (result for result in message.results if result.media)
-        unsure = [
-            *(part for part in message.parts if isinstance(part, Reasoning | Media)),
-            *(medium for result in results for medium in result.media),
-        ]
-        return sum(part_tokens(part, self.session.counter) for part in unsure)
+        now = session.main.estimate
+        before, answered = state.ends.get(report.input_end or "", (now, state.answered))
+        own, at = max(0, state.answered - answered), to_ms(report.at)
+        last = self.row.next_no - 1
+        self.reports.add(ReportedCall(report.call_key, report.usage, at, report.model, before, own, last))
+        state.absorbing = state.last_role == "assistant" or before == now
 
     def _sample(self, opened: Open) -> None:
         grown = opened.old is not None
@@ -388,7 +287,7 @@ class AppendBatch:
     @property
     def empty(self) -> bool:
         """Return True if there is nothing to write."""
-        return not self.entries and not self.calls and not self.messages
+        return not self.entries and not self.reports.calls and not self.messages
 
     def write(self) -> None:
         """Write everything, the session with a new version, inside the caller's transaction."""
@@ -399,7 +298,7 @@ class AppendBatch:
         for context in self.session.contexts:
             store.contexts.add(key, context.view, self.placed)
         store.contexts.set_replacements(key, PRUNED, ((position, None) for position in self._restored))
-        store.usage.put_calls(key, self.calls.values())
+        store.usage.put_calls(key, self.reports.calls.values())
         store.usage.add_samples(key, self.samples)
         store.words.add(key, self._words)
         self.session.touch()

@@ -17,7 +17,8 @@ from webapp.agents import AGENTS
 from webapp.agents.agent import Clears
 from webapp.agents.records import Cleared
 from webapp.services.ingest.agent_operations import agent_operation_id
-from webapp.services.ingest.append_batch import AppendBatch, Clearing
+from webapp.services.ingest.append_batch import AppendBatch
+from webapp.services.ingest.call_reports import Clearing
 from webapp.services.session.cards import read_card
 from webapp.services.session.measuring import region_of
 from webapp.services.session.operation import ContextChange

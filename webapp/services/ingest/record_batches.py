@@ -54,6 +54,11 @@ def batches(records: Iterable[Record]) -> Iterator[tuple[str, list[Record]]]:
         yield stream, batch
 
 
+def megabytes(size: int) -> str:
+    """Return a number of bytes in words."""
+    return f"{size / (1 << 20):,.1f} MiB"
+
+
 def weight(record: Record) -> int:
     """Return about how many bytes a record holds."""
     if not isinstance(record, Entry):
@@ -83,7 +88,7 @@ def weight_of(message: Message) -> int:
     return size
 
 
-def runs(records: Sequence[Record]) -> Iterator[list[Entry] | Record]:
+def runs(records: Sequence[Record]) -> Iterator[list[Entry] | UsageReport]:
     """Yield entries in runs and usage reports one by one, in order."""
     run: list[Entry] = []
     for record in records:

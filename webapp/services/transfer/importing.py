@@ -21,7 +21,8 @@ from webapp.agents.recognise import COPPICE, IMPORTS, WIRE, recognise
 from webapp.agents.records import Entry, Record, TranscriptFile
 from webapp.errors import Conflict, CoppiceError, Invalid, Malformed, NoSession
 from webapp.services.catalog.sessions import Sessions
-from webapp.services.ingest.ingest import Added, Ingest
+from webapp.services.ingest.batch_writer import Added
+from webapp.services.ingest.ingest import Ingest
 from webapp.services.ingest.message_lists import ids_of, session_of
 from webapp.services.ingest.record_batches import Tally
 from webapp.services.session.environment import Environment

@@ -138,13 +138,13 @@ class TestNeverDeleted:
     ) -> None:
         """An append prepared earlier does not overwrite the mark."""
         session(app, "a")
-        other, write = build(app.config), app.ingest._write
+        other, write = build(app.config), app.ingest._writer._write
 
         def later(*values: Any) -> Any:
             other.sessions.patch("a", kept=True)
             return write(*values)
 
-        monkeypatch.setattr(app.ingest, "_write", later)
+        monkeypatch.setattr(app.ingest._writer, "_write", later)
         app.ingest.append_records("a", entries(user("more"), start=9))
         assert app.sessions.get("a").kept
         other.close()

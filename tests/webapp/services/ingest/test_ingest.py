@@ -119,13 +119,13 @@ class TestRecords:
     ) -> None:
         """A title set while a batch was prepared stays; the agent's other facts are stored."""
         app.ingest.ensure("s", "codex")
-        other, write = build(config), app.ingest._write
+        other, write = build(config), app.ingest._writer._write
 
         def later(*values: Any) -> Any:
             other.sessions.patch("s", title="chosen by hand")
             return write(*values)
 
-        monkeypatch.setattr(app.ingest, "_write", later)
+        monkeypatch.setattr(app.ingest._writer, "_write", later)
         app.ingest.append_records("s", [Meta("Fix it", "gpt-5", "/src"), entry(1, user("go"))])
         session = app.sessions.get("s")
         assert (session.title, session.model, session.cwd) == ("chosen by hand", "gpt-5", "/src")

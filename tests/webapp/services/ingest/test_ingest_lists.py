@@ -114,14 +114,14 @@ class TestMessageLists:
         """The second process returns the answer of the first, even if both had started."""
         session, other = managed(app), build(config)
         first: list[Appended] = []
-        write = app.ingest._write
+        write = app.ingest._writer._write
 
         def later(*values: Any) -> Any:
             if not first:
                 first.append(other.ingest.append_messages(session, [wire("user", "hi")], idempotency_key="k"))
             return write(*values)
 
-        monkeypatch.setattr(app.ingest, "_write", later)
+        monkeypatch.setattr(app.ingest._writer, "_write", later)
         assert app.ingest.append_messages(session, [wire("user", "hi")], idempotency_key="k") == first[0]
         assert app.sessions.get(session).messages == 1
         other.close()
@@ -169,14 +169,14 @@ class TestMessageLists:
     ) -> None:
         """An append that always comes second is still stored."""
         session, other = managed(app), build(replace(config, busy_seconds=0.05))
-        write = app.ingest._write
+        write = app.ingest._writer._write
 
         def later(*values: Any) -> Any:
             with suppress(BusyStore):
                 other.ingest.append_messages(session, [wire("user", "ho")])
             return write(*values)
 
-        monkeypatch.setattr(app.ingest, "_write", later)
+        monkeypatch.setattr(app.ingest._writer, "_write", later)
         assert app.ingest.append_messages(session, [wire("user", "hi")]).added == 1
         assert app.context.get(session).messages[-1] == wire("user", "hi")
         other.close()

@@ -153,7 +153,7 @@ def by_a_model(app: App, write: SummaryWriter) -> BackgroundSummaries:
     planning = app.prunes._planning
     prunes = Prunes(app.environment, app.histories, planning, app.messages, plan_summaries)
     ours = AutomaticPruning(app.environment, app.histories, planning, prunes, plan_summaries, app.overflow)
-    app.ingest._automatic = ours
+    app.ingest._writer._automatic = ours
     return BackgroundSummaries(app.environment, summarising, ours)
 
 

@@ -1,0 +1,156 @@
+"""CallReports: the real usage of a batch's calls, and what it says about the session.
+
+A report corrects the calibration of our estimates, shows that the agent cleared outputs, or cannot be true and is set
+aside. A further report of the same call counts instead of the one before it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from scoring.messages import Media, Message, Reasoning
+from scoring.models import largest_call
+from scoring.tokens import calibration, part_tokens
+from webapp.agents import AGENTS
+from webapp.agents.records import Usage
+from webapp.services.session.session import Session
+from webapp.store.usage import INFERENCE, CallRow
+
+
+class Clearing(NamedTuple):
+    """Real input that left the agent's context before a call, as its usage shows.
+
+    `no` is the message of its answer. `tokens` left, `real` stayed. `fell`: less was sent than
+    with the previous call; otherwise less than expected. `factor` is the session's factor then.
+    """
+
+    no: int
+    tokens: int
+    real: int
+    fell: bool
+    at: int | None
+    factor: float
+
+
+@dataclass(frozen=True, slots=True)
+class ReportedCall:
+    """A call with its usage: its context was `before` estimated tokens, its answer `own`, in message `no`."""
+
+    key: str
+    usage: Usage
+    at: int | None
+    model: str | None
+    before: int
+    own: int
+    no: int
+
+
+class CallReports:
+    """The reported calls of one batch, whose session is changed in memory as they are added."""
+
+    def __init__(self, session: Session) -> None:
+        self._session, self._row, self._state = session, session.row, session.state
+        # A clock that is ahead must not make the cache of a session warm for years.
+        self._now = session.environment.clock()
+        self.calls: dict[str, CallRow] = {}
+        # call -> what its last report says was cleared before it; None takes back what an earlier report said
+        self.clearings: dict[str, Clearing | None] = {}
+
+    def add(self, call: ReportedCall) -> None:
+        """Add the real usage of a call."""
+        usage, state = call.usage, self._state
+        if (most := max(usage.input_tokens, usage.output_tokens)) > largest_call(self._session.model_row):
+            state.put_aside(call.key, most)
+            return
+        state.expect(state.unwritten.asked)
+        if call.key not in self.calls:
+            estimated, _ = calibration.total(self._session.calibration_with_others, call.before)
+            self.calls[call.key] = CallRow(
+                call.key, self._row.next_seq, call.at, call.model, usage.input_tokens, usage.output_tokens,
+                usage.cached_tokens, usage.cache_write_tokens, usage.reasoning_tokens, estimated,
+                usage.cache_write_hour_tokens, service_tier=usage.tier,
+            )  # fmt: skip
+        state.awaiting = False
+        self._bill(call)
+        self._row.window = usage.window or self._row.window
+        sent = usage.sent_tokens
+        if sent > 0 and not self._row.followed and state.sums_up(sent, self._row.next_sample):
+            state.put_aside(call.key, sent)
+            return
+        before_call, real = calibration.until(state.calibration, call.key, sent)
+        if before_call is None:
+            self._observe(call)
+            return
+        if real <= 0:
+            return
+        verdict, lost = calibration.judged(
+            before_call, real, call.before, self._surely_sent(call.before),
+            steady=not self._row.followed, whole=usage.whole, model=call.model or self._row.model or "",
+            least_share=self._session.least_share if state.answered <= call.own else calibration.STEADY_SHARE,
+        )  # fmt: skip
+        if verdict == "false":
+            state.put_aside(call.key, sent)
+            return
+        state.believe(call.key)
+        state.largest = max(state.largest, sent)
+        self._observe(call, learns=verdict == "true")
+        if self._row.source in AGENTS:
+            clearing = Clearing(call.no, lost, real, verdict == "fell", call.at, before_call.factor)
+            self._clear(call.key, clearing if verdict != "true" else None)
+
+    def add_output(self, call_key: str | None, usage: Usage) -> None:
+        """Take a larger output of a call of the batch from a later row of it."""
+        call = self.calls.get(call_key or "")
+        if call is not None and usage.output_tokens > call.output_tokens:
+            self.calls[call.call_key] = call._replace(output_tokens=usage.output_tokens)
+
+    def _clear(self, call_key: str, clearing: Clearing | None) -> None:
+        """Note what a call's report says was cleared, which counts instead of what an earlier report of it said."""
+        if clearing is not None or call_key in self.clearings or call_key == self._state.cleared_call:
+            self.clearings[call_key] = clearing
+
+    def _bill(self, call: ReportedCall) -> None:
+        """Note what the cost depends on: the size of a partly reported answer, and how long the cache lives."""
+        usage, state, known = call.usage, self._state, self._state.calibration
+        unreported = (
+            0 if calibration.is_believed(known, usage.answer_tokens, call.own) else known.factor * call.own
+        )
+        self.calls[call.key] = self.calls[call.key]._replace(answer_tokens=round(unreported))
+        for number, one in enumerate(usage.extra_inferences, 1):
+            name = f"{INFERENCE} {number} of {call.key}"
+            self.calls[name] = CallRow(
+                name, self._row.next_seq, call.at, one.model or None, one.input_tokens, one.output_tokens,
+                one.cached_tokens, one.cache_write_tokens, 0, None, one.cache_write_hour_tokens,
+                service_tier=usage.tier,
+            )  # fmt: skip
+        state.called_at = max(state.called_at, min(call.at or 0, self._now))
+        if usage.cache_write_tokens:
+            state.cached_for_hour = usage.cache_write_hour_tokens > 0
+
+    def _observe(self, call: ReportedCall, *, learns: bool = True) -> None:
+        state, known, usage = self._state, self._state.calibration, call.usage
+        state.calibration = now = calibration.observe(
+            known, usage.sent_tokens, usage.answer_tokens, call.before, call.own, call=call.key,
+            model=call.model or self._row.model or "", learns=learns,
+        )  # fmt: skip
+        if now.calls == 1 and (not known.known or now.unseen != known.unseen):
+            state.first_call(now.unseen - known.unseen, self._row.next_sample)
+
+    def _surely_sent(self, before: int) -> int:
+        """Return the part of an estimated context that is sent for certain.
+
+        Agents take tool outputs out by themselves, providers the thoughts of earlier turns; an image may take less than
+        its estimate.
+        """
+        unsure = self._session.main.region("tool") if self._row.followed else self._state.unsure
+        return max(0, before - unsure)
+
+
+def unsure_tokens(session: Session, message: Message) -> int:
+    """Return the estimated tokens of reasoning and media in a message, which may not be sent."""
+    unsure = [
+        *(part for part in message.parts if isinstance(part, Reasoning | Media)),
+        *(medium for result in message.results for medium in result.media),
+    ]
+    return sum(part_tokens(part, session.counter) for part in unsure)
