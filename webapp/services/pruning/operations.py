@@ -10,19 +10,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from scoring.budget import utilization
 from scoring.counted import counted
 from scoring.tokens import Certainty
 from scoring.units import Units, waiting
 from webapp.errors import Conflict, Invalid, NotFound
-from webapp.events import ContextPruned, ContextRestored, Event, OperationUndone, SessionUpdated
+from webapp.events import ContextRestored, Event, OperationUndone, SessionUpdated
 from webapp.services.planning.message_rows import message_answer
 from webapp.services.pruning.answers import OperationFull, OperationItem, Undone
 from webapp.services.session.answers import Applied, Operation, Region
 from webapp.services.session.environment import Environment
 from webapp.services.session.gauges import in_order, session_answer
 from webapp.services.session.histories import Histories
-from webapp.services.session.operation import SUMMARY_IN, SUMMARY_OUT, ContextChange
+from webapp.services.session.operation import SUMMARY_IN, SUMMARY_OUT, ContextChange, pruned_event
 from webapp.services.session.operation_answers import operation_answer
 from webapp.services.session.session import Session
 from webapp.services.session.stored_messages import message_with_id, read_features
@@ -275,12 +274,7 @@ class Operations:
         if kind == "restore":
             events.insert(0, ContextRestored(session_id, None, ids))
         elif kind == "drop":
-            before, after = operation.tokens_before, operation.tokens_after
-            share = utilization(after, session.limits.limit)
-            pruned = ContextPruned(
-                session_id, operation.n, "manual", before, after, len(ids), ids, share, kind="drop"
-            )
-            events.insert(0, pruned)
+            events.insert(0, pruned_event(session, operation, ids))
         self._environment.bus.publish(*events)
         return Applied(
             operation=operation_answer(operation),

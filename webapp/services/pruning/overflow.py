@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from scoring.assembly import Emergency, NoUserMessageFits, SystemTooLarge, relieve
-from scoring.budget import utilization
 from scoring.summary import deterministic
 from scoring.tokens import estimate_message_tokens
 from webapp.errors import Conflict
@@ -21,7 +20,7 @@ from webapp.services.pruning.answers import Relieved
 from webapp.services.session.environment import Environment
 from webapp.services.session.gauges import session_answer
 from webapp.services.session.histories import Histories
-from webapp.services.session.operation import ContextChange, reason_of
+from webapp.services.session.operation import ContextChange, pruned_event, reason_of
 from webapp.services.session.operation_answers import applied
 from webapp.services.session.replacements import Replacement
 from webapp.services.session.session import Session
@@ -104,11 +103,8 @@ class Overflow:
         facts = Facts(strategy="emergency", max_tokens=available, note=done.note)
         count = len(done.dropped) + len(done.changed)
         operation = change.record("prune", actor, reason or reason_of(actor), count, facts)
-        ids = tuple(s.row.mid for s in gone if isinstance(s.row, MessageRow))
-        event = ContextPruned(
-            session.id, operation.n, reason_of(actor), operation.tokens_before, operation.tokens_after, len(ids), ids,
-            utilization(operation.tokens_after, session.limits.limit), len(done.changed),
-        )  # fmt: skip
+        ids = [s.row.mid for s in gone if isinstance(s.row, MessageRow)]
+        event = pruned_event(session, operation, ids, shortened=len(done.changed))
         shown = EmergencyAnswer(
             dropped=len(ids),
             images=len(done.images),

@@ -30,7 +30,7 @@ from webapp.services.session.environment import Environment
 from webapp.services.session.gauges import regions_of, session_answer
 from webapp.services.session.histories import Histories
 from webapp.services.session.measuring import region_of
-from webapp.services.session.operation import ContextChange, reason_of
+from webapp.services.session.operation import ContextChange, pruned_event, reason_of
 from webapp.services.session.operation_answers import applied
 from webapp.services.session.replacements import Replacement
 from webapp.services.session.session import Session
@@ -246,7 +246,7 @@ class Prunes:
         prepared: PreparedSummary | None,
     ) -> tuple[OperationRow, list[Event]]:
         """Apply a plan inside the caller's transaction, with the summary that it asks for."""
-        plan, nos, log, reason = planned.plan, planned.view.nos, self._store.log, reason_of(actor)
+        plan, nos, log = planned.plan, planned.view.nos, self._store.log
         texts = _replacements(session, planned)
         change = ContextChange(session)
         gone = log.messages(session.key, [nos[i] for i in plan.removed])
@@ -261,16 +261,11 @@ class Prunes:
             weights=dict(planned.settings.weights),
         )
         summary = self._summaries.put(change, prepared, facts) if prepared is not None else None
-        operation = change.record("prune", actor, reason, len(plan.removed) + len(texts), facts)
-        event = ContextPruned(
-            session_id=session.id,
-            n=operation.n,
-            reason=reason,
-            original=operation.tokens_before,
-            final=operation.tokens_after,
-            removed=len(plan.removed),
-            removed_ids=tuple(gone[nos[i]].mid for i in plan.removed),
-            utilization=utilization(operation.tokens_after, planned.limits.limit),
+        operation = change.record("prune", actor, reason_of(actor), len(plan.removed) + len(texts), facts)
+        event = pruned_event(
+            session,
+            operation,
+            [gone[nos[i]].mid for i in plan.removed],
             shortened=len(texts),
             summarised=len(plan.summary.covers) if plan.summary is not None else 0,
         )

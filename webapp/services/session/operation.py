@@ -12,7 +12,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from scoring.budget import utilization
 from scoring.tokens.calibration import split
+from webapp.events import ContextPruned
 from webapp.services.session.measuring import region_of
 from webapp.services.session.replacements import cost
 from webapp.services.session.session import Session
@@ -35,6 +37,22 @@ FLAGS = {
 def reason_of(actor: str) -> str:
     """Return the reason of an operation that has no other: `manual` for a person, else the actor."""
     return "manual" if actor == "user" else actor
+
+
+def pruned_event(
+    session: Session,
+    operation: OperationRow,
+    removed_ids: Sequence[str],
+    *,
+    shortened: int = 0,
+    summarised: int = 0,
+) -> ContextPruned:
+    """Return the event of a prune or drop that was just recorded."""
+    after = operation.tokens_after
+    return ContextPruned(
+        session.id, operation.n, reason_of(operation.actor), operation.tokens_before, after, len(removed_ids),
+        tuple(removed_ids), utilization(after, session.limits.limit), shortened, summarised, operation.kind,
+    )  # fmt: skip
 
 
 class ContextChange:
