@@ -8,10 +8,10 @@ compaction this is an operation by the agent and cannot be undone.
 from __future__ import annotations
 
 from collections.abc import Container, Sequence
+from typing import NamedTuple
 
 import orjson
 
-from scoring.messages import Message
 from scoring.tokens import calibration, estimate_message_tokens
 from webapp.agents import AGENTS
 from webapp.agents.agent import Clears
@@ -23,7 +23,7 @@ from webapp.services.session.cards import read_card
 from webapp.services.session.measuring import region_of
 from webapp.services.session.operation import ContextChange
 from webapp.services.session.replacements import Replacement, cost
-from webapp.services.session.session import Session, SessionContext
+from webapp.services.session.session import Session
 from webapp.services.session.stored_messages import whole
 from webapp.services.session.times import to_ms
 from webapp.store.context import MESSAGE
@@ -34,6 +34,19 @@ from webapp.store.operations import Detail, Facts, ItemRow
 ENOUGH = 0.9
 UNKNOWN_HABIT = Clears(tools=frozenset(), kept=1, text="")
 LOOKED_AT = 2_000  # messages before the call
+
+
+class ClearedOutput(NamedTuple):
+    """A message whose outputs were cleared, its tokens without them, and its replacement text."""
+
+    message: MessageRow
+    tokens: int
+    text: str
+
+    @property
+    def freed(self) -> int:
+        """Return the estimated tokens that the clearing freed."""
+        return self.message.tokens - self.tokens
 
 
 def apply_clearing(session: Session, call: str, lost: Clearing | None) -> None:
@@ -50,24 +63,21 @@ def apply_clearing(session: Session, call: str, lost: Clearing | None) -> None:
 def _clear(session: Session, call: str, lost: Clearing) -> None:
     change = ContextChange(session, now=lost.at)
     habit = AGENTS[session.row.source].clears or UNKNOWN_HABIT
-    taken: list[tuple[MessageRow, int, str]] = []
+    taken: list[ClearedOutput] = []
     found = 0.0
     # Real input that fell by more than the habit explains took newer outputs as well, all but the newest.
     kept = 1 if lost.fell else habit.kept
     for message in _candidates(session, lost.no + 1, habit.tools, kept):
         if found >= ENOUGH * lost.tokens:
             break
-        tokens, text = _cleared(session, message, habit)
-        if tokens < message.tokens:
-            taken.append((message, tokens, text))
-            found += lost.factor * (message.tokens - tokens)
-    reason = _reason(lost, [message for message, _, _ in taken], found)
-    for context in session.contexts:
-        _replace(session, context, taken)
-    _without(session, sum(message.tokens - tokens for message, tokens, _ in taken))
+        one = _cleared(session, message, habit)
+        if one.freed > 0:
+            taken.append(one)
+            found += lost.factor * one.freed
+    reason = _reason(lost, [one.message for one in taken], found)
+    _replace(change, taken, reason)
+    _without(session, sum(one.freed for one in taken))
     session.state.cleared_call, session.state.cleared_by = call, session.row.next_operation
-    detail = Detail(fate="shortened", reason=reason, cause="clearing")
-    change.items += [ItemRow(message.no, "shortened", None, detail) for message, _, _ in taken]
     facts = Facts(agent_before=lost.real + lost.tokens, agent_after=lost.real)
     change.record("clearing", "agent", reason, len(taken), facts, number=lost.no)
 
@@ -113,16 +123,13 @@ def apply_recorded(session: Session, record: Cleared) -> None:
         for message in _outputs(session, session.row.next_no)
         if not wanted.isdisjoint(orjson.loads(message.features).get("results", ()))
     ]
-    taken = [(message, *_cleared(session, message, habit, wanted)) for message in named]
+    taken = [_cleared(session, message, habit, wanted) for message in named]
     said = f" about {record.tokens:,} tokens" if record.tokens else ""
     reason = f"the agent cleared{said}: {_old_outputs(named)}"
-    for context in session.contexts:
-        _replace(session, context, taken)
+    _replace(change, taken, reason)
     session.state.calibration = calibration.after_rewind(session.state.calibration)
     batch.notice(agent_operation_id(record), reason, at)
     batch.write()
-    detail = Detail(fate="shortened", reason=reason, cause="clearing")
-    change.items += [ItemRow(message.no, "shortened", None, detail) for message, _, _ in taken]
     facts = Facts(agent_before=before, agent_after=session.main.tokens)
     change.record("clearing", "agent", reason, len(taken), facts)
 
@@ -146,28 +153,31 @@ def _outputs(session: Session, before: int) -> list[MessageRow]:
 
 def _cleared(
     session: Session, message: MessageRow, habit: Clears, calls: Container[str] | None = None
-) -> tuple[int, str]:
-    """Return the tokens of a message whose outputs, those of `calls` or all, were cleared, and the replacement."""
-    rows = session.environment.store.log.entries_of(session.key, message)
-    said: Message = whole(message.role, rows)
-    results = {r.call_id: habit.text for r in said.results if calls is None or r.call_id in calls}
+) -> ClearedOutput:
+    """Return a message with its outputs, those of `calls` or all, cleared."""
+    cleared = whole(message.role, session.environment.store.log.entries_of(session.key, message))
+    results = {r.call_id: habit.text for r in cleared.results if calls is None or r.call_id in calls}
     for call_id, text in results.items():
-        said = said.with_result_text(call_id, text)
-    tokens = estimate_message_tokens(said, session.counter)
-    return tokens, Replacement(tokens, results, by_agent=True).text
+        cleared = cleared.with_result_text(call_id, text)
+    tokens = estimate_message_tokens(cleared, session.counter)
+    return ClearedOutput(message, tokens, Replacement(tokens, results, by_agent=True).text)
 
 
-def _replace(session: Session, context: SessionContext, taken: Sequence[tuple[MessageRow, int, str]]) -> None:
-    """Replace outputs in one context, if they are still unchanged there."""
+def _replace(change: ContextChange, taken: Sequence[ClearedOutput], reason: str) -> None:
+    """Replace outputs in each context where they are still unchanged."""
+    session = change.session
     contexts, key = session.environment.store.contexts, session.key
-    there = contexts.at(key, context.view, [message.first_seq for message, _, _ in taken])
-    texts = []
-    for message, tokens, text in taken:
-        item = there.get(message.first_seq)
-        if item is not None and item.replacement is None:
-            texts.append((message.first_seq, text))
-            context.count(region_of(message.role, message.kind), tokens - message.tokens, 0)
-    contexts.set_replacements(key, context.view, texts)
+    for context in session.contexts:
+        there = contexts.at(key, context.view, [one.message.first_seq for one in taken])
+        texts = []
+        for one in taken:
+            item = there.get(one.message.first_seq)
+            if item is not None and item.replacement is None:
+                texts.append((one.message.first_seq, one.text))
+                context.count(region_of(one.message.role, one.message.kind), -one.freed, 0)
+        contexts.set_replacements(key, context.view, texts)
+    detail = Detail(fate="shortened", reason=reason, cause="clearing")
+    change.items += [ItemRow(one.message.no, "shortened", None, detail) for one in taken]
 
 
 def _without(session: Session, estimate: int) -> None:
