@@ -16,7 +16,7 @@ from scoring.tokens import calibration
 from webapp.agents.reading.rows import short_title
 from webapp.agents.records import Entry, UsageReport
 from webapp.services.ingest.call_reports import CallReports, ReportedCall, unsure_tokens
-from webapp.services.ingest.open_messages import Open, OpenMessages
+from webapp.services.ingest.open_messages import OpenMessage, OpenMessages
 from webapp.services.ingest.windows import remember_marker
 from webapp.services.session.cards import read_card
 from webapp.services.session.codec import storable, wire_bytes
@@ -61,7 +61,6 @@ class AppendBatch:
         self._open = OpenMessages(session, self.entries, self.messages)
         self._sources: dict[str, tuple[int, int]] = {}
         self._tools: dict[str, str] = {}
-        self._group_ends: dict[str, int] = {}
 
     # -- taking entries in
 
@@ -70,7 +69,7 @@ class AppendBatch:
         named = (name for e in entries for name in (e.source_id, e.supersedes))
         wanted = {name for name in named if name}
         self._sources.update(self._store.log.known(self.row.key, sorted(wanted)))
-        self._group_ends = {e.group: i for i, e in enumerate(entries) if e.group is not None}
+        group_ends = {e.group: i for i, e in enumerate(entries) if e.group is not None}
         for i, entry in enumerate(entries):
             if entry.source_id is not None and entry.source_id in self._sources:
                 self.already += 1
@@ -78,7 +77,7 @@ class AppendBatch:
                     self.reports.add_output(entry.call_key, entry.usage)
             else:
                 self._take(entry)
-            if entry.group is not None and self._group_ends[entry.group] == i:
+            if entry.group is not None and group_ends[entry.group] == i:
                 for opened in self._open.finished(entry.group):
                     self._close(opened)
         return self
@@ -92,13 +91,13 @@ class AppendBatch:
         self._chain(row)
 
     def _take(self, entry: Entry) -> None:
-        said, raw = self._redacted(entry)
-        message, parts = storable(said)
+        redacted, raw = self._redacted(entry)
+        message, parts = storable(redacted)
         self.state.take(entry, self.session.counter, self._factor)
         replaced = self._sources.get(entry.supersedes) if entry.supersedes else None
         opened = self._open.of(entry, replaced[1] if replaced else None)
         seq = self.row.next_seq
-        raw, wire_format = (raw, None) if entry.raw else wire_bytes(said)
+        raw, wire_format = (raw, None) if entry.raw else wire_bytes(redacted)
         if not entry.raw and raw is not None and self._redactor is not None:
             raw = self._redactor.redact_bytes(raw)
         self.state.stored += len(parts) + len(raw or b"")
@@ -110,8 +109,8 @@ class AppendBatch:
         opened.entry_id = opened.entry_id or row.id
         opened.last_seq, opened.last_source = seq, entry.source_id or opened.last_source
         if replaced:
-            opened.said.pop(replaced[0], None)
-        opened.said[seq] = message
+            opened.by_seq.pop(replaced[0], None)
+        opened.by_seq[seq] = message
         opened.model = entry.model or opened.model
         if entry.usage is not None:
             opened.usage = opened.usage.merged(entry.usage) if opened.usage else entry.usage
@@ -164,7 +163,7 @@ class AppendBatch:
             self._close(opened)
         return self
 
-    def _close(self, opened: Open) -> None:
+    def _close(self, opened: OpenMessage) -> None:
         message = opened.message()
         session = self.session
         if opened.no == 1 and not self.state.opening:
@@ -205,7 +204,7 @@ class AppendBatch:
         self.state.remember_end(opened.last_source, self.session.main.estimate)
         self._sample(opened)
 
-    def _place(self, opened: Open, features: Features) -> None:
+    def _place(self, opened: OpenMessage, features: Features) -> None:
         region, old = region_of(opened.role, opened.kind), opened.old
         if old is None:
             self.placed.append((opened.first_seq, opened.no))
@@ -218,7 +217,7 @@ class AppendBatch:
             elif (before := self._cost_before(context, opened, old)) is not None:
                 context.count(region, features.tokens - before, 0)
 
-    def _cost_before(self, context: SessionContext, opened: Open, old: MessageRow) -> int | None:
+    def _cost_before(self, context: SessionContext, opened: OpenMessage, old: MessageRow) -> int | None:
         """Return the tokens of a message in a context so far, None if it is not there; drop its replacement text."""
         if any(no == opened.no for _, no in reversed(self.placed)):
             return old.tokens
@@ -237,7 +236,7 @@ class AppendBatch:
 
     # -- usage
 
-    def _learn(self, opened: Open, tokens: int) -> None:
+    def _learn(self, opened: OpenMessage, tokens: int) -> None:
         state = self.state
         if opened.usage is not None and opened.call_key is not None:
             self.reports.add(
@@ -271,7 +270,7 @@ class AppendBatch:
         self.reports.add(ReportedCall(report.call_key, report.usage, at, report.model, before, own, last))
         state.absorbing = state.last_role == "assistant" or before == now
 
-    def _sample(self, opened: Open) -> None:
+    def _sample(self, opened: OpenMessage) -> None:
         grown = opened.old is not None
         if grown and self.state.sampled != opened.no:
             return

@@ -21,10 +21,11 @@ GROUP_REACH = 64
 
 
 @dataclass(slots=True)
-class Open:
+class OpenMessage:
     """A message that is being assembled.
 
-    `estimate_before` is the context before it, `old` its row in the log, if any.
+    `by_seq` are the messages of its entries, `estimate_before` is the context before it, `old` its row in the log, if
+    any.
     """
 
     no: int
@@ -34,7 +35,7 @@ class Open:
     group: str | None
     at: int | None
     estimate_before: int
-    said: dict[int, Message] = field(default_factory=dict)
+    by_seq: dict[int, Message] = field(default_factory=dict)
     last_seq: int = 0
     usage: Usage | None = None
     call_key: str | None = None
@@ -44,11 +45,11 @@ class Open:
     old: MessageRow | None = None
 
     def message(self) -> Message:
-        """Return everything said so far, as one message."""
-        said = [self.said[seq] for seq in sorted(self.said)]
-        if len(said) == 1:
-            return said[0]
-        return Message(said[0].role, tuple(p for m in said for p in m.parts), said[0].name)
+        """Return the entries so far as one message."""
+        first, *others = [self.by_seq[seq] for seq in sorted(self.by_seq)]
+        if not others:
+            return first
+        return Message(first.role, tuple(p for m in (first, *others) for p in m.parts), first.name)
 
 
 class OpenMessages:
@@ -63,10 +64,10 @@ class OpenMessages:
         self._session, self._row = session, session.row
         self._log = session.environment.store.log
         self._entries, self._messages = entries, messages
-        self._open: dict[str, Open] = {}
+        self._open: dict[str, OpenMessage] = {}
         self._recent: list[MessageRow] | None = None
 
-    def of(self, entry: Entry, replaced: int | None = None) -> Open:
+    def of(self, entry: Entry, replaced: int | None = None) -> OpenMessage:
         """Return the message of an entry; `replaced` is the number of the message whose entry it replaces, if any."""
         if replaced is not None and (found := self.reopened(replaced)) is not None:
             return self._keep(entry, found)
@@ -80,38 +81,38 @@ class OpenMessages:
         if entry.group is not None:
             before = self._session.state.group_before(entry.group, before)
         at, role = to_ms(entry.at), entry.message.role
-        opened = Open(self._row.next_no, self._row.next_seq, entry.kind, role, entry.group, at, before)
+        opened = OpenMessage(self._row.next_no, self._row.next_seq, entry.kind, role, entry.group, at, before)
         self._row.next_no += 1
         return self._keep(entry, opened)
 
-    def _keep(self, entry: Entry, opened: Open) -> Open:
+    def _keep(self, entry: Entry, opened: OpenMessage) -> OpenMessage:
         if entry.group is not None:
             self._open[entry.group] = opened
         return opened
 
-    def reopened(self, no: int) -> Open | None:
+    def reopened(self, no: int) -> OpenMessage | None:
         """Return the message with this number and all its entries, or None."""
-        waiting = next((o for o in self._open.values() if o.no == no), None)
-        if waiting is not None:
-            return waiting
+        opened = next((o for o in self._open.values() if o.no == no), None)
+        if opened is not None:
+            return opened
         old = self._messages.get(no) or self._log.message(self._row.key, no)
         if old is None:
             return None
         stored = self._log.entries_of(self._row.key, old) if old.first_seq < self._first_seq() else []
         own = [e for e in self._entries if e.message_no == no]
         replaced = {e.supersedes for e in own}
-        said = {e.seq: e.message for e in [*stored, *own] if e.seq not in replaced}
+        by_seq = {e.seq: e.message for e in [*stored, *own] if e.seq not in replaced}
         before = max(0, self._session.main.estimate - old.tokens)
         if old.group_key is not None:
             before = self._session.state.group_before(old.group_key, before)
         source = stored[-1].source_id if stored else None
-        return Open(no, old.first_seq, old.kind, old.role, old.group_key, old.at, before, said, old.last_seq,
+        return OpenMessage(no, old.first_seq, old.kind, old.role, old.group_key, old.at, before, by_seq, old.last_seq,
                     last_source=source, entry_id=old.id, old=old)  # fmt: skip
 
     def _first_seq(self) -> int:
         return self._entries[0].seq if self._entries else self._row.next_seq
 
-    def finished(self, group: str | None = None) -> Iterator[Open]:
+    def finished(self, group: str | None = None) -> Iterator[OpenMessage]:
         """Close and yield the open message of a group, by default of every group."""
         for name in list(self._open) if group is None else [group]:
             if (opened := self._open.pop(name, None)) is not None:
