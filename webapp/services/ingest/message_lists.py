@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -110,26 +111,16 @@ def entries_of(
     `usage` is that of the last assistant message, or of a message not in the list; `at` is the time of arrival, for a
     list that arrives during the conversation.
     """
-    last = next((i for i in reversed(range(len(messages))) if messages[i].role == "assistant"), None)
-    last = last if last == len(messages) - 1 else None
-    records: list[Record] = []
-    for i, (message, source_id) in enumerate(zip(messages, ids, strict=True)):
-        own = usage if i == last else None
-        at_call = source_id if own else None
-        records.append(
-            Entry(
-                _own(message),
-                source_id,
-                ids[i - 1] if i else None,
-                at=at,
-                model=model,
-                usage=own,
-                call_key=at_call,
-            )
-        )
-    if usage is not None and last is None:
-        records.append(UsageReport(usage, at, f"report:{ids[-1] if ids else usage}", model))
-    return records
+    before = [None, *ids][: len(ids)]
+    entries = [
+        Entry(_own(message), source_id, parent, at=at, model=model)
+        for message, source_id, parent in zip(messages, ids, before, strict=True)
+    ]
+    if usage is None:
+        return [*entries]
+    if entries and messages[-1].role == "assistant":
+        return [*entries[:-1], replace(entries[-1], usage=usage, call_key=ids[-1])]
+    return [*entries, UsageReport(usage, at, f"report:{ids[-1] if ids else usage}", model)]
 
 
 def _own(message: Message) -> Message:

@@ -57,12 +57,10 @@ def limits_of(model: ModelLimits, seen: Window | None, settings: Settings, large
     `largest` is the largest call so far.
     """
     window, limit = model.window, model.input_limit or model.window
-    source = model.source
     if seen is not None and (seen.tokens != window or seen.kind == "own"):
         larger = seen.tokens > window or not model.known or seen.kind == "own"
         limit = seen.tokens if larger else min(limit, seen.tokens)
         window = seen.tokens
-    source = seen.source if seen is not None else source
     found = targets(replace(model, window=window, input_limit=limit), settings)
     target = max(1, found.target)
     aim = min(found.aim, target)
@@ -78,7 +76,7 @@ def limits_of(model: ModelLimits, seen: Window | None, settings: Settings, large
         aim_percent=utilization(aim, limit),
         aim_tokens=aim,
         least_gain=max(1, round(least_gain)),
-        source=source,
+        source=seen.source if seen is not None else model.source,
         window_kind=seen.kind if seen is not None else "table",
         over=largest if largest > limit else 0,
     )

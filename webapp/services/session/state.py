@@ -237,9 +237,7 @@ class SessionState:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the state as JSON-ready data, independent of this value."""
-        out = {name: getattr(self, name) for name in self.__slots__}
-        for name in ("trail", "turn_tokens", "ends", "groups", "redacted", "open_calls"):
-            out[name] = out[name].copy()  # a saved state is compared with later ones
+        out = {name: _copied(getattr(self, name)) for name in self.__slots__}
         for name in ("calibration", "unwritten", "facts", "proxy"):
             out[name] = out[name].to_dict()
         return out
@@ -257,10 +255,11 @@ class SessionState:
     @classmethod
     def from_dict(cls, data: dict[str, Any], source: str = "") -> SessionState:
         """Return the state that `to_dict` wrote, of a session of that source; unknown keys are ignored."""
-        known = {name: v for k, v in data.items() if (name := EARLIER_NAMES.get(k, k)) in cls.__slots__}
-        for name in ("trail", "turn_tokens", "ends", "groups", "redacted", "open_calls"):
-            if name in known:
-                known[name] = known[name].copy()
+        known = {
+            name: _copied(value)
+            for key, value in data.items()
+            if (name := EARLIER_NAMES.get(key, key)) in cls.__slots__
+        }
         known["calibration"] = Calibration.from_dict(known.get("calibration"))
         unwritten = AGENTS[source].unwritten if source in AGENTS else Unwritten
         known["unwritten"] = unwritten.from_dict(known.get("unwritten"))
@@ -279,6 +278,11 @@ def may_append(row: SessionRow | None, user: str) -> bool:
     if not user or row is None or row.deleted_at is not None:  # what a deleted one is sent is dropped
         return True
     return origin_of(row).get("owner") == user
+
+
+def _copied(value: Any) -> Any:
+    """Return a value, a list or dictionary as a copy: a saved state is compared with later ones."""
+    return value.copy() if isinstance(value, list | dict) else value
 
 
 def _is_like(value: Any, sound: Any) -> bool:
