@@ -105,7 +105,7 @@ class Messages:
             NotFound: there is no such session.
         """
         with self._planning.reading(session_id) as session:
-            shown = self._planning.holding(asked.plan_id, session) if asked.plan_id else None
+            shown = self._planning.recall_or_none(asked.plan_id, session) if asked.plan_id else None
             planned = shown or self._planning.make(session)
             wanted = self._matching(session, planned, asked)
             nos, cursor = self._ordered(session, planned, wanted, asked)

@@ -227,7 +227,7 @@ class Planning:
             raise StalePlan("this plan is no longer known; look at a new one")
         if planned.version != session.version:
             raise StalePlan(SESSION_CHANGED)
-        if not _decided_alike(planned, session):
+        if not _has_same_settings(planned, session):
             raise StalePlan(SETTINGS_CHANGED)
         return planned
 
@@ -255,7 +255,7 @@ class Planning:
         planned.id = plan_id
         return self._keep(planned)
 
-    def holding(self, plan_id: str, session: Session) -> SessionPlan | None:
+    def recall_or_none(self, plan_id: str, session: Session) -> SessionPlan | None:
         """Return the plan that was shown under this id if it still applies to the session."""
         try:
             return self.recall(plan_id, session)
@@ -303,7 +303,7 @@ def _asked(session: Session, tried: Mapping[str, Any] | None) -> Settings:
     return session.settings if tried is None else Settings.from_dict(tried, base=session.settings)
 
 
-def _decided_alike(planned: SessionPlan, session: Session) -> bool:
+def _has_same_settings(planned: SessionPlan, session: Session) -> bool:
     """Return whether settings and limits still equal those of the plan."""
     try:
         settings = _asked(session, planned.inputs.tried)

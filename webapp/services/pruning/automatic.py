@@ -56,20 +56,20 @@ class AutomaticPruning:
         state = session.state
         if not (session.automatic or state.fired or state.backed_off):
             return []
-        tokens, engages = session.pruned.tokens, _engages(session)
-        if tokens <= engages:
+        tokens, threshold = session.pruned.tokens, _threshold(session)
+        if tokens <= threshold:
             if state.fired or state.backed_off:
                 state.fired, state.backed_off = False, 0
                 session.save()
             return []
         if not session.automatic or state.fired or tokens < state.backed_off:
             return []
-        planned = self._plan(session, engages)
+        planned = self._plan(session, threshold)
         gain = planned.scale.part(planned.plan.freed)
         worth = gain >= planned.limits.least_gain
         if worth and self._waits_for_a_model(session, planned):
             return []
-        still_above = planned.scale.shown(planned.scale.estimate - planned.plan.freed) > engages
+        still_above = planned.scale.shown(planned.scale.estimate - planned.plan.freed) > threshold
         state.fired, state.backed_off = worth and still_above, 0 if worth else int(tokens * BACK_OFF)
         if not worth:
             session.save()
@@ -90,9 +90,9 @@ class AutomaticPruning:
         by_score = PlanInputs(max_tokens=planned.max_tokens, strategy="score")
         return self._planning.make(session, by_score), None
 
-    def _plan(self, session: Session, engages: int) -> SessionPlan:
+    def _plan(self, session: Session, threshold: int) -> SessionPlan:
         """Return the plan for the aim, which is never above the size at which pruning starts."""
-        most = engages if engages < session.limits.aim_tokens else None
+        most = threshold if threshold < session.limits.aim_tokens else None
         return self._planning.make(session, PlanInputs(max_tokens=most))
 
     def _waits_for_a_model(self, session: Session, planned: SessionPlan) -> bool:
@@ -106,7 +106,7 @@ class AutomaticPruning:
         if not self._summaries.has_model or session.settings.strategy != SUMMARISE or not session.automatic:
             return False
         tokens, state = session.pruned.tokens, session.state
-        return tokens > _engages(session) and not state.fired and tokens >= state.backed_off
+        return tokens > _threshold(session) and not state.fired and tokens >= state.backed_off
 
     def summarise(self, session_id: str, cancelled: threading.Event | None) -> None:
         """Prune a session above its target by a summary that a model writes, or by the built-in one if that fails.
@@ -118,7 +118,7 @@ class AutomaticPruning:
             session = Session.load(self._environment, session_id)
             if not self.wants_a_model(session):
                 return
-            planned = self._plan(session, _engages(session))
+            planned = self._plan(session, _threshold(session))
         if planned.plan.removed or planned.plan.shortened:
             prepared = self._summaries.prepare(session, planned, cancelled=cancelled)
             self._prunes.apply_plan(planned, prepared, "automatic")
@@ -156,7 +156,7 @@ class AutomaticPruning:
         return [done.event]
 
 
-def _engages(session: Session) -> int:
+def _threshold(session: Session) -> int:
     """Return the size above which a context is pruned: its target, or the usable tokens if those are fewer.
 
     If nothing is usable, no context is pruned: a plan would take out everything and still not fit.

@@ -28,10 +28,10 @@ from webapp.services.summaries.summarising import Span, Summarising, SummaryText
 from webapp.store.log import MessageRow
 from webapp.store.operations import Detail, Facts, OperationRow
 
-# What the summary with the note may take of the budget, and at most.
+# The share of the budget that the summary with the note may take, and its most and least tokens.
 SUMMARY_SHARE, MOST_SUMMARY, LEAST_SUMMARY = 0.1, 1_200, 40
 
-# With less than this beside the system prompt there is no context to speak of.
+# With fewer tokens than this beside the system prompt no useful context is left.
 LEAST_BESIDE = 256
 
 

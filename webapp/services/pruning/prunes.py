@@ -120,8 +120,8 @@ class Prunes:
             shortened_count=len(plan.shortened),
             summary=self._summaries.shown(planned),
             freed=scale.tokens - after,
-            over_budget=self._over(session, planned),
-            nothing_to_do=_nothing(planned),
+            over_budget=self._over_budget(session, planned),
+            nothing_to_do=_why_nothing(planned),
             groups=groups_of(planned),
             removed=self._messages.rows(session.key, planned, [nos[i] for i in plan.removed[:rows]]),
             shortened=self._messages.rows(session.key, planned, [nos[i] for i in plan.shortened[:rows]]),
@@ -153,7 +153,7 @@ class Prunes:
         estimates = {name: max(0, tokens) for name, tokens in left.items()}
         return regions_of(session, planned.scale, estimates, after)
 
-    def _over(self, session: Session, planned: SessionPlan) -> OverBudget | None:
+    def _over_budget(self, session: Session, planned: SessionPlan) -> OverBudget | None:
         """Return by how much the protected messages exceed the budget, None if they fit (B7)."""
         plan, scale = planned.plan, planned.scale
         if plan.over_budget is None:
@@ -199,7 +199,7 @@ class Prunes:
                     inputs = PlanInputs(max_tokens=wanted.max_tokens, strategy=wanted.strategy)
                     planned = self._planning.make(session, inputs)
             if not planned.plan.removed and not planned.plan.shortened:
-                raise Conflict(_nothing(planned) or "this plan takes nothing out")
+                raise Conflict(_why_nothing(planned) or "this plan takes nothing out")
             if self._summaries.has_model:
                 held.close()  # a model may take minutes; `apply_plan` checks again
             return self.apply_plan(planned, self._summaries.prepare(session, planned), "user")
@@ -295,7 +295,7 @@ def _fill(tokens: int, limit: int, messages: int) -> Fill:
     return Fill(tokens=tokens, utilization=utilization(tokens, limit), messages=messages)
 
 
-def _nothing(planned: SessionPlan) -> str | None:
+def _why_nothing(planned: SessionPlan) -> str | None:
     if planned.plan.removed or planned.plan.shortened:
         return None
     if planned.size == 0:

@@ -52,7 +52,7 @@ class Hints:
 
     def __init__(self, environment: Environment, planning: Planning) -> None:
         self._environment, self._store, self._planning = environment, environment.store, planning
-        self._worker = SessionWorker("hints", self.write, calm_seconds=CALM_SECONDS)
+        self._worker = SessionWorker("hints", self.write, interval_seconds=CALM_SECONDS)
         self._unsubscribe = environment.bus.subscribe(self._heard)
 
     def write(self, session_id: str) -> bool:

@@ -32,7 +32,7 @@ MESSAGES_KEPT = 60_000
 RATED_KEPT = 8
 
 # The number of messages whose contents are computed in one batch: read from the log and stored together.
-FOUND_TOGETHER = 200
+CONTENT_BATCH = 200
 # The number of appends by which a reader can be behind and still share the history in memory.
 VERSIONS_KEPT = 64
 
@@ -40,7 +40,7 @@ VERSIONS_KEPT = 64
 # of characters.
 Ratings = dict[str, dict[tuple[int, int], float]]
 # Message numbers with their stored features, and with the features that will replace them.
-Found = list[tuple[int, str, Features]]
+NewFeatures = list[tuple[int, str, Features]]
 
 
 class Version(NamedTuple):
@@ -51,7 +51,7 @@ class Version(NamedTuple):
     facts: Facts
 
 
-class Arrived(NamedTuple):
+class Append(NamedTuple):
     """Messages that were appended to the version `base`, and the version that they made."""
 
     base: int
@@ -82,7 +82,7 @@ class SessionHistory:
         return {self.index[no] for no in nos if no in self.index}
 
 
-class _Growing:
+class _GrowingHistory:
     """The history of a session as appends extend it, and its last snapshot if one was made.
 
     Hold `lock` for everything except the session's number.
@@ -132,13 +132,13 @@ class _Growing:
         if self._shown is not None and self._shown.version == version:
             return self._shown
         wanted = self._find(version)
-        return None if wanted is None or wanted.messages > len(self._nos) else self._first(wanted)
+        return None if wanted is None or wanted.messages > len(self._nos) else self._snapshot_of(wanted)
 
     def newest(self) -> SessionHistory:
         """Return the history at the newest version; no message may be waiting for its contents."""
-        return self._first(self._versions[-1])
+        return self._snapshot_of(self._versions[-1])
 
-    def _first(self, wanted: Version) -> SessionHistory:
+    def _snapshot_of(self, wanted: Version) -> SessionHistory:
         if wanted.messages == len(self._nos):
             history, index = self.history.snapshot(), self._index.copy()
         else:
@@ -160,12 +160,12 @@ class _Growing:
             return None
         return dict(islice(self.waiting.items(), max(0, wanted.messages - len(self._nos))))
 
-    def grow(self, arrived: Arrived) -> None:
+    def grow(self, arrived: Append) -> None:
         """Add messages that were appended to the newest version."""
         self.waiting.update(arrived.fresh)
         self._versions.append(Version(arrived.version, len(self), arrived.facts))
 
-    def take_in(self, found: Iterable[tuple[int, Features]]) -> None:
+    def add_contents(self, found: Iterable[tuple[int, Features]]) -> None:
         """Add the waiting messages with their contents; skip those that another thread has added."""
         for no, features in found:
             if self.waiting.pop(no, None) is not None:
@@ -178,12 +178,12 @@ class Histories:
 
     def __init__(self, store: Store, messages_kept: int = MESSAGES_KEPT) -> None:
         self._store, self._kept = store, messages_kept
-        self._histories: OrderedDict[int, _Growing] = OrderedDict()
+        self._histories: OrderedDict[int, _GrowingHistory] = OrderedDict()
         self._ratings: OrderedDict[int, Ratings] = OrderedDict()
         self._lock = threading.Lock()
         self._gathering: dict[int, threading.Lock] = {}
         # Sessions whose history is being read from the store -> what was appended meanwhile.
-        self._arrived: dict[int, list[Arrived]] = {}
+        self._arrived: dict[int, list[Append]] = {}
 
     def of(self, session: Session) -> SessionHistory:
         """Return the history of a session at its version.
@@ -196,7 +196,7 @@ class Histories:
             return known
         with self._lock:
             gathering = self._gathering.setdefault(session.key, threading.Lock())
-        stored: Found = []
+        stored: NewFeatures = []
         try:
             # A thread that waits here usually waits for the same history.
             with gathering, self._store.read():
@@ -213,14 +213,14 @@ class Histories:
         with growing.lock:
             return growing.snapshot(session.version)
 
-    def _growing(self, session: Session) -> _Growing | None:
+    def _growing(self, session: Session) -> _GrowingHistory | None:
         with self._lock:
             found = self._histories.get(session.key)
             if found is not None:
                 self._histories.move_to_end(session.key)
         return found
 
-    def _completed(self, session: Session, stored: Found) -> SessionHistory | None:
+    def _completed(self, session: Session, stored: NewFeatures) -> SessionHistory | None:
         """Return the same as `known`, with missing contents computed outside the lock, which appends need."""
         growing = self._growing(session)
         if growing is None:
@@ -232,7 +232,7 @@ class Histories:
         nos, features = list(missing), list(missing.values())
         self._complete(session, nos, list(map(features_text, features)), features, stored)
         with growing.lock:
-            growing.take_in(zip(nos, features, strict=True))
+            growing.add_contents(zip(nos, features, strict=True))
             return growing.snapshot(session.version)
 
     def advance(
@@ -246,7 +246,7 @@ class Histories:
             found, arrived = self._histories.get(session.key), self._arrived.get(session.key)
             if found is None and arrived is None:
                 return
-            batch = Arrived(base_version, session.version, session.state.facts.copy(), list(fresh))
+            batch = Append(base_version, session.version, session.state.facts.copy(), list(fresh))
             if arrived is not None and not changed:
                 arrived.append(batch)
         if found is None:
@@ -271,7 +271,7 @@ class Histories:
             self._ratings.pop(session, None)
             self._gathering.pop(session, None)
 
-    def _gathered(self, session: Session, stored: Found) -> SessionHistory:
+    def _gathered(self, session: Session, stored: NewFeatures) -> SessionHistory:
         """Return the history as read from the store, and keep it with what is appended meanwhile."""
         with self._lock:
             self._arrived[session.key] = []
@@ -284,15 +284,14 @@ class Histories:
             with self._lock:
                 self._arrived.pop(session.key, None)
 
-    def _put(self, made: _Growing) -> None:
+    def _put(self, made: _GrowingHistory) -> None:
         with self._lock:
             for batch in self._arrived.get(made.session, ()):
                 if batch.base == made.version:
                     made.grow(batch)
             known = self._histories.get(made.session)
-            if (
-                known is None or known.version < made.version
-            ):  # a reader may be behind the appends made meanwhile
+            # A reader may be behind the appends made meanwhile.
+            if known is None or known.version < made.version:
                 self._histories[made.session] = made
             self._histories.move_to_end(made.session)
             total = sum(map(len, self._histories.values()))
@@ -300,7 +299,7 @@ class Histories:
                 _, gone = self._histories.popitem(last=False)
                 total -= len(gone)
 
-    def _gather(self, session: Session, stored: Found) -> _Growing:
+    def _gather(self, session: Session, stored: NewFeatures) -> _GrowingHistory:
         contexts, key = self._store.contexts, session.key
         with self._store.read():
             self._require_version(session)
@@ -322,7 +321,7 @@ class Histories:
         history.drop_first.update(i for i, flag in enumerate(gathered.drop_first) if flag)
         if "facts" in session.row.state:  # of the whole log: pruning does not change a session's task type
             history.facts = session.state.facts.copy()
-        return _Growing(session, history, gathered.nos, replacements, self._ratings_of(key))
+        return _GrowingHistory(session, history, gathered.nos, replacements, self._ratings_of(key))
 
     def _ratings_of(self, session: int) -> Ratings:
         with self._lock:
@@ -343,15 +342,15 @@ class Histories:
         nos: list[int],
         texts: list[str],
         features: list[Features],
-        stored: Found,
+        stored: NewFeatures,
     ) -> None:
         """Compute the contents of messages that were stored without them, or by another version.
 
         `texts` are the features as stored; the text to store in place of each is added to `stored`.
         """
         missing = [i for i, one in enumerate(features) if needs_content(one)]
-        for start in range(0, len(missing), FOUND_TOGETHER):
-            some = missing[start : start + FOUND_TOGETHER]
+        for start in range(0, len(missing), CONTENT_BATCH):
+            some = missing[start : start + CONTENT_BATCH]
             with self._store.read():
                 self._require_version(session)
                 found = self._store.log.rows_of(session.key, [nos[i] for i in some])
@@ -359,9 +358,9 @@ class Histories:
                 features[i] = with_content(features[i], whole(features[i].role, found[nos[i]]))
                 stored.append((nos[i], texts[i], features[i]))
 
-    def _store_contents(self, session: Session, stored: Found) -> None:
+    def _store_contents(self, session: Session, stored: NewFeatures) -> None:
         """Store computed contents so that they are not computed again; if storing fails, the next use tries again."""
-        for start in range(0, len(stored), FOUND_TOGETHER):
-            some = [(no, old, features_text(new)) for no, old, new in stored[start : start + FOUND_TOGETHER]]
+        for start in range(0, len(stored), CONTENT_BATCH):
+            some = [(no, old, features_text(new)) for no, old, new in stored[start : start + CONTENT_BATCH]]
             with suppress(StoreError), self._store.write(session.id):
                 self._store.log.put_features(session.key, some)

@@ -1,4 +1,4 @@
-"""Leases: what only one at a time may do, such as a summary of a session or the following of this machine's files.
+"""Leases of jobs that run once at a time, such as a summary of a session or the following of this machine's files.
 
 With one process a lease is an entry in its memory. Where several workers serve one store, it is a row in the store,
 which its holder renews; those of a killed worker run out. The clocks of the machines must agree within seconds.
@@ -18,7 +18,7 @@ from webapp.store import Store
 
 log = logging.getLogger(__name__)
 
-# A lease lasts so long without its holder, who renews it more often.
+# The time that a lease lasts without renewal, and the pause between two renewals.
 LEASE_MS, RENEW_SECONDS = 15_000, 4.0
 # The pause before a job asks for its lease again.
 RETRY_SECONDS = 2.0

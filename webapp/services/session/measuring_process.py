@@ -91,7 +91,7 @@ class MeasuringProcess:
             process.communicate()
 
     def close(self) -> None:
-        """End the process, and the measuring that it is at."""
+        """End the process, and what it is measuring."""
         self._closed = True
         process = self._process
         if process is not None:

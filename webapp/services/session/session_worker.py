@@ -15,14 +15,14 @@ log = logging.getLogger(__name__)
 class SessionWorker:
     """Calls `handle` with the id of each queued session, in a thread that starts with the first one.
 
-    A session is handled at most once in `calm_seconds`. After each the thread rests `rest` times the processor time
-    that it took: on a busy machine it is no longer. A failure is logged, and the next session is handled.
+    A session is handled at most once in `interval_seconds`. After each the thread rests `rest` times the processor time
+    that it took, which a busy machine does not make longer. A failure is logged, and the next session is handled.
     """
 
     def __init__(
-        self, name: str, handle: Callable[[str], object], *, calm_seconds: float = 0.0, rest: float = 0.0
+        self, name: str, handle: Callable[[str], object], *, interval_seconds: float = 0.0, rest: float = 0.0
     ) -> None:
-        self._name, self._handle, self._calm, self._rest = name, handle, calm_seconds, rest
+        self._name, self._handle, self._interval, self._rest = name, handle, interval_seconds, rest
         self._queued: dict[str, None] = {}
         self._began: dict[str, float] = {}
         self._wake, self._closed, self._busy = threading.Condition(), False, False
@@ -34,7 +34,7 @@ class SessionWorker:
         return len(self._queued)
 
     def put(self, *session_ids: str, at_once: bool = False) -> None:
-        """Queue sessions; with `at_once` they need not stay calm first."""
+        """Queue sessions; with `at_once` they are due now."""
         with self._wake:
             if self._closed or not session_ids:
                 return
@@ -83,7 +83,7 @@ class SessionWorker:
                 ready = next((one for one in self._queued if self._due(one) <= now), None)
                 if ready is not None:
                     del self._queued[ready]
-                    if self._calm:
+                    if self._interval:
                         self._began[ready] = now
                     self._busy = True
                     return ready
@@ -93,4 +93,4 @@ class SessionWorker:
 
     def _due(self, session_id: str) -> float:
         """Return the time from which a session can be handled again; 0 for one that can now."""
-        return self._began[session_id] + self._calm if session_id in self._began else 0.0
+        return self._began[session_id] + self._interval if session_id in self._began else 0.0

@@ -114,7 +114,7 @@ class PlanSummaries:
         self._summarising.check(session, prepared.span)
 
     def put(self, change: ContextChange, prepared: PreparedSummary, facts: Facts) -> SummaryRow:
-        """Put the summary into the context in place of those merged into it, and what is to know of it into `facts`.
+        """Put the summary into the context in place of those merged into it, and note its numbers in `facts`.
 
         The caller takes the messages out.
         """

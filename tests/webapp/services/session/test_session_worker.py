@@ -30,9 +30,9 @@ class Handled(list[str]):
 
 
 @contextmanager
-def working(handled: Handled, calm_seconds: float = 0.0) -> Iterator[SessionWorker]:
+def working(handled: Handled, interval_seconds: float = 0.0) -> Iterator[SessionWorker]:
     """Yield a worker that is closed afterwards."""
-    worker = SessionWorker("test", handled.handle, calm_seconds=calm_seconds)
+    worker = SessionWorker("test", handled.handle, interval_seconds=interval_seconds)
     try:
         yield worker
     finally:
@@ -70,7 +70,7 @@ class TestSessions:
         """A session that was just handled waits, and others go first."""
         handled = Handled()
         handled.go.set()
-        with working(handled, calm_seconds=1e6) as worker:
+        with working(handled, interval_seconds=1e6) as worker:
             worker.put("a")
             assert worker.drained(PATIENCE)
             worker.put("a", "b")
