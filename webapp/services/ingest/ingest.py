@@ -17,11 +17,7 @@ from scoring.formats import is_sure, numbered
 from scoring.messages import Message
 from webapp.agents.records import Cleared, Compaction, Entry, Meta, Problem, Record, Rewind
 from webapp.errors import Conflict, TooLarge
-from webapp.events import (
-    ProblemReported,
-    SessionCreated,
-    SessionUpdated,
-)
+from webapp.events import ProblemReported, SessionCreated, SessionUpdated
 from webapp.services.ingest.answers import Appended
 from webapp.services.ingest.batch_writer import Added, AppendRequest, BatchWriter, IdempotencyKey
 from webapp.services.ingest.message_lists import OWN_PROMPT, entries_of, ids_of, read_list

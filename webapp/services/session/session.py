@@ -8,10 +8,8 @@ that are shown.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property, lru_cache
-from typing import Any
 
 from scoring.budget import usable_tokens
 from scoring.errors import InvalidSettings
@@ -413,9 +411,10 @@ class Session:
     def save(self) -> None:
         """Write all changes since the session was loaded or last saved, inside the caller's transaction."""
         self.row.state = self.state.to_dict()
-        changed = {name: getattr(self.row, name) for name in COLUMNS}
+        columns = ((name, getattr(self.row, name)) for name in COLUMNS)
+        changed = {name: value for name, value in columns if value != self._saved[name]}
         store = self.environment.store
-        store.sessions.update(self.key, **_differing(changed, self._saved))
+        store.sessions.update(self.key, **changed)
         for view, regions in self.totals.items():
             if regions != self._saved_totals[view]:
                 store.contexts.put_totals(self.key, view, regions)
@@ -451,7 +450,3 @@ def _overheads(source: str, seen: ObservedOverheads, factor: float) -> tuple[Tra
     second = seen.second if seen.calls > 1 else None
     restored = seen.restored if seen.compactions else None
     return traits, Overheads(seen.unseen, second, restored, seen.calls)
-
-
-def _differing(columns: Mapping[str, Any], saved: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in columns.items() if value != saved[name]}
