@@ -48,7 +48,7 @@ def apply_agent_operation(session: Session, record: Compaction | Rewind) -> Oper
     gone = [item.ref for item in leaving]
     session.environment.store.log.set_flag(session.key, gone, "out_operation", session.row.next_operation)
     if isinstance(record, Compaction):
-        state.compacted()
+        state.after_compaction()
     else:
         state.calibration = calibration.after_rewind(state.calibration)
     state.turn_tokens, state.absorbing, state.fired, state.backed_off = [], False, False, 0

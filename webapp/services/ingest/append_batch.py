@@ -93,7 +93,7 @@ class AppendBatch:
     def _take(self, entry: Entry) -> None:
         redacted, raw = self._redacted(entry)
         message, parts = storable(redacted)
-        self.state.take(entry, self.session.counter, self._factor)
+        self.state.add_unwritten(entry, self.session.counter, self._factor)
         replaced = self._sources.get(entry.supersedes) if entry.supersedes else None
         opened = self._open.of(entry, replaced[1] if replaced else None)
         seq = self.row.next_seq
@@ -186,7 +186,7 @@ class AppendBatch:
             and opened.role == "assistant"
             and (opened.group or self.state.last_role != "assistant")
         ):
-            self.state.called(opened.estimate_before)
+            self.state.count_call(opened.estimate_before)
         self.messages[opened.no] = MessageRow(
             opened.no, opened.role, opened.kind, features.tokens, features.chars, measured.features_text, measured.card,
             int(measured.is_error), old.pinned if old else 0, old.drop_first if old else 0,

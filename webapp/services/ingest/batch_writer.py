@@ -223,14 +223,14 @@ class BatchWriter:
             session.state.proxy.applied = sends_pruned(session.state.proxy)
             session.state.edited = sends_edited(row.source, row.id)
             # An agent can write a call down before it sends it.
-            session.state.moved(session.main.estimate - before)
+            session.state.add_to_groups(session.main.estimate - before)
             unnamed = row.model is None
             records = request.records(row) if callable(request.records) else request.records
             apply_meta(row, session.state, records)  # the model decides how tokens are counted
             batch = AppendBatch(session)
             for record in records:
                 if isinstance(record, Meta) and record.version:
-                    session.state.began(record.version)
+                    session.state.note_version(record.version)
             if unnamed and row.model is not None:
                 batch.count_again()
         turns, answers, awaiting = row.turns, session.state.answers, session.state.awaiting

@@ -61,7 +61,7 @@ class CallReports:
         """Add the real usage of a call."""
         usage, state = call.usage, self._state
         if (most := max(usage.input_tokens, usage.output_tokens)) > largest_call(self._session.model_row):
-            state.put_aside(call.key, most)
+            state.set_report_aside(call.key, most)
             return
         state.expect(state.unwritten.asked)
         if call.key not in self.calls:
@@ -75,8 +75,8 @@ class CallReports:
         self._bill(call)
         self._row.window = usage.window or self._row.window
         sent = usage.sent_tokens
-        if sent > 0 and not self._row.followed and state.sums_up(sent, self._row.next_sample):
-            state.put_aside(call.key, sent)
+        if sent > 0 and not self._row.followed and state.detect_sum(sent, self._row.next_sample):
+            state.set_report_aside(call.key, sent)
             return
         before_call, real = calibration.until(state.calibration, call.key, sent)
         if before_call is None:
@@ -90,9 +90,9 @@ class CallReports:
             least_share=self._session.least_share if state.answered <= call.own else calibration.STEADY_SHARE,
         )  # fmt: skip
         if verdict == "false":
-            state.put_aside(call.key, sent)
+            state.set_report_aside(call.key, sent)
             return
-        state.believe(call.key)
+        state.accept_report(call.key)
         state.largest = max(state.largest, sent)
         self._observe(call, learns=verdict == "true")
         if self._row.source in AGENTS:
@@ -135,7 +135,7 @@ class CallReports:
             model=call.model or self._row.model or "", learns=learns,
         )  # fmt: skip
         if now.calls == 1 and (not known.known or now.unseen != known.unseen):
-            state.first_call(now.unseen - known.unseen, self._row.next_sample)
+            state.add_unseen(now.unseen - known.unseen, self._row.next_sample)
 
     def _surely_sent(self, before: int) -> int:
         """Return the part of an estimated context that is sent for certain.

@@ -102,18 +102,18 @@ class SessionState:
     kept: bool = False
     open_calls: dict[str, str] = field(default_factory=dict)
 
-    def put_aside(self, call: str, tokens: int) -> None:
+    def set_report_aside(self, call: str, tokens: int) -> None:
         """Count a usage report that cannot be true; each call once."""
         self.set_aside += call != self.aside_call
         self.aside_call, self.aside_input = call, tokens
 
-    def believe(self, call: str) -> None:
+    def accept_report(self, call: str) -> None:
         """Take back that a report of a call was set aside: a later one of the same call is true."""
         if call == self.aside_call:
             self.set_aside -= 1
             self.aside_call = ""
 
-    def began(self, version: str) -> None:
+    def note_version(self, version: str) -> None:
         """Note the version of the agent that writes."""
         self.agent_version = self.agent_version or version
         self.unwritten.version(version)
@@ -123,13 +123,13 @@ class SessionState:
         self.own_window = self.compaction_window = self.compaction_tokens = self.largest = 0
         self.runs, self.summed = [], False
 
-    def called(self, estimate: int) -> None:
+    def count_call(self, estimate: int) -> None:
         """Count a call with a context of `estimate` tokens, whose usage may still be reported."""
         calls, sent, _ = self.run
         self.run = [calls + 1, sent + estimate, estimate]
         self.answers, self.awaiting = self.answers + 1, True
 
-    def sums_up(self, reported: int, sample: int) -> bool:
+    def detect_sum(self, reported: int, sample: int) -> bool:
         """Return whether a report is the sum of several calls, which says nothing about the size of the last one.
 
         The first time everything that such reports taught is forgotten.
@@ -143,7 +143,7 @@ class SessionState:
         runs = [Run(*self.runs[n : n + width]) for n in range(0, len(self.runs), width)]
         unseen = unseen_of_sums(runs)
         if unseen is not None and not self.summed:
-            self.first_call(unseen - self.calibration.unseen, sample)
+            self.add_unseen(unseen - self.calibration.unseen, sample)
             self.calibration, self.largest = calibration.started(unseen), 0
             self.answers -= sum(one.calls - 1 for one in runs[:-1])
         self.summed = unseen is not None or (self.summed and is_sum(run, self.calibration.unseen))
@@ -152,7 +152,7 @@ class SessionState:
         self.answers -= run.calls - 1
         return True
 
-    def first_call(self, unseen: int, sample: int) -> None:
+    def add_unseen(self, unseen: int, sample: int) -> None:
         """Add the tokens outside the transcript, known now, to the sizes before the first reported call.
 
         A later report of the same call can add more.
@@ -167,7 +167,7 @@ class SessionState:
             self.open_calls = {}
         note_calls(message, self.open_calls)
 
-    def take(self, entry: Entry, counter: TokenCounter, factor: float) -> None:
+    def add_unwritten(self, entry: Entry, counter: TokenCounter, factor: float) -> None:
         """Add what the agent sends without writing it; it stays in the context until a usage report says otherwise."""
         before = self.unwritten.call
         self.unwritten.take(entry, counter, factor)
@@ -181,7 +181,7 @@ class SessionState:
         """Expect this many tokens outside messages in the next call."""
         self.calibration = calibration.expecting(self.calibration, tokens)
 
-    def compacted(self) -> None:
+    def after_compaction(self) -> None:
         """Remove what was sent without being written: it leaves with the rest of the context."""
         self.calibration = calibration.after_compaction(self.calibration)
         if not self.calibration.known:
@@ -230,7 +230,7 @@ class SessionState:
             del self.groups[next(iter(self.groups))]
         return before
 
-    def moved(self, estimate: int) -> None:
+    def add_to_groups(self, estimate: int) -> None:
         """Add to the estimates before the last API calls: they are sent with another context."""
         if estimate:
             self.groups = {name: max(0, size + estimate) for name, size in self.groups.items()}

@@ -16,44 +16,44 @@ class TestSessionState:
 
     def test_stays_small(self) -> None:
         """The state of ten thousand messages is as small as that of a hundred."""
-        carried = SessionState()
+        state = SessionState()
         for n in range(10_000):
-            carried.remember_gauge(n)
-            carried.remember_turn(n)
-            carried.remember_end(f"id-{n}", n)
-        assert len(orjson.dumps(carried.to_dict())) < 2_000
-        assert len(carried.trail) < 2 * TRAIL_POINTS
+            state.remember_gauge(n)
+            state.remember_turn(n)
+            state.remember_end(f"id-{n}", n)
+        assert len(orjson.dumps(state.to_dict())) < 2_000
+        assert len(state.trail) < 2 * TRAIL_POINTS
 
     def test_keeps_an_even_trail(self) -> None:
         """The trail is thinned evenly from the beginning to the end."""
-        carried = SessionState()
+        state = SessionState()
         for n in range(1_000):
-            carried.remember_gauge(n)
-        steps = {b - a for a, b in zip(carried.trail, carried.trail[1:], strict=False)}
+            state.remember_gauge(n)
+        steps = {b - a for a, b in zip(state.trail, state.trail[1:], strict=False)}
         assert len(steps) == 1
-        assert carried.trail[-1] > 950
+        assert state.trail[-1] > 950
 
     def test_restarts_its_growth_after_a_fall(self) -> None:
         """Growth per turn is not measured across a prune."""
-        carried = SessionState()
+        state = SessionState()
         for tokens in (100, 200, 50, 80):
-            carried.remember_turn(tokens)
-        assert carried.turn_tokens == [50, 80]
+            state.remember_turn(tokens)
+        assert state.turn_tokens == [50, 80]
 
     def test_keeps_unwritten_reminders_until_a_compaction(self) -> None:  # X11
         """Without reported usage the reminder stays in the context until a compaction."""
-        carried, counter = SessionState(unwritten=TaskReminders()), Estimator()
+        state, counter = SessionState(unwritten=TaskReminders()), Estimator()
         for n in range(STEPS[0] + 1):
-            carried.take(entry(n, said("I look."), call_key=f"c{n}"), counter, 1.0)
-        assert carried.calibration.unseen == WORDS
-        carried.compacted()
-        assert carried.calibration.unseen == 0
+            state.add_unwritten(entry(n, said("I look."), call_key=f"c{n}"), counter, 1.0)
+        assert state.calibration.unseen == WORDS
+        state.after_compaction()
+        assert state.calibration.unseen == 0
 
     def test_survives_json(self) -> None:
         """The state is equal, and fields of another version are ignored."""
-        carried = SessionState(Calibration(factor=1.2, known=True), fired=True, ends={"a": [3, 1]})
-        data = orjson.loads(orjson.dumps({**carried.to_dict(), "from_the_future": 1}))
-        assert SessionState.from_dict(data) == carried
+        state = SessionState(Calibration(factor=1.2, known=True), fired=True, ends={"a": [3, 1]})
+        data = orjson.loads(orjson.dumps({**state.to_dict(), "from_the_future": 1}))
+        assert SessionState.from_dict(data) == state
 
     def test_reads_the_names_that_earlier_versions_stored(self) -> None:
         """The window that a compaction implied is not lost with its old name."""
