@@ -126,9 +126,9 @@ class Ingest:
         return self._writer.append(AppendRequest(session_id, records, replacing))
 
     def _stream_session(self, session_id: str, stream: str) -> str | None:
-        if not stream:
-            return self._store.sessions.get(session_id).id
         parent = self._store.sessions.get(session_id)
+        if not stream:
+            return parent.id
         child = f"{session_id}.{stream}"
         row = self.ensure(
             child, parent.source, parent.kind, parent_id=session_id, path=parent.path, cwd=parent.cwd,
@@ -143,10 +143,9 @@ class Ingest:
             if isinstance(record, Compaction | Rewind | Cleared):
                 whole.merge(self._append(session_id, run))
                 self._writer.apply_agent_operation(session_id, record)
-                run = list(record.replacement or ()) if isinstance(record, Compaction) else []
-                if run:
-                    whole.merge(self._append(session_id, run, replacing=True))
-                    run = []
+                if isinstance(record, Compaction) and record.replacement:
+                    whole.merge(self._append(session_id, record.replacement, replacing=True))
+                run = []
                 continue
             if isinstance(record, Meta) and record.model and any(isinstance(r, Entry) for r in run):
                 whole.merge(self._append(session_id, run))  # what comes before counts as the old model's

@@ -169,14 +169,15 @@ class Prunes:
         )
 
     def _kept(self, session: Session, planned: SessionPlan) -> list[Kept]:
-        plan, some = planned.plan, planned.plan.kept[-ROWS_SHOWN:]
-        found = self._store.log.messages(session.key, [planned.view.nos[i] for i in some])
+        plan, view = planned.plan, planned.view
+        some = {view.nos[i]: i for i in plan.kept[-ROWS_SHOWN:]}
+        found = self._store.log.messages(session.key, list(some))
         return [
             Kept(
-                id=found[planned.view.nos[i]].mid, number=planned.view.nos[i], fate=plan.fate(i), reason=plan.reason(i),
-                tokens=planned.scale.part(planned.view.history.tokens[i]), score=round(plan.scores[i], 2),
+                id=found[no].mid, number=no, fate=plan.fate(i), reason=plan.reason(i),
+                tokens=planned.scale.part(view.history.tokens[i]), score=round(plan.scores[i], 2),
             )
-            for i in some if planned.view.nos[i] in found
+            for no, i in some.items() if no in found
         ]  # fmt: skip
 
     # -- applying
