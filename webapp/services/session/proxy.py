@@ -14,30 +14,34 @@ ID_PREFIX = "proxy-"
 
 @dataclass(slots=True)
 class ProxyState:
-    """The switch of a session and the outcome of its last call.
-
-    `prunes` is the switch. `applied`: the last call was sent pruned; `reason` says why not, if it should have
-    been. `subscription`: its key is a subscription's, so nothing is changed. `calls` counts all calls,
-    `pruned` those that were sent pruned; `paid` is the cost of these at list prices, `unpruned` their cost as
-    the client sent them, in dollars. `full` is the input of the last call as the client sent it, `prompt` the
-    source id of the system prompt, `tools` the digest of the tool definitions, `tool_tokens` their size. `name` is
-    the name that the proxy has for a session whose transcript is followed; "" for one of its own.
-    """
+    """The switch of a session and the outcome of its last call."""
 
     prunes: bool = False
+    """The switch: calls are to be sent pruned."""
     applied: bool = False
+    """The last call was sent pruned."""
     reason: str = ""
+    """The reason the last call was not sent pruned although it should have been."""
     subscription: bool = False
+    """The last call's key is a subscription's, so that nothing is changed."""
     calls: int = 0
     pruned: int = 0
+    """The calls that were sent pruned."""
     paid: float = 0.0
+    """The cost of the pruned calls at list prices, in US dollars."""
     unpruned: float = 0.0
+    """Their cost as the client sent them."""
     full: int = 0
+    """The input of the last call as the client sent it."""
     version: str = ""
+    """The version of the edits that the last call was sent with."""
     prompt: str = ""
+    """The source id of the system prompt."""
     tools: str = ""
+    """The digest of the tool definitions; `tool_tokens` is their size."""
     tool_tokens: int = 0
     name: str = ""
+    """The proxy's name for a session whose transcript is followed; "" for a session of its own."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON-ready data."""

@@ -29,78 +29,91 @@ EARLIER_NAMES = {"told_window": "compaction_window", "told_at": "compaction_toke
 
 @dataclass(slots=True)
 class SessionState:
-    """The running facts of one session.
-
-    `facts` are the counts that its task type is recognised from. `trail` holds the tokens of the main
-    context, every `stride`-th message's, thinned out as it fills; `turn_tokens` are those at the last starts
-    of a turn. `ends` maps the source ids of the last messages to the estimate after them and the part of it
-    that the assistant wrote (`answered`, of all messages so far), `groups` the last API calls to the estimate
-    before them. `unsure` is the estimate of reasoning and media, of a managed session only.
-    `absorbing`: assistant messages still belong to the call reported last. `fired`: automatic
-    pruning has acted on this crossing of the target. It does not try again below `backed_off` tokens, nor the
-    emergency path below `relieved`. `own_window` is set by the user (0: not), `compaction_window` by a
-    compaction of the agent at `compaction_tokens`; `largest` is the largest call with the present model.
-    `set_aside` counts the usage reports that cannot be true; `aside_input` and `aside_call` belong to the last of them.
-    `first_known` is the first sample with a known size; `first_unseen` are the tokens that earlier samples
-    lack. `sampled` is the last message on the chart, `opening` the beginning of the first message.
-    `agent_version` is the version of the agent that began the session. `called_at` is the time of the last
-    call in ms, `cached_for_hour`: what it wrote stays cached for an hour. `cleared_call` is the call whose report
-    showed the last clearing, which operation `cleared_by` records. `answers` counts the calls that the messages show,
-    whether or not their usage is reported; `awaiting`: the last one may still be reported. `run` has the calls since
-    the last report, the tokens sent in all of them and in the last, by estimate; `runs` the same of the last reports,
-    each followed by what it said; `summed`: the program reports sums of runs. `above`: the main context was above its
-    target after the last change. `proxy` is the state of its calls through the proxy; `edited`: the agent's own process
-    sent the last call with our edits. `owner` and `host` are the user and the machine of a session that was pushed, ""
-    for one of this machine. `kept`: no retention deletes it.
-    """
+    """The running facts of one session."""
 
     calibration: Calibration = field(default_factory=Calibration)
     trail: list[int] = field(default_factory=list)
+    """The tokens of the main context after every `stride`-th message, thinned out as it fills."""
     stride: int = 1
     skipped: int = 0
+    """Messages since the last point of the trail."""
     turn_tokens: list[int] = field(default_factory=list)
+    """The tokens of the main context at the last starts of a turn."""
     ends: dict[str, list[int]] = field(default_factory=dict)
+    """Source id of one of the last messages -> the estimate after it, and `answered` then."""
     answered: int = 0
+    """The estimate of all that the assistant wrote."""
     unsure: int = 0
+    """The estimate of reasoning and media, of a managed session only."""
     groups: dict[str, int] = field(default_factory=dict)
+    """One of the last API calls -> the estimate before it."""
     absorbing: bool = False
+    """Assistant messages still belong to the call reported last."""
     fired: bool = False
+    """Automatic pruning has acted on this crossing of the target."""
     backed_off: int = 0
+    """Automatic pruning does not try again below these tokens."""
     relieved: int = 0
+    """The emergency path does not try again below these tokens."""
     last_role: str = ""
     tools_open: bool = False
     unwritten: Unwritten = field(default_factory=Unwritten)
     facts: Facts = field(default_factory=Facts)
+    """The counts from which the task type is recognised."""
     stored: int = 0
+    """Bytes of content in the log."""
     redacted: dict[str, int] = field(default_factory=dict)
+    """Kind of credential -> how many were replaced."""
     own_window: int = 0
+    """The window set by the user; 0 for none."""
     compaction_window: int = 0
+    """The window that a compaction of the agent at `compaction_tokens` implies; 0 for none."""
     compaction_tokens: int = 0
     largest: int = 0
+    """The largest call with the present model, in tokens."""
     set_aside: int = 0
+    """Usage reports that cannot be true; `aside_input` and `aside_call` belong to the last of them."""
     aside_input: int = 0
     aside_call: str = ""
     called_at: int = 0
+    """The time of the last call in ms."""
     first_known: int = 0
+    """The first sample with a known size; earlier ones lack `first_unseen` tokens."""
     first_unseen: int = 0
     opening: str = ""
+    """The beginning of the first message."""
     agent_version: str = ""
+    """The version of the agent that began the session."""
     sampled: int = 0
+    """The last message on the chart."""
     cached_for_hour: bool = False
+    """The cache keeps for an hour what the last call wrote to it."""
     cleared_call: str = ""
+    """The call whose report showed the last clearing, which operation `cleared_by` records."""
     cleared_by: int = 0
     answers: int = 0
+    """The calls that the messages show, whether or not their usage is reported."""
     awaiting: bool = False
+    """The usage of the last call may still be reported."""
     run: list[int] = field(default_factory=lambda: [0, 0, 0])
+    """The calls since the last report, and the tokens sent in all of them and in the last one, by estimate."""
     runs: list[int] = field(default_factory=list)
+    """The `run` of each of the last reports, followed by the tokens reported."""
     summed: bool = False
+    """The program reports sums of runs."""
     above: bool = False
+    """The main context was above its target after the last change."""
     proxy: ProxyState = field(default_factory=ProxyState)
     edited: bool = False
+    """The agent's own process sent the last call with our edits."""
     owner: str = ""
+    """The user of a session that was pushed; "" for one of this machine."""
     host: str = ""
+    """The machine that pushes the session; "" for this one."""
     kept: bool = False
+    """No limit on age and size deletes the session."""
     open_calls: dict[str, str] = field(default_factory=dict)
+    """The calls that wait for their results, in a managed session."""
 
     def set_report_aside(self, call: str, tokens: int) -> None:
         """Count a usage report that cannot be true; each call once."""
