@@ -58,11 +58,10 @@ def places(store: Store, row: SessionRow, view: int) -> Iterator[ViewMessage | V
     summaries = {s.n: s for s in store.summaries.active(row.key)}
     for start in range(0, len(items), BATCH):
         some = items[start : start + BATCH]
-        messages = store.log.messages(row.key, [item.ref for item in some if item.kind == MESSAGE])
+        entries = store.log.rows_of(row.key, [item.ref for item in some if item.kind == MESSAGE])
         for item in some:
             if item.kind == MESSAGE:
-                message = messages[item.ref]
-                yield _message(store.log.entries_of(row.key, message), item)
+                yield _message(entries[item.ref], item)
             else:
                 yield _summary(summaries[item.ref])
 

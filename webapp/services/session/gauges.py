@@ -255,9 +255,9 @@ def project_of(cwd: str | None) -> str | None:
 
 def source_label(source: str) -> str:
     """Return the name of a source as pages show it: an agent's label, else the source itself."""
-    if source not in AGENTS:
+    if (agent := AGENTS.get(source)) is None:
         return {"api": "API", PROXY: "Proxy"}.get(source, source)
-    return f"{AGENTS[source].label} (legacy)" if AGENTS[source].legacy else AGENTS[source].label
+    return f"{agent.label} (legacy)" if agent.legacy else agent.label
 
 
 def state_of(tokens: int, limits: Limits, activity: Activity) -> State:
