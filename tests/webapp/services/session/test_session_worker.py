@@ -66,7 +66,7 @@ class TestSessions:
             assert worker.drained(PATIENCE)
         assert handled == [bad, "b"]
 
-    def test_stay_calm_unless_they_are_wanted_at_once(self) -> None:
+    def test_wait_for_the_interval_unless_queued_at_once(self) -> None:
         """A session that was just handled waits, and others go first."""
         handled = Handled()
         handled.go.set()
