@@ -47,12 +47,12 @@ def _costs(task: Task, shortened: Mapping[int, Shortening]) -> dict[int, int]:
 def _cleared(task: Task) -> dict[int, Shortening]:
     """Return the outputs to clear; none if the gain is below the minimum in the settings."""
     rules = task.settings
-    history, gain = task.history, 0
+    history, candidates, gain = task.history, frozenset(task.candidates), 0
     out: dict[int, Shortening] = {}
     for position in old_outputs(history, rules):
         tokens = history.tokens[position]
         least = CLEARED_TOKENS * max(1, len(history.features[position].results))
-        if tokens <= least or history.units.head[position] in task.protected:
+        if tokens <= least or history.units.head[position] not in candidates:
             continue
         gain += tokens - least
         out[position] = Shortening(least, cleared, lasting=True)

@@ -77,6 +77,17 @@ class TestToolOutputsFirst:
         assert made.removed[0] == 0
         assert made.cause(0) == "older"
 
+    @pytest.mark.parametrize("by", ["drop", "drop_first"])
+    def test_leaves_out_outputs_that_the_user_drops(self, by: str) -> None:  # C8, X5
+        """An old output that goes anyway is not cleared, and the others are."""
+        history = history_of(turns(6))
+        drop = {1} if by == "drop" else set()
+        history.drop_first |= {1} - drop
+        made = plan_prune(
+            history, SMALL, sum(history.tokens) - 1_500, strategy="tool_outputs_first", drop=drop
+        )
+        assert (made.removed, made.shortened) == ((1, 2), (6, 10, 14))
+
     @pytest.mark.parametrize("named", ["read", ""])
     def test_exempts_listed_tools(self, named: str) -> None:  # C8
         """Named by the result or, where the format does not repeat it, by the call."""
