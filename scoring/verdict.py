@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from scoring.counted import counted
+
 Kind = Literal["empty", "over", "fine", "clear", "above", "resume", "now"]
 Activity = Literal["live", "resting", "unused", "ended"]
 Action = Literal["prune", "clear", "resume", "export"]
@@ -117,8 +119,8 @@ def verdict_of(facts: SessionFacts) -> Verdict:
     if facts.tokens <= 0:
         return Verdict("empty", "Nothing in it yet", URGENCY["empty"])
     if facts.activity in ("unused", "ended"):
-        why = "it has ended" if facts.activity == "ended" else f"not used for {_long(facts.days_unused)}"
-        return _without_need("over", facts, f": {why}")
+        why = "it has ended" if facts.activity == "ended" else f"not used for {_duration(facts.days_unused)}"
+        return _nothing_needed("over", facts, f": {why}")
     if facts.tokens > facts.target:
         return _above(facts)
     if (clear := facts.clear) is not None and _is_worth_clearing(facts, clear):
@@ -126,7 +128,7 @@ def verdict_of(facts: SessionFacts) -> Verdict:
             f"{_redundant_words(clear)}: clearing them{_payback(clear.price) or ' makes every call smaller'}"
         )
         return _advice("clear", facts, text, "clear", "Clear them…", max_tokens=clear.max_tokens)
-    return _without_need("fine", facts, _pace(facts))
+    return _nothing_needed("fine", facts, _pace(facts))
 
 
 def price_needed(facts: SessionFacts) -> Literal["prune", "clear"] | None:
@@ -134,13 +136,13 @@ def price_needed(facts: SessionFacts) -> Literal["prune", "clear"] | None:
     if facts.tokens <= 0 or facts.activity in ("unused", "ended"):
         return None
     if facts.tokens <= facts.target:
-        return "clear" if _is_of_use(facts) else None
+        return "clear" if _can_be_sent(facts) else None
     of_sub_agent = facts.sub_agent and facts.followed
     return "prune" if facts.pruned > facts.target and not of_sub_agent else None
 
 
-def _without_need(kind: Kind, facts: SessionFacts, why: str) -> Verdict:
-    return Verdict(kind, f"{_full(facts)}. Nothing needed{why}", URGENCY[kind])
+def _nothing_needed(kind: Kind, facts: SessionFacts, why: str) -> Verdict:
+    return Verdict(kind, f"{_fullness(facts)}. Nothing needed{why}", URGENCY[kind])
 
 
 def _advice(
@@ -166,18 +168,16 @@ def _above(facts: SessionFacts) -> Verdict:
     if facts.followed and facts.pruned <= facts.target:
         return _resume(facts)
     if facts.sub_agent and facts.followed:
-        return _without_need("fine", facts, ": a sub-agent ends with its task")
+        return _nothing_needed("fine", facts, ": a sub-agent ends with its task")
     price, turns = facts.prune, facts.turns_to_limit
     if price is not None and price.freed <= 0:
-        text = f"{_full(facts)}, above the target of {target}, and all that is left is protected"
+        text = f"{_fullness(facts)}, above the target of {target}, and all that is left is protected"
         return _advice("above", facts, text, "prune", "See why…")
     if facts.tokens >= facts.limit or (turns is not None and turns <= FEW_TURNS):
         return _advice("now", facts, _now(facts, turns), "prune", "See the plan…")
     freed = facts.pruned - facts.aim if price is None else price.freed
     aim = _percent(facts.aim, facts)
-    text = (
-        f"{_full(facts)}, above the target of {target}: pruning to {aim} frees about {_tokens(freed)} tokens"
-    )
+    text = f"{_fullness(facts)}, above the target of {target}: pruning to {aim} frees about {_tokens(freed)} tokens"
     if price is not None and (back := _payback(price)):
         soon = facts.pays_back(price, turns)
         text += f" and{back}" if soon else f", but{back}, more than are left before it is full"
@@ -186,7 +186,7 @@ def _above(facts: SessionFacts) -> Verdict:
 
 def _now(facts: SessionFacts, turns: int | None) -> str:
     begin = "Prune now" if facts.activity == "live" else "Prune before you go on"
-    text = f"{begin}: {_full(facts) if facts.tokens >= facts.limit else _left(turns or 0)}"
+    text = f"{begin}: {_fullness(facts) if facts.tokens >= facts.limit else _turns_left(turns or 0)}"
     if (price := facts.prune) is not None and (back := _payback(price)):
         text += f", and freeing about {_tokens(price.freed)} tokens{back}"
     return text
@@ -199,7 +199,7 @@ def _resume(facts: SessionFacts) -> Verdict:
         text = f"Resume from the pruned copy: it is {pruned} full, the agent's own context {share}"
         return _advice("resume", facts, text, "resume", "Resume…")
     if facts.sub_agent:
-        return _without_need("fine", facts, ": a sub-agent ends with its task")
+        return _nothing_needed("fine", facts, ": a sub-agent ends with its task")
     text = f"{share} full: the pruned copy, {pruned} full, can be exported"
     return _advice("above", facts, text, "export", "Export…")
 
@@ -210,10 +210,10 @@ def _resume(facts: SessionFacts) -> Verdict:
 def _is_worth_clearing(facts: SessionFacts, clear: Clearing) -> bool:
     """Return whether the gain is worth a prune and pays back before the target is reached."""
     enough = clear.price.freed >= facts.least_gain
-    return _is_of_use(facts) and enough and facts.pays_back(clear.price, facts.turns_to_target)
+    return _can_be_sent(facts) and enough and facts.pays_back(clear.price, facts.turns_to_target)
 
 
-def _is_of_use(facts: SessionFacts) -> bool:
+def _can_be_sent(facts: SessionFacts) -> bool:
     """Return whether there is a way to send a smaller pruned view to the provider."""
     return not facts.followed or facts.resumable
 
@@ -224,11 +224,11 @@ def _redundant_words(clear: Clearing) -> str:
     count = reads + clear.repeated
     holds = f"hold{'s' if count == 1 else ''} {_tokens(clear.price.freed)} tokens"
     if not reads:
-        return f"{_counted(count, 'repeated output')} {holds}"
+        return f"{counted(count, 'repeated output')} {holds}"
     if clear.repeated:
         return f"{count:,} superseded reads and repeated outputs {holds}"
     (name,) = clear.superseded if files == 1 else (f"{files:,} files",)
-    return f"{_counted(reads, 'superseded read')} of {name} {holds}"
+    return f"{counted(reads, 'superseded read')} of {name} {holds}"
 
 
 def _pace(facts: SessionFacts) -> str:
@@ -237,34 +237,34 @@ def _pace(facts: SessionFacts) -> str:
     turns = facts.turns_to_target
     if turns is None:
         return ""
-    return f": {_left(turns)} at this pace" if turns else " yet: above the target at the next turn"
+    return f": {_turns_left(turns)} at this pace" if turns else " yet: above the target at the next turn"
 
 
 # -- words
 
 
-def _full(facts: SessionFacts) -> str:
+def _fullness(facts: SessionFacts) -> str:
     """Return how full the context is, and how full a resume from the pruned view would be."""
     share, pruned = _percent(facts.tokens, facts), _percent(facts.pruned, facts)
     waits = facts.followed and facts.resumable and facts.pruned < facts.tokens and pruned != share
     return f"{share} full, its pruned copy {pruned}" if waits else f"{share} full"
 
 
-def _left(turns: int) -> str:
+def _turns_left(turns: int) -> str:
     """Return the turns left in words: exact up to 20, then rounded to fives."""
     if turns >= MANY:
         return "many turns left"
     if turns > FEW_TURNS:
         return f"about {turns if turns <= 20 else 5 * round(turns / 5)} turns left"
-    return f"{_counted(turns, 'turn')} left" if turns else "the next turn may not fit"
+    return f"{counted(turns, 'turn')} left" if turns else "the next turn may not fit"
 
 
-def _long(days: int) -> str:
+def _duration(days: int) -> str:
     """Return a time of at least a day in its largest whole unit: "a day", "3 weeks", "2 years"."""
     for unit, size in (("year", 365), ("month", 30), ("week", 7)):
         if days >= size:
-            return _counted(days // size, unit) if days >= 2 * size else f"a {unit}"
-    return _counted(days, "day") if days > 1 else "a day"
+            return counted(days // size, unit) if days >= 2 * size else f"a {unit}"
+    return counted(days, "day") if days > 1 else "a day"
 
 
 def _payback(price: Price) -> str:
@@ -272,7 +272,7 @@ def _payback(price: Price) -> str:
     calls = price.break_even_calls
     if calls is None:
         return ""
-    return f" pays back after {_counted(calls, 'call')}" if calls else " pays back at once"
+    return f" pays back after {counted(calls, 'call')}" if calls else " pays back at once"
 
 
 def _percent(tokens: int, facts: SessionFacts) -> str:
@@ -290,7 +290,3 @@ def _tokens(count: int) -> str:
     if rounded < 1_000_000:
         return f"{rounded / 1_000:g}k"
     return f"{rounded / 1_000_000:,g}M"
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
