@@ -1,11 +1,10 @@
-"""Turns and units: where a conversation may be cut.
+"""Units: the smallest groups of messages that are kept or dropped together.
 
-A unit is the smallest group that is kept or dropped together. The law: a tool call and all of its results are
-one unit, in either direction, with parallel calls and when an id comes again later (a result belongs to the
-latest call of its id); the items of one API call that carry calls, and a reasoning item with the items it led
-to, are one unit too, because providers refuse the one without the other. The calls that reasoning led to can have
-their outputs between them, so an output does not end such a unit; the next reasoning or message does. Messages that
-share a name in `ties` are one unit as well. Everything else stands alone.
+A tool call and all its results are one unit, also with parallel calls. If an id is used again, a result belongs to the
+latest call of that id. The items of one API call that make calls are one unit, and so are a reasoning item and the
+items it led to, because providers refuse one without the other. Such calls can have their outputs between them, so an
+output does not end the unit; the next reasoning or message does. Messages that share a name in `ties` are one unit as
+well. Every other message is a unit of its own.
 
 A turn begins at a user message with words of its own. Nothing here assumes that a system message is there.
 """
@@ -27,10 +26,10 @@ _TYING_FIELDS = frozenset({"approval_request_id", "type", "caller"})
 
 @dataclass(frozen=True, slots=True)
 class Links:
-    """The ties of one message to others: all that is needed to find units.
+    """The links of one message to others, from which units are found.
 
-    `calls` and `results` are call ids; `reasoning_only` marks an item that holds reasoning and nothing else. `ties`
-    are other names that it shares with messages of its unit: that of an approval, or of the program that calls.
+    `calls` and `results` are call ids; `reasoning_only` marks an item that holds only reasoning. `ties` are other names
+    that it shares with messages of its unit: that of an approval, or of the program that calls.
     """
 
     role: str
@@ -41,7 +40,7 @@ class Links:
 
 
 class Linked(Protocol):
-    """Anything with the fields of `Links`; `Features` is one as well."""
+    """A value with the fields of `Links`, such as `Features`."""
 
     @property
     def role(self) -> str:
@@ -57,7 +56,7 @@ class Linked(Protocol):
 
     @property
     def reasoning_only(self) -> bool:
-        """Return whether this is an item of reasoning and nothing else."""
+        """Return whether this item holds only reasoning."""
 
     @property
     def ties(self) -> tuple[str, ...]:
@@ -99,23 +98,23 @@ def ties_in(value: Any) -> tuple[str, ...]:
 
 
 def is_reasoning_only(message: Message) -> bool:
-    """Return whether an assistant message holds reasoning and nothing that is said or done."""
+    """Return whether an assistant message holds reasoning but no text, call or media."""
     if message.role != "assistant" or not message.reasoning:
         return False
     return not any(isinstance(p, Text | ToolCall | Media) for p in message.parts)
 
 
 def has_own_words(message: Message) -> bool:
-    """Return whether a user says something here, rather than only handing back tool results."""
+    """Return whether this is a user message that holds more than tool results."""
     if message.role != "user":
         return False
     return not message.results or any(isinstance(p, Text | Media) for p in message.parts)
 
 
 class Units:
-    """Units found as messages come in, one amortised constant step a message.
+    """Units, found as messages come in, in amortised constant time for each message.
 
-    `head[i]` is the position of the first message of i's unit, and serves as the unit's name.
+    `head[i]` is the position of the first message of i's unit, which identifies the unit.
     `members[h]` lists the positions of the unit h in order; it exists only for units of two and more.
     """
 
@@ -145,7 +144,7 @@ class Units:
         for item in items:
             if item.calls or item.results or item.ties or item.role == "assistant":
                 merged += self.append(item)
-            else:  # it stands alone
+            else:  # a unit of its own
                 head.append(len(head))
                 self._anchor, self._open = None, False
                 self._last = item
@@ -189,7 +188,7 @@ class Units:
         return self._anchor if item.calls else None
 
     def _join(self, a: int, b: int) -> list[int]:
-        """Make the units of two positions one, named by the older head; return the head that is gone."""
+        """Merge the units of two positions under the older head; return the head that no longer exists."""
         into, gone = self.head[a], self.head[b]
         if into == gone:
             return []
@@ -233,30 +232,3 @@ def units_of(messages: Sequence[Message]) -> list[tuple[int, ...]]:
     for message in messages:
         units.append(links_of(message))
     return [tuple(units.of(head)) for head in units.heads()]
-
-
-def turn_starts(messages: Sequence[Message]) -> list[int]:
-    """Return the positions at which a turn begins: the user messages. None without a user."""
-    return [i for i, message in enumerate(messages) if has_own_words(message)]
-
-
-def safe_boundary(messages: Sequence[Message], target: int) -> int:
-    """Return the position at which a list may be cut in two near `target`: what lies before it can go.
-
-    It is the last turn start above 0 at or before the target, else the next one after it, else 0. Without any
-    user message it is the last unit boundary at or before the target.
-    """
-    target = max(0, min(target, len(messages)))
-    starts = turn_starts(messages)
-    if not starts:
-        return _unit_boundary(messages, target)
-    before = [s for s in starts if 0 < s <= target]
-    after = [s for s in starts if s > target]
-    return before[-1] if before else after[0] if after else 0
-
-
-def _unit_boundary(messages: Sequence[Message], target: int) -> int:
-    """Return the last position at or before `target` that no unit reaches across."""
-    units = units_of(messages)
-    covered = {i for unit in units for i in range(unit[0] + 1, unit[-1] + 1)}
-    return next(i for i in range(target, -1, -1) if i not in covered)

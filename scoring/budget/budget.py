@@ -7,16 +7,12 @@ fractions 0...1.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
-from typing import Any
 
 from scoring.errors import Fault, InvalidSettings
-from scoring.messages import Message
 from scoring.models import ModelLimits
 from scoring.settings import Settings, shown
-from scoring.tokens import TokenCounter, estimate_message_tokens, estimate_tool_tokens
 
 LEAST_RESERVE = 4_096  # the least that is reserved for an answer, whatever the settings (C5)
 
@@ -67,21 +63,6 @@ def usable_tokens(model: ModelLimits, settings: Settings) -> int:
             [Fault("window", f"expected more than {reserve + buffer:,} tokens, got {model.window:,}")]
         )
     return usable
-
-
-def is_over_budget(
-    messages: int | Sequence[Message],
-    tools: int | Sequence[Mapping[str, Any]],
-    output_reserve: int,
-    window: int,
-    counter: TokenCounter | None = None,
-) -> bool:
-    """Return whether messages + tool definitions + output reserve exceed the window; both may be given as tokens."""
-    if not isinstance(messages, int):
-        messages = sum(estimate_message_tokens(m, counter) for m in messages)
-    if not isinstance(tools, int):
-        tools = estimate_tool_tokens(tools, counter)
-    return messages + tools + output_reserve > window
 
 
 def share_of(tokens: int, percent: float) -> int:

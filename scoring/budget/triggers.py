@@ -1,14 +1,13 @@
 """The triggers of a summary, and the status view, both as data.
 
-Triggers count from the last summary, so they start again after each one. The check before a model call and the trigger
-of a summary use the same formula: messages + tool definitions + output reserve > window.
+Triggers count from the last summary, so they start again after each one.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from scoring.budget.budget import is_over_budget, utilization
+from scoring.budget.budget import utilization
 from scoring.settings import Settings
 
 # A summary must cover some messages besides the recent ones that stay.
@@ -80,11 +79,6 @@ def token_threshold(settings: Settings, window: int) -> int:
     return min(settings.max_tokens_before_summary, share) if share > 0 else settings.max_tokens_before_summary
 
 
-def over_window(fill: Fill, settings: Settings) -> bool:
-    """Return whether a model call would exceed the window (P5)."""
-    return is_over_budget(fill.messages, fill.tools, settings.response_reserve, fill.window)
-
-
 def summary_due(fill: Fill, settings: Settings) -> Due:
     """Return whether a summary is due now, with the reason. None is due right after one that covered everything."""
     least = settings.min_recent_messages + LEAST_TO_COVER
@@ -92,8 +86,8 @@ def summary_due(fill: Fill, settings: Settings) -> Due:
         return Due(
             "", f"{fill.since_messages:,} messages since the last summary, at least {least:,} are needed"
         )
-    if over_window(fill, settings):
-        total = fill.messages + fill.tools + settings.response_reserve
+    total = fill.messages + fill.tools + settings.response_reserve
+    if total > fill.window:  # the next model call would exceed it (P5)
         return Due(
             "window", f"messages, tools and output reserve take {total:,} of a window of {fill.window:,}"
         )

@@ -1,7 +1,4 @@
-"""The functions for units, tokens and budget that the package exports: each accepts messages or wire objects.
-
-Inside `scoring` the originals are used, which accept only messages.
-"""
+"""The functions for turns, units, tokens and budget that the package exports: each accepts messages or wire objects."""
 
 from __future__ import annotations
 
@@ -9,11 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from scoring import units
-from scoring.budget import budget
 from scoring.formats import decode
 from scoring.messages import Message
-from scoring.tokens import TokenCounter
-from scoring.tokens import counting as tokens
+from scoring.tokens import TokenCounter, counting, estimate_tool_tokens
+from scoring.units import has_own_words
 
 AnyMessage = Message | Mapping[str, Any]
 
@@ -30,7 +26,7 @@ def as_messages(messages: Sequence[AnyMessage]) -> Sequence[Message]:
 
 def turn_starts(messages: Sequence[AnyMessage]) -> list[int]:
     """Return the positions at which a turn begins: those of the user messages. The list is empty without any."""
-    return units.turn_starts(as_messages(messages))
+    return [i for i, message in enumerate(as_messages(messages)) if has_own_words(message)]
 
 
 def safe_boundary(messages: Sequence[AnyMessage], target: int) -> int:
@@ -39,7 +35,20 @@ def safe_boundary(messages: Sequence[AnyMessage], target: int) -> int:
     This is the last turn start above 0 at or before the target, else the next one after it, else 0. Without any user
     message it is the last unit boundary at or before the target.
     """
-    return units.safe_boundary(as_messages(messages), target)
+    typed = as_messages(messages)
+    target = max(0, min(target, len(typed)))
+    starts = turn_starts(typed)
+    if not starts:
+        return _unit_boundary(typed, target)
+    before = [s for s in starts if 0 < s <= target]
+    after = [s for s in starts if s > target]
+    return before[-1] if before else after[0] if after else 0
+
+
+def _unit_boundary(messages: Sequence[Message], target: int) -> int:
+    """Return the last position at or before `target` that no unit reaches across."""
+    covered = {i for unit in units.units_of(messages) for i in range(unit[0] + 1, unit[-1] + 1)}
+    return next(i for i in range(target, -1, -1) if i not in covered)
 
 
 def units_of(messages: Sequence[AnyMessage]) -> list[tuple[int, ...]]:
@@ -49,7 +58,7 @@ def units_of(messages: Sequence[AnyMessage]) -> list[tuple[int, ...]]:
 
 def estimate_message_tokens(message: AnyMessage, counter: TokenCounter | None = None) -> int:
     """Return the tokens a message takes in a context: its parts and the overhead of a message."""
-    return tokens.estimate_message_tokens(as_messages([message])[0], counter)
+    return counting.estimate_message_tokens(as_messages([message])[0], counter)
 
 
 def is_over_budget(
@@ -60,5 +69,8 @@ def is_over_budget(
     counter: TokenCounter | None = None,
 ) -> bool:
     """Return whether messages + tool definitions + output reserve exceed the window; both may be given as tokens."""
-    typed = messages if isinstance(messages, int) else as_messages(messages)
-    return budget.is_over_budget(typed, tools, output_reserve, window, counter)
+    if not isinstance(messages, int):
+        messages = sum(estimate_message_tokens(message, counter) for message in messages)
+    if not isinstance(tools, int):
+        tools = estimate_tool_tokens(tools, counter)
+    return messages + tools + output_reserve > window

@@ -1,80 +1,18 @@
-"""Turns, units, and the boundaries between them."""
+"""Units, and calls that wait for their results."""
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 
 from scoring.formats import decode
-from scoring.messages import Media, Message, Text, ToolCall, ToolResult, message
+from scoring.messages import Message, Text, ToolCall, ToolResult, message
 from scoring.units import (
-    has_own_words,
     is_reasoning_only,
     links_of,
-    safe_boundary,
-    turn_starts,
     units_of,
     waiting,
 )
-from tests.scoring.builders import any_messages, calls, in_letters, model, results, system, thought, user
-
-
-class TestTurns:
-    """Tests of where turns begin."""
-
-    def test_begin_at_user_messages(self) -> None:  # P3
-        """`[u,a,u,a]` has turns at 0 and 2."""
-        assert turn_starts(in_letters("uaua")) == [0, 2]
-
-    def test_are_none_without_a_user(self) -> None:  # P2, P3
-        """A list in which no user speaks has no turn, with or without a system message."""
-        assert turn_starts(in_letters("saca")) == []
-
-    def test_do_not_begin_where_a_user_only_hands_back_results(self) -> None:  # P3
-        """A user message of tool results alone belongs to the turn it stands in."""
-        handed_back = Message("user", (ToolResult("1", "ok"),))
-        assert turn_starts([user(), calls("1"), handed_back, model()]) == [0]
-        assert not has_own_words(handed_back)
-        assert has_own_words(Message("user", (ToolResult("1", "ok"), Text("and now this"))))
-        assert has_own_words(Message("user", (Media("image"),)))
-
-
-class TestSafeBoundary:
-    """Tests of where a list may be cut in two."""
-
-    @pytest.mark.parametrize(
-        ("letters", "target", "boundary"),
-        [
-            ("uactau", 2, 5),  # the next turn, where none begins before
-            ("uauau", 3, 2),
-            ("uauau", 4, 4),
-            ("ua", 1, 0),  # a single turn
-            ("uctctaua", 3, 6),
-            ("uuuu", 0, 1),
-            ("aaaa", 3, 3),  # no user: the target itself
-            ("aaaa", 99, 4),
-        ],
-    )
-    def test_is_at_a_turn(self, letters: str, target: int, boundary: int) -> None:  # P3
-        """The last turn above 0 at or before the target, else the next one, else 0; without a user a unit's edge."""
-        assert safe_boundary(in_letters(letters), target) == boundary
-
-    def test_lies_before_a_turn_with_parallel_calls(self) -> None:  # P3, P4
-        """`[u,a,u,a+calls,t,t,a,u]` with target 4 is cut at 2."""
-        messages = [user(), model(), user(), calls("1", "2"), results("1"), results("2"), model(), user()]
-        assert safe_boundary(messages, 4) == 2
-
-    def test_without_a_user_never_lies_inside_a_unit(self) -> None:  # P3, P4
-        """A target between a call and its result moves back to the call."""
-        assert safe_boundary([calls("1"), results("1"), calls("2"), results("2"), model()], 3) == 2
-
-    @given(any_messages)
-    def test_never_tears_a_unit_apart_without_a_user(self, messages: list[Message]) -> None:  # P4
-        """Whatever the list, no unit reaches across the boundary."""
-        messages = [m for m in messages if not has_own_words(m)]
-        for target in range(len(messages) + 1):
-            cut = safe_boundary(messages, target)
-            assert all(unit[-1] < cut or unit[0] >= cut for unit in units_of(messages))
+from tests.scoring.builders import any_messages, calls, model, results, system, thought, user
 
 
 class TestWaiting:

@@ -10,7 +10,6 @@ import pytest
 from scoring.budget.budget import (
     Targets,
     TokenBudget,
-    is_over_budget,
     share_of,
     targets,
     usable_tokens,
@@ -19,11 +18,11 @@ from scoring.budget.budget import (
 from scoring.errors import InvalidSettings
 from scoring.models import ModelLimits, find_model
 from scoring.settings import BLUEPRINT
-from tests.scoring.builders import BALANCED, user
+from tests.scoring.builders import BALANCED
 
 
 def window(tokens: int, input_limit: int | None = None) -> ModelLimits:
-    """Return a model of which only the window matters."""
+    """Return a model with this window and input limit."""
     return ModelLimits("made-up", tokens, input_limit)
 
 
@@ -89,20 +88,6 @@ class TestUsable:
             usable_tokens(window(4_000), BALANCED)
 
 
-class TestOverBudget:
-    """The check before a call."""
-
-    def test_adds_messages_tools_and_reserve(self) -> None:  # P5
-        """A context that fills the limit exactly is not over budget."""
-        assert not is_over_budget(90, 5, 5, 100)
-        assert is_over_budget(90, 5, 6, 100)
-
-    def test_counts_messages_and_tools_without_counts(self) -> None:  # P5
-        """Messages and tool definitions can be passed instead of their token counts."""
-        assert is_over_budget([user("x" * 4_000)], [{"name": "read"}], 10, 200)
-        assert not is_over_budget([user("hello")], [], 10, 200)
-
-
 class TestTokenBudget:
     """A total of tokens, divided into reserves and shares."""
 
@@ -154,6 +139,6 @@ class TestShares:
     """A percentage of tokens, as a whole number."""
 
     def test_is_rounded_down_without_floating_point_error(self) -> None:
-        """29 % of 100 is 29, although floating point makes it a hair less."""
+        """29 % of 100 is 29, although floating point makes it slightly less."""
         assert share_of(100, 29.0) == 29
         assert share_of(7, 50) == 3

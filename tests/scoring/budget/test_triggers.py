@@ -1,4 +1,4 @@
-"""Tests of when a summary is due, and the status view as data."""
+"""Triggers of a summary, and the status view as data."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from scoring.budget.triggers import (
     Fill,
     available,
     bars,
-    over_window,
     status_line,
     summary_due,
 )
@@ -50,9 +49,8 @@ class TestTriggers:
     def test_by_the_full_formula(self) -> None:  # P5
         """Messages, tool definitions and output reserve together exceed the window."""
         fits = replace(QUIET, messages=190_000, tools=5_904)
-        assert not over_window(fits, RULES)
+        assert not summary_due(fits, RULES)
         over = replace(fits, tools=5_905)
-        assert over_window(over, RULES)
         assert summary_due(over, RULES).cause == "window"
 
     def test_are_not_reached_right_after_a_summary_of_everything(self) -> None:  # S3, C9
