@@ -21,7 +21,7 @@ from scoring.errors import Fault, InvalidSettings
 from scoring.models.table import BLUEPRINT_DEFAULT, BLUEPRINT_ROWS, DEFAULT, ROWS, Row
 from scoring.settings import FORESIGHT, Limit, Settings, number, shown
 
-ASSUMED = "assumed"  # begins the source of limits that are not known for the very model
+ASSUMED = "assumed"  # begins the source of limits that nobody gives for exactly this model
 WIDE_MARKER, WIDE_WINDOW = "[1m]", 1_000_000
 # Usual windows of providers, to choose from for an unknown model.
 WINDOWS = (128_000, 200_000, 400_000, WIDE_WINDOW, 2_000_000, 10_000_000)
@@ -101,12 +101,12 @@ class ModelLimits:
 
     @property
     def assumed(self) -> bool:
-        """Return whether the limits are not those that anybody gives for this very model."""
+        """Return whether nobody gives these limits for exactly this model."""
         return not self.known or self.source.startswith(ASSUMED)
 
     @property
     def limit(self) -> int:
-        """Return what utilization divides by: the input limit, or the window where there is no separate one."""
+        """Return the limit that utilization is relative to: the input limit, or the window without a separate one."""
         return self.input_limit or self.window
 
     def to_dict(self) -> dict[str, Any]:
@@ -115,7 +115,7 @@ class ModelLimits:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], overrides: Sequence[ModelLimits] = ()) -> ModelLimits:
-        """Return a row of the user's own: the fields of `data`, the others from the row the model has already.
+        """Return a row of the user's own: the fields of `data`, and the others of the row that the model has already.
 
         Only `name` and one more field are required. For an unknown model with only an output limit, the window is four
         times that limit.
@@ -132,19 +132,19 @@ def find_model(
     """Return the limits of the model with this name: the user's row, else the table's, else the default row."""
     spelled = (name or "").strip()
     own = [(_key(row.name), row) for row in overrides]
-    found = _longest(own, _key(spelled)) if own else None
-    return _run_with(spelled, found) if found is not None else _tabled(spelled, settings.windows)
+    found = _best_match(own, _key(spelled)) if own else None
+    return _adjusted(spelled, found) if found is not None else _find_in_table(spelled, settings.windows)
 
 
 @lru_cache(maxsize=4_096)
-def _tabled(spelled: str, windows: str) -> ModelLimits:
+def _find_in_table(spelled: str, windows: str) -> ModelLimits:
     """Return the table's row for a name, cached because each append asks for the rows of many sessions."""
     rows, default = _table(windows)
-    return _run_with(spelled, _longest(rows, _key(spelled), earlier=True) or default)
+    return _adjusted(spelled, _best_match(rows, _key(spelled), earlier=True) or default)
 
 
-def _run_with(spelled: str, found: ModelLimits) -> ModelLimits:
-    """Return a model's row with what its name adds: other limits or prices than the row's, or the wide window."""
+def _adjusted(spelled: str, found: ModelLimits) -> ModelLimits:
+    """Return a model's row, with other limits or prices or the wide window where its name says so."""
     if found.known and not found.own:
         other_price, other_limits = _differs(spelled, found)
         if other_limits:
@@ -215,7 +215,7 @@ def costs_nothing(name: str) -> bool:
 def get_context_limit(
     model: str, overrides: Iterable[ModelLimits] = (), settings: Settings = FORESIGHT
 ) -> int:
-    """Return the tokens a model takes as input: what utilization divides by."""
+    """Return the most tokens of input that a model takes, to which utilization is relative."""
     return find_model(model, overrides, settings).limit
 
 
@@ -254,7 +254,7 @@ Key = tuple[tuple[str, ...], tuple[str, ...]]
 Keyed = Sequence[tuple[Key, ModelLimits]]
 
 
-def _longest(rows: Keyed, key: Key, *, earlier: bool = False) -> ModelLimits | None:
+def _best_match(rows: Keyed, key: Key, *, earlier: bool = False) -> ModelLimits | None:
     """Return the row whose words and version begin those of `key`, the longest; None if there is none.
 
     `earlier`: a row of an earlier version of the same generation is also found, the latest of them.
@@ -319,22 +319,8 @@ def _table(windows: str) -> tuple[Keyed, ModelLimits]:
 
 
 def _limits(row: Row) -> ModelLimits:
-    return ModelLimits(
-        name=row.name,
-        window=row.window,
-        input_limit=row.input,
-        output_limit=row.output,
-        encoding=row.encoding,
-        token_factor=row.factor,
-        input_price=row.input_price,
-        cached_price=row.cached_price,
-        cache_write_price=row.cache_write_price,
-        output_price=row.output_price,
-        dearer_above=row.dearer_above,
-        source=row.source,
-        date=row.date,
-        wider=row.wider,
-    )
+    values = row._asdict()
+    return ModelLimits(token_factor=values.pop("factor"), **values)
 
 
 _TOKENS = Limit(1_000, 100_000_000, 1_000, whole=True, optional=True)

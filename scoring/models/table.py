@@ -1,7 +1,7 @@
 """The table of models: windows, limits and prices, each with its source and date.
 
 Tokens are whole numbers. Prices are US dollars per million tokens, for prompts of up to `dearer_above` tokens if a
-provider charges more for longer ones. `input` is None where input and output share the window. A None price for
+provider charges more for longer ones. `input_limit` is None where input and output share the window. A None price for
 writing to the cache means that the provider publishes none and a write costs as much as input.
 
 Change a row together with its source and date. Names are matched by `scoring.models.lookup`, longest first. A row
@@ -22,8 +22,8 @@ class Row(NamedTuple):
 
     name: str
     window: int
-    input: int | None
-    output: int | None
+    input_limit: int | None
+    output_limit: int | None
     input_price: float | None = None
     cached_price: float | None = None
     cache_write_price: float | None = None

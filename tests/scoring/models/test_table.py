@@ -21,8 +21,8 @@ class TestRows:
     @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
     def test_hold_together(self, row: Row) -> None:  # B13
         """Limits fit the window, a cached token is never dearer than a new one, output never cheaper than input."""
-        assert 0 < (row.input or 1) <= row.window
-        assert 0 < (row.output or 1) <= row.window
+        assert 0 < (row.input_limit or 1) <= row.window
+        assert 0 < (row.output_limit or 1) <= row.window
         if row.input_price is not None:
             assert (row.cached_price or 0) <= row.input_price <= (row.output_price or 0)
             assert row.cache_write_price is None or row.cache_write_price >= row.input_price
