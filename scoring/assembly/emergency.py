@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from scoring.counted import counted
 from scoring.errors import ScoringError
 from scoring.formats import repair
 from scoring.messages import Message, Text, ToolResult
@@ -141,11 +142,6 @@ def _cut(message: Message, tokens: int, counter: TokenCounter) -> Message:
     bare = tuple(replace(p, text="") if isinstance(p, ToolResult) else p for p in message.parts)
     cut = cut_message(replace(message, parts=bare), tokens, counter)
     return cut if has_own_words(cut) else replace(cut, parts=(*cut.parts, Text(CUT)))
-
-
-def emergency_note(dropped: int) -> str:
-    """Return the sentence about the emergency for the summary."""
-    return f"Emergency compression dropped {dropped:,} oldest message{'' if dropped == 1 else 's'}"
 
 
 class _Work:
@@ -343,7 +339,7 @@ class _Work:
         """Return the outcome."""
         kept = tuple(self._present())
         dropped = tuple(n for n, there in enumerate(self.there) if not there)
-        messages_dropped = sum(not self.is_summary[n] for n in dropped)
+        messages = sum(not self.is_summary[n] for n in dropped)
         return Emergency(
             messages=tuple(self.now[n] for n in kept),
             tokens=self.total,
@@ -353,5 +349,5 @@ class _Work:
             images=tuple(sorted(n for n in self.images if self.there[n])),
             shortened=tuple(sorted(n for n in self.shortened if self.there[n])),
             cut_protected=self.cut_protected,
-            note=emergency_note(messages_dropped) if messages_dropped else "",
+            note=f"Emergency compression dropped {counted(messages, 'oldest message')}" if messages else "",
         )

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from scoring.budget import targets
+from scoring.counted import counted
 from scoring.formats import decode, flat_texts
 from scoring.history import History, counter_of, reads_content, settings_for
 from scoring.lists.pruning import prune
@@ -170,8 +171,8 @@ def summarize_context(
             kept.update(unit)
     gone = [i for i in others if i not in kept]
     stays = [item for i, item in enumerate(history) if i in kept or messages[i].role == "system"]
-    counted = {"summarizedItems": len(gone), "keptItems": len(kept)}
-    return SummaryResult(stays, _in_words([messages[i] for i in gone]), counted)
+    stats = {"summarizedItems": len(gone), "keptItems": len(kept)}
+    return SummaryResult(stays, _in_words([messages[i] for i in gone]), stats)
 
 
 def _in_words(messages: Sequence[Message]) -> str:
@@ -179,15 +180,11 @@ def _in_words(messages: Sequence[Message]) -> str:
         return ""
     calls = sum(len(m.calls) for m in messages)
     counts = [
-        _count(sum(m.role == "user" for m in messages), "user message"),
-        _count(sum(m.role == "assistant" for m in messages), "model response"),
-        _count(calls, "tool call"),
+        counted(sum(m.role == "user" for m in messages), "user message"),
+        counted(sum(m.role == "assistant" for m in messages), "model response"),
+        counted(calls, "tool call"),
     ]
-    return f"Previous {_count(len(messages), 'turn')}: {', '.join(counts)}"
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
+    return f"Previous {counted(len(messages), 'turn')}: {', '.join(counts)}"
 
 
 class _Read(NamedTuple):

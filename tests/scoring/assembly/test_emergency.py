@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from scoring.assembly import emergency
-from scoring.assembly.emergency import NoUserMessageFits, SystemTooLarge, emergency_note, relieve
+from scoring.assembly.emergency import NoUserMessageFits, SystemTooLarge, relieve
 from scoring.formats import decode, encode, repair
 from scoring.messages import Media, Message, Text, ToolCall, ToolResult, message
 from scoring.summary import Summary
@@ -221,7 +221,10 @@ class TestOverflow:
         done = relieve(in_letters("uauaua"), 100_000, overflow=True)
         assert done.note == "Emergency compression dropped 2 oldest messages"
         assert not any("Emergency" in m.text for m in done.messages)
-        assert emergency_note(1) == "Emergency compression dropped 1 oldest message"
+        assert (
+            relieve(in_letters("uu"), 100_000, overflow=True).note
+            == "Emergency compression dropped 1 oldest message"
+        )
 
     def test_keeps_media_of_what_is_kept(self) -> None:  # P6
         """No image is removed if dropping half of the turns is enough."""
