@@ -20,7 +20,7 @@ IN_CHAT, IN_WORK, UNASKED = 8.0, 1.0, 0.3
 FEW_OUTPUTS = 0.1
 K1, B = 1.2, 0.3  # BM25: how soon repetition stops counting, and how much long messages are penalised
 # The decay of a message's score for each message further on, and the share of it that neighbours get.
-REACH, LENT = 0.93, 0.4
+DECAY, NEIGHBOUR_SHARE = 0.93, 0.4
 # Words that only the best messages have are added to the query, with this share of the best score.
 BEST_MESSAGES, MORE_STEMS, FEEDBACK = 6, 15, 0.2
 MOST_OFTEN, SMOOTHED_BY = 3, 20  # of a stem in a message, and what is added to the message's length in stems
@@ -43,13 +43,13 @@ def relevance(history: Messages) -> list[float] | None:
     own = _bm25(history, dict.fromkeys(asked.stems[0], 1.0), last)
     if own is None:
         return None
-    more = _bm25(history, _told_by(history, own, asked.stems[0]), last)
+    more = _bm25(history, _feedback_stems(history, own, asked.stems[0]), last)
     if more is not None:
         share = FEEDBACK * max(own) / max(more)
         own = [one + share * other for one, other in zip(own, more, strict=True)]
     outputs = sum(1 for role in history.roles if role == "tool")
     scale = UNASKED if not asked.asks else IN_CHAT if outputs < FEW_OUTPUTS * len(own) else IN_WORK
-    return [scale * (one + LENT * lent) for one, lent in zip(own, spread(own), strict=True)]
+    return [scale * (one + NEIGHBOUR_SHARE * lent) for one, lent in zip(own, spread(own), strict=True)]
 
 
 def _bm25(history: Messages, asked: Mapping[int, float], question: int) -> list[float] | None:
@@ -73,7 +73,7 @@ def _bm25(history: Messages, asked: Mapping[int, float], question: int) -> list[
     return scores
 
 
-def _told_by(history: Messages, scores: Sequence[float], asked: Collection[int]) -> dict[int, float]:
+def _feedback_stems(history: Messages, scores: Sequence[float], asked: Collection[int]) -> dict[int, float]:
     """Return the stems that distinguish the best messages from all others, with weights up to 1."""
     best = [
         i for i in sorted(range(len(scores)), key=lambda i: (-scores[i], i))[:BEST_MESSAGES] if scores[i] > 0
@@ -105,7 +105,7 @@ def _stems(features: Described) -> tuple[array[int], bytes]:
 
 
 def spread(scores: Sequence[float]) -> list[float]:
-    """Return what each message gets from all others: their scores times REACH to the power of the distance.
+    """Return what each message gets from all others: their scores times DECAY to the power of the distance.
 
     Two passes, so the cost does not depend on the reach.
     """
@@ -114,7 +114,7 @@ def spread(scores: Sequence[float]) -> list[float]:
         flow = 0.0
         for i in order:
             lent[i] += flow
-            flow = (flow + scores[i]) * REACH
+            flow = (flow + scores[i]) * DECAY
     return lent
 
 

@@ -5,7 +5,7 @@ Among equal scores the newer is kept first. One huge message never prevents smal
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from functools import cached_property
 
 from scoring.planning.strategies.contract import Choice, Task, Why
 
@@ -30,15 +30,17 @@ class _Reasons:
 
     def __init__(self, task: Task, kept: list[int]) -> None:
         self._scores = task.unit_scores
-        self._kept: Collection[int] = kept
+        self._order = kept
         self._cut = self._scores[kept[-1]] if kept else None
+
+    @cached_property
+    def _kept(self) -> frozenset[int]:
+        return frozenset(self._order)
 
     def __call__(self, head: int) -> Why:
         score = self._scores[head]
         if self._cut is None:
             return Why("no_room", "dropped: does not fit beside the protected")
-        if isinstance(self._kept, list):
-            self._kept = frozenset(self._kept)  # built with the first reason, not while planning
         if head in self._kept:
             return Why(
                 "score", f"kept: score {_shown(score, self._cut)}, the cut is at {_shown(self._cut, score)}"

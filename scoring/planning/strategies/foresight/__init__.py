@@ -19,7 +19,7 @@ from scoring.planning.strategies.foresight.greedy import GreedyChoice, take_best
 from scoring.planning.strategies.foresight.offers import Offers
 from scoring.planning.strategies.foresight.points import Points
 from scoring.planning.strategies.foresight.reasons import Reasons
-from scoring.planning.strategies.foresight.worth import Ledger
+from scoring.planning.strategies.foresight.worth import Coverage
 from scoring.settings import Settings
 from scoring.signals import length, relevance
 
@@ -33,36 +33,31 @@ _UNASKED = Why("question", "dropped: the question that it answers is dropped")
 
 def choose(task: Task) -> Choice:
     """Keep the units that add most to what stays, per token."""
-    history, weights = task.history, task.settings.weights
-    costs = history.unit_tokens
-    share = task.room / max(1, sum([costs[head] for head in task.candidates]))
-    ledger, offers = _prepared(history, task.settings, share)
-    rates = _cover(ledger, offers, history, task.protected)
+    history = task.history
+    share = task.room / max(1, sum([history.unit_tokens[head] for head in task.candidates]))
+    offers = _offers(history, task.settings, share)
+    rates = _cover(offers, history, task.protected)
     taken = GreedyChoice(task.room)
     take_first(taken, offers, task.guarded, task.guarded_room)
     others = _others(task, taken)
     unasked, questions = _short_answers(task, others, taken)
     offers.join(questions)
-    take_best(
-        taken,
-        offers,
-        [head for head in others if head not in unasked and head not in questions],
-        history.tokens,
-    )
+    take_best(taken, offers, [head for head in others if head not in unasked and head not in questions])
     for answer, question in questions.items():
         taken.rates[answer] = taken.rates[question]
     taken.order += [answer for answer, question in questions.items() if question in taken.order]
     rates = {**dict.fromkeys(history.units.heads(), 0.0), **rates, **taken.rates}
-    points = Points(ledger, offers, history.units.head[:], rates, weights, history.unit_tokens[:])
-    whole = _whole(history, [*task.protected, *taken.order], taken.shortened)
-    reasons = Reasons(history.mentions, ledger, offers, points, taken, whole)
-    explain = reasons.shortened
-    why = partial(_why, reasons, unasked)
+    points = Points(history, offers, task.settings.weights, rates)
+    reasons = Reasons(task, offers, points, taken)
     shortened = {}
     for position, (tokens, numbers) in taken.shortened.items():
         rows = offers.rows(position, numbers)
-        shortened[position] = Shortening(tokens, partial(cut, rows), rows, partial(explain, position))
-    return Choice(taken.order, why, shortened, points.scores())
+        shortened[position] = Shortening(
+            tokens, partial(cut, rows), rows, partial(reasons.shortened, position)
+        )
+    return Choice(
+        taken.order, lambda head: _UNASKED if head in unasked else reasons(head), shortened, points.scores()
+    )
 
 
 def _others(task: Task, taken: GreedyChoice) -> list[int]:
@@ -75,12 +70,12 @@ def _others(task: Task, taken: GreedyChoice) -> list[int]:
 
 def _short_answers(
     task: Task, others: Collection[int], taken: GreedyChoice
-) -> tuple[dict[int, Why], dict[int, int]]:
-    """Return the users' short answers that are no candidates by themselves: the reasons of those that are dropped
-    because their question is dropped, and the question of each that is taken together with its question.
+) -> tuple[set[int], dict[int, int]]:
+    """Return the users' short answers that are no candidates by themselves: those that are dropped because their
+    question is dropped, and the question of each that is taken together with its question.
     """
     history, candidates, stays = task.history, frozenset(others), {*task.protected, *taken.order}
-    unasked: dict[int, Why] = {}
+    unasked: set[int] = set()
     questions: dict[int, int] = {}
     for head in others:
         question = question_of(history, head)
@@ -90,47 +85,37 @@ def _short_answers(
         if asked in candidates:
             questions[head] = asked
         else:
-            unasked[head] = _UNASKED
+            unasked.add(head)
     return unasked, questions
-
-
-def _why(reasons: Reasons, unasked: dict[int, Why], head: int) -> Why:
-    return unasked.get(head) or reasons(head)
 
 
 def rate(history: History, settings: Settings, protected: Collection[int]) -> Scores:
     """Return the scores if nothing has to be dropped: each unit is rated relative to the protected ones only."""
-    ledger, offers = _prepared(history, settings, 1.0)
-    rates = _cover(ledger, offers, history, protected)
+    offers = _offers(history, settings, 1.0)
+    rates = _cover(offers, history, protected)
     for head in history.units.heads():
         if head not in rates:
             rates[head] = offers.whole(head).rate
-    heads, costs = history.units.head[:], history.unit_tokens[:]
-    return Points(ledger, offers, heads, rates, settings.weights, costs).scores()
+    return Points(history, offers, settings.weights, rates).scores()
 
 
-def _prepared(history: History, settings: Settings, share: float) -> tuple[Ledger, Offers]:
-    """Return the mentions and offers of a plan in which this share of the tokens of its units can stay."""
+def _offers(history: History, settings: Settings, share: float) -> Offers:
+    """Return the offers of a plan in which this share of the tokens of its units can stay."""
     weight = settings.weights.get(relevance.SIGNAL.name, 0.0)
     found = relevance.relevance(history) if weight else None
     relevant = None
     if found:
         worth = [(SHORT_TOKENS / max(SHORT_TOKENS, tokens)) ** LONG_POWER for tokens in history.tokens]
         relevant = [RELEVANCE_WORTH * weight * one * short for one, short in zip(found, worth, strict=True)]
-    ledger = Ledger(history, settings)
     power = length.power(settings.weights.get(length.SIGNAL.name, 0.0), share)
-    return ledger, Offers(history, ledger, relevant, power)
+    return Offers(history, Coverage(history, settings), relevant, power)
 
 
-def _cover(ledger: Ledger, offers: Offers, history: History, heads: Collection[int]) -> dict[int, float]:
+def _cover(offers: Offers, history: History, heads: Collection[int]) -> dict[int, float]:
     """Take the units that are kept in any case; return the rates that they would have had."""
     rates = {}
     for head in sorted(heads, reverse=True):
         rates[head] = offers.whole(head).rate
         for position in history.unit(head):
-            ledger.cover(ledger.held[position], position)
+            offers.coverage.cover(offers.coverage.held[position], position)
     return rates
-
-
-def _whole(history: History, heads: Collection[int], shortened: Collection[int]) -> list[int]:
-    return [p for head in heads for p in history.unit(head) if p not in shortened]

@@ -9,19 +9,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from heapq import heapify, heappop, heappush
 
-from scoring.planning.strategies.foresight.offers import Offer, Offers
+from scoring.planning.strategies.foresight.offers import Offer, Offers, ShortenedMessage
 from scoring.planning.strategies.foresight.outputs import NOTHING
 
 # An offer is still taken if its rate is below the next by at most this share; this only saves time.
 SLACK = 0.02
-CRUMBS, LEAST_CRUMBS = 0.0005, 4.0  # less room than this share, or these tokens, is not worth a search
+# Less room than this share, or than these tokens, is not worth a search.
+LEAST_ROOM_SHARE, LEAST_ROOM = 0.0005, 4.0
 
 
 class GreedyChoice:
     """The units taken by a greedy choice.
 
-    `order` are heads in the order in which they were taken, `shortened` the costs and row numbers of messages that keep
-    only some of their rows. `rates` has the last known rate of each unit by head, `left` is the unused room,
+    `order` are heads in the order in which they were taken, `shortened` the messages that keep only some of their rows,
+    by position. `rates` has the last known rate of each unit by head, `left` is the unused room,
     `passed_over` the units that did not fit.
     """
 
@@ -30,7 +31,7 @@ class GreedyChoice:
     def __init__(self, room: int) -> None:
         self.left = room
         self.order: list[int] = []
-        self.shortened: dict[int, tuple[int, tuple[int, ...]]] = {}
+        self.shortened: dict[int, ShortenedMessage] = {}
         self.rates: dict[int, float] = {}
         self.passed_over: set[int] = set()
 
@@ -44,13 +45,13 @@ def take_first(taken: GreedyChoice, offers: Offers, heads: Sequence[int], room: 
             room -= offer.cost
 
 
-def take_best(taken: GreedyChoice, offers: Offers, heads: Sequence[int], tokens: Sequence[int]) -> None:
-    """Choose among units, given by their heads, within the room left; `tokens` are the costs of whole messages."""
+def take_best(taken: GreedyChoice, offers: Offers, heads: Sequence[int]) -> None:
+    """Choose among units, given by their heads, within the room left."""
     offered: dict[int, Offer] = {head: offers.best(head, taken.left) for head in heads}
     heap = [(-offered[head].rate, -head) for head in heads]
     heapify(heap)
     known = dict.fromkeys(heads, 0)
-    enough = max(LEAST_CRUMBS, taken.left * CRUMBS)
+    enough = max(LEAST_ROOM, taken.left * LEAST_ROOM_SHARE)
     waiting = sum([offers.cost(head) for head in heads])
     while heap and taken.left > enough:
         if waiting <= taken.left:
@@ -83,7 +84,7 @@ def take_best(taken: GreedyChoice, offers: Offers, heads: Sequence[int], tokens:
         taken.rates.setdefault(head, offered[head].rate)
     if taken.left > enough:
         _cut_further(taken, offers)
-        _grow(taken, offers, tokens)
+        taken.left = offers.restore(taken.shortened, taken.left)
 
 
 def _cut_further(taken: GreedyChoice, offers: Offers) -> None:
@@ -94,17 +95,6 @@ def _cut_further(taken: GreedyChoice, offers: Offers) -> None:
         if offer.cost <= taken.left and offer.gain > NOTHING:
             take(taken, offers, head, offer)
             taken.passed_over.discard(head)
-
-
-def _grow(taken: GreedyChoice, offers: Offers, tokens: Sequence[int]) -> None:
-    """Use the room left: restore rows that were cut off, the most valuable first, then whole outputs, newest first."""
-    offers.restore(taken.shortened, taken)
-    for position in sorted(taken.shortened, reverse=True):
-        more = tokens[position] - taken.shortened[position][0]
-        if more <= taken.left:
-            taken.left -= more
-            del taken.shortened[position]
-            offers.grow(position)
 
 
 def take(taken: GreedyChoice, offers: Offers, head: int, offer: Offer) -> None:

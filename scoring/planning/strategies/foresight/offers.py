@@ -12,20 +12,26 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from math import ceil
-from typing import Protocol
+from typing import NamedTuple
 
 from scoring.history import History, Row
 from scoring.planning.strategies.foresight.outputs import NOTHING, Output, densest_first
-from scoring.planning.strategies.foresight.worth import Ledger
+from scoring.planning.strategies.foresight.worth import Coverage
 
-STUB_FROM = 80  # an output of fewer tokens is never shortened: it is kept whole or dropped
+LEAST_TO_SHORTEN = 80  # an output of fewer tokens is never shortened: it is kept whole or dropped
 LEAST_SAVING = 0.8  # a shortened unit costs at most this share of the whole one
-REFORM = 0.6  # an offer's form is chosen again once it has lost more than the rest of its gain
+STALE_BELOW = 0.6  # with less than this share of its gain left, an offer's form is chosen again
 # In much longer histories a shortened offer that lost much only loses rows, instead of being cut again.
 EXACT_UNITS = 4_000
 
-Cost = tuple[int, tuple[int, ...]]  # the cost of a shortened message, and the numbers of its rows
-Cut = tuple[int, int]  # a message and the number of one of its rows
+MessageRow = tuple[int, int]  # the position of a message and the number of one of its rows
+
+
+class ShortenedMessage(NamedTuple):
+    """The tokens of a shortened message, and the numbers of the rows that stay."""
+
+    tokens: int
+    rows: tuple[int, ...]
 
 
 @dataclass(slots=True)
@@ -38,22 +44,18 @@ class Offer:
     rate: float
     gain: float
     cost: int
-    rows: list[Cut] | None
+    rows: list[MessageRow] | None
     held: Iterable[int]
     stale: bool = False
-
-
-class _Room(Protocol):
-    left: int
 
 
 class Offers:
     """Makes the offers of units, identified by their heads; `power` is the exponent of their tokens."""
 
     def __init__(
-        self, history: History, ledger: Ledger, relevant: Sequence[float] | None, power: float
+        self, history: History, coverage: Coverage, relevant: Sequence[float] | None, power: float
     ) -> None:
-        self._history, self._ledger, self.power = history, ledger, power
+        self._history, self.coverage, self.power = history, coverage, power
         self._tokens, self._costs = history.tokens, history.unit_tokens
         self._members: Mapping[int, Sequence[int]] = history.units.members
         self._rough = len(history) > 2 * EXACT_UNITS
@@ -96,23 +98,23 @@ class Offers:
         """Return the mentions of a unit, each once."""
         members = self._members.get(head)
         if members is None:
-            return self._ledger.held[head]
+            return self.coverage.held[head]
         known = self._mentions.get(head)
         if known is None:
-            held = self._ledger.held
+            held = self.coverage.held
             known = self._mentions[head] = array("I", list(set().union(*[held[p] for p in members])))
         return known
 
     def whole(self, head: int) -> Offer:
         """Return the offer of a whole unit."""
         held, cost = self.held(head), self._costs[head]
-        gain = self._ledger.gain(held)
+        gain = self.coverage.gain(held)
         return Offer(gain / max(1, cost) ** self.power + self._bonus[head], gain, cost, None, held)
 
     def best(self, head: int, room: float) -> Offer:
         """Return the best form of a unit that fits into the room; the whole one if none does."""
         whole = self.whole(head)
-        if whole.cost <= STUB_FROM or whole.gain <= 0.0 or head not in self._members:
+        if whole.cost <= LEAST_TO_SHORTEN or whole.gain <= 0.0 or head not in self._members:
             return whole
         fits = whole.cost <= room
         cut = self._shortened(head, float("inf") if fits else room)
@@ -126,8 +128,8 @@ class Offers:
 
         In long histories the form of a whole unit is chosen again only when the unit is taken (`final`).
         """
-        gain = self._ledger.gain(offer.held)
-        if gain < REFORM * offer.gain:
+        gain = self.coverage.gain(offer.held)
+        if gain < STALE_BELOW * offer.gain:
             if not self._rough:
                 return self.best(head, room)
             if offer.rows is not None:
@@ -142,7 +144,7 @@ class Offers:
 
     def _shortened(self, head: int, room: float) -> Offer | None:
         """Return a unit with its larger outputs cut to the rows that fit and raise its rate, densest first."""
-        cost, held = 0.0, self._ledger.held
+        cost, held = 0.0, self.coverage.held
         outputs: dict[int, Output] = {}
         seen: set[int] = set()
         for position in self._members[head]:
@@ -153,7 +155,7 @@ class Offers:
             else:
                 outputs[position] = output
                 cost += output.frame
-        rates = [rate for output in outputs.values() for rate in output.rates(self._ledger.left)]
+        rates = [rate for output in outputs.values() for rate in output.rates(self.coverage.left)]
         if max(rates, default=0.0) <= NOTHING:
             return None
         return self._cut(head, densest_first(rates, outputs), seen, cost, outputs, room)
@@ -161,7 +163,7 @@ class Offers:
     def _cut(
         self,
         head: int,
-        rows: Iterable[Cut],
+        rows: Iterable[MessageRow],
         seen: set[int],
         cost: float,
         outputs: dict[int, Output],
@@ -171,7 +173,7 @@ class Offers:
 
         `seen` are the mentions that stay in any case; those of the rows that always stay are added to it.
         """
-        left, power = self._ledger.left, self.power
+        left, power = self.coverage.left, self.power
         chosen = [(position, row) for position, output in outputs.items() for row in output.key_rows]
         taken = {position: set(output.key_rows) for position, output in outputs.items()}
         for position, row in chosen:
@@ -197,7 +199,9 @@ class Offers:
                 add = sum([left[number] for number in new])
             raised = (gain + add) / (cost + price) ** power
             if not first and raised < rate:
-                if len(block) > 2:  # the others of its line pull a part of it down, not what comes after it
+                if (
+                    len(block) > 2
+                ):  # the other parts of its line lower its rate; later rows can still raise it
                     continue
                 break
             first = False
@@ -209,8 +213,8 @@ class Offers:
         return Offer(gain / whole**power + self._bonus[head], gain, whole, chosen, seen)
 
     def _thinned(self, head: int, offer: Offer) -> Offer:
-        """Return a shortened offer without the rows that add nothing any more."""
-        left, rows, saved = self._ledger.left, [], 0.0
+        """Return a shortened offer without the rows that no longer add anything."""
+        left, rows, saved = self.coverage.left, [], 0.0
         for position, row in offer.rows or ():
             output = self._outputs[position]
             if (
@@ -222,50 +226,56 @@ class Offers:
             else:
                 saved += output.prices[row]
         held = array("I", [number for number in offer.held if left[number]])
-        gain, cost = self._ledger.gain(held), max(1, offer.cost - int(saved))
+        gain, cost = self.coverage.gain(held), max(1, offer.cost - int(saved))
         return Offer(gain / cost**self.power + self._bonus[head], gain, cost, rows, held)
 
-    def restore(self, shortened: dict[int, Cost], room: _Room) -> None:
-        """Restore rows of shortened messages that still add something, densest first, while there is room."""
+    def restore(self, shortened: dict[int, ShortenedMessage], room: int) -> int:
+        """Restore rows that still add something, densest first, then whole outputs, newest first.
+
+        Changes `shortened`; returns the room left.
+        """
         outputs = {position: self._outputs[position] for position in sorted(shortened)}
-        rates = [rate for output in outputs.values() for rate in output.rates(self._ledger.left)]
+        rates = [rate for output in outputs.values() for rate in output.rates(self.coverage.left)]
         for position, row in densest_first(rates, outputs):
             output = outputs[position]
             tokens, kept = shortened[position]
             if row in kept:
                 continue
-            block, price = output.block(row, kept, self._ledger.left)
+            block, price = output.block(row, kept, self.coverage.left)
             cost = ceil(price)
-            if cost > room.left or tokens + cost >= self._tokens[position]:
+            if cost > room or tokens + cost >= self._tokens[position]:
                 continue
             mentions = [n for one in block for n in output.mentions_of(one)]
-            if self._ledger.gain(output.mentions_of(row)) > NOTHING:
-                shortened[position] = tokens + cost, (*kept, *block)
-                room.left -= cost
-                self._ledger.cover(mentions, position)
+            if self.coverage.gain(output.mentions_of(row)) > NOTHING:
+                shortened[position] = ShortenedMessage(tokens + cost, (*kept, *block))
+                room -= cost
+                self.coverage.cover(mentions, position)
+        for position in sorted(shortened, reverse=True):
+            more = self._tokens[position] - shortened[position].tokens
+            if more <= room:
+                room -= more
+                del shortened[position]
+                self.coverage.cover(self.coverage.held[position], position)
+        return room
 
-    def grow(self, position: int) -> None:
-        """Note that a shortened message is kept whole instead."""
-        self._ledger.cover(self._ledger.held[position], position)
-
-    def take(self, head: int, offer: Offer) -> dict[int, Cost]:
-        """Cover the mentions of a unit in this form; return the costs and rows of its shortened messages.
+    def take(self, head: int, offer: Offer) -> dict[int, ShortenedMessage]:
+        """Cover the mentions of a unit in this form; return its shortened messages by position.
 
         The most valuable rows are first.
         """
         cut: dict[int, list[int]] = {}
         for position, row in offer.rows or ():
             cut.setdefault(position, []).append(row)
-        short: dict[int, Cost] = {}
+        short: dict[int, ShortenedMessage] = {}
         for position in self._members.get(head, (head,)):
             output = self.output(position) if offer.rows is not None else None
             rows = cut.get(position, [])
             cost = ceil(output.frame + output.priced(rows)) if output is not None else 0
             if output is None or cost >= self._tokens[position]:
-                self._ledger.cover(self._ledger.held[position], position)
+                self.coverage.cover(self.coverage.held[position], position)
                 continue
-            self._ledger.cover(chain.from_iterable(map(output.mentions_of, rows)), position)
-            short[position] = cost, tuple(rows)
+            self.coverage.cover(chain.from_iterable(map(output.mentions_of, rows)), position)
+            short[position] = ShortenedMessage(cost, tuple(rows))
         return short
 
     def rows(self, position: int, numbers: Iterable[int]) -> tuple[Row, ...]:
@@ -277,11 +287,11 @@ class Offers:
         known = self._outputs.get(position)
         if known is None and position not in self._uncuttable:
             content, tokens = self._history.features[position].content, self._tokens[position]
-            if content is None or not content.rows.ends or tokens < STUB_FROM:
+            if content is None or not content.rows.ends or tokens < LEAST_TO_SHORTEN:
                 self._uncuttable.add(position)
                 return None
             per_char = tokens / (self._history.chars[position] + 1)
-            known = self._outputs[position] = Output(content.rows, self._ledger.held[position], per_char)
+            known = self._outputs[position] = Output(content.rows, self.coverage.held[position], per_char)
         return known
 
 

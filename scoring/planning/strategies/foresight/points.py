@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from scoring.history import History
 from scoring.planning.score import HIGHEST, Scores
 from scoring.planning.strategies.foresight.offers import Offers
-from scoring.planning.strategies.foresight.worth import SHARPNESS, Ledger
+from scoring.planning.strategies.foresight.worth import SHARPNESS
 from scoring.signals import SIGNALS, length, relevance
 
 LENGTH, RELEVANCE = length.SIGNAL.name, relevance.SIGNAL.name
@@ -22,11 +23,14 @@ class Points:
     """Computes parts on access; `rates` are by head."""
 
     def __init__(
-        self, ledger: Ledger, offers: Offers, head: list[int], rates: Mapping[int, float],
-        weights: Mapping[str, float], costs: list[int],
-    ) -> None:  # fmt: skip
-        self._ledger, self._offers, self._head = ledger, offers, head
-        self._weights, self._costs = weights, costs
+        self,
+        history: History,
+        offers: Offers,
+        weights: Mapping[str, float],
+        rates: Mapping[int, float],
+    ) -> None:
+        self._coverage, self._offers, self._weights = offers.coverage, offers, weights
+        self._head, self._costs = history.units.head, history.unit_tokens
         self._top_bonus = max(map(offers.bonus, rates), default=0.0)
         self._scores = self._scored(rates)
         self._known: dict[int, dict[str, float]] = {}
@@ -51,7 +55,7 @@ class Points:
             return dict.fromkeys(rates, 0.0)
         by_length = self._weights.get(LENGTH, 0.0)
         by_relevance = self._weights.get(RELEVANCE, 0.0) if self._top_bonus else 0.0
-        most = min(HIGHEST, self._ledger.weight + by_length + by_relevance)
+        most = min(HIGHEST, self._coverage.weight + by_length + by_relevance)
         scores = {head: most * (rate / top) ** (1 / SHARPNESS) for head, rate in rates.items()}
         for head, score in scores.items():  # a signal without anything to rate in a unit gives it no points
             within = by_length + (by_relevance if self._offers.bonus(head) else 0.0)
@@ -80,12 +84,12 @@ class Points:
 
     def ratings(self, head: int) -> dict[str, float]:
         """Return the ratings (0...1) of what a unit adds: its mentions that no other kept unit has."""
-        ledger, total = self._ledger, 0.0
+        coverage, total = self._coverage, 0.0
         sums: dict[str, float] = {}
         for number in self.own(head) or self._offers.held(head):
-            worth = ledger.worth[number]
+            worth = coverage.worth[number]
             total += worth
-            for name, rating in ledger.ratings(number).items():
+            for name, rating in coverage.ratings(number).items():
                 sums[name] = sums.get(name, 0.0) + worth * rating
         bonus = self._offers.bonus(head)
         return {
@@ -96,7 +100,7 @@ class Points:
 
     def own(self, head: int) -> list[int]:
         """Return the mentions of a unit that it was taken for, or that no kept unit has."""
-        holder, of = self._ledger.holder, self._head
+        holder, of = self._coverage.holder, self._head
         return [n for n in self._offers.held(head) if holder[n] < 0 or of[holder[n]] == head]
 
 

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable
+from functools import cached_property
 
 from scoring.counted import counted
-from scoring.history import Mentions
-from scoring.planning.strategies.contract import Why
+from scoring.planning.strategies.contract import Task, Why
 from scoring.planning.strategies.foresight.greedy import GreedyChoice
 from scoring.planning.strategies.foresight.offers import Offers
 from scoring.planning.strategies.foresight.points import Points
-from scoring.planning.strategies.foresight.worth import Ledger
 from scoring.signals import AGENT, IS_LINE, TASK, USER
 
 NAMES_SHOWN, NAME_CHARS = 3, 60
@@ -24,73 +23,84 @@ NAMES_SHOWN, NAME_CHARS = 3, 60
 class Reasons:
     """Words the reasons of one choice, unit by unit."""
 
-    def __init__(
-        self, mentions: Mentions, ledger: Ledger, offers: Offers, points: Points, taken: GreedyChoice, whole: list[int],
-    ) -> None:  # fmt: skip
-        self._spelled, self._ledger, self._offers, self._points = mentions.spelled, ledger, offers, points
-        self._taken, self._whole = taken, whole
-        self._kept: frozenset[int] | None = None
-        self._copies: array[int] | None = None
+    def __init__(self, task: Task, offers: Offers, points: Points, taken: GreedyChoice) -> None:
+        self._history, self._protected = task.history, tuple(task.protected)
+        self._coverage, self._offers, self._points, self._taken = offers.coverage, offers, points, taken
+
+    @cached_property
+    def _kept(self) -> frozenset[int]:
+        return frozenset(self._taken.order)
+
+    @cached_property
+    def _copies(self) -> array[int]:
+        """Return the number of messages kept whole that have each mention."""
+        copies = array("I", bytes(4 * len(self._coverage.worth)))
+        for head in (*self._protected, *self._taken.order):
+            for position in self._history.unit(head):
+                if position not in self._taken.shortened:
+                    for held in self._coverage.held[position]:
+                        copies[held] += 1
+        return copies
 
     def __call__(self, head: int) -> Why:
         """Return why the unit with this head is kept or dropped."""
-        if self._kept is None:
-            self._kept = frozenset(self._taken.order)
         return self._stays(head) if head in self._kept else self._goes(head)
 
     def shortened(self, position: int) -> Why:
         """Return why a message keeps some of its rows."""
-        rows = self._offers.rows(position, self._taken.shortened[position][1])
+        rows = self._offers.rows(position, self._taken.shortened[position].rows)
         lines = len({row.line for row in rows})
         if not lines:
             return Why("shortened", "shortened: the call stays; its output holds nothing needed later")
-        names = self._names(n for n in self._ledger.held[position] if self._ledger.holder[n] == position)
+        names = self._names(n for n in self._coverage.held[position] if self._coverage.holder[n] == position)
         which = f", naming {_listed(names)}" if names else ""
         return Why("shortened", f"shortened to {counted(lines, 'line')} of its output{which}")
 
     def _stays(self, head: int) -> Why:
         if self._by_relevance(head):
             return Why("relevant", "kept: relevant to the last question")
-        own = [n for n in self._points.own(head) if self._ledger.holder[n] >= 0 and self._ledger.worth[n] > 0]
+        own = [
+            n for n in self._points.own(head) if self._coverage.holder[n] >= 0 and self._coverage.worth[n] > 0
+        ]
         if not own:
             return Why("room", "kept: there is room for it, though others say the same")
-        best = max(own, key=lambda n: (self._ledger.worth[n], -n))
-        if not self._ledger.flags[best] & IS_LINE:
-            named = _listed(self._names([best])) + self._by_whom(self._ledger.flags[best])
+        best = max(own, key=lambda n: (self._coverage.worth[n], -n))
+        if not self._coverage.flags[best] & IS_LINE:
+            named = _listed(self._names([best])) + self._by_whom(self._coverage.flags[best])
             return Why("names", f"kept: {self._alone(best)}names {named}")
         names = self._names(own)
         if names:
             return Why("says", f"kept: {self._alone(best)}names {_listed(names)}")
-        again = self._ledger.count[best] > 1
+        again = self._coverage.count[best] > 1
         return Why("says", "kept: says what comes up again" if again else "kept: nothing else says this")
 
     def _alone(self, number: int) -> str:
         """Return the words before "names" that say if no other message, or no other kept message, has the mention."""
-        if self._ledger.count[number] == 1:
+        if self._coverage.count[number] == 1:
             return "the only message that "
-        return "the only message left that " if self._copies_that_stay(number) <= 1 else ""
+        return "the only message left that " if self._copies[number] <= 1 else ""
 
     def _goes(self, head: int) -> Why:
-        ledger = self._ledger
+        coverage = self._coverage
         if self._by_relevance(head):
             return Why("less_relevant", "dropped: less relevant to the last question than what stays")
         held = list(self._offers.held(head))
         if not held:
             return Why("empty", "dropped: it names nothing that could be needed again")
-        missing = [n for n in held if ledger.holder[n] < 0]
+        missing = [n for n in held if coverage.holder[n] < 0]
         if not missing:
-            later = all(ledger.holder[n] > head for n in held)
+            later = all(coverage.holder[n] > head for n in held)
             return Why(
                 "covered", f"dropped: said again in {'later messages' if later else 'messages that stay'}"
             )
         if head in self._taken.passed_over:
             return Why("too_large", "dropped: to make room for what matters more")
-        best = max(missing, key=lambda n: (ledger.worth[n], -n))
-        if ledger.count[best] == 1:
+        best = max(missing, key=lambda n: (coverage.worth[n], -n))
+        if coverage.count[best] == 1:
             all_of_it = "in it" if len(missing) == len(held) else "that only it says"
             return Why("not_named_again", f"dropped: nothing {all_of_it} was named again")
-        ago = ledger.size - 1 - ledger.last[best]
-        when = "in the last message" if not ago else f"{ago:,} {'message' if ago == 1 else 'messages'} ago"
+        ago = coverage.size - 1 - coverage.last[best]
+        when = "in the last message" if not ago else f"{counted(ago, 'message')} ago"
         names = self._names(missing)
         what = f"{names[0]} was last named" if names else "what it says was last said"
         return Why("too_little", f"dropped: {what} {when}, too little for its size")
@@ -99,22 +109,13 @@ class Reasons:
         """Return whether relevance gave most of a unit's rate; False for a unit without a rate."""
         return self._offers.bonus(head) * 2 > self._taken.rates.get(head, 0.0) > 0
 
-    def _copies_that_stay(self, number: int) -> int:
-        """Return the number of messages kept whole that have a mention; the first call counts all mentions."""
-        if self._copies is None:
-            self._copies = array("I", bytes(4 * len(self._ledger.worth)))
-            for position in self._whole:
-                for held in self._ledger.held[position]:
-                    self._copies[held] += 1
-        return self._copies[number]
-
     def _names(self, numbers: Iterable[int]) -> list[str]:
         """Return the names among mentions, the most valuable first, as reasons show them."""
-        ledger = self._ledger
+        coverage = self._coverage
         found = sorted(
-            (n for n in numbers if not ledger.flags[n] & IS_LINE), key=lambda n: (-ledger.worth[n], n)
+            (n for n in numbers if not coverage.flags[n] & IS_LINE), key=lambda n: (-coverage.worth[n], n)
         )
-        return [_clipped(str(self._spelled[n])) for n in found[:NAMES_SHOWN]]
+        return [_clipped(str(self._history.mentions.spelled[n])) for n in found[:NAMES_SHOWN]]
 
     def _by_whom(self, flags: int) -> str:
         if flags & TASK:

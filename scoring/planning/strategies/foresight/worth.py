@@ -23,18 +23,17 @@ LINE_WORTH = 0.4  # relative to a name
 ALIKE_WORTH = 0.3  # relative to a mention in a line that is unlike the others
 
 
-class Ledger:
-    """The mentions of one plan, by number.
+class Coverage:
+    """The mentions of a history, by number, and which of them the kept messages cover.
 
     `worth` is the worth of each, `left` the remaining worth, `holder` the kept message that has it (-1: none).
-    `weight` is the total weight of the signals that rate mentions. `last`, `count` and `flags` are copies from the time
-    of the plan, because the history can grow afterwards.
+    `weight` is the total weight of the signals that rate mentions.
     """
 
     __slots__ = ("_ratings", "count", "flags", "held", "holder", "last", "left", "size", "weight", "worth")
 
     def __init__(self, history: History, settings: Settings) -> None:
-        mentions = history.mentions.snapshot()
+        mentions = history.mentions
         self.size = len(history)
         self.last, self.count, self.flags = mentions.last, mentions.count, mentions.flags
         self.held = mentions.held

@@ -1,4 +1,4 @@
-"""Foresight: what is chosen, and what each slider does to it."""
+"""*Foresight*: its choice, and the effect of each weight on it."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class TestTheChoice:
     """The messages that stay."""
 
     def test_is_the_one_place_of_a_name_that_the_task_mentions(self) -> None:  # B18, X3
-        """Not the newest, not the longest: what holds the name."""
+        """Neither the newest nor the longest message is kept, but the one with the name."""
         said = [
             user("find out why config/prod.yaml is wrong"), model("let me look"),
             model(f"in config/prod.yaml the port is set by deploy_hook {FILLER}"),
@@ -60,7 +60,7 @@ class TestTheChoice:
         assert set(gone) == {"covered"}
 
     def test_is_what_answers_a_question_in_a_chat(self) -> None:  # B18
-        """Relevance to the last words, where nothing but talk went before."""
+        """In a conversation without tools, relevance to the last question counts most."""
         facts = [f"we talked about the weather, day {n}, and it rained a lot" for n in range(30)]
         facts[11] = "my sister Clara moved to Lisbon last spring"
         said = [user(fact) if n % 2 == 0 else model(fact) for n, fact in enumerate(facts)]
@@ -107,7 +107,7 @@ class TestTheChoice:
 
 
 class TestShortening:
-    """Outputs cut to the rows that carry."""
+    """Outputs cut to their most valuable rows."""
 
     OUTPUT = "\n".join(
         "FAILED tests/test_parser.py" if n == 50 else f"chatter of the build, part {n}, and no more"
@@ -115,7 +115,7 @@ class TestShortening:
     )
 
     def test_keeps_the_call_and_the_row_that_is_named(self) -> None:  # X7
-        """Less of a tool's output, never of a call."""
+        """The output is shortened; the call is not."""
         said = [
             user("fix it"),
             calls("1"),
@@ -191,7 +191,7 @@ class TestASliderAtZero:
         assert set(planned(list(other), 60, settings).parts["relevance"]) == {0.0}
 
     def test_of_length_makes_sizes_equal(self) -> None:
-        """A unit that says ten times as much in words that name nothing stands as high."""
+        """A unit with ten times as many words, none of which is a name, has the same score."""
         long = (*self.SAID[:1], model("deploy_hook is in utils_b.py " + "so " * 9), *self.SAID[2:])
         short, longer = (planned(list(said), 10_000, weights(length=0)) for said in (self.SAID, long))
         assert short.scores[0] == longer.scores[0]
@@ -231,7 +231,7 @@ class TestScores:
             assert 0.0 <= score <= HIGHEST
 
     def test_are_there_when_everything_fits(self) -> None:  # X3
-        """Nothing was decided, and the page still shows what each message holds."""
+        """The page shows scores even if nothing has to be dropped."""
         plan = planned([user("see main.py"), model("utils_b is in main.py"), model(), user("on")], 10_000)
         assert plan.scores[1] > plan.scores[2]
         assert plan.reason(1) == "kept: everything fits"
@@ -245,11 +245,11 @@ class TestScores:
 
 
 class TestEveryPlan:
-    """The invariant, for every strategy on anything."""
+    """Invariants of every strategy, on any list."""
 
     @given(any_messages, st.sampled_from(STRATEGY_NAMES), st.integers(0, 400))
     def test_is_valid(self, messages: list[Message], strategy: str, budget: int) -> None:  # X6, B7, B8
-        """Units whole, system and last unit there, each position once, within the budget or flagged."""
+        """Units are whole, system messages and the last unit stay, each position occurs once, an excess is flagged."""
         settings = replace(PLAIN, strategy=strategy)
         plan = planned(messages, budget, settings)
         stays = sorted((*plan.kept, *plan.shortened))
@@ -268,7 +268,7 @@ class TestEveryPlan:
     def test_leaves_a_list_that_its_format_accepts(
         self, messages: list[Message], name: str, strategy: str, budget: int
     ) -> None:  # X6
-        """A list that was valid is valid after, in every wire format."""
+        """A valid list stays valid in every wire format."""
         said, _ = repair([system("be brief"), user("begin"), *messages, user("go on")])
         try:
             listed = encode(said, name, {})

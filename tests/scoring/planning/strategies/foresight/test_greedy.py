@@ -8,10 +8,10 @@ from tests.scoring.planning.strategies.foresight.test_offers import OUTPUT, SAID
 
 
 class TestTaking:
-    """Best first, as long as there is room."""
+    """The best units are taken first, as long as there is room."""
 
     def test_takes_the_best_first_and_passes_over_what_does_not_fit(self) -> None:
-        """And remembers both, for the reasons."""
+        """Both are recorded for the reasons."""
         said = [
             user("go"),
             model("main.py"),
@@ -21,12 +21,12 @@ class TestTaking:
         ]
         offers, _, history = offers_of(said)
         taken = GreedyChoice(30)
-        take_best(taken, offers, [0, 1, 2, 3], history.tokens)
+        take_best(taken, offers, [0, 1, 2, 3])
         assert taken.order[:2] == [3, 1]
         assert taken.passed_over == {2}
         assert taken.left == 30 - sum(history.tokens[i] for i in taken.order)
 
-    def test_cuts_further_what_others_left_too_little_room_for(self) -> None:
+    def test_cuts_an_output_further_if_others_left_too_little_room(self) -> None:
         """An output that was to be cut is kept with fewer rows, rather than dropped with all of them."""
         lines = [f"chatter, number {n}, of the build" for n in range(60)]
         rooms = "parser lexer cache router ledger scheduler importer renderer mailer indexer".split()  # noqa: SIM905
@@ -38,23 +38,23 @@ class TestTaking:
         assert cut.rows is not None
         room = cut.cost + history.tokens[3] // 2
         taken = GreedyChoice(room)
-        take_best(taken, offers, [1, 3], history.tokens)
+        take_best(taken, offers, [1, 3])
         assert taken.order == [3, 1]
         assert 0 < len(taken.shortened[2][1]) < len(cut.rows)
 
     def test_takes_all_whole_once_all_fits(self) -> None:
-        """Nothing is shortened for nothing."""
+        """Nothing is shortened without need."""
         offers, _, history = offers_of(SAID)
         taken = GreedyChoice(sum(history.tokens))
-        take_best(taken, offers, [0, 1, 3], history.tokens)
+        take_best(taken, offers, [0, 1, 3])
         assert (sorted(taken.order), taken.shortened) == ([0, 1, 3], {})
 
-    def test_gives_rows_back_where_room_is_left(self) -> None:
-        """More of an output rather than nothing in its place."""
+    def test_restores_rows_if_room_is_left(self) -> None:
+        """Room that is left restores rows of shortened outputs."""
         said = [user("go"), calls("1"), results("1", text=OUTPUT), user("on")]
         small, large = GreedyChoice(80), GreedyChoice(300)
         for taken in (small, large):
-            offers, _, history = offers_of(said)
-            take_best(taken, offers, [1], history.tokens)
+            offers, _, _ = offers_of(said)
+            take_best(taken, offers, [1])
         assert 0 < len(small.shortened[2][1]) < len(large.shortened[2][1])
         assert large.left < 20

@@ -1,4 +1,4 @@
-"""The forms in which a unit may stay."""
+"""The forms in which a unit can be kept."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from scoring.history import History
 from scoring.messages import Message
 from scoring.planning.strategies.foresight.offers import Offers
-from scoring.planning.strategies.foresight.worth import Ledger
+from scoring.planning.strategies.foresight.worth import Coverage
 from scoring.settings import FORESIGHT
 from tests.scoring.builders import calls, model, results, user
 
@@ -19,17 +19,17 @@ OUTPUT = "\n".join(
 SAID = [user("utils_b.py"), calls("1"), results("1", text=OUTPUT), model("main.py is one"), user("on")]
 
 
-def offers_of(messages: list[Message]) -> tuple[Offers, Ledger, History]:
-    """The offers of a history, nothing taken yet."""
+def offers_of(messages: list[Message]) -> tuple[Offers, Coverage, History]:
+    """Return the offers of a history in which nothing is taken."""
     history = History.of(messages, settings=FORESIGHT)
-    ledger = Ledger(history, FORESIGHT)
-    return Offers(history, ledger, None, 0.8), ledger, history
+    coverage = Coverage(history, FORESIGHT)
+    return Offers(history, coverage, None, 0.8), coverage, history
 
 
 class TestOffers:
-    """Whole or shortened, as it stands by now."""
+    """Units offered whole or shortened."""
 
-    def test_prefers_the_rows_that_carry(self) -> None:  # X7
+    def test_prefers_the_most_valuable_rows(self) -> None:  # X7
         """A long output is offered at the rate of its best rows."""
         offers, _, history = offers_of(SAID)
         best = offers.best(1, inf)
@@ -37,20 +37,20 @@ class TestOffers:
         assert best.cost < history.unit_tokens[1]
         assert best.rate > offers.whole(1).rate
 
-    def test_fits_what_it_cuts_into_the_room(self) -> None:
+    def test_cuts_to_the_room(self) -> None:
         """If the whole output does not fit, its cut form does, or none."""
         offers, _, _ = offers_of(SAID)
         assert offers.best(1, 120).cost <= 120
         assert offers.best(1, 3).rows is None
 
-    def test_falls_as_others_take_its_marks(self) -> None:
+    def test_loses_worth_as_others_cover_its_mentions(self) -> None:
         """Names and lines that stay elsewhere have no worth."""
-        offers, ledger, _ = offers_of(SAID)
+        offers, coverage, _ = offers_of(SAID)
         before = offers.whole(3)
-        ledger.cover(ledger.held[3], 0)
+        coverage.cover(coverage.held[3], 0)
         assert offers.again(3, before, inf).rate == 0.0
 
-    def test_reckons_what_a_shortened_message_costs(self) -> None:
+    def test_estimates_the_cost_of_a_shortened_message(self) -> None:
         """The sum over its messages is never above the offer."""
         offers, _, history = offers_of(SAID)
         offer = offers.best(1, inf)
@@ -59,14 +59,14 @@ class TestOffers:
         assert history.tokens[1] + tokens <= offer.cost
         assert rows
 
-    def test_looks_at_whole_units_once_more_in_the_end_in_long_histories(
+    def test_chooses_the_form_of_whole_units_at_the_end_in_long_histories(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """On the way it only notes that there may be a better form."""
+        """Until then an offer is only marked as stale."""
         monkeypatch.setattr("scoring.planning.strategies.foresight.offers.EXACT_UNITS", 0)
-        offers, ledger, _ = offers_of(SAID)
+        offers, coverage, _ = offers_of(SAID)
         whole = offers.whole(1)
-        ledger.cover(list(ledger.held[2])[1:], 0)
+        coverage.cover(list(coverage.held[2])[1:], 0)
         again = offers.again(1, whole, inf)
         assert again.stale
         assert offers.final(1, again, inf).rows is not None

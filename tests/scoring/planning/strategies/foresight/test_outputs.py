@@ -14,7 +14,7 @@ class TestOutput:
     """Rows, prices and mentions."""
 
     def test_offers_the_rows_that_add_something(self) -> None:
-        """By worth a token; what is covered already is no offer."""
+        """Rows are ordered by worth per token; covered ones add nothing."""
         output = Output(content_of(TEXT, [TEXT]).rows, array("I", [5, 3]), 0.25)
         left = [0.0, 0, 0, 2.0, 0, 1.0]
         assert list(densest_first(output.rates(left), {7: output})) == [(7, 2), (7, 0)]

@@ -1,4 +1,4 @@
-"""Points: scores shared out among signals."""
+"""Points: scores divided among signals."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ SAID = [
 class TestPoints:
     """The points of each signal."""
 
-    def test_rank_as_the_units_were_looked_at(self) -> None:  # X3
+    def test_rank_units_in_the_order_of_the_choice(self) -> None:  # X3
         """The unit with the higher score is taken first, if it fits."""
         plan = plan_prune(History.of(SAID, settings=FORESIGHT), FORESIGHT, 20)
         assert plan.scores[1] > plan.scores[2] > plan.scores[3] == 0
 
-    def test_are_worked_out_when_they_are_looked_at(self) -> None:
+    def test_are_computed_on_access(self) -> None:
         """As columns that can be read like lists, from both ends."""
         plan = plan_prune(History.of(SAID, settings=FORESIGHT), FORESIGHT, 20)
         column = plan.parts["length"]

@@ -22,7 +22,7 @@ def planned(messages: list[Message], tokens: int) -> PrunePlan:
 
 
 class TestReasons:
-    """The cause, named."""
+    """Reasons in words, with their causes."""
 
     @pytest.mark.parametrize(
         ("said", "cause", "reason"),
@@ -32,7 +32,7 @@ class TestReasons:
             (model("ok"), "room", "kept: there is room for it, though others say the same"),
         ],
     )  # fmt: skip
-    def test_of_what_stays(self, said: Message, cause: str, reason: str) -> None:  # X3
+    def test_of_kept_units(self, said: Message, cause: str, reason: str) -> None:  # X3
         """The reason has the names that the message brings, and who named them."""
         plan = planned([user("begin"), model("so"), said, model(f"old_name.py {WORDS * 8}"), user("on")], 60)
         assert (plan.cause(2), plan.reason(2)) == (cause, reason)
@@ -45,8 +45,8 @@ class TestReasons:
             (f"only_here {WORDS * 9}", "too_large", "dropped: to make room for"),
         ],
     )  # fmt: skip
-    def test_of_what_goes(self, text: str, cause: str, reason: str) -> None:  # X3
-        """That others have it, that nobody asked for it, or that it is too large."""
+    def test_of_dropped_units(self, text: str, cause: str, reason: str) -> None:  # X3
+        """Others have its content, nobody named it again, or it is too large."""
         plan = planned([user("main.py"), model(text), model("main.py"), user("on")], 40)
         assert (plan.cause(1), plan.reason(1)[: len(reason)]) == (cause, reason)
 

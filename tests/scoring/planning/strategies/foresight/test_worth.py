@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from scoring.history import History
-from scoring.planning.strategies.foresight.worth import ALIKE_WORTH, LINE_WORTH, SHARPNESS, Ledger
+from scoring.planning.strategies.foresight.worth import ALIKE_WORTH, LINE_WORTH, SHARPNESS, Coverage
 from scoring.settings import FORESIGHT
 from tests.scoring.builders import model, results, user
 
@@ -16,16 +16,16 @@ SAID = [
 ]
 
 
-class TestLedger:
-    """The mentions of one plan."""
+class TestCoverage:
+    """The mentions of a history, and those that kept messages cover."""
 
     def test_weighs_the_mean_of_three_ratings_sharpened(self) -> None:  # B18
         """Recency, role and keywords by their weights; a line is worth part of it."""
-        ledger = Ledger(History.of(SAID, settings=FORESIGHT), FORESIGHT)
+        coverage = Coverage(History.of(SAID, settings=FORESIGHT), FORESIGHT)
         for number, kind in ((0, 1.0), (1, 1.0), (2, LINE_WORTH)):
-            recent, spoken, named = ledger.ratings(number).values()
+            recent, spoken, named = coverage.ratings(number).values()
             blend = (35 * recent + 25 * spoken + 20 * named) / 80
-            assert ledger.worth[number] == pytest.approx(kind * blend**SHARPNESS)
+            assert coverage.worth[number] == pytest.approx(kind * blend**SHARPNESS)
 
     def test_weighs_less_what_stands_in_alike_lines_alone(self) -> None:
         """So of a log the line stays that is like no other."""
@@ -36,14 +36,14 @@ class TestLedger:
             model("so"),
         ]
         history = History.of(said, settings=FORESIGHT)
-        ledger = Ledger(history, FORESIGHT)
-        worth = dict(zip(history.mentions.spelled, ledger.worth, strict=True))
+        coverage = Coverage(history, FORESIGHT)
+        worth = dict(zip(history.mentions.spelled, coverage.worth, strict=True))
         assert worth["req-0003"] == pytest.approx(ALIKE_WORTH * worth["req-9999"])
 
     def test_gives_each_mark_to_the_first_that_stays(self) -> None:
         """A covered name or line adds nothing."""
-        ledger = Ledger(History.of(SAID, settings=FORESIGHT), FORESIGHT)
-        assert ledger.gain([0, 1]) > 0
-        ledger.cover([0], 0)
-        ledger.cover([0, 1], 1)
-        assert (list(ledger.holder[:2]), ledger.gain([0, 1])) == ([0, 1], 0)
+        coverage = Coverage(History.of(SAID, settings=FORESIGHT), FORESIGHT)
+        assert coverage.gain([0, 1]) > 0
+        coverage.cover([0], 0)
+        coverage.cover([0, 1], 1)
+        assert (list(coverage.holder[:2]), coverage.gain([0, 1])) == ([0, 1], 0)
