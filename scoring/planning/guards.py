@@ -14,9 +14,9 @@ from scoring.history import ABOUT_ONESELF, MACHINE_MADE, RULE, SHORT, STATEMENT,
 from scoring.history.cues.calls import LOOK, PLAN, STEP
 from scoring.signals.relevance import FEW_OUTPUTS
 
-ERRORS = 2  # the current work may have failed in two ways
+ERRORS = 2  # the number that is guarded
 RECENT = 100  # messages; an older error is no longer being worked on
-TALK = 0.3  # a session in which users write more than this share of the messages is a conversation
+CONVERSATION = 0.3  # a session in which users write more than this share of the messages is a conversation
 MOST_STEPS = 12  # calls that change single steps of a plan
 
 
@@ -50,12 +50,12 @@ def find(history: History) -> Guards:
     spoken = [p for p in history.own_words if MACHINE_MADE not in speech[p]]
     plans, steps = _plans(history)
     newest = plans[-1] if plans else None
-    talk = _is_talk(history, spoken)
+    conversation = _is_conversation(history, spoken)
     return Guards(
         spoken,
-        [] if talk else _task(history, spoken),
-        _rules(speech, spoken, STRICT if talk else RULE),
-        [] if talk else [p for p in reversed(spoken) if ABOUT_ONESELF in speech[p]],
+        [] if conversation else _task(history, spoken),
+        _rules(speech, spoken, STRICT if conversation else RULE),
+        [] if conversation else [p for p in reversed(spoken) if ABOUT_ONESELF in speech[p]],
         newest,
         plans[:-1],
         [p for p in reversed(steps) if newest is None or p > newest][:MOST_STEPS],
@@ -87,13 +87,13 @@ def _task(history: History, spoken: list[int]) -> list[int]:
     return opening[::-1]
 
 
-def _is_talk(history: History, spoken: list[int]) -> bool:
+def _is_conversation(history: History, spoken: list[int]) -> bool:
     """Return whether this is a conversation without tools, but not a customer's request before the first call.
 
     A conversation has no task, and users say much in it that only sounds like a rule.
     """
     outputs = sum(role == "tool" for role in history.roles)
-    if len(spoken) <= TALK * len(history) or outputs >= FEW_OUTPUTS * len(history):
+    if len(spoken) <= CONVERSATION * len(history) or outputs >= FEW_OUTPUTS * len(history):
         return False
     return recognise(history.facts).name != "support"
 

@@ -2,7 +2,7 @@
 
 System messages, the last unit, pinned and spared messages, and the fresh tail are always kept, whatever they cost. The
 last user message is protected if there is room beside those, and so is the last that no program wrote. The task, rules
-that users laid down, the open plan, the newest unresolved errors, the last statement and the user's own words are
+that users set, the open plan, the newest unresolved errors, the last statement and the user's own words are
 protected within shares of the budget. A unit is protected for the first cause below that applies. It is kept whole,
 except the units that a strategy may shorten (`Protection.guarded`).
 """
@@ -40,8 +40,8 @@ FIRST_USER_SHARE = 0.25
 # A task that does not fit the share is protected if it takes at most this part of what is left beside what is always
 # kept: where a system prompt takes most of the budget, the share is too small for a sentence.
 TASK_SHARE = 0.25
-# However much of the share users' words take, so much of it is there once more for what may be shortened: an error
-# that nothing resolved is not to depend on how much users said.
+# Messages that may be shortened get at least these multiples of the share, however much of it users' words take:
+# whether an unresolved error is kept must not depend on how much users wrote.
 LEAST_FOR_ERRORS, LEAST_GUARDED = 2.0, 0.5
 
 
@@ -74,45 +74,71 @@ def protect(
 
     Messages that the user drops (`drop`) are protected only if they are system messages, pinned, or in the last unit.
     """
-    causes: dict[int, str] = {}
-    dropped = {history.units.head[p] for p in drop} - {history.units.head[p] for p in spare}
-    always = _mark(history, causes, "system", history.systems, ())
-    always += _mark(history, causes, "last_unit", _last(history, 1), ())
-    always += _mark(history, causes, "pinned", history.pinned, ())
-    always += _mark(history, causes, "spared", spare, ())
-    always += _mark(history, causes, "fresh_tail", _last(history, settings.fresh_tail), dropped)
+    head = history.units.head
+    protected = _Protected(history, {head[p] for p in drop} - {head[p] for p in spare})
+    always = protected.add("system", history.systems)
+    always += protected.add("last_unit", _last(history, 1))
+    always += protected.add("pinned", history.pinned)
+    always += protected.add("spared", spare)
+    always += protected.add("fresh_tail", protected.not_dropped(_last(history, settings.fresh_tail)))
     room = max_tokens - always
     last_user = history.own_words[-1:]
     left_out = None
-    if last_user and room < _cost(history, causes, last_user[0]):
+    if last_user and room < protected.cost(last_user[0]):
         left_out = last_user[0]
     else:
-        room -= _mark(history, causes, "last_user", last_user, ())
+        room -= protected.add("last_user", last_user)
     guards = find(history) if settings.guarded_percent else Guards.none(history)
     # Where a program answers in a user's place, the last message that users wrote themselves is often the task.
-    own = guards.spoken[-1:]
-    if own and _cost(history, causes, own[0]) <= room:
-        room -= _mark(history, causes, "last_user", own, dropped)
+    own = protected.not_dropped(guards.spoken[-1:])
+    if own and protected.cost(own[0]) <= room:
+        room -= protected.add("last_user", own)
     whole_share = int(room * settings.guarded_percent / 100)
-    share = _Share(history, causes, dropped, whole_share, int(room * TASK_SHARE))
+    share = _Share(protected, whole_share, int(room * TASK_SHARE))
     share.protect_words(guards)
     room -= share.spent
-    spoken = _user_words(history, settings, max_tokens, room, causes, dropped, guards.spoken)
-    room -= _mark(history, causes, "user_words", spoken, dropped)
+    room -= protected.add("user_words", _user_words(protected, settings, max_tokens, room, guards.spoken))
     share.left = max(share.left, int(whole_share * (LEAST_FOR_ERRORS if guards.errors else LEAST_GUARDED)))
     guarded = share.guard(guards, room)
-    head = history.units.head
     outdated = {head[p]: head[guards.plan] for p in guards.old_plans} if guards.plan is not None else {}
-    return Protection(causes, always, max_tokens - room, left_out, guarded, min(share.left, room), outdated)
+    return Protection(
+        protected.causes, always, max_tokens - room, left_out, guarded, min(share.left, room), outdated
+    )
+
+
+class _Protected:
+    """The units protected so far: their causes by head. `dropped` are the heads of units that the user drops."""
+
+    def __init__(self, history: History, dropped: Collection[int]) -> None:
+        self.history, self.dropped = history, dropped
+        self.causes: dict[int, str] = {}
+
+    def add(self, cause: str, positions: Iterable[int]) -> int:
+        """Protect the units of these positions that are not protected yet; return their tokens."""
+        head, costs = self.history.units.head, self.history.unit_tokens
+        tokens = 0
+        for position in positions:
+            unit = head[position]
+            if unit not in self.causes:
+                self.causes[unit] = cause
+                tokens += costs[unit]
+        return tokens
+
+    def cost(self, position: int) -> int:
+        """Return the tokens that protecting a position's unit adds: 0 if it is protected already."""
+        head = self.history.units.head[position]
+        return 0 if head in self.causes else self.history.unit_tokens[head]
+
+    def not_dropped(self, positions: Iterable[int]) -> list[int]:
+        """Return the positions whose units the user does not drop."""
+        return [p for p in positions if self.history.units.head[p] not in self.dropped]
 
 
 class _Share:
     """The share of a budget for messages whose loss would mislead; `left` and `spent` are tokens."""
 
-    def __init__(
-        self, history: History, causes: dict[int, str], dropped: Collection[int], share: int, for_task: int
-    ) -> None:
-        self._history, self._causes, self._dropped, self._for_task = history, causes, dropped, for_task
+    def __init__(self, protected: _Protected, share: int, for_task: int) -> None:
+        self._protected, self._for_task = protected, for_task
         self.left, self.spent = share, 0
 
     def protect_words(self, guards: Guards) -> None:
@@ -135,6 +161,8 @@ class _Share:
     def guard(self, guards: Guards, room: int) -> dict[int, str]:
         """Return the causes of units that may be shortened, in order of precedence."""
         found: dict[int, str] = {}
+        if self.left <= 0 or room <= 0:
+            return found
         statement = [] if guards.statement is None else [guards.statement]
         plan = [] if guards.plan is None else [guards.plan]
         for cause, positions in (
@@ -142,47 +170,27 @@ class _Share:
             ("plan", plan + guards.steps),
             ("statement", statement),
         ):
-            for position in positions:
-                head = self._history.units.head[position]
-                if self.left > 0 and room > 0 and head not in self._causes and head not in self._dropped:
+            for position in self._protected.not_dropped(positions):
+                head = self._protected.history.units.head[position]
+                if head not in self._protected.causes:
                     found.setdefault(head, cause)
         return found
 
     def _protect(self, cause: str, position: int) -> None:
-        question = question_of(self._history, position)
+        question = question_of(self._protected.history, position)
         both = [position] if question is None else [position, question]
-        cost = sum([_cost(self._history, self._causes, one) for one in both])
+        cost = sum([self._protected.cost(one) for one in both])
         outside = cause == "task" and self.left < cost <= self._for_task
-        if (cost > self.left and not outside) or self._history.units.head[position] in self._dropped:
+        if (cost > self.left and not outside) or not self._protected.not_dropped([position]):
             return
         if outside:
             self._for_task -= cost
         else:
             self.left -= cost
         self.spent += cost
-        _mark(self._history, self._causes, cause, [position], ())
+        self._protected.add(cause, [position])
         if question is not None:
-            _mark(self._history, self._causes, "question", [question], ())
-
-
-def _mark(
-    history: History, causes: dict[int, str], cause: str, positions: Iterable[int], excluded: Collection[int]
-) -> int:
-    """Set the cause of the units of these positions that have none yet; returns their tokens."""
-    head, costs = history.units.head, history.unit_tokens
-    tokens = 0
-    for position in positions:
-        unit = head[position]
-        if unit not in causes and unit not in excluded:
-            causes[unit] = cause
-            tokens += costs[unit]
-    return tokens
-
-
-def _cost(history: History, causes: dict[int, str], position: int) -> int:
-    """Return the tokens that protecting a position's unit adds: 0 if it is protected already."""
-    head = history.units.head[position]
-    return 0 if head in causes else history.unit_tokens[head]
+            self._protected.add("question", [question])
 
 
 def _last(history: History, count: int) -> range:
@@ -191,12 +199,10 @@ def _last(history: History, count: int) -> range:
 
 
 def _user_words(
-    history: History,
+    protected: _Protected,
     settings: Settings,
     max_tokens: int,
     room: int,
-    causes: dict[int, str],
-    dropped: Collection[int],
     spoken: Sequence[int],
 ) -> list[int]:
     """Return the protected messages of the user: the first, then the others newest first, skipping what does not fit.
@@ -206,6 +212,7 @@ def _user_words(
 
     Messages protected for another cause count against the cap too, because it limits the user's share of a context.
     """
+    history, causes = protected.history, protected.causes
     cap = min(settings.user_words_tokens, int(max_tokens * settings.user_words_percent / 100))
     few = len(spoken) * 100 <= settings.user_words_messages_percent * len(history)
     if cap <= 0 or not spoken or not few:
@@ -222,7 +229,7 @@ def _user_words(
         unit = head[position]
         cost = costs[unit]
         new = 0 if unit in causes else cost
-        if unit in seen or unit in dropped or cost > cap or new > room:
+        if unit in seen or unit in protected.dropped or cost > cap or new > room:
             continue
         question = question_of(history, position)
         if unit not in causes and question is not None and head[question] not in causes:

@@ -1,4 +1,4 @@
-"""Tests of the guards: what they find, and that it stays."""
+"""Guards: the messages that they find, and their protection."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def plan_of(*states: str) -> dict[str, Any]:
 
 
 class TestFinding:
-    """Found by what messages are, not by which tool made them."""
+    """Guards are found by the content of messages, not by the names of tools."""
 
     def test_the_task_stands_before_the_first_reply(self) -> None:
         """After a demonstration, or after notices of programs."""
