@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from scoring.history import History
 from scoring.messages import Message
 from scoring.planning.plan import PrunePlan
-from scoring.planning.strategies.contract import Shortening, mark_changed
+from scoring.planning.strategies.contract import cut, mark_changed
 
 # Rows differ in length, so a little less of them is kept than the share of tokens that can stay.
 CLOSER = 0.95
@@ -45,33 +45,11 @@ def fit(
     """
     if not plan.shortened:
         return FittedPlan(plan.kept, {}, {}, plan.tokens_after - plan.absorbed)
-    replaced = {p: plan.shortenings[p].apply(message(p)) for p in plan.shortened}
-    costs = {p: count(made) for p, made in replaced.items()}
     kept = tuple(sorted((*plan.kept, *plan.shortened)))
-    total = sum([costs.get(p, history.tokens[p]) for p in kept])
-    total += plan.opening_tokens + (plan.summary.tokens - plan.absorbed if plan.summary is not None else 0)
-    allowed = plan.over_budget.protected_tokens if plan.over_budget else plan.max_tokens
-    share = 1.0 - (total - allowed) / max(1, sum(costs.values()))
-    for part in (share * CLOSER, 0.0):  # first a part of the rows of each, then none
-        for position in sorted(costs, key=lambda p: (-costs[p], p)):
-            shortening = plan.shortenings[position]
-            if total <= allowed or not shortening.rows:
-                continue
-            rows = shortening.rows[: int(len(shortening.rows) * part)]
-            smaller = shortening.cut(message(position), rows)
-            less = costs[position] - count(smaller)
-            if less > 0:
-                replaced[position], costs[position], total = smaller, costs[position] - less, total - less
-    for position in sorted(replaced, reverse=True):
-        shortening = plan.shortenings[position]
-        if shortening.changed:
-            total += _restore_marked(shortening, position, replaced, costs, allowed - total, message, count)
-            continue
-        extra = history.tokens[position] - costs[position]
-        if extra <= 0 or (total + extra <= allowed and not shortening.lasting):
-            total += extra
-            del replaced[position], costs[position]
-    return FittedPlan(kept, replaced, costs, total)
+    fitting = _Fitting(plan, history, message, count)
+    fitting.cut_further()
+    fitting.restore()
+    return FittedPlan(kept, fitting.replaced, fitting.costs, fitting.tokens)
 
 
 def with_exact_costs(
@@ -101,19 +79,56 @@ def _always(made: Message) -> Callable[[Message], Message]:
     return lambda _: made
 
 
-def _restore_marked(
-    shortening: Shortening,
-    position: int,
-    replaced: dict[int, Message],
-    costs: dict[int, int],
-    left: int,
-    message: Callable[[int], Message],
-    count: Callable[[Message], int],
-) -> int:
-    """Restore an output with its changed lines marked, if that fits; returns the additional tokens."""
-    whole = mark_changed(shortening.changed, message(position))
-    more = count(whole) - costs[position]
-    if not shortening.rows or more > left:
-        return 0
-    replaced[position], costs[position] = whole, costs[position] + more
-    return more
+class _Fitting:
+    """The replacements of a plan as messages, their exact costs, and the exact total of tokens."""
+
+    def __init__(
+        self,
+        plan: PrunePlan,
+        history: History,
+        message: Callable[[int], Message],
+        count: Callable[[Message], int],
+    ) -> None:
+        self._shortenings, self._whole_tokens = plan.shortenings, history.tokens
+        self._message, self._count = message, count
+        self.replaced = {p: plan.shortenings[p].apply(message(p)) for p in plan.shortened}
+        self.costs = {p: count(made) for p, made in self.replaced.items()}
+        self.tokens = sum(
+            [*self.costs.values(), *(history.tokens[p] for p in plan.kept), plan.opening_tokens]
+        )
+        self.tokens += plan.summary.tokens - plan.absorbed if plan.summary is not None else 0
+        self._allowed = plan.over_budget.protected_tokens if plan.over_budget else plan.max_tokens
+
+    @property
+    def _left(self) -> int:
+        return self._allowed - self.tokens
+
+    def cut_further(self) -> None:
+        """While the budget is exceeded, cut outputs to a part of their rows, the largest first, then to none."""
+        share = 1.0 + self._left / max(1, sum(self.costs.values()))
+        for part in (share * CLOSER, 0.0):
+            for position in sorted(self.costs, key=lambda p: (-self.costs[p], p)):
+                shortening = self._shortenings[position]
+                if self._left < 0 and shortening.rows:
+                    rows = shortening.rows[: int(len(shortening.rows) * part)]
+                    smaller = cut(rows, self._message(position), shortening.changed)
+                    if (tokens := self._count(smaller)) < self.costs[position]:
+                        self._replace(position, smaller, tokens)
+
+    def restore(self) -> None:
+        """Restore outputs in full while there is room, and those that did not become shorter."""
+        for position in sorted(self.replaced, reverse=True):
+            shortening = self._shortenings[position]
+            if not shortening.changed:
+                extra = self._whole_tokens[position] - self.costs[position]
+                if extra <= 0 or (extra <= self._left and not shortening.lasting):
+                    self.tokens += extra
+                    del self.replaced[position], self.costs[position]
+            elif shortening.rows:
+                marked = mark_changed(shortening.changed, self._message(position))
+                if (tokens := self._count(marked)) - self.costs[position] <= self._left:
+                    self._replace(position, marked, tokens)
+
+    def _replace(self, position: int, message: Message, tokens: int) -> None:
+        self.tokens += tokens - self.costs[position]
+        self.replaced[position], self.costs[position] = message, tokens

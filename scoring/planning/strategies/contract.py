@@ -86,10 +86,6 @@ class Shortening:
     lasting: bool = False
     changed: frozenset[int] = frozenset()
 
-    def cut(self, message: Message, rows: Sequence[Row]) -> Message:
-        """Return the message cut to these rows."""
-        return cut(rows, message, self.changed)
-
 
 def cut(rows: Sequence[Row], message: Message, changed: frozenset[int] = frozenset()) -> Message:
     """Return the message with its outputs cut to these rows, changed lines marked."""

@@ -1,4 +1,4 @@
-"""From estimates to exact numbers."""
+"""Plans fitted to exact numbers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SAID = [user("go"), model("parse_rows"), calls("1"), results("1", text=OUTPUT), 
 
 
 def size(message: Message) -> int:
-    """Return what a message costs by its characters, far more than a plan reckons."""
+    """Return the characters of a message, far more than its tokens in a plan."""
     return len(message.text)
 
 
@@ -33,19 +33,17 @@ def fitted_plan(messages: list[Message], budget: int, factor: int) -> tuple[Fitt
     return fit(plan, history, messages.__getitem__, lambda m: factor * size(m) // 4 + 4), history
 
 
-class TestSettling:
-    """Shortened outputs made and counted."""
+class TestFit:
+    """Shortened outputs, made and counted."""
 
-    def test_leaves_a_plan_that_was_right(self) -> None:
-        """Nothing is cut twice for nothing."""
+    def test_leaves_an_exact_plan_unchanged(self) -> None:
+        """Nothing is cut again without need."""
         done, _ = fitted_plan(SAID, 600, 1)
         assert done.kept == (0, 1, 2, 3, 4)
         assert 300 < done.tokens <= 600
 
-    def test_gives_nothing_back_that_a_stage_replaced(self) -> None:  # X7, X1
-        """Check that what is cleared for a reason of its own stays cleared, as the plan showed it, though there is
-        room.
-        """
+    def test_restores_no_output_that_a_stage_replaced(self) -> None:  # X7, X1
+        """An output that was cleared for a reason of its own stays cleared, even if there is room."""
         said = [calls("1"), results("1", text=OUTPUT), calls("2"), results("2", text=OUTPUT), user("on")]
         history = History.of(said, settings=PLAIN)
         plan = plan_prune(history, PLAIN, sum(history.tokens) - 1)
@@ -61,13 +59,13 @@ class TestSettling:
         assert len(two.replaced[3].text) < len(one.replaced[3].text)
 
     def test_drops_nothing(self) -> None:  # X1
-        """A plan that was shown is followed as it was, whatever it takes."""
+        """All messages that the plan keeps stay, whatever their exact cost."""
         done, _ = fitted_plan(SAID, 60, 40)
         assert done.kept == (0, 1, 2, 3, 4)
         assert done.tokens > 60
 
     def test_leaves_an_output_whole_that_gets_no_cheaper(self) -> None:
-        """Check that what stands in for it has to gain something."""
+        """A replacement has to be smaller."""
         history = History.of(SAID, settings=PLAIN)
         plan = plan_prune(history, PLAIN, 600)
         done = fit(plan, history, SAID.__getitem__, lambda m: history.tokens[3])
@@ -77,7 +75,7 @@ class TestSettling:
     def test_keeps_the_plans_messages_and_counts_them(
         self, messages: list[Message], budget: int, factor: int
     ) -> None:  # X1
-        """Whatever the counter says of shortened outputs."""
+        """This holds for any counter."""
         done, history = fitted_plan(messages, budget, factor)
         plan = plan_prune(history, PLAIN, budget)
         assert done.kept == tuple(sorted((*plan.kept, *plan.shortened)))

@@ -1,4 +1,4 @@
-"""The strategy *score*: the highest first, passing over what does not fit."""
+"""The strategy *score*: the highest first, skipping units that do not fit."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ class TestTheWorkedExample:
         plan = plan_prune(history_of(in_letters("suauau")), BLUEPRINT, 4 * 3)
         assert plan.kept == (0, 3, 4, 5)
 
-    def test_says_what_fell_below_the_cut(self) -> None:  # X3
-        """Scores and the cut stand in the reasons."""
+    def test_says_which_scores_are_below_the_cut(self) -> None:  # X3
+        """Reasons contain the scores and the cut."""
         plan = plan_prune(history_of(in_letters("suauau")), BLUEPRINT, 4 * 3)
         assert plan.reason(1) == "dropped: score 20 below the cut at 34"
         assert plan.reason(3) == "kept: score 36, the cut is at 34"
@@ -28,7 +28,7 @@ class TestTheWorkedExample:
 class TestByScore:
     """The units that it keeps."""
 
-    def test_passes_over_what_does_not_fit(self) -> None:  # B8
+    def test_skips_units_that_do_not_fit(self) -> None:  # B8
         """One enormous message in the middle does not stop older small ones from being kept."""
         messages = [user("old"), user("older"), model("x" * 40_000), user("new")]
         plan = plan_prune(history_of(messages), BLUEPRINT, 100)

@@ -33,7 +33,7 @@ class TestAStrategy:
     """The contract between a plan and a strategy."""
 
     def test_may_shorten_a_message(self) -> None:
-        """The plan counts what is left of it, and says how it is made."""
+        """The plan counts the shortened message, and can make it."""
         output = results("1", text="x" * 400)
         plan = plan_prune(history_of([calls("1"), output, user()]), BLUEPRINT, 20, strategy="shorten")
         assert (plan.kept, plan.shortened, plan.removed) == ((0, 2), (1,), ())
@@ -44,7 +44,7 @@ class TestAStrategy:
             "tool", message("tool", "", *results("1", text="cut").parts).parts
         )
 
-    def test_is_not_believed(self) -> None:  # X6
+    def test_is_checked_against_the_budget(self) -> None:  # X6
         """The final check refuses a result that exceeds the budget."""
         with pytest.raises(InvalidList, match="would stay"):
             plan_prune(history_of([user(), user()]), BLUEPRINT, 3, strategy="greedy")

@@ -26,12 +26,12 @@ class TestHalfOfTheTurns:
     """The oldest half of the turns goes, whole turns at once."""
 
     def test_drops_the_oldest_half(self) -> None:  # P7
-        """Of four turns two, though less would do."""
+        """Of four turns two go, even if one would be enough."""
         made = plan("uauauaua", 0.9)
         assert made.removed == (0, 1, 2, 3)
         assert made.reason(0) == "dropped: in the oldest half of the turns"
 
-    def test_drops_half_of_the_rest_where_that_is_not_enough(self) -> None:  # P7
+    def test_drops_half_of_the_rest_if_that_is_not_enough(self) -> None:  # P7
         """And so on, until it fits."""
         assert plan("uauauaua", 0.3).kept == (6, 7)
 
@@ -46,7 +46,7 @@ class TestHalfOfTheTurns:
         assert made.kept[-1] == 5
         assert made.tokens_after <= made.max_tokens
 
-    def test_names_the_fate_of_each(self) -> None:  # X3
+    def test_gives_a_reason_for_each(self) -> None:  # X3
         """Every message has a reason."""
         made = plan("uauauaua", 0.9)
         assert made.cause(5) == "newer_half"

@@ -1,4 +1,4 @@
-"""Summarise: the messages that a summary covers, and those that go where it does not suffice."""
+"""Summarise: the messages that a summary covers, and those that are dropped if it does not suffice."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ SETTINGS = replace(BLUEPRINT, strategy="summarise", min_recent_messages=4)
 
 
 def talk(turns: int, text: str = LONG) -> list[Message]:
-    """A conversation of so many turns, every message as long."""
+    """A conversation of this many turns, all messages equally long."""
     return [one for n in range(turns) for one in (user(f"{n} {text}"), model(f"{n} {text}"))]
 
 
 def grown(message: Message) -> Message:
-    """The message with more to say, where it says something."""
+    """Return the message with each text repeated."""
     parts = (replace(p, text=p.text * 40) if isinstance(p, Text) else p for p in message.parts)
     return replace(message, parts=tuple(parts))
 
@@ -37,10 +37,8 @@ def planned(history: History, share: float) -> PrunePlan:
 class TestSummarise:
     """The strategy of that name."""
 
-    def test_covers_the_oldest_and_no_more_than_it_takes(self) -> None:  # S4, C2
-        """Check that what is newer stays as it is; with the summary all of it fits, and one message less would not
-        do.
-        """
+    def test_covers_the_oldest_and_no_more_than_necessary(self) -> None:  # S4, C2
+        """Newer messages stay unchanged; with one message less in the summary, the rest would not fit."""
         history = history_of(talk(20))
         plan = planned(history, 0.6)
         assert plan.summary is not None
@@ -48,8 +46,8 @@ class TestSummarise:
         assert plan.tokens_after <= plan.max_tokens
         assert plan.tokens_after + history.tokens[plan.removed[-1]] > plan.max_tokens
 
-    def test_says_which_messages_the_summary_stands_for(self) -> None:  # X3
-        """By the numbers that the messages have, where they have some."""
+    def test_says_which_messages_the_summary_covers(self) -> None:  # X3
+        """The reason uses the numbers of the messages, if they have any."""
         history = history_of([system(), *talk(20)])
         plan = planned(history, 0.6)
         assert plan.cause(1) == "summarised"
@@ -79,7 +77,7 @@ class TestSummarise:
         )
 
     def test_never_covers_a_call_without_a_result(self) -> None:  # P4
-        """Its result may still come, and would stand there alone."""
+        """Its result may still come, and would be left alone."""
         history = history_of([user("go"), calls("1"), *talk(20)])
         plan = planned(history, 0.6)
         assert plan.summary is not None
@@ -87,7 +85,7 @@ class TestSummarise:
         assert {0, 2} <= set(plan.summary.covers)
 
     def test_prunes_the_rest_by_score_where_the_summary_does_not_suffice(self) -> None:  # B1, X3
-        """And says so."""
+        """The reason says so."""
         history = history_of([*talk(10), *talk(2, LONG * 10)])
         plan = planned(history, 0.3)
         assert plan.summary is not None
@@ -103,8 +101,8 @@ class TestSummarise:
         assert plan.removed
         assert all(plan.reason(p).endswith("; there is too little to summarise") for p in plan.removed)
 
-    def test_takes_the_summaries_that_stand_into_the_new_one(self) -> None:  # C7
-        """Their tokens are free then, and the plan counts them as freed."""
+    def test_merges_earlier_summaries_into_the_new_one(self) -> None:  # C7
+        """Their tokens become available, and the plan counts them as freed."""
         history = history_of(talk(20))
         alone = planned(history, 0.6)
         history.summary_tokens = 1_000
@@ -115,7 +113,7 @@ class TestSummarise:
         assert plan.freed == plan.tokens_before + 1_000 - plan.tokens_after
 
     def test_does_nothing_where_everything_fits(self) -> None:  # B12
-        """Not even where summaries stand."""
+        """Earlier summaries change nothing."""
         history = history_of(talk(20))
         history.summary_tokens = 1_000
         plan = planned(history, 1.0)
@@ -123,7 +121,7 @@ class TestSummarise:
 
 
 class TestOnAnything:
-    """Held for any list and any budget."""
+    """Invariants for any list and any budget."""
 
     @given(any_messages, st.integers(0, 4_000), st.integers(0, 300))
     def test_the_summary_as_it_is_written_fits_too(

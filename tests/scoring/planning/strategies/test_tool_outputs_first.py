@@ -25,7 +25,7 @@ def in_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def turns(count: int, chars: int = 2_000) -> list[Message]:
-    """Turns of a question, a call, an output of so many characters, and an answer."""
+    """Turns of a question, a call, an output of this many characters, and an answer."""
     out: list[Message] = []
     for n in range(count):
         output = message("tool", "", ToolResult(str(n), "x" * chars, "read"))
@@ -102,8 +102,8 @@ class TestToolOutputsFirst:
         rules = replace(SMALL, tool_outputs_exempt=("grep",))
         assert plan(given, sum(history_of(given).tokens) - 1_500, rules).shortened == (2, 6, 10, 14)
 
-    def test_exempts_nothing_of_which_the_tool_is_not_known(self) -> None:  # C8
-        """Features of a version of before name no tools."""
+    def test_exempts_no_output_of_an_unknown_tool(self) -> None:  # C8
+        """Features that an older version stored name no tools."""
         given = history_of(turns(6))
         given.features = [f._replace(tool="") for f in given.features]
         assert exempt_outputs(given, ("read",)) == set()
