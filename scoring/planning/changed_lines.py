@@ -29,8 +29,8 @@ def changed_lines(history: History, stays: Sequence[int]) -> dict[int, frozenset
                 continue
             for _, shown, other in events[:number]:
                 if other is None and stays[shown]:
-                    gone = _gone(history, edit, call, shown)
-                    gone = gone - _there_again(history, events[number + 1 :]) if gone else gone
+                    gone = _removed(history, edit, call, shown)
+                    gone = gone - _shown_again(history, events[number + 1 :]) if gone else gone
                     if gone:
                         found.setdefault(shown, set()).update(gone)
     return {position: frozenset(gone) for position, gone in found.items()}
@@ -61,7 +61,7 @@ def _lines(history: History, position: int) -> frozenset[int]:
     return frozenset(content.lines) if content is not None else frozenset()
 
 
-def _gone(history: History, edit: Edit, call: int, shown: int) -> frozenset[int]:
+def _removed(history: History, edit: Edit, call: int, shown: int) -> frozenset[int]:
     """Return the lines of an output that an edit removed."""
     lines = _lines(history, shown)
     if not edit.whole:
@@ -70,7 +70,7 @@ def _gone(history: History, edit: Edit, call: int, shown: int) -> frozenset[int]
     return lines - put if put & lines else frozenset()
 
 
-def _there_again(history: History, later: Sequence[_Event]) -> frozenset[int]:
+def _shown_again(history: History, later: Sequence[_Event]) -> frozenset[int]:
     """Return the lines that later reads and edits of the file show."""
     shown = (_lines(history, one.call if one.edit is not None else one.result) for one in later)
     return frozenset().union(*shown)

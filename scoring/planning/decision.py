@@ -18,7 +18,7 @@ from scoring.planning.changed_lines import changed_lines
 from scoring.planning.protection import ALWAYS, Protection
 from scoring.planning.score import Scores
 from scoring.planning.stages import run
-from scoring.planning.stages.contract import GONE, LESS, WHOLE
+from scoring.planning.stages.contract import State
 from scoring.planning.strategies import Choice, Cover, Shortening, Task, Why
 from scoring.planning.strategies.contract import cut, mark_changed
 from scoring.settings import Settings
@@ -50,15 +50,10 @@ class Decision:
     def mark(self, heads: Collection[int], stay: int = 1) -> None:
         """Let whole units stay (1) or go (0)."""
         stays, members = self.stays, self.history.units.members
-        if not members:
-            for head in heads:
-                stays[head] = stay
-            return
         for head in heads:
             stays[head] = stay
-            if head in members:
-                for position in members[head]:
-                    stays[position] = stay
+            for position in members.get(head, ()):
+                stays[position] = stay
 
     def choose_among(self, task: Task, choose: Callable[[Task], Choice], *, marked: bool) -> int | None:
         """Keep the candidates and return the room left; if they do not fit, apply the strategy's choice: None."""
@@ -93,17 +88,17 @@ class Decision:
         if not reads_traces(settings):
             return self.history
         excess = sum([self.history.unit_tokens[head] for head in free]) - room
-        staged = run(self.history, settings, free, self.protection.causes, excess, self.state)
+        staged = run(self.history, settings, free, self.protection.causes, excess, self.state_of)
         if staged is None:
             return self.history
         self.shortenings.update(staged.shortened)
         return staged.history
 
-    def state(self, position: int) -> str:
-        """Return the state of a message in this decision: gone, shortened or whole."""
+    def state_of(self, position: int) -> State:
+        """Return the state of a message in this decision."""
         if not self.stays[position]:
-            return GONE
-        return LESS if position in self.shortenings else WHOLE
+            return "gone"
+        return "shortened" if position in self.shortenings else "whole"
 
     def forget_gone(self) -> None:
         """Discard the shortenings of messages that are dropped."""
@@ -210,7 +205,8 @@ def decide(
     marked = {head[p] for p in history.drop_first} - causes.keys() - dropped
     decision = Decision(history, max_tokens, protection, dropped)
     decision.mark(causes)
-    free = _unmarked(history, causes, dropped, marked)
+    excluded = {*causes, *dropped, *marked}
+    free = [head for head in history.units.heads() if head not in excluded]
     room = max(0, max_tokens - protection.tokens)
     staged = decision.stage(settings, free, room)
     left = decision.choose_among(Task(staged, settings, free, room, causes), choose, marked=False)
@@ -231,12 +227,3 @@ def _marking(changed: frozenset[int], known: Shortening | None, tokens: int) -> 
         return replace(known, apply=partial(cut, known.rows, changed=changed), changed=changed)
     why = Why("changed", "shortened: lines are marked that a later edit removed; that edit is dropped")
     return Shortening(tokens, partial(mark_changed, changed), why=lambda: why, lasting=True, changed=changed)
-
-
-def _unmarked(history: History, *excluded: Collection[int]) -> list[int]:
-    """Return the heads that are in none of the collections, in order."""
-    out = history.units.heads()
-    for heads in excluded:
-        if heads:
-            out = [h for h in out if h not in heads]
-    return out

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import compress
+from itertools import compress, filterfalse
+from typing import Literal
 
 from scoring.errors import Fault, InvalidList, InvalidSettings
 from scoring.history import History, settings_for
@@ -22,8 +23,7 @@ from scoring.planning.score import Scores, score
 from scoring.planning.strategies import STRATEGIES, Shortening, Why
 from scoring.settings import Settings, shown
 
-KEPT, PROTECTED, GOES, SHORTENED = "kept", "protected", "goes", "shortened"
-_INVERTED = bytes([1, 0]) + bytes(254)
+Fate = Literal["kept", "protected", "goes", "shortened"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,13 +94,13 @@ class PrunePlan:
         """Return the tokens of earlier summaries that are merged into the new one."""
         return self.summary.absorbed if self.summary is not None else 0
 
-    def fate(self, position: int) -> str:
-        """Return the fate of a message: "protected", "kept", "shortened" or "goes"."""
+    def fate(self, position: int) -> Fate:
+        """Return the fate of a message."""
         if not self._stays[position]:
-            return GOES
+            return "goes"
         if position in self.shortenings:
-            return SHORTENED
-        return PROTECTED if self._head[position] in self._causes else KEPT
+            return "shortened"
+        return "protected" if self._head[position] in self._causes else "kept"
 
     def cause(self, position: int) -> str:
         """Return a short, stable code for the reason, to group by."""
@@ -226,7 +226,7 @@ def _plan(decision: Decision, scores: Scores, strategy: str) -> PrunePlan:
         tokens_before=sum(history.tokens),
         tokens_after=decision.tokens() + (summary.absorbed if summary else 0),
         kept=tuple(compress(positions, whole)),
-        removed=tuple(compress(positions, stays.translate(_INVERTED))),
+        removed=tuple(filterfalse(stays.__getitem__, positions)),
         shortened=tuple(sorted(shortenings)),
         over_budget=OverBudget(always, max_tokens) if always > max_tokens else None,
         scores=scores.scores,
@@ -235,7 +235,7 @@ def _plan(decision: Decision, scores: Scores, strategy: str) -> PrunePlan:
         summary=summary,
         opening_tokens=decision.opening_tokens,
         problems=(*_last_user_lost(decision), *decision.problems),
-        _head=history.units.head[:],
+        _head=history.units.head,
         _stays=stays,
         _causes=decision.protection.causes,
         _why=decision.why,

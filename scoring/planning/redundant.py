@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from scoring.history import History
 from scoring.planning.protection import protect
 from scoring.planning.stages import STAGES, run
-from scoring.planning.stages.contract import WHOLE, StageInput
+from scoring.planning.stages.contract import StageInput
 from scoring.settings import Settings
 
 
@@ -34,7 +34,7 @@ def redundant_outputs(history: History, settings: Settings) -> Redundant:
     everything = sum(history.tokens)
     kept = protect(history, rules, everything).causes
     free = frozenset(history.units.heads()) - kept.keys()
-    staged = run(history, rules, free, kept, everything, lambda _: WHOLE)
+    staged = run(history, rules, free, kept, everything, lambda _: "whole")
     if staged is None:
         return Redundant(0, {}, 0)
     given = StageInput(history, rules, free, kept)

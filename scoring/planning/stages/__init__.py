@@ -11,10 +11,11 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from scoring.counted import counted
 from scoring.history import History
 from scoring.planning.old_outputs import exempt_outputs
 from scoring.planning.stages import duplicates, outputs, superseded
-from scoring.planning.stages.contract import WHOLE, Cut, Stage, StageInput
+from scoring.planning.stages.contract import Cut, Stage, StageInput, State
 from scoring.planning.stages.replacement import after_stages, cost, replaced_message
 from scoring.planning.strategies.contract import Shortening, Why
 from scoring.settings import Settings
@@ -27,9 +28,6 @@ STAGES: Mapping[str, Stage] = {
 
 # The causes of their reasons, to group by.
 CAUSES = frozenset(cause for stage in STAGES.values() for cause in stage.causes)
-
-# Returns the state of a message in the decision: whole, shortened or gone.
-State = Callable[[int], str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,33 +44,33 @@ def run(
     free: Collection[int],
     kept: Collection[int],
     excess: int,
-    state: State,
+    state_of: Callable[[int], State],
 ) -> Staged | None:
     """Free `excess` tokens without dropping anything, as far as the settings allow; None if nothing is replaced.
 
-    `free` are the heads of units that can be dropped, `kept` those of units that are always kept. `state` returns the
-    state of a message in the final decision.
+    `free` are the heads of units that can be dropped, `kept` those of units that are always kept. `state_of`
+    returns the state of a message in the final decision.
     """
     stages = [stage for stage in STAGES.values() if stage.is_enabled(settings)]
     if not stages or excess <= 0:
         return None
-    work = _Work(history, state)
+    work = _Work(history, state_of)
     work.through(stages, StageInput(history, settings, frozenset(free), kept), excess)
     return work.staged()
 
 
-def _by_message(cuts: Iterator[Cut]) -> Iterator[tuple[int, list[Cut]]]:
+def _by_message(cuts: Iterator[Cut]) -> dict[int, list[Cut]]:
     found: dict[int, list[Cut]] = {}
     for cut in cuts:
         found.setdefault(cut.position, []).append(cut)
-    yield from found.items()
+    return found
 
 
 class _Work:
     """The replacements made so far, by message."""
 
-    def __init__(self, history: History, state: State) -> None:
-        self._history, self._state = history, state
+    def __init__(self, history: History, state_of: Callable[[int], State]) -> None:
+        self._history, self._state_of = history, state_of
         self._cuts: dict[int, dict[int, tuple[Stage, Cut]]] = {}
         self._costs: dict[int, int] = {}
 
@@ -80,7 +78,7 @@ class _Work:
         """Run one stage after the other, while there is an excess."""
         exempt = exempt_outputs(self._history, given.settings.tool_outputs_exempt)
         for stage in stages:
-            for position, found in _by_message(stage.find(given)):
+            for position, found in _by_message(stage.find(given)).items():
                 cuts = found if stage.as_needed else self._without_failures(position, found)
                 if position not in exempt and cuts:
                     excess -= self.take(stage, position, cuts)
@@ -134,11 +132,11 @@ class _Work:
     def _why(self, position: int) -> Why:
         cuts = self._cuts[position]
         stage, cut = next(iter(cuts.values()))
-        state = WHOLE if cut.other is None else self._state(cut.other)
+        state: State = "whole" if cut.other is None else self._state_of(cut.other)
         number = 0 if cut.other is None else self._history.number(cut.other)
         why = stage.why(cut, state, number)
         more = len(cuts) - 1
         if not more:
             return why
-        others = "1 other output of it is" if more == 1 else f"{more:,} other outputs of it are"
-        return Why(why.cause, f"{why.reason}, and {others} replaced too")
+        also = f"{counted(more, 'other output')} of it {'is' if more == 1 else 'are'} replaced too"
+        return Why(why.cause, f"{why.reason}, and {also}")

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from scoring.history import History, output_lines
 from scoring.planning.strategies.contract import Why
 from scoring.settings import Settings
 
-# The state of the message that a reason names.
-WHOLE, LESS, GONE = "whole", "less", "gone"
+# The state, in a decision, of the message that a reason names.
+State = Literal["whole", "shortened", "gone"]
 
 
 class Cut(NamedTuple):
@@ -77,6 +77,6 @@ class Stage:
     causes: tuple[str, ...]
     is_enabled: Callable[[Settings], bool]
     find: Callable[[StageInput], Iterator[Cut]]
-    why: Callable[[Cut, str, int], Why]
+    why: Callable[[Cut, State, int], Why]
     note_for_model: Callable[[Cut], str]
     as_needed: bool = False

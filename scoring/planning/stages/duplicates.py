@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scoring.planning.stages.contract import GONE, LESS, Cut, Stage, StageInput
+from scoring.planning.stages.contract import Cut, Stage, StageInput, State
 from scoring.planning.strategies.contract import Why
 from scoring.settings import Settings
 
@@ -32,11 +32,11 @@ def find(given: StageInput) -> Iterator[Cut]:
     yield from sorted(found)
 
 
-def why(cut: Cut, state: str, number: int) -> Why:
+def why(cut: Cut, state: State, number: int) -> Why:
     """Return the reason, with the message that holds the same output and the state of that message."""
     said = {
-        GONE: f"message {number:,} had the same output, and goes as well",
-        LESS: f"message {number:,} had the same output, and is shortened too",
+        "gone": f"message {number:,} had the same output, and goes as well",
+        "shortened": f"message {number:,} had the same output, and is shortened too",
     }.get(state, f"message {number:,} holds the same output")
     return Why(CAUSE, f"cleared: {said}")
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scoring.planning.old_outputs import old_outputs
-from scoring.planning.stages.contract import Cut, Stage, StageInput
+from scoring.planning.stages.contract import Cut, Stage, StageInput, State
 from scoring.planning.strategies.contract import Why
 from scoring.settings import Settings
 
@@ -31,7 +31,7 @@ def find(given: StageInput) -> Iterator[Cut]:
                     yield Cut(position, index, shorten=shorten)
 
 
-def why(cut: Cut, _state: str, _number: int) -> Why:
+def why(cut: Cut, _state: State, _number: int) -> Why:
     """Return the reason, with what is left of the output."""
     if cut.shorten:
         return Why(SHORTENED_CAUSE, "shortened: an old output, of which head, tail and error lines stay")

@@ -20,7 +20,7 @@ from scoring.history import (
     read_output,
     touches_of,
 )
-from scoring.planning.stages.contract import GONE, LESS, Cut, Stage, StageInput
+from scoring.planning.stages.contract import Cut, Stage, StageInput, State
 from scoring.planning.strategies.contract import Why
 from scoring.settings import Settings
 
@@ -66,12 +66,12 @@ def find(given: StageInput) -> Iterator[Cut]:
     yield from reversed(found)
 
 
-def why(cut: Cut, state: str, number: int) -> Why:
+def why(cut: Cut, state: State, number: int) -> Why:
     """Return the reason, with the message that reads or writes the file again and the state of that message."""
     done = "rewritten" if cut.written else "read again"
     said = {
-        GONE: f"{cut.name} was {done} in message {number:,}, which goes as well",
-        LESS: f"{cut.name} was {done} in message {number:,}, which is shortened too",
+        "gone": f"{cut.name} was {done} in message {number:,}, which goes as well",
+        "shortened": f"{cut.name} was {done} in message {number:,}, which is shortened too",
     }.get(state, f"{cut.name} is {done} in message {number:,}")
     return Why(CAUSE, f"cleared: {said}")
 

@@ -1,4 +1,4 @@
-"""Lines that files no longer hold."""
+"""Lines that files no longer contain."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ def edited(call_id: str, old: str = OLD, new: str = NEW, *, failed: bool = False
 
 
 def changed(*messages: Message, gone: frozenset[int]) -> dict[int, int]:
-    """Return how many lines of which output changed, where some messages go."""
+    """Return the number of changed lines by output, if some messages go."""
     stays = [int(p not in gone) for p in range(len(messages))]
     return {p: len(lines) for p, lines in changed_lines(History.of(messages), stays).items()}
 
 
 class TestChangedLines:
-    """Shown, and gone from the file."""
+    """Lines that an output shows and the file no longer has."""
 
     SAID = (user("go"), *read("1", "/repo/a.py", TEXT), *edited("2"))
 
     def test_are_those_of_an_edit_that_goes(self) -> None:  # X23
-        """An edit that stays tells of the change itself."""
+        """If the edit stays, it shows the change itself."""
         assert changed(*self.SAID, gone=frozenset({3, 4})) == {2: 1}
         assert changed(*self.SAID, gone=frozenset()) == {}
 
@@ -42,7 +42,7 @@ class TestChangedLines:
         assert changed(*said, gone=frozenset({3, 4})) == {}
 
     def test_are_not_those_that_came_back(self) -> None:
-        """A later edit put them there again."""
+        """A later edit inserted them again."""
         assert changed(*self.SAID, *edited("3", NEW, OLD), gone=frozenset({3, 4})) == {}
 
     def test_are_marked_in_what_stays(self) -> None:
@@ -58,7 +58,7 @@ class TestChangedLines:
         assert "lines are marked" in plan.reason(2)
 
     def without_the_edit(self, said: list[Message]) -> PrunePlan:
-        """A plan in which the reading stays and the edit goes."""
+        """Return a plan that keeps the read and drops the edit."""
         history = History.of(said)
         history.pinned.clear()
         return plan_prune(history, FORESIGHT, sum(history.tokens) - 10, drop={3})

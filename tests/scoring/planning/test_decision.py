@@ -1,4 +1,4 @@
-"""Tests of what stays, before it is written down as a plan."""
+"""Decisions, from which plans are made."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ class TestDeciding:
     """The order of the steps."""
 
     def test_asks_no_strategy_while_everything_fits(self) -> None:  # B12
-        """The reason is that it fits, not a score."""
+        """The reason is that everything fits, not a score."""
         history = history_of([user(), model(), user()])
         protection = protect(history, BLUEPRINT, 100)
         decision = decide(history, BLUEPRINT, 100, STRATEGIES["score"].choose, protection, ())
         assert bytes(decision.stays) == b"\1\1\1"
         assert decision.why(1) == ("fits", "kept: everything fits")
 
-    def test_spreads_a_units_fate_to_all_its_messages(self) -> None:  # P4
+    def test_applies_to_all_messages_of_a_unit(self) -> None:  # P4
         """Marks are made at heads and reach every member."""
         history = history_of([calls("1", "2"), user("x" * 400), results("2"), results("1"), user()])
         protection = protect(history, BLUEPRINT, 40)

@@ -56,13 +56,13 @@ class TestWhatAlwaysStays:
         assert (plan.kept[0], plan.kept[-1]) == (0, 100)
         assert plan.tokens_after <= 1_000
 
-    def test_is_nothing_where_there_is_nothing(self) -> None:
+    def test_is_empty_for_an_empty_history(self) -> None:
         """An empty history gives an empty plan."""
         plan = planned([], 0)
         assert (plan.kept, plan.removed, plan.tokens_before, plan.over_budget) == ((), (), 0, None)
 
 
-class TestTheUsersHand:
+class TestChoicesByTheUser:
     """Pins, spared and dropped messages, messages that go first."""
 
     def test_pins_a_unit(self) -> None:  # B7, X5
@@ -78,14 +78,14 @@ class TestTheUsersHand:
         assert plan.fate(0) == "protected"
         assert plan.reason(0) == "protected: spared in this plan"
 
-    def test_drops_in_this_plan_what_fits(self) -> None:  # X5
+    def test_drops_in_this_plan_even_if_it_fits(self) -> None:  # X5
         """A message that the user drops goes, though there is room, with its whole unit."""
         plan = planned([calls("1"), results("1"), user()], 1_000, drop={1})
         assert plan.removed == (0, 1)
         assert plan.cause(0) == "dropped"
 
     def test_cannot_drop_a_system_message_or_the_last_unit(self) -> None:  # B7
-        """Those stay whatever is asked."""
+        """They stay even if the user drops them."""
         assert planned(in_letters("suau"), 1_000, drop={0, 3}).removed == ()
 
     def test_spares_rather_than_drops(self) -> None:
@@ -112,7 +112,7 @@ class TestTheUsersHand:
         history.drop_first.add(0)
         assert plan_prune(history, BLUEPRINT, 1_000).removed == ()
 
-    def test_keeps_of_the_marked_what_still_fits(self) -> None:  # X5
+    def test_keeps_marked_messages_that_still_fit(self) -> None:  # X5
         """If only marked messages have to go, the strategy chooses among them."""
         history = history_of([user(), user("x" * 400), model(), user()])
         history.drop_first |= {0, 1}
@@ -160,10 +160,10 @@ class TestUserWords:
 
 
 class TestValidity:
-    """Tests of what every list needs."""
+    """Rules that every list has to follow."""
 
     def test_keeps_the_last_user_message(self) -> None:  # X6
-        """The task stays, however long the agent has been at work."""
+        """The task stays, however much the agent did since."""
         plan = planned([user("the task"), *[model("ERROR: failed " * 9)] * 20], 200)
         assert plan.reason(0) == "protected: the last user message"
 
@@ -175,7 +175,7 @@ class TestValidity:
         )
         assert plan.tokens_after <= 10
 
-    def test_opens_with_the_user_where_the_format_asks(self) -> None:  # X6
+    def test_opens_with_the_user_if_the_format_requires_it(self) -> None:  # X6
         """The user message before what stays is put back if it fits."""
         messages = [user(), model("ERROR: failed"), user()]
         plain, opened = (planned(messages, 8, wire_format=name) for name in ("openai", "anthropic"))
@@ -246,7 +246,7 @@ def any_plans(draw: st.DrawFn) -> tuple[list[Message], dict[str, frozenset[int]]
 
 
 class TestEveryPlan:
-    """Promises that hold for any list, any budget, any strategy."""
+    """Invariants for any list, any budget and any strategy."""
 
     @given(any_plans())
     def test_accounts_for_every_message(self, made: tuple[Any, Any, PrunePlan]) -> None:  # B8
@@ -286,7 +286,7 @@ class TestEveryPlan:
 
     @given(any_plans())
     def test_keeps_the_last_user_message_or_says_so(self, made: tuple[Any, Any, PrunePlan]) -> None:  # X6
-        """A list without it is never a silent one."""
+        """If it is dropped, the plan names the problem."""
         messages, _, plan = made
         spoken = [i for i, m in enumerate(messages) if has_own_words(m)]
         assert not spoken or spoken[-1] not in plan.removed or plan.problems
@@ -298,10 +298,10 @@ class TestEveryPlan:
         st.sampled_from(STRATEGY_NAMES),
         st.sampled_from(["anthropic", "gemini"]),
     )
-    def test_opens_as_asked_or_says_so(
+    def test_opens_as_required_or_says_so(
         self, messages: list[Message], tokens: int, settings: Settings, strategy: str, name: str
     ) -> None:  # X6
-        """Check that what a plan changes begins with the user, a line or a summary, or with a problem that is named."""
+        """A changed list begins with a user message, an opening line or a summary, or the plan names the problem."""
         plan = plan_prune(
             history_of(messages, settings), settings, tokens, strategy=strategy, wire_format=name
         )
@@ -311,7 +311,7 @@ class TestEveryPlan:
         assert opened or unchanged or plan.opening_tokens or plan.summary or plan.problems
 
     @given(any_messages, budgets, presets)
-    def test_is_the_same_for_the_same(
+    def test_is_equal_for_equal_input(
         self, messages: list[Message], tokens: int, settings: Settings
     ) -> None:  # X1
         """Equal input gives an equal plan, down to the reasons."""
@@ -323,7 +323,7 @@ class TestEveryPlan:
         ]
 
     @given(any_messages, presets)
-    def test_takes_nothing_while_everything_fits(
+    def test_removes_nothing_if_everything_fits(
         self, messages: list[Message], settings: Settings
     ) -> None:  # B12
         """A budget as large as the list removes nothing."""
@@ -341,7 +341,7 @@ class TestEveryPlan:
 
 
 class TestPlanOfAGrowingHistory:
-    """A plan answers for the history as it was when the plan was made."""
+    """A plan depends only on the history at the time when it was made."""
 
     @pytest.mark.parametrize("strategy", STRATEGY_NAMES)
     @given(before=any_messages, after=any_messages, budget=st.integers(0, 3_000))
@@ -350,10 +350,10 @@ class TestPlanOfAGrowingHistory:
         after=[results("1", text="gamma_1.py delta_2.py " * 9)],
         budget=60,
     )
-    def test_reads_nothing_of_what_came_later(
+    def test_reads_no_later_message(
         self, strategy: str, before: list[Message], after: list[Message], budget: int
     ) -> None:  # X1, X3
-        """Scores, parts and reasons are worked out when they are looked at; an append in between changes none."""
+        """Scores, parts and reasons are computed on access; an append in between changes none of them."""
         history, alone = history_of(before, FORESIGHT), history_of(before, FORESIGHT)
         plan = plan_prune(history, FORESIGHT, budget, strategy=strategy)
         history.extend(history_of(after, FORESIGHT).features)

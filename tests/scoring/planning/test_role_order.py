@@ -69,8 +69,8 @@ class TestBeginningWithTheUser:
         assert estimate_message_tokens(opening(), counter) <= OPENING_TOKENS
         assert estimate_message_tokens(opening(), FOUR_CHARACTERS) <= OPENING_TOKENS
 
-    def test_lets_go_what_stands_before_the_first_that_stays(self) -> None:  # X6
-        """The same holds where there is no room for the line either."""
+    def test_drops_messages_before_the_first_user_message_that_stays(self) -> None:  # X6
+        """There is no room for an opening line either."""
         made = decided([user(LONG), model(), user()], {1}, 8)
         open_with_user(made)
         assert stays(made) == [2]
@@ -87,7 +87,7 @@ class TestTakingTurns:
         assert stays(made) == [0, 1, 2, 3, 4]
 
     def test_says_why(self) -> None:  # X3, X6
-        """In words, for what came back and for what went."""
+        """Messages that are put back and messages that are dropped have a reason."""
         back = decided([user(), model(), user("y" * 16), model(), user(LONG), user()], {0, 1, 3}, 23)
         take_turns(back)
         assert back.why(2) == ("turns", "kept: without it the model would speak twice in a row")
@@ -96,20 +96,20 @@ class TestTakingTurns:
         assert stays(gone) == [0, 3, 4]
         assert gone.why(1).reason.startswith("dropped: it would follow another message of the model")
 
-    def test_lets_a_unit_go_whole(self) -> None:  # X6, P4
+    def test_drops_whole_units(self) -> None:  # X6, P4
         """A call never goes without its results."""
         messages = [user(), calls("1"), results("1"), model(), user(LONG), calls("2"), results("2"), user()]
         made = decided(messages, {0, 1, 3, 5}, sum(history_of(messages).tokens) - 50)
         take_turns(made)
         assert stays(made) == [0, 1, 2, 5, 6, 7]
 
-    def test_leaves_alone_what_stood_together_before(self) -> None:
-        """The plan answers for what it lets go, not for what came in."""
+    def test_leaves_neighbours_of_the_history_together(self) -> None:
+        """A plan is responsible for the messages that it drops, not for faults of its input."""
         made = decided([user(), model(), model(), user(LONG), user()], {0, 1, 2}, 20)
         take_turns(made)
         assert stays(made) == [0, 1, 2, 4]
 
-    def test_names_what_it_cannot_mend(self) -> None:  # X6
+    def test_names_a_problem_that_it_cannot_solve(self) -> None:  # X6
         """Two that are protected stay, and the plan says so."""
         history = history_of([user(), model(), user(LONG), model(), user()])
         history.pinned.update((1, 3))

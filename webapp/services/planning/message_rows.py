@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import cast
 
 from webapp.services.planning.answers import Call, Fate, Message
 from webapp.services.planning.planning import SessionPlan
@@ -58,7 +57,7 @@ def explain(planned: SessionPlan, position: int) -> Detail:
 
 
 def _planned(row: MessageRow, planned: SessionPlan, position: int) -> Message:
-    view, scale, fate = planned.view, planned.scale, cast("Fate", planned.plan.fate(position))
+    view, scale, fate = planned.view, planned.scale, planned.plan.fate(position)
     detail, text = explain(planned, position), view.replacements.get(row.no)
     if text is not None and fate in ("kept", "protected"):
         detail.reason = CLEARED if Replacement.of_text(text).by_agent else SHORTENED

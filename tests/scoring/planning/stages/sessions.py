@@ -1,4 +1,4 @@
-"""Made-up sessions of an agent at work on files: reads, writes, commands, and outputs that come again."""
+"""Made-up sessions of an agent that works on files: reads, writes, commands, and repeated outputs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ OFF = FORESIGHT.from_dict({"stage_duplicates": False, "stage_superseded": False,
 
 
 def file_text(name: str, lines: int = 60) -> str:
-    """Return what a tool shows of a file."""
+    """Return the output of a tool that reads a file."""
     return "".join(f"{n:>4} the line number {n} of {name}\n" for n in range(1, lines))
 
 
@@ -42,19 +42,19 @@ def wrote(call_id: str, path: str, *, failed: bool = False) -> list[Message]:
 
 
 def ran(call_id: str, command: str, output: str) -> list[Message]:
-    """A command and what it said."""
+    """A command and its output."""
     return [asked(call_id, "Bash", command=command), answered(call_id, output)]
 
 
 def given(messages: list[Message], settings: Settings = FORESIGHT, *, kept: frozenset[int] = frozenset(),
            gone: frozenset[int] = frozenset()) -> StageInput:  # fmt: skip
-    """Return the input of a stage; the units at the heads `kept` stay anyway, those `gone` go anyway, others may go."""
+    """Return the input of a stage; the units at the heads `kept` always stay, those at `gone` always go."""
     history = History.of(messages, settings=settings)
     return StageInput(history, settings, frozenset(history.units.heads()) - kept - gone, kept)
 
 
 def places(cuts: list[Cut]) -> list[tuple[int, int | None]]:
-    """Each message that is cut, and the one it is cut for."""
+    """Return the position of each replaced output, and that of the message that makes it redundant."""
     return [(cut.position, cut.other) for cut in cuts]
 
 

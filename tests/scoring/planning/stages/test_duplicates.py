@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 from scoring.messages import ToolResult, message
 from scoring.planning.stages import duplicates
-from scoring.planning.stages.contract import GONE, LESS, WHOLE, Cut
+from scoring.planning.stages.contract import Cut, State
 from scoring.settings import BLUEPRINT, FORESIGHT
 from tests.scoring.builders import user
 from tests.scoring.planning.stages.sessions import asked, file_text, given, places, ran
@@ -13,7 +15,7 @@ SAME = file_text("the log")
 
 
 class TestDuplicates:
-    """Tests of which outputs are cleared."""
+    """The outputs that are cleared."""
 
     def test_are_all_but_the_newest(self) -> None:  # X7
         """Of three equal outputs the first two are cleared, because of the third."""
@@ -48,15 +50,15 @@ class TestDuplicates:
 
 
 class TestReasons:
-    """Tests of what is said of a cleared duplicate."""
+    """The reasons of cleared duplicates."""
 
     def test_name_the_message_that_holds_the_same(self) -> None:  # X3, X7
         """The reason has the message's number, and says whether that message goes or is shortened."""
-        said = {state: duplicates.why(Cut(1, 0, 41), state, 1_041) for state in (WHOLE, LESS, GONE)}
+        said = {state: duplicates.why(Cut(1, 0, 41), state, 1_041) for state in get_args(State)}
         assert {why.cause for why in said.values()} == {"duplicate"}
-        assert said[WHOLE].reason == "cleared: message 1,041 holds the same output"
-        assert said[LESS].reason == "cleared: message 1,041 had the same output, and is shortened too"
-        assert said[GONE].reason == "cleared: message 1,041 had the same output, and goes as well"
+        assert said["whole"].reason == "cleared: message 1,041 holds the same output"
+        assert said["shortened"].reason == "cleared: message 1,041 had the same output, and is shortened too"
+        assert said["gone"].reason == "cleared: message 1,041 had the same output, and goes as well"
 
     def test_tell_the_model_what_stays_true(self) -> None:  # X7
         """The text for the model says that the output is repeated, without a number, which the model does not know."""

@@ -8,7 +8,7 @@ import pytest
 
 from scoring.messages import Message
 from scoring.planning.stages import outputs
-from scoring.planning.stages.contract import WHOLE, Cut
+from scoring.planning.stages.contract import Cut
 from scoring.settings import BLUEPRINT, FORESIGHT, Settings
 from tests.scoring.builders import user
 from tests.scoring.planning.stages.sessions import file_text, given, ran
@@ -25,7 +25,7 @@ def turns(count: int = 3) -> list[Message]:
 
 
 class TestOldOutputs:
-    """Tests of which outputs are replaced."""
+    """The outputs that are replaced."""
 
     def test_are_those_before_the_last_turns_oldest_first(self) -> None:  # X7
         """Outputs older than the newest tokens, as the settings of *tool outputs first* say."""
@@ -52,15 +52,15 @@ class TestOldOutputs:
 
 
 class TestReasons:
-    """Tests of what is said of an old output."""
+    """The reasons of replaced old outputs."""
 
     def test_say_what_is_left_of_it(self) -> None:  # X3, X7
         """The reason names the call, or head, tail and error lines."""
-        assert outputs.why(Cut(1, 0), WHOLE, 0) == (
+        assert outputs.why(Cut(1, 0), "whole", 0) == (
             "old_cleared",
             "cleared: an old output, of which the call stays",
         )
-        assert outputs.why(Cut(1, 0, shorten=True), WHOLE, 0) == (
+        assert outputs.why(Cut(1, 0, shorten=True), "whole", 0) == (
             "old_shortened",
             "shortened: an old output, of which head, tail and error lines stay",
         )

@@ -1,4 +1,4 @@
-"""Tests of how a message stands once some of its outputs are replaced."""
+"""Messages in which some outputs are replaced."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TWO = [
 
 
 class TestMaking:
-    """The message as it then reads."""
+    """The new text of the message."""
 
     def test_puts_a_line_in_place_of_one_output(self) -> None:  # X7, X6
         """The other output stays, and both still answer their calls; the line names the tool."""
@@ -60,7 +60,7 @@ class TestMaking:
 
 
 class TestCosts:
-    """Tests of what a plan reckons with."""
+    """The estimated costs."""
 
     def test_of_a_part_leave_what_the_rest_takes(self) -> None:  # X7
         """Clearing one of two outputs saves that one's tokens."""
@@ -86,7 +86,7 @@ class TestCosts:
 
 
 class TestTheHistory:
-    """Tests of what strategies choose from."""
+    """The history that strategies choose from."""
 
     def test_has_the_new_costs_and_is_another(self) -> None:  # X7
         """The costs of the message and its unit change in a copy; the original history stays."""

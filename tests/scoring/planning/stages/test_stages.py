@@ -15,7 +15,7 @@ from scoring.messages import Message, ToolCall
 from scoring.planning.fit import fit
 from scoring.planning.plan import PrunePlan, plan_prune
 from scoring.planning.stages import CAUSES, STAGES
-from scoring.planning.stages.contract import WHOLE, Cut
+from scoring.planning.stages.contract import Cut
 from scoring.settings import BLUEPRINT, STRATEGY_NAMES, Settings
 from scoring.tokens import estimate_message_tokens
 from scoring.units import units_of
@@ -29,7 +29,7 @@ NEWEST = replace(BOTH, strategy="newest_first")
 
 
 def planned(messages: list[Message], less: int, settings: Settings = NEWEST, **more: Any) -> PrunePlan:
-    """A plan that has to free so many tokens."""
+    """Return a plan that has to free this many tokens."""
     history = History.of(messages, settings=settings)
     for name in ("pinned", "drop_first"):
         getattr(history, name).update(more.pop(name, ()))
@@ -37,7 +37,7 @@ def planned(messages: list[Message], less: int, settings: Settings = NEWEST, **m
 
 
 class TestTheOrder:
-    """Tests of how far a plan goes."""
+    """The order of the stages, and where it ends."""
 
     SAID = (
         user("go on"), *ran("1", "make", SAME), *read("2", "a.py", file_text("old")), *ran("3", "make", SAME),
@@ -74,7 +74,7 @@ class TestTheOrder:
         assert (plan.shortened, plan.removed) == ((4,), (1, 2))
         assert plan.tokens_after <= plan.max_tokens
 
-    def test_replaces_old_outputs_only_as_far_as_has_to_be(self) -> None:  # X7
+    def test_replaces_no_more_old_outputs_than_necessary(self) -> None:  # X7
         """The oldest outputs go first."""
         said = [m for n in range(4) for m in ran(str(n), "make", file_text(f"log {n}"))] + [user(), user()]
         settings = replace(OFF, stage_outputs="clear", tool_outputs_keep_turns=0, tool_outputs_keep_tokens=0)
@@ -88,8 +88,8 @@ class TestTheOrder:
         assert plan.removed
 
 
-class TestTheUsersHand:
-    """Tests of what a user says comes first."""
+class TestChoicesByTheUser:
+    """Pins, spared messages, marks to go first and exempt tools come before the stages."""
 
     def test_keeps_what_is_pinned_or_spared_whole(self) -> None:  # X7, X5
         """A pinned or spared output stays, even if it is repeated."""
@@ -117,9 +117,9 @@ class TestTheUsersHand:
 
 
 class TestReasons:
-    """Tests of what a plan says of an output that was replaced."""
+    """The reasons of replaced outputs."""
 
-    def test_do_not_lie_about_a_message_that_goes(self) -> None:  # X3, X7
+    def test_say_if_the_other_message_goes(self) -> None:  # X3, X7
         """If the newer copy goes because its call scores low, the reason of the older one says so."""
         said = [*ran("1", "ERROR: failed UPDATE: done", SAME), *ran("2", "make", SAME), user(), user()]
         words = type(OFF.weights)({**dict.fromkeys(OFF.weights, 0.0), "keywords": 100.0})
@@ -128,7 +128,7 @@ class TestReasons:
         assert (plan.shortened, plan.removed) == ((1,), (2, 3))
         assert plan.reason(1) == "cleared: message 4 had the same output, and goes as well"
 
-    def test_do_not_lie_about_a_message_that_is_shortened(self) -> None:  # X3, X7
+    def test_say_if_the_other_message_is_shortened(self) -> None:  # X3, X7
         """The reason says that the newest copy is superseded and shortened too."""
         said = [*read("1", "a.py"), *read("2", "a.py"), *wrote("3", "a.py"), user(), user()]
         plan = planned(said, sum(History.of(said).tokens[:2]))
@@ -147,7 +147,7 @@ class TestReasons:
     def test_count_what_else_is_replaced_in_the_message(self) -> None:  # X3
         """A message with several outputs has one reason, with the count of the others."""
         stage = STAGES["duplicates"]
-        assert stage.why(Cut(1, 0, 3), WHOLE, 4).cause in CAUSES
+        assert stage.why(Cut(1, 0, 3), "whole", 4).cause in CAUSES
         together = [*ran("a", "x", SAME), *ran("b", "y", file_text("y"))]
         both = Message("tool", (*together[1].parts, *together[3].parts))
         said = [
@@ -247,5 +247,5 @@ class TestEveryPlan:
 
 
 def _but_outputs(message: Message) -> list[Any]:
-    """All that a message holds besides tool outputs."""
+    """Return the parts of a message other than tool outputs."""
     return [part for part in message.parts if isinstance(part, ToolCall) or not hasattr(part, "call_id")]

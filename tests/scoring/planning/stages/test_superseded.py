@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
 from scoring.messages import Message, ToolCall, message
 from scoring.planning.stages import superseded
-from scoring.planning.stages.contract import GONE, LESS, WHOLE, Cut
+from scoring.planning.stages.contract import Cut, State
 from scoring.settings import BLUEPRINT, FORESIGHT
 from tests.scoring.builders import user
 from tests.scoring.planning.stages.sessions import (
@@ -25,12 +25,12 @@ from tests.scoring.planning.stages.sessions import (
 
 
 def found(*parts: list[Message], **more: Any) -> list[tuple[int, int | None]]:
-    """Return which messages are cleared for which, in a list of these parts and a last message."""
+    """Return the cleared messages of a list of these parts and a last message, each with the one that supersedes it."""
     return places(list(superseded.find(given([m for part in parts for m in part] + [user()], **more))))
 
 
 class TestReads:
-    """Tests of which reads are superseded."""
+    """The reads that are superseded."""
 
     def test_are_those_of_a_file_that_is_read_again(self) -> None:  # X7
         """By the latest read of it; reads of other files stay."""
@@ -99,20 +99,23 @@ class TestReads:
 
 
 class TestReasons:
-    """Tests of what is said of a superseded read."""
+    """The reasons of superseded reads."""
 
     def test_name_the_file_and_the_message(self) -> None:  # X3, X7
-        """And never as if that message were there whole where it is not."""
+        """The reason says if that message is shortened or gone."""
         cut = Cut(1, 0, 57, "config.py")
-        said = {state: superseded.why(cut, state, 57) for state in (WHOLE, LESS, GONE)}
+        said = {state: superseded.why(cut, state, 57) for state in get_args(State)}
         assert {why.cause for why in said.values()} == {"superseded"}
-        assert said[WHOLE].reason == "cleared: config.py is read again in message 57"
-        assert said[LESS].reason == "cleared: config.py was read again in message 57, which is shortened too"
-        assert said[GONE].reason == "cleared: config.py was read again in message 57, which goes as well"
-        again = superseded.why(cut._replace(written=True), WHOLE, 57)
+        assert said["whole"].reason == "cleared: config.py is read again in message 57"
+        assert (
+            said["shortened"].reason
+            == "cleared: config.py was read again in message 57, which is shortened too"
+        )
+        assert said["gone"].reason == "cleared: config.py was read again in message 57, which goes as well"
+        again = superseded.why(cut._replace(written=True), "whole", 57)
         assert again.reason == "cleared: config.py is rewritten in message 57"
 
     def test_tell_the_model_to_look_further_on(self) -> None:  # X7
-        """Without a number, which it does not know."""
+        """The text for the model has no number, because the model does not know numbers."""
         assert superseded.note_for_model(Cut(1, 0, 2, "a.py")) == "the file was read again later"
         assert superseded.note_for_model(Cut(1, 0, 2, "a.py", written=True)) == "the file was rewritten later"
