@@ -117,7 +117,8 @@ def _snapshot(items: int, log: int) -> Snapshot:
     said = decode(encode(typed, "openai"), "openai").messages
     listed: list[Item | Summary] = [Summary("s1", "What happened before. " * 100, 2, log - items)]
     for n, one in enumerate(said):
-        listed.append(Item(str(n), one, analyse(one, estimate_message_tokens(one), lexicon, content=True)))
+        found = analyse(one, estimate_message_tokens(one), lexicon, content=True)
+        listed.append(Item(str(n), one, lambda found=found: found, tokens=found.tokens))
     return Snapshot(
         listed, memories=["The service listens on port 8080."], new_message=message("user", "And now?")
     )

@@ -25,6 +25,7 @@ from scoring.formats import OPENING, encode, repair
 from scoring.messages import Message, Text, ToolResult
 from scoring.models import find_model
 from scoring.planning import OverBudget, PrunePlan, fit, plan_prune, protect
+from scoring.planning.role_order import OPENS_WITH_USER
 from scoring.settings import Settings
 from scoring.summary import Summary, cleared, cut_message, written
 from scoring.tokens import estimate_message_tokens, estimate_tool_tokens, part_tokens
@@ -97,9 +98,8 @@ def build(
 
 @dataclass(slots=True)
 class _Room:
-    """The room of an assembly: in total, taken by prompt and tools, and left for messages."""
+    """The tokens of an assembly: those left for messages, and those of the prompt and the tools."""
 
-    total: int
     messages: int
     enriched: Enriched
     system_tokens: int
@@ -142,7 +142,7 @@ class _Assembly:
         system = self._prompt_tokens(enriched.prompt)
         left = budget.total - base_room - (system - base) - tool_room
         self.notes += enriched.notes
-        return _Room(budget.total, max(0, left), enriched, system, tools, budget)
+        return _Room(max(0, left), enriched, system, tools, budget)
 
     def _prompt_tokens(self, prompt: str) -> int:
         return estimate_message_tokens(Message("system", (Text(prompt),)), self.counter) if prompt else 0
@@ -185,8 +185,8 @@ class _Assembly:
             return self._counted(
                 item.id, cleared(message, item.compacted_at, names, self.counter), item.pinned
             )
-        if item.features is not None and (tokens := item.tokens) is not None:
-            return Slot(item.id, message, tokens, item, item.pinned)
+        if item.features is not None and item.tokens is not None:
+            return Slot(item.id, message, item.tokens, item.features, item.pinned)
         return self._counted(item.id, message, item.pinned)
 
     def _counted(self, name: str, message: Message, pinned: bool = False) -> Slot:
@@ -208,14 +208,14 @@ class _Assembly:
             out.append(same.popleft() if same else self._counted("", message))
         return out
 
-    def _begun(self, slots: list[Slot]) -> list[Slot]:
+    def _with_opening(self, slots: list[Slot]) -> list[Slot]:
         """Return the slots, with a user message added if the list has none or its format has to begin with one."""
         first = next((n for n, s in enumerate(slots) if s.message.role != "system"), None)
         if first is None:
             return slots
         message = slots[first].message
         opens = user_says_something(message) and not message.results
-        wanted = self.config.format in ("anthropic", "gemini") and not opens
+        wanted = self.config.format in OPENS_WITH_USER and not opens
         if wanted or not any(user_says_something(s.message) for s in slots):
             self.notes.append("the list began without a user message; one that says so stands before it")
             return [*slots[:first], self._counted("", Message("user", (Text(OPENING),))), *slots[first:]]
@@ -231,7 +231,7 @@ class _Assembly:
         if sum(slot.tokens for slot in slots) <= room and not any(
             s.summary and s.tokens > most for s in slots
         ):
-            done = self._begun(slots)
+            done = self._with_opening(slots)
             if sum(slot.tokens for slot in done) <= room:
                 return self._result(done, slots, None)
         slots = self._newest_cut(slots)
@@ -243,14 +243,14 @@ class _Assembly:
         over, chosen = self._chosen(slots, room)
         allowed, less = room, 0
         for left in range(MOST_TRIES, -1, -1):
-            came_out = sum(slot.tokens for slot in chosen)
-            chosen = self._begun(self._repaired(chosen))
+            tokens = sum(slot.tokens for slot in chosen)
+            chosen = self._with_opening(self._repaired(chosen))
             excess = sum(slot.tokens for slot in chosen) - room
             if over is not None or excess <= 0 or allowed == 0:
                 break
             # Less than the last total, or the same would be chosen again; further each time, and 0 in the last try.
             less = max(excess, 2 * less)
-            allowed = max(0, min(allowed, came_out) - less) if left > 1 else 0
+            allowed = max(0, min(allowed, tokens) - less) if left > 1 else 0
             chosen = self._chosen(slots, allowed)[1]
         return over, chosen
 
@@ -290,7 +290,7 @@ class _Assembly:
         )
         for i, short in fitted.replaced.items():
             cost = fitted.costs[i]
-            messages[i] = replace(messages[i], message=short, tokens=cost, item=None, features=None)
+            messages[i] = replace(messages[i], message=short, tokens=cost, read_features=None, features=None)
         kept = iter(messages)
         out: list[Slot] = []
         taken = {id(s) for s in summaries}
@@ -338,8 +338,8 @@ class _Assembly:
         summaries = sum(s.tokens for s in chosen if s.summary)
         raw = sum(s.tokens for s in chosen if not s.summary)
         total = room.system_tokens + room.tool_tokens + summaries + raw
-        if over is None and total > room.total:
-            over = OverBudget(total, room.total)
+        if over is None and total > room.budget.total:
+            over = OverBudget(total, room.budget.total)
         ids = {s.id for s in chosen}
         missing = [s for s in slots if s.id and s.id not in ids and id(s.message) not in there]
         unsaid = tuple(s.id for s in missing if s.summary)

@@ -6,10 +6,9 @@ newest message that was cut, one that a repair rewrote) they are computed here o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from scoring.assembly.snapshot import Item
 from scoring.history import Features, History, analyse, reads_content, reads_traces
 from scoring.messages import Message
 from scoring.settings import Settings, lexicon_of
@@ -19,14 +18,14 @@ from scoring.settings import Settings, lexicon_of
 class Slot:
     """One slot: a message or a summary, and its cost.
 
-    `item` is the item with the stored features, if there is one; `features` are those of `message`, None until a plan
+    `read_features` reads the stored features, if there are any; `features` are those of `message`, None until a plan
     needs them.
     """
 
     id: str
     message: Message
     tokens: int
-    item: Item | None = None
+    read_features: Callable[[], Features] | None = None
     pinned: bool = False
     summary: bool = False
     features: Features | None = None
@@ -38,8 +37,8 @@ def history_of(slots: Sequence[Slot], settings: Settings) -> History:
     content, traces = reads_content(settings), reads_traces(settings)
     features: list[Features] = []
     for slot in slots:
-        if slot.features is None and slot.item is not None:
-            slot.features = slot.item.analysed()
+        if slot.features is None and slot.read_features is not None:
+            slot.features = slot.read_features()
         if slot.features is None:
             slot.features = analyse(slot.message, slot.tokens, lexicon, content=content, traces=traces)
         features.append(slot.features)

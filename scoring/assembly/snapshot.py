@@ -12,41 +12,28 @@ from typing import Any
 
 from scoring.budget import TokenBudget
 from scoring.formats import decode
-from scoring.history import Features
+from scoring.history import Features, counter_of
 from scoring.messages import Message, Text, ToolResult
 from scoring.models import ModelLimits
 from scoring.settings import DEFAULT_PRESET, FORESIGHT, PRESETS, Settings
 from scoring.summary import Summary
-from scoring.tokens import ESTIMATOR, FOUR_CHARACTERS, TokenCounter
+from scoring.tokens import ESTIMATOR, TokenCounter
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
     """One message of the context. If its tool outputs were cleared, `compacted_at` is that time (ISO 8601).
 
-    `features` are those of the message as it is in the context, or a function that reads them; they are needed only if
-    something has to be dropped. `cost` is its tokens, if known without them. Missing values are computed when needed.
+    `features` reads those of the message as it is in the context; they are needed only if something has to be dropped.
+    `tokens` is its cost. If either is None, both are computed when needed.
     """
 
     id: str
     message: Message
-    features: Features | Callable[[], Features] | None = None
+    features: Callable[[], Features] | None = None
     pinned: bool = False
     compacted_at: str = ""
-    cost: int | None = None
-
-    @property
-    def tokens(self) -> int | None:
-        """Return its tokens; None if they are not known."""
-        if self.cost is not None or self.features is None:
-            return self.cost
-        return self.analysed().tokens
-
-    def analysed(self) -> Features:
-        """Return the features that were passed in."""
-        found = self.features
-        assert found is not None  # noqa: S101 - for the type checker; callers have checked
-        return found() if callable(found) else found
+    tokens: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,16 +67,15 @@ class Snapshot:
         """
         if isinstance(session, Snapshot):
             return session
-        if isinstance(session, Mapping):
-            decoded = decode(session, format)
-            tools = decoded.envelope.get("tools") or ()
-            listed = tuple(Item(str(n), m) for n, m in enumerate(decoded.messages))
-            return cls(listed, tools=tuple(tools), format=decoded.format)
-        ours = all(isinstance(one, Item | Summary | Message) for one in session)
-        if ours:
-            return cls(tuple(Item(str(n), m) if isinstance(m, Message) else m for n, m in enumerate(session)))
-        decoded = decode(list(session), format)
-        return cls(tuple(Item(str(n), m) for n, m in enumerate(decoded.messages)), format=decoded.format)
+        if not isinstance(session, Mapping):
+            if all(isinstance(one, Item | Summary | Message) for one in session):
+                return cls(
+                    tuple(Item(str(n), m) if isinstance(m, Message) else m for n, m in enumerate(session))
+                )
+            session = list(session)
+        decoded = decode(session, format)
+        items = tuple(Item(str(n), m) for n, m in enumerate(decoded.messages))
+        return cls(items, tools=tuple(decoded.envelope.get("tools") or ()), format=decoded.format)
 
 
 # A budget without settings means (M1): the newest first, and nothing else is protected.
@@ -126,9 +112,7 @@ class AssemblyConfig:
     @property
     def counts(self) -> TokenCounter:
         """Return the token counter: the one given, or the one that the settings name."""
-        if self.counter is not None:
-            return self.counter
-        return FOUR_CHARACTERS if self.settings.counting == "four_characters" else ESTIMATOR
+        return counter_of(self.settings, self.counter) or ESTIMATOR
 
     @property
     def tail(self) -> int:

@@ -1,4 +1,4 @@
-"""Tests of what the model is sent: examples of the assembly, conformance examples by number."""
+"""Assembled lists, with the numbers of conformance examples."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def words(count: int, word: str = "w") -> str:
 
 
 def cleared_ids(messages: Sequence[Message]) -> set[str]:
-    """The calls of which the output is cleared."""
+    """Return the calls whose output is cleared."""
     return {r.call_id for m in messages for r in m.results if "cleared" in r.text}
 
 
@@ -301,11 +301,11 @@ class TestToolOutputs:
         assert "[/FILE]" in text
 
 
-class TestWhatComesBack:
+class TestTheResult:
     """The result of an assembly as a value."""
 
     def test_is_in_the_format_that_came_in(self) -> None:  # C1
-        """Unchanged messages are the very objects that were passed in."""
+        """Unchanged messages are the same objects that were passed in."""
         given = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]
         made = build(given, "gpt-5", "You are.")
         assert all(a is b for a, b in zip(made.messages, given, strict=True))

@@ -1,4 +1,4 @@
-"""Whatever comes in: an assembled list fits or says so, is valid for its wire format, in order, and always the same."""
+"""Invariants: an assembled list fits or says so, is valid for its wire format, in order, and always the same."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ WINDOWS = st.sampled_from([0, 1, 20, 60, 120, 300, 1_000, 5_000, 1_000_000])
 
 @st.composite
 def snapshots(draw: st.DrawFn, name: str) -> Snapshot:
-    """A session in a wire format with pieces missing, said twice, cleared or summed up."""
+    """A session in a wire format, with messages missing, repeated, cleared or summarised."""
     said = decode(encode(draw(conversations()), name, {}), name).messages
     if draw(st.booleans()):
         said = tuple(draw(any_messages))

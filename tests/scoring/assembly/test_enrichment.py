@@ -1,4 +1,4 @@
-"""Tests of what a system prompt gets besides itself."""
+"""Memories and learnings in the system prompt."""
 
 from __future__ import annotations
 

@@ -1,11 +1,10 @@
-"""Tests of what a plan sees of a list that is being assembled."""
+"""The history that a plan reads from a list that is being assembled."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 from scoring.assembly.slots import Slot, before_the_last_summary, history_of
-from scoring.assembly.snapshot import Item
 from scoring.history import History, analyse
 from scoring.messages import Message
 from scoring.settings import BLUEPRINT, FORESIGHT, lexicon_of
@@ -23,14 +22,14 @@ SAID = [
 
 
 def slots_of(messages: list[Message]) -> list[Slot]:
-    """Messages of which nothing is known yet."""
+    """Return messages without stored features."""
     return [Slot(str(n), m, estimate_message_tokens(m)) for n, m in enumerate(messages)]
 
 
-class TestWhatAPlanSees:
-    """The history that a plan reads from the items of an assembly."""
+class TestHistory:
+    """The history of the slots."""
 
-    def test_is_what_it_sees_of_bare_messages(self) -> None:  # C2
+    def test_is_that_of_the_bare_messages(self) -> None:  # C2
         """Contents and traces are the same, and present only if the settings read them."""
         for settings in (FORESIGHT, BLUEPRINT, replace(FORESIGHT, strategy="score")):
             history = history_of(slots_of(SAID), settings)
@@ -47,13 +46,12 @@ class TestWhatAPlanSees:
         assert history_of(slots_of(said), settings).keywords == History.of(said, settings=settings).keywords
         assert history_of(slots_of(said), settings).keywords[0] == 0 < BLUEPRINT.keywords[0].share
 
-    def test_is_taken_from_the_item_where_that_is_known(self) -> None:
-        """Features stored with an item are used without analysing its message."""
+    def test_uses_stored_features(self) -> None:
+        """A message with stored features is not analysed."""
         features = analyse(user("something else"), 5, lexicon_of(BLUEPRINT.keywords))
-        item = Item("a", user(), features)
-        assert history_of([Slot("a", item.message, 5, item)], BLUEPRINT).features == [features]
+        assert history_of([Slot("a", user(), 5, lambda: features)], BLUEPRINT).features == [features]
 
-    def test_is_found_once(self) -> None:
+    def test_is_analysed_once(self) -> None:
         """A list that is planned again is not analysed again."""
         slots = slots_of(SAID)
         first = history_of(slots, FORESIGHT).features

@@ -1,4 +1,4 @@
-"""Tests of what an assembly starts from."""
+"""The input of an assembly."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from scoring.messages import Media, ToolResult, message
 from scoring.settings import BLUEPRINT, DEFAULT_PRESET, PRESETS
 from scoring.summary import Summary
 from scoring.tokens import ESTIMATOR, FOUR_CHARACTERS
-from tests.scoring.builders import BALANCED, history_of, model, user
+from tests.scoring.builders import BALANCED, model, user
 
 
 class TestSnapshot:
@@ -40,13 +40,6 @@ class TestSnapshot:
         assert Snapshot.of(listed).format in ("openai", "anthropic")
         assert Snapshot.of(body).format == "anthropic"
         assert Snapshot.of(body).tools == ({"name": "t", "input_schema": {}},)
-
-    def test_an_item_knows_its_tokens_from_its_features(self) -> None:
-        """An item takes its tokens from its stored features."""
-        said = message("user", "some words")
-        features = history_of([said]).features[0]
-        assert Item("1", said, features).tokens == features.tokens
-        assert Item("1", said).tokens is None
 
 
 class TestTheRules:

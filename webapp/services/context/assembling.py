@@ -7,7 +7,7 @@ the same bytes; reading changes nothing.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -236,11 +236,16 @@ def _rated(items: Sequence[ViewItem], settings: Settings) -> list[Item | Summary
     """Return the view's items, with keyword ratings by the settings' lists if the stored ones used other lists."""
     lexicon = lexicon_of(settings.keywords)
 
-    def rated(item: Item) -> Item:
+    def rated(item: Item, read: Callable[[], Features]) -> Item:
         def features() -> Features:
-            found = item.analysed()
+            found = read()
             return rated_again(found, item.message, lexicon) if needs_rating(found, lexicon) else found
 
         return replace(item, features=features)
 
-    return [rated(s.item) if isinstance(s.item, Item) and s.untouched else s.item for s in items]
+    return [
+        rated(s.item, s.item.features)
+        if isinstance(s.item, Item) and s.item.features and s.untouched
+        else s.item
+        for s in items
+    ]

@@ -131,7 +131,7 @@ def _item(row: MessageRow, message: Message, item: Item) -> ScoringItem:
     def features() -> Features:
         return next(iter(read_features([row.features])))._replace(tokens=tokens)
 
-    return ScoringItem(row.mid, message, features, bool(row.pinned), cost=tokens)
+    return ScoringItem(row.mid, message, features, bool(row.pinned), tokens=tokens)
 
 
 def summary_value(row: SummaryRow) -> Summary:
