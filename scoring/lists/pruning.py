@@ -48,11 +48,11 @@ class Pruning:
         """
         replaced, kept = self.fitted.replaced, self.fitted.kept
         like = objects[0] if objects else next((m.wire.value for m in messages if m.wire is not None), None)
-        made = {p: encode([message], wire_format)[0] for p, message in replaced.items()}
-        if objects is None:
-            out = [made[p] if p in made else _object(messages[p], wire_format) for p in kept]
-        else:
-            out = [made[p] if p in made else objects[p] for p in kept]
+
+        def original(position: int) -> Any:
+            return _object(messages[position], wire_format) if objects is None else objects[position]
+
+        out = [encode([replaced[p]], wire_format)[0] if p in replaced else original(p) for p in kept]
         if self.summary is not None and self.plan.summary is not None:
             place = bisect_left(kept, self.plan.summary.covers[0])
             out[place:place] = encode([self.summary.summary.as_message()], wire_format, like=like)

@@ -30,7 +30,7 @@ _TEXTS = st.sampled_from(["go on", "fix /src/app.py", "because value=12 failed "
 
 @st.composite
 def talks(draw: st.DrawFn) -> list[Message]:
-    """A valid list of an agent's whose outputs have rows of very different lengths and alphabets."""
+    """A valid list of an agent, whose outputs have rows of very different lengths and alphabets."""
     out = [message("system", "be brief")] if draw(st.booleans()) else []
     for turn in range(draw(st.integers(1, 5))):
         out.append(user(draw(_TEXTS)))
@@ -55,13 +55,13 @@ ANY_SETTINGS = st.builds(
 
 
 def pruned(messages: list[Message], budget: int, factor: int, settings: Settings = PLAIN) -> Pruning:
-    """Messages pruned where what stands in for an output counts `factor` times as much as a plan reckons."""
+    """Return messages pruned with a counter that counts shortened outputs `factor` times as much as the plan."""
     history = History.of(messages, settings=settings)
     return prune(history, messages, settings, budget, count=lambda m: factor * len(m.text) // 4 + 4)
 
 
 def forty_fold(message: Message) -> int:
-    """A counter by which every stand-in is dear."""
+    """Return 40 tokens for each character of a shortened output."""
     return 40 * len(message.text)
 
 
