@@ -1,4 +1,4 @@
-"""Numbers with their nouns, as reasons, answers and commands say them."""
+"""Numbers with their nouns, for reasons, answers and commands."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The errors of `scoring`: one base class, and children that carry their subject as data.
+"""The errors of `scoring`: a base class, and subclasses that carry their subject as data.
 
 Messages are lower-case and say what was expected and what came.
 """
@@ -29,7 +29,7 @@ class InvalidSettings(ScoringError):
 
 
 class UnknownFormat(ScoringError):
-    """No wire format recognises the value. `seen` says where, what it looked like, and what is expected there."""
+    """No wire format recognises the value. `seen` says where it is, what it looks like, and what is expected."""
 
     def __init__(self, seen: str) -> None:
         self.seen = seen

@@ -1,12 +1,11 @@
 """Messages as values.
 
-A message says who speaks (its role) and what it says (its parts). It knows nothing of the log, of ids,
-of times or of tokens: two messages with equal content are equal. What a wire format carries beyond that
-travels along untouched in `wire`, which takes no part in equality, so that encoding a decoded list gives
-back the very objects that came in.
+A message has a role, which says who speaks, and parts, which hold its content. It has no id, time, tokens or place in
+the log: two messages with equal content are equal. `wire` keeps the object that a message was decoded from and takes no
+part in equality, so that encoding a decoded list returns the original objects.
 
-The laws: parts are never empty strings of text alone when there was content; a tool call and its results
-are tied by the call's id and nothing else; changing a part makes a new message (`with_result_text`).
+Rules: a message with content never has only empty text parts; only the call's id links a tool call to its results;
+changing a part makes a new message (`with_result_text`).
 """
 
 from __future__ import annotations
@@ -73,7 +72,7 @@ class ToolResult:
 
 @dataclass(frozen=True, slots=True)
 class FileReference:
-    """A file that stands in the context by reference (C4). `tokens` is the size of the file itself."""
+    """A reference to a file, in place of its content (C4). `tokens` is the size of the file."""
 
     path: str
     content_id: str = ""
@@ -83,7 +82,7 @@ class FileReference:
 
     @property
     def block(self) -> str:
-        """Return how it stands in the context."""
+        """Return the text that represents the file in the context."""
         facts = [
             ("id", self.content_id),
             ("type", self.mime),
@@ -114,7 +113,7 @@ class Message:
 
     @property
     def text(self) -> str:
-        """Return what is said in plain text: text parts and tool results, one after the other, without reasoning."""
+        """Return the text of text parts and tool results, one after the other, without reasoning."""
         return "\n".join(p.text for p in self.parts if isinstance(p, Text | ToolResult))
 
     @property
@@ -151,7 +150,7 @@ class Message:
 
 
 def message(role: Role, text: str = "", *parts: Part) -> Message:
-    """Return a message of plain text, with further parts behind it; the short way to write one in code and tests."""
+    """Return a message of plain text, followed by the other parts."""
     return Message(role, ((Text(text),) if text else ()) + parts)
 
 
@@ -167,7 +166,7 @@ _NAMES = {cls: name for name, cls in _KINDS.items()}
 
 
 def part_to_dict(part: Part) -> dict[str, Any]:
-    """Return a part as JSON-ready data: its `type` and its fields, those at their default left out."""
+    """Return a part as JSON-ready data: its `type`, and the fields that differ from their defaults."""
     out: dict[str, Any] = {"type": _NAMES[type(part)]}
     for name, spec in type(part).__dataclass_fields__.items():
         value = getattr(part, name)
@@ -191,7 +190,7 @@ def part_from_dict(data: Mapping[str, Any]) -> Part:
 
 
 def message_to_dict(message: Message) -> dict[str, Any]:
-    """Return a message as JSON-ready data; `wire` is left behind."""
+    """Return a message as JSON-ready data, without `wire`."""
     out: dict[str, Any] = {"role": message.role, "parts": [part_to_dict(p) for p in message.parts]}
     if message.name:
         out["name"] = message.name

@@ -1,7 +1,7 @@
 """Keyword groups, the lexicon compiled from them, and the search for words in lines.
 
 A word matches in upper or lower case, and only as a whole word: no letter, digit or underscore touches it. A word that
-ends in a sign, such as `CREATE:`, may be followed by anything. A group counts once, however often it is found.
+ends in a sign, such as `CREATE:`, can be followed by anything. A group counts once, however often it is found.
 The digest identifies the lexicon, so that a stored rating of another lexicon is recognised as stale.
 """
 
@@ -78,7 +78,11 @@ class Lexicon:
         """Add to `found` the groups with a whole-word match in a piece of `said` that begins at `start`."""
         for word, begin, end in self._finder.find_matches_as_indexes(piece, overlapping=self._overlap):
             groups = self._groups_of[word]
-            if found.issuperset(groups) or _goes_on(said, start + begin) or _goes_on(said, start + end):
+            if (
+                found.issuperset(groups)
+                or _is_within_word(said, start + begin)
+                or _is_within_word(said, start + end)
+            ):
                 continue
             found.update(groups)
 
@@ -131,8 +135,8 @@ def _spelled(text: str) -> bytes:
     return text.lower().encode("utf-8", "surrogatepass")
 
 
-def _goes_on(said: bytes, at: int) -> bool:
-    """Return whether a word goes on over this place: letters, digits or underscores on both sides of it."""
+def _is_within_word(said: bytes, at: int) -> bool:
+    """Return whether there are letters, digits or underscores on both sides of this place."""
     if not 0 < at < len(said):
         return False
     if said[at - 1] < 128 and said[at] < 128:
