@@ -13,7 +13,7 @@ from scoring.planning import PrunePlan
 from scoring.settings import ANY, BLUEPRINT, FORESIGHT, Settings
 
 SHORT = "plain words"
-# The four signals as a sum, and a fresh tail: of the settings those that are easily foreseen.
+# The four signals as a sum, and a fresh tail: settings whose effect is easy to predict.
 BALANCED = replace(
     FORESIGHT, weights=BLUEPRINT.weights, task_type=ANY, strategy="score", fresh_tail=16,
     user_words_messages_percent=100.0,
@@ -46,12 +46,12 @@ def results(*ids: str, text: str = SHORT) -> Message:
 
 
 def thought(text: str = SHORT) -> Message:
-    """An item of reasoning and nothing else."""
+    """An item that holds only reasoning."""
     return Message("assistant", (Reasoning(text),))
 
 
 def left_by(plan: PrunePlan, messages: list[Message]) -> list[Message]:
-    """Return what a plan leaves of these messages, with the line that opens the list where it has to have one."""
+    """Return the messages that stay in a plan, with the opening line if the plan adds one."""
     made = {i: plan.shortenings[i].apply(messages[i]) for i in plan.shortened}
     left = [made.get(i, messages[i]) for i in sorted((*plan.kept, *plan.shortened))]
     if plan.opening_tokens:

@@ -1,4 +1,4 @@
-"""Sessions made up to need one thing: what a question asks for, or nothing that anybody could foresee."""
+"""Made-up sessions in which a question shows what is needed, or nothing does."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ STATEMENTS = 36
 
 
 def features_of(*messages: Message) -> list[Features]:
-    """Return what a plan reads of these messages."""
+    """Return the features of these messages."""
     lexicon = lexicon_of(FORESIGHT.keywords)
     return [analyse(m, estimate_message_tokens(m, FOUR_CHARACTERS), lexicon, content=True) for m in messages]
 
@@ -41,12 +41,12 @@ def name_of(session: int, n: int) -> str:
 
 
 def asking(sessions: int) -> list[Case]:
-    """One case a session: the last question says what is needed."""
+    """One case for each session: the last question names what is needed."""
     return [_case(k, f"What did we settle on for the {topic_of(_any(k))}?") for k in range(sessions)]
 
 
 def muttering(sessions: int) -> list[Case]:
-    """The same needs, and nothing that speaks of them."""
+    """The same needs, but no message names them."""
     return [_case(k, "And now?") for k in range(sessions)]
 
 

@@ -1,4 +1,4 @@
-"""Tests of what counts as needed."""
+"""Labels of needed content."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ READ = '{"path": "src/parser_rules.py"}'
 
 
 class TestNeededNames:
-    """Tests of what the agent's next messages say that they could only know from before."""
+    """Names in the agent's next messages that it could only know from earlier messages."""
 
     def test_are_names_that_stand_before_the_cut(self) -> None:  # X15
         """Names that are new could not have been kept from before."""
@@ -47,7 +47,7 @@ class TestNeededNames:
 
 
 class TestCuts:
-    """Tests of where contexts are looked at."""
+    """The positions at which contexts are cut."""
 
     def test_lie_before_answers_of_the_agent(self) -> None:
         """They follow a user's words or results, some of each, and none is too early."""
@@ -71,7 +71,7 @@ class TestCuts:
 
 
 class TestJudged:
-    """Tests of what people said of messages."""
+    """Messages that people judged."""
 
     def test_counts_both_ways(self) -> None:  # X15
         """Needed and not needed messages count, by position."""

@@ -1,4 +1,4 @@
-"""Tests of what a plan keeps of what was needed."""
+"""The share of needed content that plans keep."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class TestBudgets:
 
 
 class TestNames:
-    """Needs that a session showed itself."""
+    """Needs that later messages of the session show."""
 
     def test_are_kept_where_any_message_says_them(self) -> None:  # X15
         """A name in the last message, which always stays, is kept."""
@@ -74,7 +74,7 @@ class TestJudgements:
 
 
 class TestRetention:
-    """The figure."""
+    """Retention in percent."""
 
     def test_is_the_mean_of_a_sessions_cases_in_percent(self) -> None:
         """A session counts once, however many cases it has."""

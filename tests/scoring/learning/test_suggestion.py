@@ -1,4 +1,4 @@
-"""Weights are suggested where they keep more in sessions that were not searched, and nowhere else."""
+"""Weights are suggested only if they keep more in sessions that were not searched."""
 
 from __future__ import annotations
 
@@ -31,20 +31,20 @@ class TestASuggestion:
         assert "8 sessions not used" in found.reason
 
     def test_is_nothing_where_labels_are_noise(self) -> None:  # X15
-        """Check that what nobody can foresee speaks for no weights."""
+        """Needs that no message shows support no weights."""
         found = suggest(muttering(16), DEAF)
         assert found.weights is None
         assert found.before is not None
         assert found.reason
 
     def test_is_nothing_from_too_few_sessions(self) -> None:  # X15
-        """And it says how many it takes."""
+        """The reason has the number that is required."""
         found = suggest(asking(2 * LEAST_SESSIONS - 1), DEAF)
         assert (found.weights, found.before, found.after) == (None, None, None)
         assert f"it takes {2 * LEAST_SESSIONS}" in found.reason
 
     def test_is_nothing_for_a_strategy_without_weights(self) -> None:
-        """Newest first looks at none of them."""
+        """*Newest first* uses no weights."""
         found = suggest(asking(16), replace(DEAF, strategy="newest_first"))
         assert found.weights is None
         assert "newest first" in found.reason
@@ -65,7 +65,7 @@ class TestASuggestion:
         assert "+2.0 points (standard error 2.0)" in found.reason
 
     def test_is_the_same_again(self) -> None:
-        """Whatever order the cases come in."""
+        """The order of the cases makes no difference."""
         assert suggest(asking(12), DEAF) == suggest(asking(12)[::-1], DEAF)
 
     def test_tells_how_far_it_is(self) -> None:
@@ -78,7 +78,7 @@ class TestASuggestion:
 
 
 class TestTheParts:
-    """Tests of which cases are searched, which judge."""
+    """The cases to search in, and the held-out ones."""
 
     def test_share_no_session(self) -> None:  # X15
         """All cases of a session are on one side."""
