@@ -3,9 +3,8 @@
 import re
 from functools import partial
 
-from webapp.agents.agent import Agent, CallHeaders, FileImport, Transcripts
+from webapp.agents.agent import Agent, CallHeaders, Clears, FileImport, Transcripts
 from webapp.agents.claude_code import files, rows, transcript
-from webapp.agents.claude_code.clearing import CLEARS
 from webapp.agents.claude_code.decoder import Decoder
 from webapp.agents.claude_code.unwritten import TaskReminders
 from webapp.agents.claude_code.window import USUAL, window_of_compaction
@@ -48,6 +47,12 @@ AGENT = Agent(
     ),
     window_of_compaction=window_of_compaction,
     usual_window=USUAL,
-    clears=CLEARS,
+    # After a pause, when the provider's cache is cold, or when there are many outputs. Public reports:
+    # anthropics/claude-code #42542 and #57788.
+    clears=Clears(
+        tools=frozenset({"Read", "Bash", "Grep", "Glob", "WebFetch", "WebSearch", "Edit", "Write"}),
+        kept=5,
+        text="[Old tool result content cleared]",
+    ),
     unwritten=TaskReminders,
 )

@@ -1,8 +1,10 @@
 """OpenCode."""
 
+from pathlib import Path
+
 from webapp.agents.agent import Agent, Archives, CallHeaders, Transcripts
 from webapp.agents.extension import extension_integration
-from webapp.agents.opencode import decoder, edits, transcript
+from webapp.agents.opencode import decoder, items, transcript
 
 AGENT = Agent(
     source=decoder.SOURCE,
@@ -25,8 +27,8 @@ AGENT = Agent(
     call_headers=CallHeaders(session="x-session-id"),
     integration=extension_integration(
         "a plugin applies a session's prunes before each call, in the agent's own process",
-        edits.file,
-        edits.CODE,
+        decoder.plugin,
+        Path(__file__).with_name("coppice.js"),
     ),
-    edit_key=edits.key_of,
+    edit_key=items.edit_key,
 )

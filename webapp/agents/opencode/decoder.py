@@ -76,6 +76,11 @@ def roots(env: Mapping[str, str]) -> list[Path]:
     return [folder_of(env, "XDG_DATA_HOME", ".local", "share") / "opencode"]
 
 
+def plugin(env: Mapping[str, str]) -> Path:
+    """Return the file of our plugin, existing or not."""
+    return folder_of(env, "XDG_CONFIG_HOME", ".config") / "opencode" / "plugin" / "coppice.js"
+
+
 def discover(root: Path) -> Iterator[TranscriptFile]:
     """Yield the sessions in databases and in the tree below `root`, each newest first; one in both comes once."""
     known: set[str] = set()

@@ -13,6 +13,7 @@ from typing import Any
 from scoring.messages import REMINDER, FileReference, Message, Part, Reasoning, Text, ToolCall, ToolResult
 from webapp.agents.reading.rows import count_of, dumps, lacking, list_of, media_from_url, object_of, text_of
 from webapp.agents.records import Usage
+from webapp.agents.view import ViewRow
 
 CLEARED = "[Old tool result content cleared]"
 _DONE = frozenset({"completed", "success", "error"})
@@ -129,6 +130,11 @@ def _result(part: dict[str, Any]) -> ToolResult | None:
     files = [object_of(a) for a in list_of(state.get("attachments"))]
     media = tuple(media_from_url(text_of(f.get("url")), "image", text_of(f.get("mime"))) for f in files)
     return ToolResult(call_id_of(part), text, text_of(part.get("tool")), status == "error", media)
+
+
+def edit_key(row: ViewRow) -> str:
+    """Return the id of OpenCode's own message that a row belongs to."""
+    return row.id.partition(":")[0].partition("@")[0]
 
 
 def call_id_of(part: dict[str, Any]) -> str:

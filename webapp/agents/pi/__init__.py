@@ -1,8 +1,10 @@
 """pi, the coding agent of pi-mono."""
 
+from pathlib import Path
+
 from webapp.agents.agent import Agent, FileImport, Transcripts
 from webapp.agents.extension import extension_integration
-from webapp.agents.pi import edits, files, transcript
+from webapp.agents.pi import files, messages, transcript
 from webapp.agents.pi.decoder import Decoder
 from webapp.agents.reading.readers import LineReader
 from webapp.agents.reading.tail import decode
@@ -28,8 +30,8 @@ AGENT = Agent(
     ),
     integration=extension_integration(
         "an extension applies a session's prunes before each call, in the agent's own process",
-        edits.file,
-        edits.CODE,
+        files.extension,
+        Path(__file__).with_name("coppice.ts"),
     ),
-    edit_key=edits.key_of,
+    edit_key=messages.edit_key,
 )

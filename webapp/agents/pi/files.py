@@ -28,6 +28,11 @@ def roots(env: Mapping[str, str]) -> list[Path]:
     return [folder_of(env, "PI_CODING_AGENT_DIR", ".pi", "agent") / "sessions"]
 
 
+def extension(env: Mapping[str, str]) -> Path:
+    """Return the file of our extension, existing or not."""
+    return folder_of(env, "PI_CODING_AGENT_DIR", ".pi", "agent") / "extensions" / "coppice.ts"
+
+
 def discover(root: Path) -> Iterator[TranscriptFile]:
     """Yield the sessions below `root`, newest first. Reads the first row of each."""
     for found in list_files(root, ".jsonl"):

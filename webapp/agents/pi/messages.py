@@ -21,6 +21,7 @@ from webapp.agents.reading.rows import (
     uncounted_cache,
 )
 from webapp.agents.records import Usage
+from webapp.agents.view import ViewRow
 
 # The texts with which pi introduces summaries.
 COMPACTED = "The conversation history before this point was compacted into the following summary:"
@@ -50,6 +51,14 @@ def message_of(said: dict[str, Any]) -> Message | str | None:
     if role == "developer":
         return Message("system", parts)
     return Message("user", parts) if role == "user" else f"message of role {role or 'nobody'}"
+
+
+def edit_key(row: ViewRow) -> str | None:
+    """Return the key of a row's message in pi's own process, its role with its time or its call's id, or None."""
+    said = object_of((row.value or {}).get("message"))
+    role = text_of(said.get("role"))
+    name = said.get("toolCallId") if role == "toolResult" else said.get("timestamp")
+    return f"{role}:{name}" if role and name is not None else None
 
 
 def unread(said: dict[str, Any]) -> Iterator[str]:
