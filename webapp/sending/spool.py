@@ -8,7 +8,6 @@ the old file or the new one. A chunk begins with a line that is the digest of th
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import os
 import sys
@@ -21,6 +20,7 @@ from typing import Any, BinaryIO, NamedTuple
 import orjson
 
 from webapp.agents.reading.readers import Position, digest_of
+from webapp.agents.reading.rows import digest
 from webapp.errors import Conflict
 
 log = logging.getLogger("coppice.follow")
@@ -104,10 +104,10 @@ class Spool:
         """
         path = self._path(one.number)
         try:
-            digest, _, data = path.read_bytes().partition(b"\n")
+            found, _, data = path.read_bytes().partition(b"\n")
         except OSError as error:
             raise Damaged(f"{path} cannot be read: {error.strerror}") from error
-        if digest != _digest(data):
+        if found != digest(data).encode():
             raise Damaged(f"{path} is damaged")
         header, _, records = data.partition(b"\n")
         if before is not None:
@@ -125,7 +125,7 @@ class Spool:
         with self.changed:
             number = next(reversed(self._waiting), 0) + 1
             data = orjson.dumps(header) + b"\n" + records
-            _write(self._path(number), _digest(data) + b"\n" + data)
+            _write(self._path(number), digest(data).encode() + b"\n" + data)
             self._add(QueuedChunk(number, key, header["after"], len(data)))
             self.changed.notify_all()
 
@@ -154,7 +154,7 @@ class Spool:
 
     def _note(self, key: str, position: Position) -> None:
         self._acknowledged[key] = position
-        name = hashlib.blake2b(key.encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
+        name = digest(key.encode("utf-8", "surrogateescape"))
         try:
             _write(
                 self._acknowledged_folder / f"{name}.json", orjson.dumps({"key": key, "position": position})
@@ -216,10 +216,6 @@ def _object(value: Any) -> Position:
     if not isinstance(value, dict):
         raise TypeError("no object where a position was written")
     return value
-
-
-def _digest(data: bytes) -> bytes:
-    return hashlib.blake2b(data, digest_size=16).hexdigest().encode()
 
 
 def _write(path: Path, data: bytes) -> None:

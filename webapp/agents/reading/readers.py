@@ -7,7 +7,6 @@ their reader.
 
 from __future__ import annotations
 
-import hashlib
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from typing import Any, Protocol
 
 import orjson
 
+from webapp.agents.reading.rows import digest
 from webapp.agents.reading.tail import FilePosition, FileTail, Line, LineDecoder, Restarted, catch_up, fed
 from webapp.agents.records import Problem, Record, TranscriptFile
 
@@ -31,7 +31,7 @@ State = dict[str, Any]
 def digest_of(position: Position) -> str:
     """Return the digest of a position, by which two machines compare theirs; "" at the start of a file."""
     text = orjson.dumps(position, option=orjson.OPT_SORT_KEYS)
-    return hashlib.blake2b(text, digest_size=16).hexdigest() if position else ""
+    return digest(text) if position else ""
 
 
 @dataclass(frozen=True, slots=True)
