@@ -48,6 +48,11 @@ class ViewMessage:
         """Return the message as it is in the view."""
         return self.replacement or self.rows[-1].message
 
+    @property
+    def messages(self) -> list[Message]:
+        """Return the messages of its rows as they are in the view."""
+        return [self.replacement] if self.replacement is not None else [row.message for row in self.rows]
+
     def replaced(self, wire_format: str) -> list[Any]:
         """Return the replacement of the whole message, as objects of a wire format."""
         messages = [self.replacement] if self.replacement is not None else []
@@ -66,6 +71,9 @@ class ViewSummary:
     at: str | None
 
 
+Place = ViewMessage | ViewSummary
+
+
 @dataclass(frozen=True, slots=True)
 class View:
     """The content of a pruned view, in order, and the facts a transcript begins with.
@@ -77,11 +85,29 @@ class View:
 
     cwd: str
     now: str
-    places: Iterable[ViewMessage | ViewSummary]
+    places: Iterable[Place]
     session_id: str = ""
     title: str = ""
     file: Path | None = None
     drops_thinking: bool = False
+
+    def with_results(self) -> Iterator[tuple[Place, list[ViewMessage]]]:
+        """Yield each item, an answer of the model with the results that follow it."""
+        item: Place | None = None
+        results: list[ViewMessage] = []
+        for place in self.places:
+            if isinstance(place, ViewMessage) and place.said.role == "tool" and _is_answer(item):
+                results.append(place)
+                continue
+            if item is not None:
+                yield item, results
+            item, results = place, []
+        if item is not None:
+            yield item, results
+
+
+def _is_answer(place: Place | None) -> bool:
+    return isinstance(place, ViewMessage) and place.said.role == "assistant"
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,22 +62,13 @@ def _hash(cwd: str) -> str:
 
 def _records(view: View) -> Iterator[Row]:
     """Yield the records without their ids; those of the model have the results that follow them."""
-    open_record: Row | None = None
-    for place in view.places:
-        if isinstance(place, ViewMessage) and place.said.role == "tool" and open_record is not None:
-            _answer(open_record, place)
-            continue
-        if open_record is not None:
-            yield open_record
-            open_record = None
+    for place, results in view.with_results():
         if isinstance(place, ViewSummary):
             yield {"timestamp": place.at or view.now, "type": "user", "content": [{"text": place.text}]}
         elif place.said.role == "assistant":
-            open_record = _of_model(view, place)
+            yield _of_model(view, place, results)
         else:
             yield _of_user(view, place)
-    if open_record is not None:
-        yield open_record
 
 
 def _of_user(view: View, message: ViewMessage) -> Row:
@@ -90,7 +81,7 @@ def _of_user(view: View, message: ViewMessage) -> Row:
     }
 
 
-def _of_model(view: View, message: ViewMessage) -> Row:
+def _of_model(view: View, message: ViewMessage, results: list[ViewMessage]) -> Row:
     said, at = message.said, message.rows[-1].at or view.now
     record: Row = {
         "timestamp": at,
@@ -109,16 +100,12 @@ def _of_model(view: View, message: ViewMessage) -> Row:
             }
             for call in said.calls
         ]
-    return record
-
-
-def _answer(record: Row, message: ViewMessage) -> None:
-    """Add results to the record of their calls."""
     calls = {call["id"]: call for call in record.get("toolCalls", [])}
-    for result in message.said.results:
-        call = calls.get(result.call_id)
-        if call is not None:
-            output = message.results.get(result.call_id, result.text)
-            answer = {"id": call["id"], "name": call["name"], "response": {"output": output}}
-            call["status"] = "error" if result.is_error else "success"
-            call["result"] = [{"functionResponse": answer}]
+    for place in results:
+        for result in place.said.results:
+            if (call := calls.get(result.call_id)) is not None:
+                output = place.results.get(result.call_id, result.text)
+                response = {"id": call["id"], "name": call["name"], "response": {"output": output}}
+                call["status"] = "error" if result.is_error else "success"
+                call["result"] = [{"functionResponse": response}]
+    return record

@@ -15,7 +15,7 @@ from __future__ import annotations
 import secrets
 import string
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -84,22 +84,21 @@ class _Ids:
 
 @dataclass(slots=True)
 class _Answer:
-    """A message of the model with the results of its calls. `info` and `parts` are the agent's own.
-
-    `texts` replace outputs, by call id.
-    """
+    """A message of the model with the results of its calls. `info` and `parts` are the agent's own."""
 
     place: ViewMessage
     info: Row
     parts: list[Row]
-    results: dict[str, ToolResult] = field(default_factory=dict)
-    texts: dict[str, str] = field(default_factory=dict)
+    results: list[ViewMessage]
 
-    def take(self, results: ViewMessage) -> None:
-        """Add a message of results that follows."""
-        said = [results.replacement] if results.replacement is not None else [r.message for r in results.rows]
-        self.results |= {result.call_id: result for one in said for result in one.results}
-        self.texts |= results.results
+    def _result(self, call_id: str) -> tuple[ToolResult | None, str]:
+        """Return the result of a call, and its output in the view."""
+        found = [
+            r for place in self.results for one in place.messages for r in one.results if r.call_id == call_id
+        ]
+        result = found[-1] if found else None
+        texts = [place.results[call_id] for place in self.results if call_id in place.results]
+        return result, texts[-1] if texts else result.text if result is not None else _ABORTED
 
     def content(self, at: int, *, drops_thinking: bool) -> list[Row]:
         """Return the parts without their ids: the agent's own, or made from the message's replacement."""
@@ -125,8 +124,7 @@ class _Answer:
     def _call(self, call: ToolCall, at: int) -> Row:
         """Return a call with its result; a call without one was cut off."""
         own = next((p for p in self.parts if p.get("type") == "tool" and call_id_of(p) == call.id), {})
-        state, result = object_of(own.get("state")), self.results.get(call.id)
-        text = self.texts.get(call.id, result.text if result is not None else _ABORTED)
+        state, (result, text) = object_of(own.get("state")), self._result(call.id)
         times = object_of(state.get("time"))
         time = {name: count_of(times.get(name)) or at for name in ("start", "end")}
         made: Row = {"input": object_of(parse(call.arguments.encode())), "time": time}
@@ -176,28 +174,27 @@ class _Writer:
 
     def _records(self) -> Iterator[Record]:
         """Yield the messages; those of the model have the results that follow them."""
-        waiting: _Answer | None = None
-        for number, place in enumerate(self._view.places):
-            if isinstance(place, ViewMessage) and place.said.role == "tool":
-                if waiting is not None:
-                    waiting.take(place)
-                continue
-            if waiting is not None:
-                yield from self._answer(waiting)
-            waiting = self._waits(place)
-            if waiting is None:
-                yield from self._said(place, is_first=number == 0)
-            elif number == 0:
-                yield self._of_user(None, [_text(PRUNED_NOTE, synthetic=True)])
-        if waiting is not None:
-            yield from self._answer(waiting)
+        for number, (place, results) in enumerate(self._view.with_results()):
+            if isinstance(place, ViewSummary):
+                yield self._of_user(place.at, [_text(place.text, synthetic=True)])
+            elif place.said.role != "tool":
+                yield from self._message(place, results, is_first=number == 0)
 
-    def _waits(self, place: ViewMessage | ViewSummary) -> _Answer | None:
-        """Return a message of the model, which waits for its results; None for anything else and for summaries."""
-        if isinstance(place, ViewSummary) or place.said.role != "assistant":
-            return None
-        info, parts = self._original(place)
-        return None if info.get("summary") is True else _Answer(place, info, parts)
+    def _message(self, place: ViewMessage, results: list[ViewMessage], *, is_first: bool) -> Iterator[Record]:
+        """Yield a message of the view, after one of the user if the view begins with the model."""
+        at, (info, parts) = place.rows[0].at, self._original(place)
+        is_summary = info.get("summary") is True
+        if is_summary and not is_first:
+            yield self._of_user(at, [_text(place.said.text, synthetic=True)])
+        elif is_summary or place.said.role == "assistant":
+            if is_summary:
+                yield self._of_user(at, [{"type": "compaction", "auto": True}])
+            elif is_first:
+                yield self._of_user(None, [_text(PRUNED_NOTE, synthetic=True)])
+            yield from self._answer(_Answer(place, info, parts, results))
+        else:
+            own = [made for part in parts for made in _spoken(part)] if place.replacement is None else []
+            yield self._of_user(at, own or [_text(place.said.text)], info)
 
     def _original(self, place: ViewMessage) -> Record:
         """Return the agent's own message, and those of its parts that belong to a message of the view."""
@@ -207,21 +204,6 @@ class _Writer:
             return info, parts
         step = int(rest.partition(":")[0]) if rest[:1].isdigit() else 1
         return info, next((own for number, own in enumerate(steps(parts), 1) if number == step), [])
-
-    def _said(self, place: ViewMessage | ViewSummary, *, is_first: bool) -> Iterator[Record]:
-        """Yield what the user said, or a summary."""
-        if isinstance(place, ViewSummary):
-            yield self._of_user(place.at, [_text(place.text, synthetic=True)])
-            return
-        at, (info, parts) = place.rows[0].at, self._original(place)
-        if info.get("summary") is True and is_first:
-            yield self._of_user(at, [{"type": "compaction", "auto": True}])
-            yield from self._answer(_Answer(place, info, parts))
-        elif info.get("summary") is True:
-            yield self._of_user(at, [_text(place.said.text, synthetic=True)])
-        else:
-            own = [made for part in parts for made in _spoken(part)] if place.replacement is None else []
-            yield self._of_user(at, own or [_text(place.said.text)], info)
 
     def _of_user(self, at: str | None, parts: list[Row], info: Row | None = None) -> Record:
         own = info or {}
