@@ -39,6 +39,7 @@ from scoring.tokens import (
 from webapp.agents import AGENTS
 from webapp.agents.claude_code import decoder as claude_code
 from webapp.agents.codex import decoder as codex
+from webapp.agents.reading.tail import Line
 from webapp.agents.records import Compaction, Entry, Meta, Record, Rewind, TranscriptFile, Usage, UsageReport
 from webapp.services.ingest.append_batch import opening_of
 from webapp.tokenizers import Tokenizers
@@ -290,7 +291,7 @@ def _files(root: Path) -> Iterator[tuple[TranscriptFile, list[Record]]]:
 def _records(decoder: claude_code.Decoder | codex.Decoder, file: TranscriptFile) -> Iterator[Record]:
     for number, line in enumerate(file.path.read_bytes().split(b"\n"), 1):
         if line.strip():
-            yield from decoder.feed(number, line)
+            yield from decoder.feed(Line(number, line))
 
 
 Read = tuple[TranscriptFile, str, list[Record]]

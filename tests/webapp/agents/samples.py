@@ -7,8 +7,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, TypeVar
 
+import orjson
+
 from tests.shared import ROOT
-from webapp.agents.reading.tail import LineDecoder, decode
+from webapp.agents.reading.tail import Line, LineDecoder, decode
 from webapp.agents.reading.text import Content
 from webapp.agents.records import Entry, Record
 
@@ -20,6 +22,11 @@ T = TypeVar("T")
 def decoded(path: Path, decoder: LineDecoder) -> list[Record]:
     """Return all records of a file of lines."""
     return list(decode(Content(path.read_bytes()), decoder))
+
+
+def fed(decoder: LineDecoder, rows: Iterable[dict[str, Any]]) -> list[Record]:
+    """Return the records of rows."""
+    return [r for n, row in enumerate(rows, 1) for r in decoder.feed(Line(n, orjson.dumps(row)))]
 
 
 def grow(path: Path, data: bytes) -> None:

@@ -45,6 +45,7 @@ from webapp.agents.reading.rows import (
     text_of,
     when,
 )
+from webapp.agents.reading.tail import Line
 from webapp.agents.records import (
     Cleared,
     Compaction,
@@ -97,23 +98,20 @@ class Decoder:
         if file is not None and file.title:
             self._stream("").title_rank = _TITLE_RANKS["summary"]
 
-    def feed(self, line_no: int, line: bytes) -> Iterator[Record]:
-        """Yield the records of one line (without line end). Lines count from 1 and come in order."""
-        if line.startswith(_SKIP_STARTS):
+    def feed(self, line: Line) -> Iterator[Record]:
+        """Yield the records of one line."""
+        data = line.data
+        if data.startswith(_SKIP_STARTS):
             return
-        at = line.find(_TYPE)
-        if (
-            at >= 0
-            and line.startswith(b'progress"', at + 8)
-            and len(line) < 8192
-            and self._skip_progress(line)
-        ):
+        at = data.find(_TYPE)
+        is_progress = at >= 0 and data.startswith(b'progress"', at + 8)
+        if is_progress and len(data) < 8192 and self._skip_progress(data):
             return
-        row = parse(line)
+        row = parse(data)
         if isinstance(row, str):
-            yield Problem(line_no, row)
+            yield Problem(line.number, row)
             return
-        yield from self._row(line_no, line, row)
+        yield from self._row(line, row)
 
     def _skip_progress(self, line: bytes) -> bool:
         """Link a progress row without parsing it. Rows of sub-agents are parsed, to know whose they are."""
@@ -129,7 +127,7 @@ class Decoder:
         tree.link(uuid, parent[1].decode("ascii", "replace") if parent[1] else None)
         return True
 
-    def _row(self, line_no: int, line: bytes, row: dict[str, Any]) -> Iterator[Record]:
+    def _row(self, line: Line, row: dict[str, Any]) -> Iterator[Record]:
         kind = text_of(row.get("type"))
         if kind in OWN_ROWS:
             return
@@ -140,21 +138,21 @@ class Decoder:
         if is_drawn_context(row.get("content") or object_of(row.get("message")).get("content")):
             yield from self._link(row, name)
         elif kind in ("user", "assistant") and isinstance(row.get("message"), dict):
-            yield from self._message_row(line_no, line, row, name)
+            yield from self._message_row(line, row, name)
         elif kind == "system" and row.get("subtype") in ("compact_boundary", "microcompact_boundary"):
             whole = row["subtype"] == "compact_boundary"
             yield from self._boundary(row, name) if whole else self._cleared(row, name)
         elif kind == "system" and row.get("subtype") == "local_command":
             said = Text(text_of(row.get("content")))
-            yield from self._entry(line_no, line, row, name, "user", [said], REMINDER)
+            yield from self._entry(line, row, name, "user", [said], REMINDER)
         elif kind == "attachment":
-            yield from self._attachment(line_no, line, row, name)
+            yield from self._attachment(line, row, name)
         elif kind in ("tool_use", "tool_result"):
-            yield from self._bare_tool_row(line_no, line, row, name)
+            yield from self._bare_tool_row(line, row, name)
         else:
             yield from self._link(row, name)
             if (unread := unread_kind(kind, row)) is not None:
-                yield Unknown(line_no, unread)
+                yield Unknown(line.number, unread)
 
     # Which conversation a row belongs to
 
@@ -236,30 +234,30 @@ class Decoder:
 
     # Messages
 
-    def _message_row(self, line_no: int, line: bytes, row: dict[str, Any], name: str) -> Iterator[Record]:
+    def _message_row(self, line: Line, row: dict[str, Any], name: str) -> Iterator[Record]:
         message = row["message"]
         content = message.get("content")
         if row["type"] == "assistant" and (reason := dropped(row, message, self._stream(name).groups)):
             yield from self._link(row, name)
-            yield Unknown(line_no, reason)
+            yield Unknown(line.number, reason)
             return
         if content is not None and not isinstance(content, str | list):
             yield from self._link(row, name)
             got = type(content).__name__
-            yield Problem(line_no, f"message content: expected text or a list of blocks, got {got}")
+            yield Problem(line.number, f"message content: expected text or a list of blocks, got {got}")
             return
-        yield from (Unknown(line_no, field) for field in unread_fields(row, message))
-        decoded = Content(text_of(row.get("uuid")) or f"line {line_no}", content)
+        yield from (Unknown(line.number, field) for field in unread_fields(row, message))
+        decoded = Content(text_of(row.get("uuid")) or f"line {line.number}", content)
         for kind in decoded.unknown:
-            yield Unknown(line_no, kind)
+            yield Unknown(line.number, kind)
         if not decoded.parts and usage_of(object_of(message.get("usage"))) is None:
             yield from self._link(row, name)  # it has no content
             return
         if row["type"] == "assistant":
-            yield from self._entry(line_no, line, row, name, "assistant", decoded.parts)
+            yield from self._entry(line, row, name, "assistant", decoded.parts)
             return
         if row.get("isCompactSummary") is True:
-            yield from self._summary(line_no, line, row, name, decoded.parts)
+            yield from self._summary(line, row, name, decoded.parts)
             return
         parts = self._tie_results(row, name, decoded.parts)
         only_results = bool(parts) and all(isinstance(p, ToolResult) for p in parts)
@@ -267,7 +265,7 @@ class Decoder:
         words = None if row.get("isMeta") is True or is_notification(row) else own_words(content)
         spoken = words is not None or any(isinstance(p, Media) for p in parts) or has_results
         speaker = "" if spoken else REMINDER
-        yield from self._entry(line_no, line, row, name, "tool" if only_results else "user", parts, speaker)
+        yield from self._entry(line, row, name, "tool" if only_results else "user", parts, speaker)
         if words is not None and not only_results:
             yield from self._words(name, words)
 
@@ -289,8 +287,7 @@ class Decoder:
 
     def _entry(
         self,
-        line_no: int,
-        line: bytes,
+        line: Line,
         row: dict[str, Any],
         name: str,
         role: Any,
@@ -300,13 +297,13 @@ class Decoder:
     ) -> Iterator[Record]:
         message = Message(role, tuple(parts), speaker)
         stream, at = self._stream(name), when(row.get("timestamp"))
-        uuid = optional(row.get("uuid")) or f"line {line_no}"
+        uuid = optional(row.get("uuid")) or f"line {line.number}"
         if uuid in stream.seen:
             if stream.seen[uuid] == hash(message):
                 return  # a copy, made when a session was resumed or forked
             reason = f"the uuid {uuid[:40]!r} is on another row too; this one is kept after the last row"
-            yield Problem(line_no, reason)
-            uuid, row = f"{uuid}#{line_no}", {k: v for k, v in row.items() if k != "parentUuid"}
+            yield Problem(line.number, reason)
+            uuid, row = f"{uuid}#{line.number}", {k: v for k, v in row.items() if k != "parentUuid"}
         stream.seen[uuid] = hash(message)
         yield from self._facts(row, name)
         call = object_of(row.get("message")) if role == "assistant" else {}
@@ -322,7 +319,7 @@ class Decoder:
         usage = usage_of(object_of(call.get("usage")), optional(call.get("model")))
         yield Entry(
             message, uuid, before, group, at, optional(call.get("model")), usage, key if usage else None, kind, name,
-            line, optional(next(iter(list_of(row.get("supersedesUuids"))), None)),
+            line.data, optional(next(iter(list_of(row.get("supersedesUuids"))), None)),
         )  # fmt: skip
         if live is not None and not is_live:  # it came late, after the conversation had left its branch
             yield Rewind(stream.tree.tip, f"{uuid} late", at, name, live)
@@ -369,30 +366,30 @@ class Decoder:
                 stream.early.setdefault(one, []).append(uuid)
         return round_id
 
-    def _attachment(self, line_no: int, line: bytes, row: dict[str, Any], name: str) -> Iterator[Record]:
+    def _attachment(self, line: Line, row: dict[str, Any], name: str) -> Iterator[Record]:
         parts = attachment_parts(row)
         if parts:
             speaker = "" if is_users_own(object_of(row.get("attachment"))) else REMINDER
-            yield from self._entry(line_no, line, row, name, "user", parts, speaker)
+            yield from self._entry(line, row, name, "user", parts, speaker)
             return
         yield from self._link(row, name)
         if (unread := unread_attachment(row)) is not None:
-            yield Unknown(line_no, unread)
+            yield Unknown(line.number, unread)
 
-    def _bare_tool_row(self, line_no: int, line: bytes, row: dict[str, Any], name: str) -> Iterator[Record]:
+    def _bare_tool_row(self, line: Line, row: dict[str, Any], name: str) -> Iterator[Record]:
         """Yield calls and results in separate rows, as early versions wrote them; matched by name and order."""
         stream, tool = self._stream(name), text_of(row.get("name"))
-        uuid = text_of(row.get("uuid")) or f"line {line_no}"
+        uuid = text_of(row.get("uuid")) or f"line {line.number}"
         waiting = stream.open_calls.setdefault(f"tool {tool}", [])
         if row["type"] == "tool_use":
             call = ToolCall(text_of(row.get("id")) or uuid, tool, dumps(row.get("input", {})))
             waiting.append(call.id)
-            yield from self._entry(line_no, line, row, name, "assistant", [call])
+            yield from self._entry(line, row, name, "assistant", [call])
             return
         output = row.get("output", row.get("content"))
         call_id = text_of(row.get("tool_use_id")) or (waiting.pop(0) if waiting else "")
         result = ToolResult(call_id, output if isinstance(output, str) else dumps(output), tool)
-        yield from self._entry(line_no, line, row, name, "tool", [result])
+        yield from self._entry(line, row, name, "tool", [result])
 
     # Compaction
 
@@ -417,17 +414,15 @@ class Decoder:
         if calls and not copied:
             yield Cleared(calls, count_of(about.get("tokensSaved")), uuid, when(row.get("timestamp")), name)
 
-    def _summary(
-        self, line_no: int, line: bytes, row: dict[str, Any], name: str, parts: list[Part]
-    ) -> Iterator[Record]:
+    def _summary(self, line: Line, row: dict[str, Any], name: str, parts: list[Part]) -> Iterator[Record]:
         stream = self._stream(name)
         uuid = optional(row.get("uuid"))
         if not stream.compacting and uuid not in stream.seen:  # older versions write no boundary
             stream.tree.cut(None)
             yield Compaction(
-                when(row.get("timestamp")), "unknown", None, uuid or f"line {line_no}", None, name
+                when(row.get("timestamp")), "unknown", None, uuid or f"line {line.number}", None, name
             )
         stream.compacting = False
         if stream.tree.tip is None:
             row = row | {"parentUuid": None}  # it begins the new context, whatever its parent is
-        yield from self._entry(line_no, line, row, name, "user", parts, REMINDER, "compaction_summary")
+        yield from self._entry(line, row, name, "user", parts, REMINDER, "compaction_summary")

@@ -16,10 +16,10 @@ from webapp.agents.reading.finding import (
     UUID,
     home_of,
     leads_out,
-    list_files,
     read_head,
     read_json_file,
     session_in,
+    transcripts_below,
 )
 from webapp.agents.reading.rows import object_of, optional, parse, short_title
 from webapp.agents.records import Origin, TranscriptFile
@@ -43,11 +43,8 @@ def roots(env: Mapping[str, str]) -> list[Path]:
 
 
 def discover(root: Path) -> Iterator[TranscriptFile]:
-    """Yield the transcripts below `root`, newest first. Opens only sub-agents' first rows and `.meta.json`."""
-    for found in list_files(root, ".jsonl"):
-        session, parent, title, kind, _ = describe(found.path)
-        if session is not None:
-            yield TranscriptFile(found.path, session, parent, SOURCE, title, kind, found.modified)
+    """Return the transcripts below `root`, newest first. Opens only sub-agents' first rows and `.meta.json`."""
+    return transcripts_below(root, ".jsonl", SOURCE, describe)
 
 
 def describe(path: Path) -> Origin:

@@ -17,7 +17,8 @@ from typing import Any
 
 from scoring.messages import REMINDER, Message, Text
 from webapp.agents.codex import files
-from webapp.agents.codex.items import COMPACTION_ITEMS, Items, unread, user_words
+from webapp.agents.codex.items import COMPACTION_ITEMS, SUMMARY_START, Items, unread, user_words
+from webapp.agents.reading.facts import SessionFacts
 from webapp.agents.reading.rows import (
     count_of,
     digest,
@@ -30,6 +31,7 @@ from webapp.agents.reading.rows import (
     text_of,
     when,
 )
+from webapp.agents.reading.tail import Line
 from webapp.agents.records import (
     Compaction,
     Entry,
@@ -72,7 +74,7 @@ class Decoder:
     def __init__(self, file: TranscriptFile | None = None) -> None:
         self._items = Items()
         self._live: list[tuple[str, Message]] = []  # the agent's context: (source id, message)
-        self._model: str | None = None
+        self._facts = SessionFacts(has_title=file is not None and file.title is not None)
         self._group: str | None = None  # the API call that the assistant's items belong to
         self._input_end: str | None = None
         self._asked: list[str | None] = []  # the last input of each run of items without usage yet
@@ -80,36 +82,35 @@ class Decoder:
         self._total = 0  # input of all calls so far, as reported
         self._calls: set[str] = set()
         self._tokens: int | None = None  # of the context, as last reported
-        self._titled = file is not None and file.title is not None
         self._own_id: str | None = None
         self._began: datetime | None = None
         self._replaying = False
         self._turns_named = False  # whether turns have ids with a time in them
 
-    def feed(self, line_no: int, line: bytes) -> Iterator[Record]:
-        """Yield the records of one line (without line end). Lines count from 1 and come in order."""
-        row = parse(line)
+    def feed(self, line: Line) -> Iterator[Record]:
+        """Yield the records of one line."""
+        row = parse(line.data)
         if isinstance(row, str):
-            yield Problem(line_no, row)
+            yield Problem(line.number, row)
             return
         kind, payload, at = text_of(row.get("type")), row.get("payload"), when(row.get("timestamp"))
         if not isinstance(payload, dict):
-            yield from self._bare(line_no, line, row)
+            yield from self._bare(line, row)
             return
         if self._replaying and self._is_copy(kind, payload, at):
             return
         if kind == "response_item":
-            yield from self._item(line_no, line, payload, at)
+            yield from self._item(line, payload, at)
         elif kind == "event_msg":
-            yield from self._event(line_no, f"{line_no}-{digest(line, 6)}", payload, at)
+            yield from self._event(line, payload, at)
         elif kind == "turn_context":
             yield from self._turn(payload)
         elif kind == "session_meta":
             yield from self._session(payload)
         elif kind == "compacted":
-            yield from self._compacted(line_no, line, payload, at)
+            yield from self._compacted(line, payload, at)
         elif kind not in _OWN_ROWS:
-            yield Unknown(line_no, kind or "row without type")
+            yield Unknown(line.number, kind or "row without type")
 
     # Facts about the session
 
@@ -124,8 +125,8 @@ class Decoder:
         self._replaying = bool(optional(meta.get("forked_from_id")))
         parent = None if parent == session else parent
         cwd, version = optional(meta.get("cwd")), optional(meta.get("cli_version"))
-        self._titled = self._titled or bool(title)
-        yield Meta(short_title(title or ""), None, cwd, version, parent, kind)
+        title = short_title(title or "")
+        yield from self._facts.changed(title=title, cwd=cwd, version=version, parent=parent, agent_type=kind)
 
     def _is_copy(self, kind: str, payload: dict[str, Any], at: datetime | None) -> bool:
         """Return whether the row is still a copy of the parent's; the first one that is not ends the copy."""
@@ -148,30 +149,23 @@ class Decoder:
         return self._replaying
 
     def _turn(self, payload: dict[str, Any]) -> Iterator[Record]:
-        model = optional(payload.get("model"))
-        if model and model != self._model:
-            self._model = model
-            yield Meta(model=model)
+        yield from self._facts.changed(model=optional(payload.get("model")))
 
-    def _event(
-        self, line_no: int, source_id: str, payload: dict[str, Any], at: datetime | None
-    ) -> Iterator[Record]:
+    def _event(self, line: Line, payload: dict[str, Any], at: datetime | None) -> Iterator[Record]:
         kind = text_of(payload.get("type"))
         if kind == "token_count":
             info = object_of(payload.get("info"))
-            yield from (Unknown(line_no, field) for field in _unread_usage(payload, info))
+            yield from (Unknown(line.number, field) for field in _unread_usage(payload, info))
             yield from self._usage(info, at)
         elif kind == "task_started" and (window := count_of(payload.get("model_context_window"))):
             yield Meta(window=window)
         elif kind == "thread_name_updated":
-            name = short_title(text_of(payload.get("thread_name") or payload.get("name")))
-            if name:
-                self._titled = True
-                yield Meta(title=name)
+            name = text_of(payload.get("thread_name") or payload.get("name"))
+            yield from self._facts.changed(title=short_title(name))
         elif kind == "thread_rolled_back":
-            yield from self._rolled_back(source_id, count_of(payload.get("num_turns")), at)
+            yield from self._rolled_back(_source_id(line), count_of(payload.get("num_turns")), at)
         elif kind not in _SCREEN_EVENTS and not kind.endswith(_SCREEN_ENDS):
-            yield Unknown(line_no, f"event {kind or 'without type'}")
+            yield Unknown(line.number, f"event {kind or 'without type'}")
 
     def _usage(self, info: dict[str, Any], at: datetime | None) -> Iterator[Record]:
         last, total = object_of(info.get("last_token_usage")), object_of(info.get("total_token_usage"))
@@ -200,38 +194,35 @@ class Decoder:
         self._ahead = not self._asked
         input_end = self._input_end if self._ahead else self._asked[-1 if missed else 0]
         self._asked, self._total = [], sums[0]
-        yield UsageReport(usage, at, key, self._model, "", input_end)
+        yield UsageReport(usage, at, key, self._facts.model, "", input_end)
 
     # Messages
 
-    def _item(self, line_no: int, line: bytes, item: dict[str, Any], at: datetime | None) -> Iterator[Record]:
-        source_id = f"{line_no}-{digest(line, 6)}"
+    def _item(self, line: Line, item: dict[str, Any], at: datetime | None) -> Iterator[Record]:
+        source_id = _source_id(line)
         message = self._items.message(item, source_id)
         if message is None:
             return
         if isinstance(message, str):
-            yield Unknown(line_no, message)
+            yield Unknown(line.number, message)
             return
         missing = list(unread(item))
-        yield from (Unknown(line_no, field) for field in missing)
+        yield from (Unknown(line.number, field) for field in missing)
         if not message.parts:
             if not missing:
-                yield Unknown(line_no, f"{text_of(item.get('type')) or 'message'} without content")
+                yield Unknown(line.number, f"{text_of(item.get('type')) or 'message'} without content")
             return
         summary = text_of(item.get("type")) in COMPACTION_ITEMS or _is_summary(message)
         kind: EntryKind = "compaction_summary" if summary else "message"
-        yield self._entry(message, source_id, at, line, kind)
-        words = None if self._titled else user_words(message)
-        if words and (title := short_title(words)):
-            self._titled = True
-            yield Meta(title=title)
+        yield self._entry(message, source_id, at, line.data, kind)
+        yield from self._facts.first_words(user_words(message))
 
     def _entry(
         self,
         message: Message,
         source_id: str,
         at: datetime | None,
-        line: bytes | None,
+        raw: bytes | None,
         kind: EntryKind,
     ) -> Entry:
         if message.role == "assistant":
@@ -244,20 +235,21 @@ class Decoder:
                 self._asked = []
         before = self._live[-1][0] if self._live else None
         self._live.append((source_id, message))
-        model = self._model if message.role == "assistant" else None
-        return Entry(message, source_id, before, self._group, at, model, kind=kind, raw=line)
+        model = self._facts.model if message.role == "assistant" else None
+        return Entry(message, source_id, before, self._group, at, model, kind=kind, raw=raw)
 
-    def _bare(self, line_no: int, line: bytes, row: dict[str, Any]) -> Iterator[Record]:
+    def _bare(self, line: Line, row: dict[str, Any]) -> Iterator[Record]:
         """Yield the records of a row without envelope: an item, or the facts at the top of the file."""
         at = when(row.get("timestamp") or row.get("created_at"))
         if "type" in row or "role" in row:
             yield from self._turn(row)
-            yield from self._item(line_no, line, row, at)
+            yield from self._item(line, row, at)
         elif "id" in row and "timestamp" in row and self._own_id is None:
             self._own_id = text_of(row.get("id"))
-            yield Meta(cwd=optional(row.get("cwd")), version=optional(row.get("cli_version")))
+            cwd, version = optional(row.get("cwd")), optional(row.get("cli_version"))
+            yield from self._facts.changed(cwd=cwd, version=version)
         elif "record_type" not in row:
-            yield Unknown(line_no, "row without type")
+            yield Unknown(line.number, "row without type")
 
     # What changes the context
 
@@ -271,14 +263,12 @@ class Decoder:
         to = self._live[-1][0] if self._live else None
         yield Rewind(to, source_id, at, "", tuple(i for i, _ in self._live))
 
-    def _compacted(
-        self, line_no: int, line: bytes, payload: dict[str, Any], at: datetime | None
-    ) -> Iterator[Record]:
-        source_id, summary = f"{line_no}-{digest(line, 6)}", text_of(payload.get("message"))
+    def _compacted(self, line: Line, payload: dict[str, Any], at: datetime | None) -> Iterator[Record]:
+        source_id, summary = _source_id(line), text_of(payload.get("message"))
         history = payload.get("replacement_history")
         unknown: list[Record] = []
         if isinstance(history, list):
-            messages = self._replacement(line_no, source_id, history, unknown)
+            messages = self._replacement(line, history, unknown)
         else:
             messages = self._kept_by_older(summary)
         known: dict[Message, list[str]] = {}
@@ -296,21 +286,19 @@ class Decoder:
         unreadable = any(e.kind == "compaction_summary" and not e.message.text for e in entries)
         yield Compaction(at, trigger, before, source_id, tuple(entries), unreadable=unreadable)
 
-    def _replacement(
-        self, line_no: int, source_id: str, history: list[Any], unknown: list[Record]
-    ) -> list[_New]:
-        """Return the items of a new history."""
+    def _replacement(self, line: Line, history: list[Any], unknown: list[Record]) -> list[_New]:
+        """Return the items of a new history; add those that cannot be used to `unknown`."""
         found: list[_New] = []
         for number, item in enumerate(map(object_of, history)):
-            message = self._items.message(item, f"{source_id}.{number}")
+            message = self._items.message(item, f"{_source_id(line)}.{number}")
             if isinstance(message, Message):
-                unknown += [Unknown(line_no, f"in a new history: {field}") for field in unread(item)]
+                unknown += [Unknown(line.number, f"in a new history: {field}") for field in unread(item)]
             if isinstance(message, Message) and message.parts:
                 summary = text_of(item.get("type")) in COMPACTION_ITEMS
                 found.append((message, "compaction_summary" if summary else "message", dumps(item).encode()))
             elif message is not None:
                 kind = message if isinstance(message, str) else "message without content"
-                unknown.append(Unknown(line_no, f"in a new history: {kind}"))
+                unknown.append(Unknown(line.number, f"in a new history: {kind}"))
         if all(kind == "message" for _, kind, _ in found):
             last = next((n for n in range(len(found) - 1, -1, -1) if _is_summary(found[n][0])), None)
             if last is not None:
@@ -332,11 +320,13 @@ class Decoder:
         return kept
 
 
+def _source_id(line: Line) -> str:
+    return f"{line.number}-{digest(line.data, 6)}"
+
+
 def _is_summary(message: Message) -> bool:
     """Return whether a message of a new history is Codex's summary, by its introduction."""
-    return message.role == "user" and message.text.startswith(
-        "Another language model started to solve this problem"
-    )
+    return message.role == "user" and message.text.startswith(SUMMARY_START)
 
 
 def _unread_usage(payload: dict[str, Any], info: dict[str, Any]) -> Iterator[str]:

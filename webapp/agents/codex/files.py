@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePath
 from typing import Any
 
-from webapp.agents.reading.finding import UUID, folder_of, list_files, read_head
+from webapp.agents.reading.finding import UUID, folder_of, read_head, transcripts_below
 from webapp.agents.reading.rows import object_of, optional, text_of
 from webapp.agents.records import Origin, TranscriptFile
 
@@ -35,13 +35,13 @@ def _home(env: Mapping[str, str]) -> Path:
 
 
 def discover(root: Path) -> Iterator[TranscriptFile]:
-    """Yield the rollouts below `root`, newest first. Reads the first bytes of each, which name a sub-agent's parent."""
-    for found in list_files(root, ".jsonl"):
-        if not found.path.name.startswith("rollout-") or not UUID.search(found.path.name):
-            continue
-        session, parent, title, kind, _ = origin(found.path, read_head(found.path, _HEAD))
-        if session is not None:
-            yield TranscriptFile(found.path, session, parent, SOURCE, title, kind, found.modified)
+    """Return the rollouts below `root`, newest first. Reads the first bytes of each, which name its parent."""
+    return transcripts_below(root, ".jsonl", SOURCE, _describe)
+
+
+def _describe(path: Path) -> Origin:
+    is_rollout = path.name.startswith("rollout-") and UUID.search(path.name)
+    return origin(path, read_head(path, _HEAD)) if is_rollout else Origin()
 
 
 def origin(path: PurePath, head: bytes, on_disk: bool = False) -> Origin:

@@ -25,8 +25,9 @@ from webapp.agents.reading.rows import (
 )
 
 # Codex's introduction to the summary of a compaction.
+SUMMARY_START = "Another language model started to solve this problem"
 SUMMARY_PREFIX = (
-    "Another language model started to solve this problem and produced a summary of its thinking process. You also "
+    f"{SUMMARY_START} and produced a summary of its thinking process. You also "
     "have access to the state of the tools that were used by that language model. Use this to build on the work that "
     "has already been done and avoid duplicating work. Here is the summary produced by the other language model, use "
     "the information in this summary to assist with your own analysis:"
@@ -37,7 +38,7 @@ NOT_SENT = frozenset({"ghost_snapshot", "compaction_trigger"})
 _CONTEXT = re.compile(
     r"\s*(<(environment_context|user_instructions|turn_aborted|skill|permissions|user_shell_command|apps_instructions"
     r"|collaboration_mode|subagent_notification|personality|plugins_instructions|model_switch|environments|memor)"
-    r"|# AGENTS\.md instructions|Another language model started to solve this problem)",
+    rf"|# AGENTS\.md instructions|{SUMMARY_START})",
     re.IGNORECASE,
 )
 _REQUEST = re.compile(r"^## My request for Codex:\s*", re.MULTILINE)

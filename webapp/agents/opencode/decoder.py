@@ -14,6 +14,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import partial
 from math import inf
 from pathlib import Path
@@ -22,7 +23,15 @@ from typing import Any, NamedTuple
 from webapp.agents.opencode import version2
 from webapp.agents.opencode.items import messages_of, model_of, unknown_in, usage_of
 from webapp.agents.reading.databases import ForeignTables, open_foreign
-from webapp.agents.reading.finding import folder_of, leads_out, list_files, read_file, read_json_file
+from webapp.agents.reading.facts import SessionFacts
+from webapp.agents.reading.finding import (
+    folder_of,
+    leads_out,
+    list_files,
+    read_file,
+    read_json_file,
+    reason_of,
+)
 from webapp.agents.reading.readers import FRESH_SECONDS, Position, Reader, WholeReader
 from webapp.agents.reading.rows import (
     count_of,
@@ -36,7 +45,7 @@ from webapp.agents.reading.rows import (
     when,
 )
 from webapp.agents.reading.tail import guarded
-from webapp.agents.reading.updates import History, changed_fact
+from webapp.agents.reading.updates import History
 from webapp.agents.records import Compaction, Entry, EntryKind, Problem, Record, TranscriptFile, Unknown
 
 SOURCE = "opencode"
@@ -212,43 +221,31 @@ def read(file: TranscriptFile, state: dict[str, Any], being_written: float = inf
     is yielded and `state` stays.
     """
     look = _look(file.path)
-    if look is not None and state.get("look") == look and file.path.suffix != ".json":
+    if state.get("look") == look and file.path.suffix != ".json":
         return
-    seen = _Seen(dict(state.get("marks", {})))
-    if file.path.suffix == ".json":
-        _from_tree(file, seen)
-    else:
-        try:
-            with open_foreign(file.path) as tables:
-                _from_tables(tables, file.session_id, seen)
-        except OSError as error:
-            yield Problem(None, f"the database cannot be read: {str(error).lower()}")
-            return
+    try:
+        seen = _seen(file.path, file.session_id, dict(state.get("marks", {})))
+    except OSError as error:
+        yield Problem(None, f"the database cannot be read: {str(error).lower()}")
+        return
     if seen.newest >= being_written:
         return
     earlier = state.get("broken", {}) if seen.info is not None else {}
-    news = [
+    yield from (
         Problem(None, f"{name}: {why}")
         for name, (mark, why) in seen.broken.items()
         if earlier.get(name) != mark
-    ]
+    )
     if seen.info is not None:
         state["look"], state["marks"] = look, seen.marks
         state["broken"] = {name: mark for name, (mark, _) in seen.broken.items()}
-    yield from news
-    if seen.info is not None:
-        yield from _changes(seen.info, seen.messages, state)
+        yield from _Comparison(state).changes(seen.info, seen.messages)
 
 
 def original(path: Path, session: str) -> Original | None:
     """Return a session from a database, or from its own file in a tree; None if it cannot be read."""
-    seen = _Seen({})
     try:
-        if path.suffix == ".json":
-            _from_tree(TranscriptFile(path, session, None, SOURCE, shared=True), seen)
-        else:
-            with open_foreign(path) as tables:
-                _from_tables(tables, session, seen)
+        seen = _seen(path, session, {})
     except OSError:
         return None
     if not seen.info:
@@ -256,7 +253,18 @@ def original(path: Path, session: str) -> Original | None:
     return Original(seen.info, [(message, parts or []) for message, parts in seen.messages], seen.is_second)
 
 
-def _look(path: Path) -> list[list[int]] | None:
+def _seen(path: Path, session: str, marks: dict[str, Any]) -> _Seen:
+    """Return a session as it is now; `marks` are those of its last read. Raises OSError for a database."""
+    seen = _Seen(marks)
+    if path.suffix == ".json":
+        _from_tree(path, session, seen)
+    else:
+        with open_foreign(path) as tables:
+            _from_tables(tables, session, seen)
+    return seen
+
+
+def _look(path: Path) -> list[list[int]]:
     """Return sizes and times of a database and its write-ahead log."""
     seen = []
     for part in (path, path.with_name(path.name + "-wal")):
@@ -268,84 +276,83 @@ def _look(path: Path) -> list[list[int]] | None:
     return seen
 
 
-def _changes(info: Row, messages: Changed, state: dict[str, Any]) -> Iterator[Record]:
-    """Yield the records of a session's messages, in order."""
-    history, facts = History(state), state.setdefault("facts", {})
-    names: dict[str, list[str]] = state.setdefault("names", {})
-    yield from changed_fact(facts, "title", short_title(text_of(info.get("title"))))
-    yield from changed_fact(facts, "cwd", optional(info.get("directory")))
-    yield from changed_fact(facts, "version", optional(info.get("version")))
-    yield from changed_fact(facts, "parent", optional(info.get("parentID")))
-    wanted: list[str] = []
-    for message, parts in messages:
+class _Comparison:
+    """The comparison of a session with `state`, what was read of it before, which is changed along."""
+
+    def __init__(self, state: dict[str, Any]) -> None:
+        self._history, self._known = History(state), state.setdefault("facts", {})
+        self._facts = SessionFacts(self._known)
+        self._names: dict[str, list[str]] = state.setdefault("names", {})
+        self._wanted: list[str] = []  # the context so far
+
+    def changes(self, info: Row, messages: Changed) -> Iterator[Record]:
+        """Yield the records of a session's messages, in order."""
+        yield from self._facts.changed(
+            title=short_title(text_of(info.get("title"))),
+            cwd=optional(info.get("directory")),
+            version=optional(info.get("version")),
+            parent=optional(info.get("parentID")),
+        )
+        for message, parts in messages:
+            message_id = text_of(message.get("id"))
+            if parts is not None:
+                row = partial(self._message, message, parts)
+                yield from guarded(None, row, f"message {message_id[:40]}")
+            kept = self._history.summaries.get(message_id)
+            if kept is not None:
+                self._wanted = [n for n in kept if self._history.knows(n)]
+            self._wanted += [n for n in self._names.get(message_id, []) if self._history.knows(n)]
+        yield from self._history.cut(self._wanted)
+
+    def _message(self, message: Row, parts: list[Row]) -> Iterator[Record]:
+        message_id, at = text_of(message.get("id")), when(object_of(message.get("time")).get("created"))
+        said = list(messages_of(message, parts))
+        if message_id not in self._names:  # reported once, however often the message changes
+            yield from (Unknown(None, kind) for kind in unknown_in(parts))
+            if tokens := object_of(message.get("tokens")):
+                yield from (Unknown(None, field) for field in lacking(tokens, "input", kind="usage"))
+            if not parts and message.get("role") == "user":
+                yield Unknown(None, "message without parts")
+        self._names[message_id] = [name for name, _ in said]
+        model, is_answer = model_of(message), message.get("role") == "assistant"
+        if is_answer:
+            yield from self._facts.changed(model=model)
+        is_summary = is_answer and message.get("summary") is True and bool(said)
+        if is_summary and message_id not in self._history.summaries:
+            yield self._compaction(message, at)
+        asked = next((p for p in parts if p.get("type") == "compaction"), None)
+        if asked is not None and message.get("role") == "user":
+            self._known["asked"] = [bool(asked.get("auto")), text_of(asked.get("tail_start_id"))]
+        kind: EntryKind = "compaction_summary" if is_summary else "message"
+        for record in self._history.put(message_id, said, at, usage_of(message), model, None, kind):
+            yield record
+            if isinstance(record, Entry):
+                yield from self._facts.first_words(record.own_words)
+
+    def _compaction(self, message: Row, at: datetime | None) -> Compaction:
+        automatic, tail = self._known.pop("asked", [message.get("auto") is True, ""])
+        names = enumerate(self._wanted)
+        start = next((n for n, name in names if name.partition(":")[0] == tail), len(self._wanted))
+        kept = self._wanted[start:]
         message_id = text_of(message.get("id"))
-        if parts is not None:
-            row = partial(_message, message, parts, history, facts, names, wanted)
-            yield from guarded(None, row, f"message {message_id[:40]}")
-        kept = history.summaries.get(message_id)
-        if kept is not None:
-            wanted = [n for n in kept if history.knows(n)]
-        wanted += [n for n in names.get(message_id, []) if history.knows(n)]
-    yield from history.cut(wanted)
-
-
-def _message(
-    message: Row,
-    parts: list[Row],
-    history: History,
-    facts: Row,
-    names: dict[str, list[str]],
-    wanted: list[str],
-) -> Iterator[Record]:
-    message_id, at = text_of(message.get("id")), when(object_of(message.get("time")).get("created"))
-    said = list(messages_of(message, parts))
-    if message_id not in names:  # reported once, however often the message changes
-        yield from (Unknown(None, kind) for kind in unknown_in(parts))
-        if tokens := object_of(message.get("tokens")):
-            yield from (Unknown(None, field) for field in lacking(tokens, "input", kind="usage"))
-        if not parts and message.get("role") == "user":
-            yield Unknown(None, "message without parts")
-    names[message_id] = [name for name, _ in said]
-    model = model_of(message)
-    if message.get("role") == "assistant":
-        yield from changed_fact(facts, "model", model)
-    is_summary = message.get("role") == "assistant" and message.get("summary") is True and bool(said)
-    if is_summary and message_id not in history.summaries:
-        yield from _compaction(message, history, facts, wanted)
-    asked = next((p for p in parts if p.get("type") == "compaction"), None)
-    if asked is not None and message.get("role") == "user":
-        facts["asked"] = [bool(asked.get("auto")), text_of(asked.get("tail_start_id"))]
-    kind: EntryKind = "compaction_summary" if is_summary else "message"
-    for record in history.put(message_id, said, at, usage_of(message), model, None, kind):
-        yield record
-        if isinstance(record, Entry) and (words := record.own_words):
-            yield from changed_fact(facts, "title", None if facts.get("title") else short_title(words))
-
-
-def _compaction(message: Row, history: History, facts: Row, wanted: list[str]) -> Iterator[Record]:
-    automatic, tail = facts.pop("asked", [message.get("auto") is True, ""])
-    start = next((n for n, name in enumerate(wanted) if name.partition(":")[0] == tail), len(wanted))
-    kept = wanted[start:]
-    message_id = text_of(message.get("id"))
-    history.summaries[message_id] = kept
-    history.live[:] = kept
-    at = when(object_of(message.get("time")).get("created"))
-    ids = tuple(history.source_of(name) for name in kept)
-    trigger = "auto" if automatic else "manual"
-    yield Compaction(at, trigger, None, f"compaction {message_id}", None, "", ids)
+        self._history.summaries[message_id] = kept
+        self._history.live[:] = kept
+        ids = tuple(self._history.source_of(name) for name in kept)
+        trigger = "auto" if automatic else "manual"
+        return Compaction(at, trigger, None, f"compaction {message_id}", None, "", ids)
 
 
 # The tree of JSON files
 
 
-def _from_tree(file: TranscriptFile, seen: _Seen) -> None:
+def _from_tree(path: Path, session: str, seen: _Seen) -> None:
     """Read a session's file in the tree, its messages, and the parts of those that changed."""
-    storage = file.path.parent.parent.parent
-    seen.info = _json(file.path, seen)
+    storage = path.parent.parent.parent
+    seen.info = _json(path, seen)
     if seen.info is None:
         return
     loose = _loose_parts(storage, seen)
-    for found in list_files(storage / "message" / file.session_id, ".json", within=storage):
+    for found in list_files(storage / "message" / session, ".json", within=storage):
         message = _json(found.path, seen)
         message_id = found.path.stem if message is None else text_of(message.get("id"))
         if not message_id:
@@ -396,7 +403,7 @@ def _json(path: Path, seen: _Seen) -> Row | None:
         written, size = about.st_mtime, about.st_size
         row = parse(read_file(path))
     except OSError as error:
-        row = f"cannot be read: {(error.strerror or 'unknown reason').lower()}"
+        row = reason_of(error)
     if isinstance(row, str):
         seen.broken[f"{path.parent.name}/{path.name}"] = ([written, size], row)
         seen.newest = max(seen.newest, written)

@@ -21,6 +21,7 @@ from webapp.agents.pi.messages import (
     unread,
     usage_of,
 )
+from webapp.agents.reading.facts import SessionFacts
 from webapp.agents.reading.rows import (
     count_of,
     list_of,
@@ -31,11 +32,11 @@ from webapp.agents.reading.rows import (
     text_of,
     when,
 )
+from webapp.agents.reading.tail import Line
 from webapp.agents.records import (
     Compaction,
     Entry,
     EntryKind,
-    Meta,
     Problem,
     Record,
     Rewind,
@@ -65,61 +66,45 @@ class Decoder:
         self._order: list[str] = []  # of all rows, as the first layout counts them
         self._tip: str | None = None
         self._live: list[str] = []  # the entries in the context
-        self._model: str | None = None
-        self._titled = False
+        self._facts = SessionFacts()
 
-    def feed(self, line_no: int, line: bytes) -> Iterator[Record]:
-        """Yield the records of one line (without line end). Lines count from 1 and come in order."""
-        row = parse(line)
+    def feed(self, line: Line) -> Iterator[Record]:
+        """Yield the records of one line."""
+        row = parse(line.data)
         if isinstance(row, str):
-            yield Problem(line_no, row)
+            yield Problem(line.number, row)
             return
         kind, at = text_of(row.get("type")), when(row.get("timestamp"))
         if kind == "session":
             self._order.append("")
-            yield from self._session(row)
+            yield from self._facts.changed(model=optional(row.get("modelId")), cwd=optional(row.get("cwd")))
             return
-        row_id = optional(row.get("id")) or f"line {line_no}"
+        row_id = optional(row.get("id")) or f"line {line.number}"
         if row_id in self._rows:
             return  # a copy
         self._order.append(row_id)
         yield from self._turn_to(self._parent(row), row_id, at)
-        yield from self._row(line_no, line, row_id, row, kind, at)
+        yield from self._row(line, row_id, row, kind, at)
 
     def _row(
-        self, line_no: int, line: bytes, row_id: str, row: dict[str, Any], kind: str, at: datetime | None
+        self, line: Line, row_id: str, row: dict[str, Any], kind: str, at: datetime | None
     ) -> Iterator[Record]:
         if kind == "message":
-            yield from self._message(line_no, line, row_id, object_of(row.get("message")), at)
+            yield from self._message(line, row_id, object_of(row.get("message")), at)
         elif kind == "compaction":
-            yield from self._compaction(line, row_id, row, at)
+            yield from self._compaction(line.data, row_id, row, at)
         elif kind == "custom_message":
-            yield self._entry(row_id, custom_message(row), at, line)
+            yield self._entry(row_id, custom_message(row), at, line.data)
         elif kind == "branch_summary":
-            yield self._entry(row_id, summary(BRANCH, row), at, line)
+            yield self._entry(row_id, summary(BRANCH, row), at, line.data)
         elif kind == "context_edit":
-            yield from self._edit(line, row_id, row, at)
+            yield from self._edit(line.data, row_id, row, at)
         elif kind == "model_change":
-            yield from self._speaks(optional(row.get("modelId")))
+            yield from self._facts.changed(model=optional(row.get("modelId")))
         elif kind == "session_info":
-            yield from self._title(text_of(row.get("name")))
+            yield from self._facts.changed(title=short_title(text_of(row.get("name"))))
         elif kind not in _UNSENT:
-            yield Unknown(line_no, kind or "row without type")
-
-    # Facts about the session
-
-    def _session(self, row: dict[str, Any]) -> Iterator[Record]:
-        yield Meta(model=optional(row.get("modelId")), cwd=optional(row.get("cwd")))
-
-    def _speaks(self, model: str | None) -> Iterator[Record]:
-        if model and model != self._model:
-            self._model = model
-            yield Meta(model=model)
-
-    def _title(self, words: str) -> Iterator[Record]:
-        if title := short_title(words):
-            self._titled = True
-            yield Meta(title=title)
+            yield Unknown(line.number, kind or "row without type")
 
     # The tree
 
@@ -163,38 +148,37 @@ class Decoder:
     # Messages
 
     def _message(
-        self, line_no: int, line: bytes, row_id: str, said: dict[str, Any], at: datetime | None
+        self, line: Line, row_id: str, said: dict[str, Any], at: datetime | None
     ) -> Iterator[Record]:
         message = message_of(said)
         if isinstance(message, str):
-            yield Unknown(line_no, message)
+            yield Unknown(line.number, message)
         elif message is not None:
-            yield from (Unknown(line_no, field) for field in unread(said))
+            yield from (Unknown(line.number, field) for field in unread(said))
         if not isinstance(message, Message) or not message.parts:
             return
         model = optional(said.get("model")) if message.role == "assistant" else None
-        yield from self._speaks(model)
+        yield from self._facts.changed(model=model)
         usage = usage_of(object_of(said.get("usage"))) if message.role == "assistant" else None
-        entry = self._entry(row_id, message, at, line)
+        entry = self._entry(row_id, message, at, line.data)
         yield replace(entry, model=model, usage=usage, call_key=row_id if usage else None)
-        if (words := entry.own_words) and not self._titled:
-            yield from self._title(words)
+        yield from self._facts.first_words(entry.own_words)
 
     def _entry(
         self,
         row_id: str,
         message: Message,
         at: datetime | None,
-        line: bytes | None,
+        raw: bytes | None,
         kind: EntryKind = "message",
     ) -> Entry:
         row = self._rows[row_id]
         before = self._live[-1] if self._live else None
         row.entry, row.message = row_id, message
         self._live.append(row_id)
-        return Entry(message, row_id, before, None, at, kind=kind, raw=line)
+        return Entry(message, row_id, before, None, at, kind=kind, raw=raw)
 
-    def _edit(self, line: bytes, row_id: str, edit: dict[str, Any], at: datetime | None) -> Iterator[Record]:
+    def _edit(self, raw: bytes, row_id: str, edit: dict[str, Any], at: datetime | None) -> Iterator[Record]:
         """Yield an edit of an earlier row: from now on it is left out, or its content is replaced."""
         target = self._rows.get(text_of(edit.get("targetId")))
         if target is None or target.entry not in self._live or target.message is None:
@@ -209,22 +193,22 @@ class Decoder:
             parts = (replace(result, text=new.text, media=new.media),)
         before, target.message = target.entry, replace(target.message, parts=parts)
         self._live[self._live.index(before)] = target.entry = row_id
-        yield Entry(target.message, row_id, None, None, at, raw=line, supersedes=before)
+        yield Entry(target.message, row_id, None, None, at, raw=raw, supersedes=before)
 
     # Compaction
 
     def _compaction(
-        self, line: bytes, row_id: str, row: dict[str, Any], at: datetime | None
+        self, raw: bytes, row_id: str, row: dict[str, Any], at: datetime | None
     ) -> Iterator[Record]:
         before, tail = count_of(row.get("tokensBefore")) or None, row.get("retainedTail")
         kept = self._kept(row_id, row)
         if isinstance(tail, list):
-            replacement = self._retained(line, row_id, row, tail, at)
+            replacement = self._retained(raw, row_id, row, tail, at)
             yield Compaction(at, "unknown", before, row_id, replacement)
             return
         self._live = []
         yield Compaction(at, "unknown", before, row_id, None, "", kept)
-        yield self._entry(row_id, summary(COMPACTED, row), at, line, "compaction_summary")
+        yield self._entry(row_id, summary(COMPACTED, row), at, raw, "compaction_summary")
         self._rows[row_id].kept = kept
         self._live += kept
 
@@ -238,7 +222,7 @@ class Decoder:
         return tuple(one.entry for one in path[start:] if one.entry is not None and one.kept is None)
 
     def _retained(
-        self, line: bytes, row_id: str, row: dict[str, Any], tail: list[Any], at: datetime | None
+        self, raw: bytes, row_id: str, row: dict[str, Any], tail: list[Any], at: datetime | None
     ) -> tuple[Entry, ...]:
         """Return the new context of a compaction that contains the messages it keeps."""
         known: dict[Message, list[str]] = {}
@@ -246,7 +230,7 @@ class Decoder:
             if one.entry is not None and one.message is not None:
                 known.setdefault(one.message, []).append(one.entry)
         self._live = []
-        entries = [self._entry(row_id, summary(COMPACTED, row), at, line, "compaction_summary")]
+        entries = [self._entry(row_id, summary(COMPACTED, row), at, raw, "compaction_summary")]
         for number, said in enumerate(map(object_of, list_of(tail))):
             message = message_of(said)
             if isinstance(message, Message) and message.parts:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePath
 from typing import Any
 
-from webapp.agents.reading.finding import folder_of, list_files, read_head
+from webapp.agents.reading.finding import folder_of, read_head, transcripts_below
 from webapp.agents.reading.rows import object_of, optional, parse, text_of
 from webapp.agents.records import Origin, TranscriptFile
 
@@ -34,11 +34,8 @@ def extension(env: Mapping[str, str]) -> Path:
 
 
 def discover(root: Path) -> Iterator[TranscriptFile]:
-    """Yield the sessions below `root`, newest first. Reads the first row of each."""
-    for found in list_files(root, ".jsonl"):
-        session, parent, title, kind, _ = origin(found.path, read_head(found.path, _HEAD))
-        if session is not None:
-            yield TranscriptFile(found.path, session, parent, SOURCE, title, kind, found.modified)
+    """Return the sessions below `root`, newest first. Reads the first row of each."""
+    return transcripts_below(root, ".jsonl", SOURCE, lambda path: origin(path, read_head(path, _HEAD)))
 
 
 def origin(path: PurePath, head: bytes, on_disk: bool = False) -> Origin:

@@ -12,7 +12,7 @@ import errno
 import logging
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -20,6 +20,8 @@ from stat import S_ISREG
 from typing import Any, BinaryIO
 
 import orjson
+
+from webapp.agents.records import Origin, TranscriptFile
 
 log = logging.getLogger("coppice.files")
 
@@ -80,6 +82,16 @@ def list_files(root: Path, ending: str | tuple[str, ...], within: Path | None = 
     return found
 
 
+def transcripts_below(
+    root: Path, ending: str | tuple[str, ...], source: str, origin_of: Callable[[Path], Origin]
+) -> Iterator[TranscriptFile]:
+    """Yield the transcripts below `root`, newest first: the files of which `origin_of` names the session."""
+    for found in list_files(root, ending):
+        session, parent, title, kind, _ = origin_of(found.path)
+        if session is not None:
+            yield TranscriptFile(found.path, session, parent, source, title, kind, found.modified)
+
+
 def walk(
     folder: str, _depth: int = 0, _seen: set[tuple[int, int]] | None = None, _root: str | None = None
 ) -> Iterator[tuple[os.DirEntry[str], os.stat_result]]:
@@ -124,6 +136,11 @@ def read_file(path: Path) -> bytes:
     """Return the content of a regular file. Raises OSError."""
     with open_file(path) as file:
         return file.read()
+
+
+def reason_of(error: OSError) -> str:
+    """Return why a file cannot be read, for the user."""
+    return f"cannot be read: {(error.strerror or 'unknown reason').lower()}"
 
 
 def read_head(path: Path, size: int = HEAD_BYTES) -> bytes:

@@ -8,7 +8,7 @@ are held in memory, whatever the file contains.
 
 from __future__ import annotations
 
-import hashlib
+import codecs
 import logging
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -17,7 +17,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
-from webapp.agents.reading.finding import open_file
+from webapp.agents.reading.finding import open_file, reason_of
+from webapp.agents.reading.rows import digest
 from webapp.agents.reading.text import BOMS, Content, mended
 from webapp.agents.records import Problem, Record
 
@@ -151,7 +152,7 @@ class Splitter:
             yield Problem(self.line, f"line of {size:,} bytes skipped; the longest allowed is {self._max:,}")
         else:
             data = data[:-1] if data.endswith(b"\r") else data
-            data = data.removeprefix(b"\xef\xbb\xbf") if first else data
+            data = data.removeprefix(codecs.BOM_UTF8) if first else data
             if data.strip():
                 yield Line(self.line, data)
 
@@ -172,7 +173,7 @@ def no_text(block: bytes) -> str | None:
 
 
 def _fingerprint(head: bytes, end: bytes) -> str:
-    return hashlib.blake2b(head + b"|" + end, digest_size=16).hexdigest()
+    return digest(head + b"|" + end)
 
 
 class FileTail:
@@ -215,7 +216,7 @@ class FileTail:
             with open_file(self.path) as file:
                 yield from self._read(file)
         except OSError as error:
-            yield Problem(None, f"cannot be read: {(error.strerror or 'unknown reason').lower()}")
+            yield Problem(None, reason_of(error))
         self._seen = look
 
     def _read(self, file: BinaryIO) -> Iterator[Item]:
@@ -262,8 +263,8 @@ def _ends(file: BinaryIO, offset: int) -> tuple[bytes, bytes, int]:
 class LineDecoder(Protocol):
     """A decoder of lines, fed in order."""
 
-    def feed(self, line_no: int, line: bytes) -> Iterable[Record]:
-        """Return the records of one line (without line end). Lines count from 1."""
+    def feed(self, line: Line) -> Iterable[Record]:
+        """Return the records of one line."""
 
 
 def guarded(line_no: int | None, row: Callable[[], Iterable[Record]], name: str = "the row") -> list[Record]:
@@ -277,13 +278,13 @@ def guarded(line_no: int | None, row: Callable[[], Iterable[Record]], name: str 
 
 def fed(decoder: LineDecoder, line: Line) -> list[Record]:
     """Return the records of a line. Bytes that are not UTF-8 are read as U+FFFD, with a note."""
-    records = guarded(line.number, partial(decoder.feed, line.number, line.data))
+    records = guarded(line.number, partial(decoder.feed, line))
     if not (len(records) == 1 and isinstance(records[0], Problem)) or line.data.isascii():
         return records
     found = mended(line.data)
     if found is None:
         return records
-    again = guarded(line.number, partial(decoder.feed, line.number, found[0]))
+    again = guarded(line.number, partial(decoder.feed, Line(line.number, found[0])))
     if len(again) == 1 and isinstance(again[0], Problem):
         return again
     return [Problem(line.number, found[1], used=True), *again]

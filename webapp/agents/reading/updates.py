@@ -13,14 +13,7 @@ from typing import Any
 
 from scoring.messages import Message, message_to_dict
 from webapp.agents.reading.rows import digest, dumps
-from webapp.agents.records import Entry, EntryKind, Meta, Record, Rewind, Usage, UsageReport
-
-
-def changed_fact(facts: dict[str, Any], name: str, value: str | None) -> Iterator[Meta]:
-    """Yield a fact about a session, named as in `Meta`, if it is known and differs from that in `facts`; note it."""
-    if value and facts.get(name) != value:
-        facts[name] = value
-        yield Meta(**{name: value})  # type: ignore[arg-type]  # a name of a text
+from webapp.agents.records import Entry, EntryKind, Record, Rewind, Usage, UsageReport
 
 
 class History:

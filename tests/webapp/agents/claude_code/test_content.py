@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import orjson
 import pytest
 
 from scoring.messages import Media, Reasoning, Text, ToolCall, ToolResult
+from tests.webapp.agents.samples import fed, of
 from webapp.agents.claude_code.content import (
     Content,
     attachment_parts,
@@ -163,8 +163,7 @@ def test_a_display_of_a_command_is_no_message() -> None:
         },
         {"type": "user", "uuid": "u3", "parentUuid": "u2", "message": {"role": "user", "content": "hi"}},
     ]  # fmt: skip
-    decoder = Decoder()
-    found = [
-        r for n, one in enumerate(rows, 1) for r in decoder.feed(n, orjson.dumps(one)) if isinstance(r, Entry)
+    assert [e.message.text for e in of(Entry, fed(Decoder(), rows))] == [
+        "<local-command-stdout>Set model to opus",
+        "hi",
     ]
-    assert [e.message.text for e in found] == ["<local-command-stdout>Set model to opus", "hi"]

@@ -8,13 +8,13 @@ from itertools import permutations
 from pathlib import Path
 from typing import Any
 
-import orjson
 import pytest
 
 from tests.shared import shared_data, shared_files
-from tests.webapp.agents.samples import SAMPLES, decoded, facts, of, said
+from tests.webapp.agents.samples import SAMPLES, decoded, facts, fed, of, said
 from webapp.agents.claude_code import decoder as claude_code
 from webapp.agents.claude_code import files
+from webapp.agents.reading.tail import Line
 from webapp.agents.records import Cleared, Compaction, Entry, Meta, Problem, Record, Rewind, Unknown
 
 PROJECT = SAMPLES / "claude-code" / "projects" / "-home-ada-garden"
@@ -23,12 +23,6 @@ SPRING = PROJECT / "22222222-2222-4222-8222-222222222222.jsonl"
 BIRDS = PROJECT / "33333333-3333-4333-8333-333333333333.jsonl"
 BROKEN = PROJECT / "44444444-4444-4444-8444-444444444444.jsonl"
 REAL = shared_files("transcripts/claude-code/projects/**/*.jsonl")
-
-
-def fed(rows: list[dict[str, Any]]) -> list[Record]:
-    """Return the records of rows."""
-    decoder = claude_code.Decoder()
-    return [r for n, row in enumerate(rows, 1) for r in decoder.feed(n, orjson.dumps(row))]
 
 
 def user(uuid: str, parent: str | None, text: str, **more: Any) -> dict[str, Any]:
@@ -66,7 +60,7 @@ def test_reads_which_outputs_the_agent_cleared() -> None:  # X24
         "parentUuid": "u1",
         "microcompactMetadata": {"trigger": "auto", "tokensSaved": 1200, "compactedToolIds": ["c1", "c2"]},
     }
-    records = fed([user("u1", None, "go"), row, row])
+    records = fed(claude_code.Decoder(), [user("u1", None, "go"), row, row])
     assert of(Cleared, records) == [Cleared(("c1", "c2"), 1_200, "m1")]
     assert not [r for r in records if isinstance(r, Unknown | Problem)]
 
@@ -146,14 +140,20 @@ class TestDroppedRows:
         """A row without usage goes, unless a model wrote it or it is a call; none counts as an API call."""
         usage = {"input_tokens": 0, "output_tokens": 0}
         message = {"id": "m", "model": model, "role": "assistant", "content": [block], "usage": usage}
-        records = fed([{"type": "assistant", "uuid": "a", "parentUuid": None, "message": message, **more}])
+        records = fed(
+            claude_code.Decoder(),
+            [{"type": "assistant", "uuid": "a", "parentUuid": None, "message": message, **more}],
+        )
         assert [e.usage for e in of(Entry, records)] == [None] * kept
         assert len(of(Unknown, records)) == (not kept)
 
     def test_are_those_in_which_nothing_is_said(self) -> None:
         """An empty row is a link and nothing else; one with usage keeps its call."""
         said_nothing = {"type": "assistant", "uuid": "b", "parentUuid": "a", "message": {"content": []}}
-        records = fed([user("a", None, "1"), said_nothing, user("c", "b", ""), user("d", "c", "2")])
+        records = fed(
+            claude_code.Decoder(),
+            [user("a", None, "1"), said_nothing, user("c", "b", ""), user("d", "c", "2")],
+        )
         assert [(e.source_id, e.parent) for e in of(Entry, records)] == [("a", None), ("d", "a")]
 
 
@@ -168,11 +168,13 @@ class TestTurningBack:
     def test_to_an_abandoned_branch_restores_it(self) -> None:
         """A row that continues an abandoned branch makes its path live again."""
         rows = [user("a", None, "1"), user("b", "a", "2"), user("c", "a", "3"), user("d", "b", "4")]
-        assert live(fed(rows)) == ["a", "b", "d"]
+        assert live(fed(claude_code.Decoder(), rows)) == ["a", "b", "d"]
 
     def test_to_the_beginning_empties_the_context(self) -> None:
         """A second root begins a new conversation."""
-        records = fed([user("a", None, "1"), user("b", "a", "2"), user("c", None, "3")])
+        records = fed(
+            claude_code.Decoder(), [user("a", None, "1"), user("b", "a", "2"), user("c", None, "3")]
+        )
         assert live(records) == ["c"]
         assert of(Rewind, records)[0].to_source_id is None
 
@@ -180,18 +182,18 @@ class TestTurningBack:
         """A row without a parent, or with an unknown one, follows the last row."""
         rows = [user("a", None, "1"), user("b", "gone", "2"), user("c", None, "3")]
         del rows[2]["parentUuid"]
-        assert live(fed(rows)) == ["a", "b", "c"]
+        assert live(fed(claude_code.Decoder(), rows)) == ["a", "b", "c"]
 
     def test_is_not_detected_in_copied_rows(self) -> None:
         """Rows copied by a fork or a resume have the same uuid, and are ignored."""
         rows = [user("a", None, "1"), user("b", "a", "2")]
-        records = fed([*rows, *rows, user("c", "b", "3")])
+        records = fed(claude_code.Decoder(), [*rows, *rows, user("c", "b", "3")])
         assert [e.source_id for e in of(Entry, records)] == ["a", "b", "c"]
         assert of(Rewind, records) == []
 
     def test_with_a_reused_uuid_is_reported(self) -> None:
         """Another row with the same uuid gets its own id, and is reported as a problem."""
-        records = fed([user("a", None, "1"), user("a", None, "2")])
+        records = fed(claude_code.Decoder(), [user("a", None, "1"), user("a", None, "2")])
         assert said(records) == [("user", "1"), ("user", "2")]
         assert [p.line for p in of(Problem, records)] == [2]
 
@@ -231,7 +233,9 @@ class TestRowsBeforeTheirParents:
         begun = [user("u", None, "Try."), called("a1", "u", "t1"), called("a2", "a1", "t2")]
         begun[2]["message"]["id"] = begun[1]["message"]["id"]
         moment = [self.MOMENT[n] for n in order]
-        records = fed([*begun, *moment, called("b", "h3", "t3"), answered("r3", "b", "t3")])
+        records = fed(
+            claude_code.Decoder(), [*begun, *moment, called("b", "h3", "t3"), answered("r3", "b", "t3")]
+        )
         assert sorted(live(records)) == sorted(["u", "a1", "a2", "r1", "r2", "h2", "h3", "b", "r3"])
 
     def test_leave_an_abandoned_branch_with_it(self) -> None:
@@ -242,8 +246,8 @@ class TestRowsBeforeTheirParents:
             hook("h2", "h1", "late child"),
             user("v", "u", "2"),
         ]
-        records = fed([*rows, hook("h1", "a", "late"), user("w", "v", "3")])
-        assert live(fed(rows)) == ["u", "v"]
+        records = fed(claude_code.Decoder(), [*rows, hook("h1", "a", "late"), user("w", "v", "3")])
+        assert live(fed(claude_code.Decoder(), rows)) == ["u", "v"]
         assert live(records) == ["u", "v", "w"]
 
 
@@ -322,7 +326,7 @@ class TestBadRows:
     )
     def test_of_any_kind_are_one_problem(self, line: bytes, word: str) -> None:
         """A row that is nested too deeply, binary, wrongly encoded or no object is one problem with its reason."""
-        (problem,) = claude_code.Decoder().feed(7, line)
+        (problem,) = claude_code.Decoder().feed(Line(7, line))
         assert isinstance(problem, Problem)
         assert problem.line == 7
         assert word in problem.reason
@@ -336,7 +340,8 @@ class TestBadRows:
         row = user("a", None, "1") | {"attachment": {"type": "file"}} | {key: value}
         odd = {"type": "assistant", "uuid": "b", "parentUuid": "a", "message": {"content": value, key: value}}
         records = fed(
-            [row, odd, {**row, "type": "attachment"}, {**row, "type": "system"}, user("z", "a", "last")]
+            claude_code.Decoder(),
+            [row, odd, {**row, "type": "attachment"}, {**row, "type": "system"}, user("z", "a", "last")],
         )
         assert ("user", "last") in said(records)
 

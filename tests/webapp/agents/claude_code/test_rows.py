@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import orjson
 import pytest
 
+from tests.webapp.agents.samples import fed
 from webapp.agents.claude_code.decoder import Decoder
 from webapp.agents.claude_code.rows import call_key, is_notification, usage_of
 from webapp.agents.records import Usage
@@ -78,4 +78,4 @@ def test_a_notification_is_no_message_of_the_user() -> None:
 def test_a_copy_of_a_request_is_no_message_and_known(kind: str) -> None:
     """Newer versions write down each request and what it cost, beside the conversation."""
     row = {"type": kind, "sessionId": "s", "message": {"role": "user", "content": "said before"}}
-    assert list(Decoder().feed(1, orjson.dumps(row))) == []
+    assert fed(Decoder(), [row]) == []

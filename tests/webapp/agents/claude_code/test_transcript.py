@@ -10,6 +10,7 @@ import pytest
 from scoring.messages import Message, Text
 from webapp.agents.claude_code import transcript
 from webapp.agents.claude_code.decoder import Decoder
+from webapp.agents.reading.tail import Line
 from webapp.agents.records import Entry
 from webapp.agents.view import View, ViewMessage, ViewRow
 
@@ -44,7 +45,7 @@ def test_a_cut_row_without_a_message_has_the_new_text(row: dict[str, Any]) -> No
 
 def _entries(lines: list[bytes]) -> list[Entry]:
     decoder = Decoder()
-    return [r for n, line in enumerate(lines, 1) for r in decoder.feed(n, line) if isinstance(r, Entry)]
+    return [r for n, line in enumerate(lines, 1) for r in decoder.feed(Line(n, line)) if isinstance(r, Entry)]
 
 
 def _row(entry: Entry) -> ViewRow:

@@ -5,25 +5,19 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import orjson
 import pytest
 
 from tests.shared import shared_data
-from tests.webapp.agents.samples import SAMPLES, decoded, facts, of, said
+from tests.webapp.agents.samples import SAMPLES, decoded, facts, fed, of, said
 from webapp.agents.codex import decoder as codex
 from webapp.agents.codex import files
-from webapp.agents.records import Compaction, Entry, Meta, Problem, Record, Rewind, Unknown, UsageReport
+from webapp.agents.reading.tail import Line
+from webapp.agents.records import Compaction, Entry, Meta, Problem, Rewind, Unknown, UsageReport
 
 DAY = SAMPLES / "codex" / "sessions" / "2026" / "01" / "02"
 OWN = DAY / "rollout-2026-01-02T11-00-00-019b7e00-0000-7000-8000-000000000001.jsonl"
 FORK = DAY / "rollout-2026-01-02T11-20-00-019b7e01-0000-7000-8000-000000000002.jsonl"
 OLD = next((SAMPLES / "codex" / "archived_sessions").glob("*.jsonl"))
-
-
-def fed(rows: list[dict[str, Any]]) -> list[Record]:
-    """Return the records of rows."""
-    decoder = codex.Decoder()
-    return [r for n, row in enumerate(rows, 1) for r in decoder.feed(n, orjson.dumps(row))]
 
 
 def item(**payload: Any) -> dict[str, Any]:
@@ -121,7 +115,9 @@ class TestUsage:
     def test_that_names_no_call_still_has_the_window(self) -> None:  # X10
         """Only the last call's tokens may be missing."""
         info = {"total_token_usage": {"input_tokens": 9}, "model_context_window": 258_400}
-        records = fed([{"type": "event_msg", "payload": {"type": "token_count", "info": info}}])
+        records = fed(
+            codex.Decoder(), [{"type": "event_msg", "payload": {"type": "token_count", "info": info}}]
+        )
         assert facts(records, Meta, "window") == [258_400]
         assert of(UsageReport, records) == []
 
@@ -129,7 +125,12 @@ class TestUsage:
         """Broken token counts are no usage."""
         infos: list[Any] = [None, 5, {}, {"last_token_usage": {"input_tokens": -3}}, {"last_token_usage": []}]
         for info in infos:
-            assert fed([{"type": "event_msg", "payload": {"type": "token_count", "info": info}}]) == []
+            assert (
+                fed(
+                    codex.Decoder(), [{"type": "event_msg", "payload": {"type": "token_count", "info": info}}]
+                )
+                == []
+            )
 
 
 class TestContextChanges:
@@ -165,7 +166,9 @@ class TestContextChanges:
             spoken("assistant", "A."),
             spoken("user", "Two."),
         ]
-        records = fed([*rows, {"type": "compacted", "payload": {"message": "They counted."}}])
+        records = fed(
+            codex.Decoder(), [*rows, {"type": "compacted", "payload": {"message": "They counted."}}]
+        )
         (compaction,) = of(Compaction, records)
         assert compaction.replacement is not None
         assert [e.message.text for e in compaction.replacement] == [
@@ -180,7 +183,7 @@ class TestContextChanges:
     @pytest.mark.parametrize("kind", ["agent_message", "exec_command_end", "task_complete", "hologram"])
     def test_an_unknown_event_is_counted(self, kind: str) -> None:
         """Known events for the screen repeat other rows."""
-        records = fed([{"type": "event_msg", "payload": {"type": kind}}])
+        records = fed(codex.Decoder(), [{"type": "event_msg", "payload": {"type": kind}}])
         assert records == ([Unknown(1, "event hologram")] if kind == "hologram" else [])
 
     @pytest.mark.parametrize("named", [True, False])
@@ -197,7 +200,9 @@ class TestContextChanges:
         """In a file without turn ids, rows written in the session's first moment are the copy."""
         meta = {"id": "own", "timestamp": "2026-01-02T11:00:00Z", "forked_from_id": "other"}
         late = spoken("user", "New.") | {"timestamp": "2026-01-02T11:05:00Z"}
-        records = fed([{"type": "session_meta", "payload": meta}, spoken("user", "Old."), late])
+        records = fed(
+            codex.Decoder(), [{"type": "session_meta", "payload": meta}, spoken("user", "Old."), late]
+        )
         assert said(records) == [("user", "New.")]
 
 
@@ -228,12 +233,12 @@ class TestBadRows:
         ]
         bare = [{"type": "message", key: value}, {"role": "user", key: value}, {key: value}]
         metas = [{"type": "session_meta", "payload": {key: value, "source": value}}]
-        records = fed([*rows, *bare, *metas, *rows, spoken("user", "last")])
+        records = fed(codex.Decoder(), [*rows, *bare, *metas, *rows, spoken("user", "last")])
         assert ("user", "last") in said(records)
 
     def test_that_are_no_json_are_problems(self) -> None:
         """A broken row is a problem with its line."""
-        assert [r.line for r in codex.Decoder().feed(3, b'{"type"') if isinstance(r, Problem)] == [3]
+        assert [r.line for r in codex.Decoder().feed(Line(3, b'{"type"')) if isinstance(r, Problem)] == [3]
 
 
 class TestRealSessions:
@@ -277,7 +282,7 @@ def test_an_invalid_type_is_ignored() -> None:
         for row in rows:
             assert any(
                 isinstance(record, Entry | Compaction)
-                for record in codex.Decoder().feed(1, json.dumps(row).encode())
+                for record in codex.Decoder().feed(Line(1, json.dumps(row).encode()))
             )
 
 
@@ -314,7 +319,9 @@ class TestTheOrderOfRequests:
     )
     def test_differs_from_the_order_of_rows(self, answer: list[dict[str, Any]]) -> None:  # X11
         """Outputs of a call's tools are not its input, even if they precede its usage (from 0.133)."""
-        records = fed([spoken("user", "go"), *answer, spoken("assistant", "done"), counted(350, 250)])
+        records = fed(
+            codex.Decoder(), [spoken("user", "go"), *answer, spoken("assistant", "done"), counted(350, 250)]
+        )
         first, second = of(UsageReport, records)
         entries = of(Entry, records)
         assert first.input_end == entries[0].source_id
@@ -331,7 +338,7 @@ class TestTheOrderOfRequests:
             called("b"),
             came_back("b"),
         ]
-        records = fed([*rows, called("c"), came_back("c"), counted(600, 300)])
+        records = fed(codex.Decoder(), [*rows, called("c"), came_back("c"), counted(600, 300)])
         outputs = [e.source_id for e in of(Entry, records) if e.message.role == "tool"]
         assert of(UsageReport, records)[-1].input_end == outputs[1]
 
@@ -341,4 +348,4 @@ class TestTheOrderOfRequests:
             spoken("user", "go"),
             {"type": "token_usage_record", "payload": {"usage": {"input_tokens": 9}}},
         ]
-        assert [type(r) for r in fed(rows) if isinstance(r, Unknown | UsageReport)] == []
+        assert [type(r) for r in fed(codex.Decoder(), rows) if isinstance(r, Unknown | UsageReport)] == []

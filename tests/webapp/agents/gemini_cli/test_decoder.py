@@ -6,14 +6,13 @@ import json
 from pathlib import Path
 from typing import Any
 
-import orjson
 import pytest
 
 from tests.shared import shared_data
-from tests.webapp.agents.samples import SAMPLES, decoded, facts, of, said
+from tests.webapp.agents.samples import SAMPLES, decoded, facts, fed, of, said
 from webapp.agents.gemini_cli import decoder as gemini_cli
 from webapp.agents.reading.readers import LineReader, WholeReader
-from webapp.agents.records import Entry, Meta, Problem, Record, Rewind, TranscriptFile, Unknown, UsageReport
+from webapp.agents.records import Entry, Meta, Problem, Rewind, TranscriptFile, Unknown, UsageReport
 
 ROOT = SAMPLES / "gemini" / ".gemini" / "tmp"
 CHATS = ROOT / "garden" / "chats"
@@ -24,12 +23,6 @@ DOCUMENT = CHATS / "session-2025-11-02T12-00-cccccccc.json"
 def at(path: Path) -> TranscriptFile:
     """Return a session file as discovery finds it."""
     return TranscriptFile(path, "s", None, gemini_cli.SOURCE)
-
-
-def fed(rows: list[dict[str, Any]]) -> list[Record]:
-    """Return the records of rows."""
-    decoder = gemini_cli.Decoder()
-    return [r for n, row in enumerate(rows, 1) for r in decoder.feed(n, orjson.dumps(row))]
 
 
 class TestLines:
@@ -66,9 +59,9 @@ class TestLines:
             {"id": "a", "type": "user", "content": "one"},
             {"id": "b", "type": "gemini", "content": "two"},
         )
-        records = fed([one, two, {"$rewindTo": "b"}, two])
+        records = fed(gemini_cli.Decoder(), [one, two, {"$rewindTo": "b"}, two])
         assert of(Rewind, records)[-1].live == ("a", "b")
-        records = fed([one, two, {"$rewindTo": "b"}, {**two, "content": "other"}])
+        records = fed(gemini_cli.Decoder(), [one, two, {"$rewindTo": "b"}, {**two, "content": "other"}])
         assert of(Rewind, records)[-1].live == ("a", "b@2")
 
     def test_report_unusable_records(self) -> None:
@@ -88,7 +81,9 @@ class TestLines:
         """In a new list, changed messages supersede older ones, and missing ones leave the context."""
         one = {"id": "a", "type": "user", "content": "one"}
         two = {"id": "b", "type": "gemini", "content": "two"}
-        records = fed([one, two, {"$set": {"messages": [{**two, "content": "two, short"}]}}])
+        records = fed(
+            gemini_cli.Decoder(), [one, two, {"$set": {"messages": [{**two, "content": "two, short"}]}}]
+        )
         last = of(Entry, records)[-1]
         assert (last.source_id, last.supersedes) == ("b@2", "b")
         assert of(Rewind, records)[-1].live == ("b@2",)
@@ -100,7 +95,9 @@ class TestLines:
     def test_with_any_value_anywhere_do_not_raise(self, key: str, value: Any) -> None:
         """A field of the wrong type never breaks the reading of what follows."""
         row = {"id": "a", "type": "gemini", "content": "x", key: value}
-        assert ("user", "last") in said(fed([row, {"id": "z", "type": "user", "content": "last"}]))
+        assert ("user", "last") in said(
+            fed(gemini_cli.Decoder(), [row, {"id": "z", "type": "user", "content": "last"}])
+        )
 
 
 class TestDocuments:

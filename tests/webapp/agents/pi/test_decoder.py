@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import orjson
 import pytest
 
+from tests.webapp.agents import samples
 from tests.webapp.agents.samples import SAMPLES, decoded, facts, of, said
 from webapp.agents.pi.decoder import Decoder
 from webapp.agents.records import Compaction, Entry, Meta, Problem, Record, Rewind, Unknown
@@ -25,8 +25,7 @@ GARDEN_ID, FORK_ID = "019b7e10-0000-7000-8000-00000000000a", "019b7e10-0000-7000
 
 def fed(*rows: dict[str, Any]) -> list[Record]:
     """Return the records of rows."""
-    decoder = Decoder()
-    return [r for n, row in enumerate(rows, 1) for r in decoder.feed(n, orjson.dumps(row))]
+    return samples.fed(Decoder(), rows)
 
 
 def row(name: str, parent: str | None, text: str, role: str = "user", **more: Any) -> dict[str, Any]:

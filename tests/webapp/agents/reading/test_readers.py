@@ -15,6 +15,7 @@ from tests.webapp.agents.samples import SAMPLES, grow, said
 from webapp.agents import AGENTS
 from webapp.agents.agent import Agent
 from webapp.agents.reading.readers import CHUNK_RECORDS, Chunk, LineReader, Position, Reader, WholeReader
+from webapp.agents.reading.tail import Line
 from webapp.agents.records import Entry, Problem, Record, TranscriptFile
 
 LINES = [
@@ -38,12 +39,12 @@ class Echo:
     def __init__(self, _file: TranscriptFile | None = None) -> None:
         self.lines = 0
 
-    def feed(self, line_no: int, line: bytes) -> Iterator[Record]:
+    def feed(self, line: Line) -> Iterator[Record]:
         """Return the line as a message, with the number of lines so far."""
-        if line == b"bad":
+        if line.data == b"bad":
             raise TypeError("unhashable")
         self.lines += 1
-        yield Entry(Message("user", (Text(f"{self.lines} {line.decode()}"),)), str(line_no))
+        yield Entry(Message("user", (Text(f"{self.lines} {line.data.decode()}"),)), str(line.number))
 
 
 def opened(path: Path, position: Position | None = None) -> Reader:
