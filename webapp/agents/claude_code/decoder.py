@@ -72,8 +72,9 @@ _TITLE_RANKS = {"words": 1, "summary": 2, "ai": 3, "custom": 4}
 
 @dataclass(slots=True)
 class _Stream:
-    """The memory of one conversation in the file."""
+    """The memory of one conversation in the file; `name` is that of its records."""
 
+    name: str
     tree: LiveTree = field(default_factory=LiveTree)
     seen: dict[str, int] = field(default_factory=dict)  # uuid -> hash of its message
     rounds: dict[str, str] = field(default_factory=dict)  # uuid or call id -> round
@@ -83,6 +84,7 @@ class _Stream:
     title_rank: int = 0
     model: str | None = None
     compacting: bool = False  # after a boundary, until its summary
+    described: bool = False  # its folder, version and parent were reported
 
 
 class Decoder:
@@ -94,7 +96,6 @@ class Decoder:
         self._own_agent: bool | None = None if file is None else file.parent_id is not None
         self._summaries: dict[str, str] = {}  # leafUuid -> title, of leaves not seen yet
         self._tasks: dict[str, tuple[str, str]] = {}  # prompt of a Task call -> (description, type)
-        self._said: set[str] = set()
         if file is not None and file.title:
             self._stream("").title_rank = _TITLE_RANKS["summary"]
 
@@ -134,53 +135,52 @@ class Decoder:
         if kind in ("summary", "custom-title", "ai-title"):
             yield from self._title_row(kind, row)
             return
-        name = self._stream_of(row)
+        stream = self._stream_of(row)
         if is_drawn_context(row.get("content") or object_of(row.get("message")).get("content")):
-            yield from self._link(row, name)
+            yield from self._link(row, stream)
         elif kind in ("user", "assistant") and isinstance(row.get("message"), dict):
-            yield from self._message_row(line, row, name)
+            yield from self._message_row(line, row, stream)
         elif kind == "system" and row.get("subtype") in ("compact_boundary", "microcompact_boundary"):
             whole = row["subtype"] == "compact_boundary"
-            yield from self._boundary(row, name) if whole else self._cleared(row, name)
+            yield from self._boundary(row, stream) if whole else self._cleared(row, stream)
         elif kind == "system" and row.get("subtype") == "local_command":
             said = Text(text_of(row.get("content")))
-            yield from self._entry(line, row, name, "user", [said], REMINDER)
+            yield from self._entry(line, row, stream, "user", [said], REMINDER)
         elif kind == "attachment":
-            yield from self._attachment(line, row, name)
+            yield from self._attachment(line, row, stream)
         elif kind in ("tool_use", "tool_result"):
-            yield from self._bare_tool_row(line, row, name)
+            yield from self._bare_tool_row(line, row, stream)
         else:
-            yield from self._link(row, name)
+            yield from self._link(row, stream)
             if (unread := unread_kind(kind, row)) is not None:
                 yield Unknown(line.number, unread)
 
     # Which conversation a row belongs to
 
     def _stream(self, name: str) -> _Stream:
-        return self._streams.setdefault(name, _Stream())
+        return self._streams.setdefault(name, _Stream(name))
 
-    def _stream_of(self, row: dict[str, Any]) -> str:
+    def _stream_of(self, row: dict[str, Any]) -> _Stream:
         agent = optional(row.get("agentId"))
         if row.get("isSidechain") is not True:
-            return ""
+            return self._stream("")
         if self._own_agent is None and "uuid" in row:
             self._own_agent = agent is not None  # a sub-agent's own file names it in every row
         if self._own_agent:
-            return ""
+            return self._stream("")
         uuid, parent = text_of(row.get("uuid")), text_of(row.get("parentUuid"))
         name = f"agent-{agent}" if agent else self._side.get(parent) or f"agent-{(uuid or _NO_AGENT)[:8]}"
         self._side[uuid] = name
-        return name
+        return self._stream(name)
 
-    def _link(self, row: dict[str, Any], name: str) -> Iterator[Record]:
+    def _link(self, row: dict[str, Any], stream: _Stream) -> Iterator[Record]:
         """Add a row that is not a message to the tree; yield a rewind if rows that came before it move with it."""
         if not (uuid := optional(row.get("uuid"))):
             return
-        stream = self._stream(name)
         live = stream.tree.link(uuid, optional(row.get("parentUuid")))
         self._tie(stream, uuid, stream.rounds.get(stream.tree.resolve(uuid)[0] or ""))
         if live is not None:
-            yield Rewind(stream.tree.tip, f"{uuid} late", when(row.get("timestamp")), name, live)
+            yield Rewind(stream.tree.tip, f"{uuid} late", when(row.get("timestamp")), stream.name, live)
 
     @staticmethod
     def _tie(stream: _Stream, name: str, round_id: str | None) -> None:
@@ -194,55 +194,56 @@ class Decoder:
     # Facts about the session
 
     def _title_row(self, kind: str, row: dict[str, Any]) -> Iterator[Record]:
+        stream = self._stream("")
         if kind == "summary":
             leaf, title = text_of(row.get("leafUuid")), text_of(row.get("summary"))
-            if leaf in self._stream("").tree:
-                yield from self._title("", "summary", title)
+            if leaf in stream.tree:
+                yield from self._title(stream, "summary", title)
             elif leaf:
                 self._summaries[leaf] = title  # perhaps of another session: older versions keep them here
         elif kind == "custom-title":
-            yield from self._title("", "custom", text_of(row.get("customTitle")))
+            yield from self._title(stream, "custom", text_of(row.get("customTitle")))
         else:
-            yield from self._title("", "ai", text_of(row.get("aiTitle")))
+            yield from self._title(stream, "ai", text_of(row.get("aiTitle")))
 
-    def _title(self, name: str, kind: str, text: str) -> Iterator[Record]:
-        stream, rank, title = self._stream(name), _TITLE_RANKS[kind], short_title(text)
+    @staticmethod
+    def _title(stream: _Stream, kind: str, text: str) -> Iterator[Record]:
+        rank, title = _TITLE_RANKS[kind], short_title(text)
         if title and (rank > stream.title_rank or rank == stream.title_rank > 1):
             stream.title_rank = rank
-            yield Meta(title=title, stream=name)
+            yield Meta(title=title, stream=stream.name)
 
-    def _facts(self, row: dict[str, Any], name: str) -> Iterator[Record]:
-        if name not in self._said:
-            self._said.add(name)
-            parent = row.get("sessionId") if self._own_agent or name else None
+    def _facts(self, row: dict[str, Any], stream: _Stream) -> Iterator[Record]:
+        if not stream.described:
+            stream.described = True
+            parent = row.get("sessionId") if self._own_agent or stream.name else None
             cwd, version = optional(row.get("cwd")), optional(row.get("version"))
-            yield Meta(cwd=cwd, version=version, parent=optional(parent), stream=name)
+            yield Meta(cwd=cwd, version=version, parent=optional(parent), stream=stream.name)
         model = optional(object_of(row.get("message")).get("model"))
-        stream = self._stream(name)
         if model and model != stream.model and model[0] != "<":
             stream.model = model
-            yield Meta(model=model, stream=name)
+            yield Meta(model=model, stream=stream.name)
 
-    def _words(self, name: str, words: str) -> Iterator[Record]:
+    def _words(self, stream: _Stream, words: str) -> Iterator[Record]:
         """Yield a title from the user's first words; of a sub-agent in the file, from the call that started it."""
-        if self._stream(name).title_rank:
+        if stream.title_rank:
             return
-        description, agent_type = self._tasks.pop(words, ("", "")) if name else ("", "")
+        description, agent_type = self._tasks.pop(words, ("", "")) if stream.name else ("", "")
         if agent_type:
-            yield Meta(agent_type=agent_type, stream=name)
-        yield from self._title(name, "words", description or words)
+            yield Meta(agent_type=agent_type, stream=stream.name)
+        yield from self._title(stream, "words", description or words)
 
     # Messages
 
-    def _message_row(self, line: Line, row: dict[str, Any], name: str) -> Iterator[Record]:
+    def _message_row(self, line: Line, row: dict[str, Any], stream: _Stream) -> Iterator[Record]:
         message = row["message"]
         content = message.get("content")
-        if row["type"] == "assistant" and (reason := dropped(row, message, self._stream(name).groups)):
-            yield from self._link(row, name)
+        if row["type"] == "assistant" and (reason := dropped(row, message, stream.groups)):
+            yield from self._link(row, stream)
             yield Unknown(line.number, reason)
             return
         if content is not None and not isinstance(content, str | list):
-            yield from self._link(row, name)
+            yield from self._link(row, stream)
             got = type(content).__name__
             yield Problem(line.number, f"message content: expected text or a list of blocks, got {got}")
             return
@@ -251,29 +252,28 @@ class Decoder:
         for kind in decoded.unknown:
             yield Unknown(line.number, kind)
         if not decoded.parts and usage_of(object_of(message.get("usage"))) is None:
-            yield from self._link(row, name)  # it has no content
+            yield from self._link(row, stream)  # it has no content
             return
         if row["type"] == "assistant":
-            yield from self._entry(line, row, name, "assistant", decoded.parts)
+            yield from self._entry(line, row, stream, "assistant", decoded.parts)
             return
         if row.get("isCompactSummary") is True:
-            yield from self._summary(line, row, name, decoded.parts)
+            yield from self._summary(line, row, stream, decoded.parts)
             return
-        parts = self._tie_results(row, name, decoded.parts)
+        parts = self._tie_results(row, stream, decoded.parts)
         only_results = bool(parts) and all(isinstance(p, ToolResult) for p in parts)
         has_results = any(isinstance(p, ToolResult) for p in parts)
         words = None if row.get("isMeta") is True or is_notification(row) else own_words(content)
         spoken = words is not None or any(isinstance(p, Media) for p in parts) or has_results
         speaker = "" if spoken else REMINDER
-        yield from self._entry(line, row, name, "tool" if only_results else "user", parts, speaker)
+        yield from self._entry(line, row, stream, "tool" if only_results else "user", parts, speaker)
         if words is not None and not only_results:
-            yield from self._words(name, words)
+            yield from self._words(stream, words)
 
-    def _tie_results(self, row: dict[str, Any], name: str, parts: list[Part]) -> list[Part]:
+    def _tie_results(self, row: dict[str, Any], stream: _Stream, parts: list[Part]) -> list[Part]:
         """Set the missing call ids of results to the one that the row names, or to its parent's oldest open call."""
         if all(p.call_id for p in parts if isinstance(p, ToolResult)):
             return parts
-        stream = self._stream(name)
         source = text_of(row.get("sourceToolAssistantUUID") or row.get("parentUuid"))
         waiting = stream.open_calls.get(source, [])
         tied: list[Part] = []
@@ -289,14 +289,14 @@ class Decoder:
         self,
         line: Line,
         row: dict[str, Any],
-        name: str,
+        stream: _Stream,
         role: Any,
         parts: list[Part],
         speaker: str = "",
         kind: EntryKind = "message",
     ) -> Iterator[Record]:
         message = Message(role, tuple(parts), speaker)
-        stream, at = self._stream(name), when(row.get("timestamp"))
+        at = when(row.get("timestamp"))
         uuid = optional(row.get("uuid")) or f"line {line.number}"
         if uuid in stream.seen:
             if stream.seen[uuid] == hash(message):
@@ -305,7 +305,7 @@ class Decoder:
             yield Problem(line.number, reason)
             uuid, row = f"{uuid}#{line.number}", {k: v for k, v in row.items() if k != "parentUuid"}
         stream.seen[uuid] = hash(message)
-        yield from self._facts(row, name)
+        yield from self._facts(row, stream)
         call = object_of(row.get("message")) if role == "assistant" else {}
         key = call_key(row, call) if call else None
         group = key if text_of(call.get("id")) else None
@@ -315,16 +315,16 @@ class Decoder:
         live = stream.tree.add(uuid, parent, round_id)
         before, is_live = stream.tree.parent_of(uuid), stream.tree.is_live(uuid)
         if live is not None and is_live:
-            yield Rewind(before, uuid, at, name, live)
+            yield Rewind(before, uuid, at, stream.name, live)
         usage = usage_of(object_of(call.get("usage")), optional(call.get("model")))
         yield Entry(
-            message, uuid, before, group, at, optional(call.get("model")), usage, key if usage else None, kind, name,
-            line.data, optional(next(iter(list_of(row.get("supersedesUuids"))), None)),
+            message, uuid, before, group, at, optional(call.get("model")), usage, key if usage else None, kind,
+            stream.name, line.data, optional(next(iter(list_of(row.get("supersedesUuids"))), None)),
         )  # fmt: skip
         if live is not None and not is_live:  # it came late, after the conversation had left its branch
-            yield Rewind(stream.tree.tip, f"{uuid} late", at, name, live)
-        if uuid in self._summaries and not name:
-            yield from self._title("", "summary", self._summaries.pop(uuid))
+            yield Rewind(stream.tree.tip, f"{uuid} late", at, stream.name, live)
+        if uuid in self._summaries and not stream.name:
+            yield from self._title(stream, "summary", self._summaries.pop(uuid))
 
     def _remember_calls(self, stream: _Stream, uuid: str, parts: list[Part], group: str | None) -> None:
         if group:
@@ -366,35 +366,35 @@ class Decoder:
                 stream.early.setdefault(one, []).append(uuid)
         return round_id
 
-    def _attachment(self, line: Line, row: dict[str, Any], name: str) -> Iterator[Record]:
+    def _attachment(self, line: Line, row: dict[str, Any], stream: _Stream) -> Iterator[Record]:
         parts = attachment_parts(row)
         if parts:
             speaker = "" if is_users_own(object_of(row.get("attachment"))) else REMINDER
-            yield from self._entry(line, row, name, "user", parts, speaker)
+            yield from self._entry(line, row, stream, "user", parts, speaker)
             return
-        yield from self._link(row, name)
+        yield from self._link(row, stream)
         if (unread := unread_attachment(row)) is not None:
             yield Unknown(line.number, unread)
 
-    def _bare_tool_row(self, line: Line, row: dict[str, Any], name: str) -> Iterator[Record]:
+    def _bare_tool_row(self, line: Line, row: dict[str, Any], stream: _Stream) -> Iterator[Record]:
         """Yield calls and results in separate rows, as early versions wrote them; matched by name and order."""
-        stream, tool = self._stream(name), text_of(row.get("name"))
+        tool = text_of(row.get("name"))
         uuid = text_of(row.get("uuid")) or f"line {line.number}"
         waiting = stream.open_calls.setdefault(f"tool {tool}", [])
         if row["type"] == "tool_use":
             call = ToolCall(text_of(row.get("id")) or uuid, tool, dumps(row.get("input", {})))
             waiting.append(call.id)
-            yield from self._entry(line, row, name, "assistant", [call])
+            yield from self._entry(line, row, stream, "assistant", [call])
             return
         output = row.get("output", row.get("content"))
         call_id = text_of(row.get("tool_use_id")) or (waiting.pop(0) if waiting else "")
         result = ToolResult(call_id, output if isinstance(output, str) else dumps(output), tool)
-        yield from self._entry(line, row, name, "tool", [result])
+        yield from self._entry(line, row, stream, "tool", [result])
 
     # Compaction
 
-    def _boundary(self, row: dict[str, Any], name: str) -> Iterator[Record]:
-        uuid, stream = optional(row.get("uuid")), self._stream(name)
+    def _boundary(self, row: dict[str, Any], stream: _Stream) -> Iterator[Record]:
+        uuid = optional(row.get("uuid"))
         if uuid is not None and uuid in stream.tree:
             return  # a copy
         about = object_of(row.get("compactMetadata"))
@@ -403,26 +403,29 @@ class Decoder:
         stream.compacting = True
         trigger = text_of(about.get("trigger")) or "unknown"
         before = count_of(about.get("preTokens")) or None
-        yield Compaction(when(row.get("timestamp")), trigger, before, uuid, None, name, kept)
+        yield Compaction(when(row.get("timestamp")), trigger, before, uuid, None, stream.name, kept)
 
-    def _cleared(self, row: dict[str, Any], name: str) -> Iterator[Record]:
+    def _cleared(self, row: dict[str, Any], stream: _Stream) -> Iterator[Record]:
         """Yield the outputs that the agent removed from its context itself; a copy of the row adds nothing."""
         uuid, about = optional(row.get("uuid")), object_of(row.get("microcompactMetadata"))
-        copied = uuid is not None and uuid in self._stream(name).tree
-        yield from self._link(row, name)
+        copied = uuid is not None and uuid in stream.tree
+        yield from self._link(row, stream)
         calls = tuple(filter(None, map(text_of, list_of(about.get("compactedToolIds")))))
         if calls and not copied:
-            yield Cleared(calls, count_of(about.get("tokensSaved")), uuid, when(row.get("timestamp")), name)
+            yield Cleared(
+                calls, count_of(about.get("tokensSaved")), uuid, when(row.get("timestamp")), stream.name
+            )
 
-    def _summary(self, line: Line, row: dict[str, Any], name: str, parts: list[Part]) -> Iterator[Record]:
-        stream = self._stream(name)
+    def _summary(
+        self, line: Line, row: dict[str, Any], stream: _Stream, parts: list[Part]
+    ) -> Iterator[Record]:
         uuid = optional(row.get("uuid"))
         if not stream.compacting and uuid not in stream.seen:  # older versions write no boundary
             stream.tree.cut(None)
             yield Compaction(
-                when(row.get("timestamp")), "unknown", None, uuid or f"line {line.number}", None, name
+                when(row.get("timestamp")), "unknown", None, uuid or f"line {line.number}", None, stream.name
             )
         stream.compacting = False
         if stream.tree.tip is None:
             row = row | {"parentUuid": None}  # it begins the new context, whatever its parent is
-        yield from self._entry(line, row, name, "user", parts, REMINDER, "compaction_summary")
+        yield from self._entry(line, row, stream, "user", parts, REMINDER, "compaction_summary")
