@@ -44,7 +44,7 @@ class ViewMessage:
     replacement: Message | None = None
 
     @property
-    def said(self) -> Message:
+    def message(self) -> Message:
         """Return the message as it is in the view."""
         return self.replacement or self.rows[-1].message
 
@@ -71,7 +71,7 @@ class ViewSummary:
     at: str | None
 
 
-Place = ViewMessage | ViewSummary
+ViewItem = ViewMessage | ViewSummary
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,29 +85,29 @@ class View:
 
     cwd: str
     now: str
-    places: Iterable[Place]
+    items: Iterable[ViewItem]
     session_id: str = ""
     title: str = ""
     file: Path | None = None
     drops_thinking: bool = False
 
-    def with_results(self) -> Iterator[tuple[Place, list[ViewMessage]]]:
+    def with_results(self) -> Iterator[tuple[ViewItem, list[ViewMessage]]]:
         """Yield each item, an answer of the model with the results that follow it."""
-        item: Place | None = None
+        item: ViewItem | None = None
         results: list[ViewMessage] = []
-        for place in self.places:
-            if isinstance(place, ViewMessage) and place.said.role == "tool" and _is_answer(item):
-                results.append(place)
+        for one in self.items:
+            if isinstance(one, ViewMessage) and one.message.role == "tool" and _is_answer(item):
+                results.append(one)
                 continue
             if item is not None:
                 yield item, results
-            item, results = place, []
+            item, results = one, []
         if item is not None:
             yield item, results
 
 
-def _is_answer(place: Place | None) -> bool:
-    return isinstance(place, ViewMessage) and place.said.role == "assistant"
+def _is_answer(one: ViewItem | None) -> bool:
+    return isinstance(one, ViewMessage) and one.message.role == "assistant"
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,3 +117,8 @@ class Transcript:
     session_id: str
     name: str
     lines: Iterator[bytes]
+
+
+def json_lines(rows: Iterable[Mapping[str, Any]]) -> Iterator[bytes]:
+    """Yield the lines of a transcript of JSON rows."""
+    return (orjson.dumps(row) + b"\n" for row in rows)

@@ -18,7 +18,16 @@ import orjson
 
 from scoring.messages import Message, Text
 from webapp.agents.claude_code.content import RENDERED
-from webapp.agents.view import PRUNED_NOTE, Transcript, View, ViewMessage, ViewRow, ViewSummary
+from webapp.agents.view import (
+    PRUNED_NOTE,
+    Transcript,
+    View,
+    ViewItem,
+    ViewMessage,
+    ViewRow,
+    ViewSummary,
+    json_lines,
+)
 
 # Fields of attachments and of commands' outputs that rows of the user do not have.
 _OTHERS_ONLY = frozenset({"attachment", "content", "level", "subtype"})
@@ -35,30 +44,28 @@ def folder(view: View, roots: Sequence[Path]) -> Path:
 def write(view: View) -> Transcript:
     """Return a transcript of the view, under a new session id."""
     session = str(uuid.uuid4())
-
-    def lines() -> Iterator[bytes]:
-        parent: str | None = None
-        for place in begun_by_user(view):
-            if isinstance(place, ViewSummary):
-                rows = _summary_rows(view, place, first=parent is None)
-            else:
-                rows = _message_rows(view, place, first=parent is None)
-            for data in rows:
-                own = str(uuid.uuid5(uuid.UUID(session), data["uuid"]))
-                data |= {"uuid": own, "parentUuid": parent, "sessionId": session}
-                parent = own
-                yield orjson.dumps(data) + b"\n"
-        if view.title:
-            title = {"type": "custom-title", "customTitle": view.title, "sessionId": session}
-            yield orjson.dumps(title) + b"\n"
-
-    return Transcript(session, f"{session}.jsonl", lines())
+    return Transcript(session, f"{session}.jsonl", json_lines(_rows(view, session)))
 
 
-def begun_by_user(view: View) -> Iterator[ViewMessage | ViewSummary]:
+def _rows(view: View, session: str) -> Iterator[dict[str, Any]]:
+    parent: str | None = None
+    for place in begun_by_user(view):
+        if isinstance(place, ViewSummary):
+            rows = _summary_rows(view, place, first=parent is None)
+        else:
+            rows = _message_rows(view, place, first=parent is None)
+        for data in rows:
+            own = str(uuid.uuid5(uuid.UUID(session), data["uuid"]))
+            yield data | {"uuid": own, "parentUuid": parent, "sessionId": session}
+            parent = own
+    if view.title:
+        yield {"type": "custom-title", "customTitle": view.title, "sessionId": session}
+
+
+def begun_by_user(view: View) -> Iterator[ViewItem]:
     """Yield the items of the view, after a note if the first is not the user's: a call has to begin with the user."""
-    places = iter(view.places)
-    first = next(places, None)
+    items = iter(view.items)
+    first = next(items, None)
     if first is None:
         return
     if isinstance(first, ViewMessage) and first.rows[0].message.role != "user":
@@ -69,7 +76,7 @@ def begun_by_user(view: View) -> Iterator[ViewMessage | ViewSummary]:
             [ViewRow("note", Message("user", (Text(PRUNED_NOTE),)), orjson.dumps(row), view.now)]
         )
     yield first
-    yield from places
+    yield from items
 
 
 def _message_rows(view: View, message: ViewMessage, first: bool) -> Iterator[dict[str, Any]]:

@@ -11,14 +11,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-import orjson
-
 from scoring.formats import encode
 from scoring.messages import Message
 from webapp.agents.codex.items import SUMMARY_PREFIX
 from webapp.agents.reading.finding import open_file
 from webapp.agents.reading.rows import object_of, parse
-from webapp.agents.view import Transcript, View, ViewMessage, ViewRow, ViewSummary
+from webapp.agents.view import Transcript, View, ViewMessage, ViewRow, ViewSummary, json_lines
 
 Timed = tuple[str, dict[str, Any]]
 
@@ -40,15 +38,12 @@ def folder(view: View, roots: Sequence[Path]) -> Path:
 
 def write(view: View) -> Transcript:
     """Return a rollout of the view, under a new session id."""
-    session = str(uuid.uuid4())
-
-    def lines() -> Iterator[bytes]:
-        for number, (at, kind, payload) in enumerate(_rows(view, session)):
-            row = {"timestamp": at, "ordinal": number, "type": kind, "payload": payload}
-            yield orjson.dumps(row) + b"\n"
-
-    stamp = view.now[:19].replace(":", "-")
-    return Transcript(session, f"rollout-{stamp}-{session}.jsonl", lines())
+    session, stamp = str(uuid.uuid4()), view.now[:19].replace(":", "-")
+    rows = (
+        {"timestamp": at, "ordinal": number, "type": kind, "payload": payload}
+        for number, (at, kind, payload) in enumerate(_rows(view, session))
+    )
+    return Transcript(session, f"rollout-{stamp}-{session}.jsonl", json_lines(rows))
 
 
 def _rows(view: View, session: str) -> Iterator[tuple[str, str, dict[str, Any]]]:
@@ -61,7 +56,7 @@ def _rows(view: View, session: str) -> Iterator[tuple[str, str, dict[str, Any]]]
         meta["session_id"] = session
     yield view.now, "session_meta", meta
     knows_environment = False
-    for place in view.places:
+    for place in view.items:
         for at, item in _summary(view, place) if isinstance(place, ViewSummary) else _items(view, place):
             knows_environment |= _ENVIRONMENT in str(item.get("content"))
             yield at, "response_item", item

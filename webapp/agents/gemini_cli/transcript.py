@@ -9,15 +9,14 @@ from __future__ import annotations
 import hashlib
 import uuid
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
-
-import orjson
 
 from scoring.messages import Text
 from webapp.agents.reading.finding import leads_out, read_file, read_json_file
 from webapp.agents.reading.rows import object_of, optional, parse, text_of
-from webapp.agents.view import Transcript, View, ViewMessage, ViewSummary
+from webapp.agents.view import Transcript, View, ViewMessage, ViewSummary, json_lines
 
 Row = dict[str, Any]
 
@@ -43,17 +42,12 @@ def cwd_of(file: Path) -> str | None:
 
 def write(view: View) -> Transcript:
     """Return a session."""
-    session = str(uuid.uuid4())
-
-    def lines() -> Iterator[bytes]:
-        facts = {"sessionId": session, "projectHash": _hash(view.cwd), "startTime": view.now, "lastUpdated": view.now,
-                 "kind": "main", **({"summary": view.title} if view.title else {})}  # fmt: skip
-        yield orjson.dumps(facts) + b"\n"
-        for record in _records(view):
-            yield orjson.dumps({"id": str(uuid.uuid4()), **record}) + b"\n"
-
-    stamp = view.now[:16].replace(":", "-")
-    return Transcript(session, f"session-{stamp}-{session[:8]}.jsonl", lines())
+    session, stamp = str(uuid.uuid4()), view.now[:16].replace(":", "-")
+    facts = {"sessionId": session, "projectHash": _hash(view.cwd), "startTime": view.now, "lastUpdated": view.now,
+             "kind": "main", **({"summary": view.title} if view.title else {})}  # fmt: skip
+    records = ({"id": str(uuid.uuid4()), **record} for record in _records(view))
+    name = f"session-{stamp}-{session[:8]}.jsonl"
+    return Transcript(session, name, json_lines(chain([facts], records)))
 
 
 def _hash(cwd: str) -> str:
@@ -65,7 +59,7 @@ def _records(view: View) -> Iterator[Row]:
     for place, results in view.with_results():
         if isinstance(place, ViewSummary):
             yield {"timestamp": place.at or view.now, "type": "user", "content": [{"text": place.text}]}
-        elif place.said.role == "assistant":
+        elif place.message.role == "assistant":
             yield _of_model(view, place, results)
         else:
             yield _of_user(view, place)
@@ -77,12 +71,12 @@ def _of_user(view: View, message: ViewMessage) -> Row:
     return {
         "timestamp": message.rows[-1].at or view.now,
         "type": "user",
-        "content": content if isinstance(content, list) else [{"text": message.said.text}],
+        "content": content if isinstance(content, list) else [{"text": message.message.text}],
     }
 
 
 def _of_model(view: View, message: ViewMessage, results: list[ViewMessage]) -> Row:
-    said, at = message.said, message.rows[-1].at or view.now
+    said, at = message.message, message.rows[-1].at or view.now
     record: Row = {
         "timestamp": at,
         "type": "gemini",
@@ -102,7 +96,7 @@ def _of_model(view: View, message: ViewMessage, results: list[ViewMessage]) -> R
         ]
     calls = {call["id"]: call for call in record.get("toolCalls", [])}
     for place in results:
-        for result in place.said.results:
+        for result in place.message.results:
             if (call := calls.get(result.call_id)) is not None:
                 output = place.results.get(result.call_id, result.text)
                 response = {"id": call["id"], "name": call["name"], "response": {"output": output}}

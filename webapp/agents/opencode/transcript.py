@@ -102,7 +102,7 @@ class _Answer:
 
     def content(self, at: int, *, drops_thinking: bool) -> list[Row]:
         """Return the parts without their ids: the agent's own, or made from the message's replacement."""
-        said = self.place.said
+        said = self.place.message
         if self.place.replacement is not None or not self.parts:
             return [
                 _text(part.text) if isinstance(part, Text) else self._call(part, at)
@@ -177,7 +177,7 @@ class _Writer:
         for number, (place, results) in enumerate(self._view.with_results()):
             if isinstance(place, ViewSummary):
                 yield self._of_user(place.at, [_text(place.text, synthetic=True)])
-            elif place.said.role != "tool":
+            elif place.message.role != "tool":
                 yield from self._message(place, results, is_first=number == 0)
 
     def _message(self, place: ViewMessage, results: list[ViewMessage], *, is_first: bool) -> Iterator[Record]:
@@ -185,8 +185,8 @@ class _Writer:
         at, (info, parts) = place.rows[0].at, self._original(place)
         is_summary = info.get("summary") is True
         if is_summary and not is_first:
-            yield self._of_user(at, [_text(place.said.text, synthetic=True)])
-        elif is_summary or place.said.role == "assistant":
+            yield self._of_user(at, [_text(place.message.text, synthetic=True)])
+        elif is_summary or place.message.role == "assistant":
             if is_summary:
                 yield self._of_user(at, [{"type": "compaction", "auto": True}])
             elif is_first:
@@ -194,7 +194,7 @@ class _Writer:
             yield from self._answer(_Answer(place, info, parts, results))
         else:
             own = [made for part in parts for made in _spoken(part)] if place.replacement is None else []
-            yield self._of_user(at, own or [_text(place.said.text)], info)
+            yield self._of_user(at, own or [_text(place.message.text)], info)
 
     def _original(self, place: ViewMessage) -> Record:
         """Return the agent's own message, and those of its parts that belong to a message of the view."""
@@ -242,7 +242,7 @@ class _Writer:
             "cost": 0,
             "tokens": _NO_USAGE,
             "time": {"created": at, "completed": at},
-            "finish": "tool-calls" if answer.place.said.calls else "stop",
+            "finish": "tool-calls" if answer.place.message.calls else "stop",
         }
         if info.get("summary") is True:
             made["summary"] = True

@@ -10,15 +10,14 @@ from __future__ import annotations
 import re
 import uuid
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
-
-import orjson
 
 from scoring.messages import Message, Text
 from webapp.agents.reading.finding import open_file
 from webapp.agents.reading.rows import list_of, object_of, parse
-from webapp.agents.view import Transcript, View, ViewMessage, ViewRow, ViewSummary
+from webapp.agents.view import Transcript, View, ViewMessage, ViewRow, ViewSummary, json_lines
 
 Row = dict[str, Any]
 
@@ -39,26 +38,20 @@ def folder(view: View, roots: Sequence[Path]) -> Path:
 
 def write(view: View) -> Transcript:
     """Return a session of the view, under a new session id."""
-    session = str(uuid.uuid4())
-
-    def lines() -> Iterator[bytes]:
-        first = {"type": "session", "version": 3, "id": session, "timestamp": view.now, "cwd": view.cwd}
-        yield orjson.dumps(first) + b"\n"
-        parent: str | None = None
-        for number, row in enumerate(_rows(view), 1):
-            own = f"{number:08x}"
-            yield orjson.dumps({**row, "id": own, "parentId": parent}) + b"\n"
-            parent = own
-
-    stamp = re.sub(r"[:.]", "-", view.now)
-    return Transcript(session, f"{stamp}_{session}.jsonl", lines())
+    session, stamp = str(uuid.uuid4()), re.sub(r"[:.]", "-", view.now)
+    first = {"type": "session", "version": 3, "id": session, "timestamp": view.now, "cwd": view.cwd}
+    rows = (
+        {**row, "id": f"{number:08x}", "parentId": f"{number - 1:08x}" if number > 1 else None}
+        for number, row in enumerate(_rows(view), 1)
+    )
+    return Transcript(session, f"{stamp}_{session}.jsonl", json_lines(chain([first], rows)))
 
 
 def _rows(view: View) -> Iterator[Row]:
     """Yield the rows after the first one, without their ids."""
     yield from _last_choices(view.file)
     is_first = True
-    for place in view.places:
+    for place in view.items:
         yield from (
             [_summary(view, place, is_first)] if isinstance(place, ViewSummary) else _message(view, place)
         )

@@ -27,7 +27,7 @@ def view_of(store: Store, row: SessionRow, now: int, *, keeps_thinking: bool) ->
     return View(
         cwd=row.cwd or "",
         now=iso(now) or "",
-        places=places(store, row, PRUNED),
+        items=places(store, row, PRUNED),
         session_id=row.id,
         title=copy_title(store, row),
         file=file if file is not None and file.is_file() else None,
