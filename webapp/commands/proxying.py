@@ -17,7 +17,7 @@ import click
 from webapp.agents.hook_runtime import hints
 from webapp.commands.terminal import echo
 from webapp.errors import Invalid
-from webapp.proxy.process import DEFAULT_PORT, PROVIDERS, ProxyOptions, RunningProxy, address_of
+from webapp.proxy.process import DEFAULT_PORT, PROVIDERS, RunningProxy, address_of
 
 Command = Callable[..., Any]
 
@@ -70,11 +70,11 @@ def proxy(port: int, server: str, *, stops: bool, allows: bool, beside: bool, **
     listener = serving.listen("127.0.0.1", port)
     if beside:
         threading.Thread(target=end_with_input, name="parent", daemon=True).start()
-    chosen = ProxyOptions(addresses, server.rstrip("/"), os.environ.get("COPPICE_TOKEN"))
+    token = os.environ.get("COPPICE_TOKEN")
     echo(
         f"The proxy is at {address_of(listener)}/openai/v1 and {address_of(listener)}/anthropic (Ctrl-C ends it)"
     )
-    serving.run(lambda: RunningProxy(chosen), listener, proxies=True)
+    serving.run(lambda: RunningProxy(addresses, server.rstrip("/"), token), listener, proxies=True)
 
 
 def refuse_unusable(addresses: Mapping[str, str]) -> None:

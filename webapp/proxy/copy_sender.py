@@ -30,25 +30,22 @@ SECONDS = 60.0
 class CopySender:
     """A thread that sends copies to one server, in order."""
 
-    def __init__(self, server: str | None, token: str | None = None) -> None:
+    def __init__(self, server: str, token: str | None) -> None:
         self._server, self._token = server, token
         self._http = urllib3.PoolManager(maxsize=1, timeout=urllib3.Timeout(connect=5.0, read=SECONDS))
         self._waiting: deque[tuple[int, CallCopy]] = deque()
-        self._bytes = self.lost = 0
+        self._bytes = 0
         self._wake, self._closed = threading.Condition(), False
         self._thread: threading.Thread | None = None
 
     def put(self, copy: CallCopy) -> None:
         """Queue a copy and return at once."""
-        if self._server is None:
-            return
         size = len(copy.request) + len(copy.answer)
         with self._wake:
             self._waiting.append((size, copy))
             self._bytes += size
             while self._bytes > WAITING_BYTES and len(self._waiting) > 1:
                 self._bytes -= self._waiting.popleft()[0]
-                self.lost += 1
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="copies", daemon=True)
                 self._thread.start()
@@ -84,7 +81,6 @@ class CopySender:
                     return
                 crowded = self._bytes > WAITING_BYTES // 2
             if crowded:
-                self.lost += 1
                 return
             pause = min(2 * pause, LONGEST_PAUSE)
 

@@ -1,4 +1,4 @@
-"""The process of the proxy: its options, its application and its address."""
+"""The process of the proxy: its application and its address."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import os
 import socket
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from webapp.proxy.copy_sender import CopySender
 from webapp.proxy.relay import Relay
@@ -19,32 +18,22 @@ SWITCH_SECONDS = 0.0005
 PROVIDERS = {"openai": "https://api.openai.com", "anthropic": "https://api.anthropic.com"}
 
 
-@dataclass(frozen=True, slots=True)
-class ProxyOptions:
-    """The options of a proxy: provider addresses by name, the server that gets copies, and the token for it."""
-
-    providers: Mapping[str, str]
-    server: str | None
-    token: str | None = None
-
-
 class RunningProxy:
-    """A proxy that serves requests."""
+    """A proxy that serves requests for providers, given by their addresses, and sends copies to a server."""
 
-    def __init__(self, chosen: ProxyOptions) -> None:
+    def __init__(self, addresses: Mapping[str, str], server: str, token: str | None) -> None:
         sys.setswitchinterval(SWITCH_SECONDS)
         scripts = Scripts()
         os.makedirs(scripts.folder, mode=0o700, exist_ok=True)  # noqa: PTH103  # a string, like all paths of hints
-        providers = {name: Provider(address) for name, address in chosen.providers.items()}
-        self.relay = Relay(providers, CopySender(chosen.server, chosen.token), scripts)
-        self.wsgi = self.relay
+        providers = {name: Provider(address) for name, address in addresses.items()}
+        self.wsgi = Relay(providers, CopySender(server, token), scripts)
 
     def stop_background_work(self) -> None:
         """Do nothing, so that running answers can end."""
 
     def close(self) -> None:
         """Stop handing over copies, and close all connections."""
-        self.relay.close()
+        self.wsgi.close()
 
 
 def address_of(listener: socket.socket) -> str:

@@ -160,10 +160,9 @@ class Relay:
         self,
         providers: Mapping[str, Provider],
         copies: CopySender,
-        scripts: Scripts | None = None,
+        scripts: Scripts,
     ) -> None:
-        self._providers, self._copies = providers, copies
-        self._scripts = scripts or Scripts()
+        self._providers, self._copies, self._scripts = providers, copies, scripts
         self._watch = DisconnectWatcher()
 
     def close(self) -> None:
@@ -246,7 +245,7 @@ class Relay:
         if outcome.data is None:
             return provider.send(call, one.method, one.target, one.headers, one.body, one.body.length)
         data = outcome.data
-        headers = [(name, value) for name, value in one.headers if name.lower() != CODING]
+        headers = [(name, value) for name, value in one.headers if name != CODING]
         answer = provider.send(call, one.method, one.target, headers, (data,), len(data))
         if answer.code != 400:
             return answer
@@ -293,7 +292,7 @@ class Relay:
 
     def _apply_script(self, one: RelayedCall, protocol: Protocol) -> Outcome:
         """Return the request edited by the script of its session, or why it is sent unchanged. Raises Refused."""
-        headers = {name.lower(): value for name, value in one.headers}
+        headers = dict(one.headers)
         named = caller_of(headers, one.name, {}).name
         if not (self._scripts.knows(named) if named else self._scripts.any):
             return Outcome()
@@ -319,7 +318,7 @@ class Relay:
 
     def _hand_over(self, one: RelayedCall, *, whole: bool) -> None:
         """Hand over a copy of a complete call of a conversation, if it is not too large."""
-        headers = {name.lower(): value for name, value in one.headers}
+        headers = dict(one.headers)
         if one.protocol is None or one.size > COPIED_BYTES or not one.body.is_whole:
             return
         try:
@@ -409,7 +408,7 @@ def raw_target(environ: Environ) -> str:
 
 
 def sent_headers(environ: Environ) -> list[tuple[str, str]]:
-    """Return the headers of a request, one that comes twice twice where the server of WSGI tells them."""
+    """Return the headers of a request, in lower case; a repeated one as often as the WSGI server passes it on."""
     came = environ.get("gunicorn.headers")
     if came is not None:
         return [(name.lower(), value) for name, value in came]

@@ -54,7 +54,7 @@ class Scripts:
 
     def __init__(self) -> None:
         self.folder = hints.proxy_folder()
-        self._place = Path(self.folder)
+        self._folder = Path(self.folder)
         self._read: dict[str, tuple[int, Mapping[str, Any]]] = {}
         self._active: dict[str, Active | None] = {}
         self._refused: dict[str, str] = {}
@@ -66,13 +66,13 @@ class Scripts:
     @property
     def killed(self) -> bool:
         """Return whether pruning is stopped for all sessions."""
-        return (self._place / hints.KILLED).exists()
+        return (self._folder / hints.KILLED).exists()
 
     @property
     def any(self) -> bool:
         """Return whether any session was ever switched on, so that requests need to be looked at."""
         try:
-            return any(name.name.endswith(".edits.json") for name in self._place.iterdir())
+            return any(name.name.endswith(".edits.json") for name in self._folder.iterdir())
         except OSError:
             return False
 
@@ -170,7 +170,7 @@ class Scripts:
         """Return the session whose last message is in the request; of several, the latest one; "" for none."""
         places = {key: i for i, key in enumerate(body.keys)}
         best, found = -1, ""
-        for path in self._place.glob("*.edits.json"):
+        for path in self._folder.glob("*.edits.json"):
             try:
                 script = self._script(path.name.removesuffix(".edits.json"))
             except Refused:

@@ -1,4 +1,4 @@
-"""Reads compressed bodies, so that a call can be observed and edited whose client or provider compresses.
+"""Reads compressed bodies, so that compressed calls can be observed and edited.
 
 Some agents compress their requests with zstd. What is forwarded stays compressed. Brotli is missing: no client is
 known to send it, and providers are asked not to compress.
@@ -10,7 +10,7 @@ import sys
 import zlib
 from typing import Any
 
-# The forms of zlib, by the number that it has for them.
+# The `wbits` of zlib for each of its formats.
 _ZLIB = {"gzip": 31, "x-gzip": 31, "deflate": 15}
 
 

@@ -24,7 +24,7 @@ from urllib3.util import SKIP_HEADER, Timeout, parse_url
 CONNECT_SECONDS = 60.0
 POOLED = 64
 READ_BYTES = 65_536
-# Bounds on the head of an answer, in header fields and in bytes of a line; http.client's own are below some clients'.
+# Bounds on the head of an answer, in header fields and in bytes of a line; some clients allow more than http.client.
 vars(http.client).update(_MAXHEADERS=1_000, _MAXLINE=262_144)
 # Headers that apply to one connection only, and those that the proxy sets itself.
 _NOT_PASSED = frozenset(
@@ -102,23 +102,23 @@ class _Response(http.client.HTTPResponse):
         return version, http.client.CONTINUE if interim else status, reason
 
 
-class _Noting:
-    """A connection that tells the thread's call which socket it uses, and asks for what the client wrote."""
+class _CallConnection:
+    """A connection that gives its socket to the thread's call, and sends the target as the client wrote it."""
 
     sock: Any
     response_class = _Response
 
     def connect(self) -> None:
         super().connect()  # type: ignore[misc]  # of the connection that it is mixed into
-        self._note()
+        self._attach()
 
     def putrequest(self, method: str, url: str, *args: Any, **more: Any) -> None:
-        call = self._note()
+        call = self._attach()
         if call is not None:  # urllib3 would write it in its own way
             url = call.target if url.startswith("/") else call.root + call.target
         super().putrequest(method, url, *args, **more)  # type: ignore[misc]  # as above
 
-    def _note(self) -> Call | None:
+    def _attach(self) -> Call | None:
         call: Call | None = getattr(_current, "call", None)
         if call is not None and self.sock is not None:
             call.socket = self.sock
@@ -127,11 +127,11 @@ class _Noting:
         return call
 
 
-class _Http(_Noting, HTTPConnection):  # type: ignore[misc]  # its answers are of our class
+class _Http(_CallConnection, HTTPConnection):  # type: ignore[misc]  # its answers are of our class
     pass
 
 
-class _Https(_Noting, HTTPSConnection):  # type: ignore[misc]  # as above
+class _Https(_CallConnection, HTTPSConnection):  # type: ignore[misc]  # as above
     pass
 
 

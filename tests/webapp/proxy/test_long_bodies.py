@@ -116,7 +116,7 @@ def bound(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(relay, "KEPT_BYTES", MIB)
 
 
-def sent(sink: Sink, path: str, body: Generated, *, chunked: bool, scripts: Scripts | None = None) -> Kept:
+def sent(sink: Sink, path: str, body: Generated, *, chunked: bool) -> Kept:
     """Send a request through a relay; return the copies it sent."""
     kept = Kept()
     environ: dict[str, Any] = {
@@ -126,7 +126,7 @@ def sent(sink: Sink, path: str, body: Generated, *, chunked: bool, scripts: Scri
     }
     environ |= {"HTTP_TRANSFER_ENCODING": "chunked"} if chunked else {"CONTENT_LENGTH": str(body.size)}
     environ |= {"wsgi.input": body, "HTTP_X_COPPICE_SESSION": "long"}
-    with closing(Relay({"openai": Provider(sink.url)}, kept, scripts)) as one:  # type: ignore[arg-type]
+    with closing(Relay({"openai": Provider(sink.url)}, kept, Scripts())) as one:  # type: ignore[arg-type]
         assert b"".join(one(environ, lambda *_: None)) == b"{}"
     assert sink.digest == body.digest.hexdigest()
     return kept
@@ -153,10 +153,9 @@ class TestALongBody:
         self, sink: Sink, monkeypatch: pytest.MonkeyPatch, *, chunked: bool
     ) -> None:
         """It is sent unchanged even if its session is pruned."""
-        scripts = Scripts()
         monkeypatch.setattr(Scripts, "knows", lambda *_: True)
         monkeypatch.setattr(Scripts, "killed", False)
-        assert sent(sink, CONVERSATION, Generated(2 * MIB), chunked=chunked, scripts=scripts).copies == []
+        assert sent(sink, CONVERSATION, Generated(2 * MIB), chunked=chunked).copies == []
 
 
 @pytest.mark.parametrize("chunked", [False, True])
