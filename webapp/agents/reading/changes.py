@@ -63,7 +63,7 @@ def changes(
     while not stop.is_set():
         if poll is None:
             try:
-                yield from _told(roots, stop, snapshot, rescan)
+                yield from _reported(roots, stop, snapshot, rescan)
                 continue
             except (OSError, RuntimeError) as error:  # watchfiles' own error is a RuntimeError
                 log.warning(
@@ -75,7 +75,7 @@ def changes(
             yield found
 
 
-def _told(
+def _reported(
     roots: Sequence[Path], stop: threading.Event, snapshot: Snapshot, rescan: float
 ) -> Iterator[set[Path]]:
     """Yield changes as the system reports them, until a root appears or vanishes."""

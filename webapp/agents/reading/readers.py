@@ -16,7 +16,15 @@ from typing import Any, Protocol
 import orjson
 
 from webapp.agents.reading.rows import digest
-from webapp.agents.reading.tail import FilePosition, FileTail, Line, LineDecoder, Restarted, catch_up, fed
+from webapp.agents.reading.tail import (
+    FilePosition,
+    FileTail,
+    Line,
+    LineDecoder,
+    Restarted,
+    catch_up,
+    decode_line,
+)
 from webapp.agents.records import Problem, Record, TranscriptFile
 
 CHUNK_RECORDS = 400
@@ -67,7 +75,7 @@ class LineReader:
 
     def read(self) -> Iterator[Chunk]:
         """Yield the records of the new lines, in chunks that end at a line."""
-        look = _look(self._file.path)
+        look = look_of(self._file.path)
         if look is None or look == self._position.get("look"):
             return
         tail, restarted = (self._tail, False) if self._tail is not None else self._opened()
@@ -76,7 +84,7 @@ class LineReader:
             if isinstance(item, Restarted):
                 restarted, self._decoder = True, self._make(self._file)
             elif isinstance(item, Line):
-                records += fed(self._decoder, item)
+                records += decode_line(self._decoder, item)
                 size += len(item.data)
             else:
                 records.append(item)
@@ -98,7 +106,7 @@ class LineReader:
 
     def _chunk(self, tail: FileTail, records: list[Record], restarted: bool) -> Chunk:
         self._position = {"mark": tail.position.to_dict()}
-        look = _look(self._file.path)
+        look = look_of(self._file.path)
         if look is not None and look[0] == tail.position.offset:
             self._position["look"] = look
         return Chunk(records, self._position, restarted, tail.unreadable)
@@ -127,7 +135,7 @@ class WholeReader:
             yield Chunk(records, {"state": state})
 
 
-def _look(path: Path) -> list[int] | None:
+def look_of(path: Path) -> list[int] | None:
     """Return a file's size and time of change, or None if it is missing."""
     try:
         about = path.stat()

@@ -55,7 +55,7 @@ Item = Line | Problem | Restarted
 
 @dataclass(frozen=True, slots=True)
 class FilePosition:
-    """A position in a file: read up to byte `offset`, the end of line `line`. `fingerprint` tells the bytes before."""
+    """A position in a file: byte `offset`, the end of line `line`. `fingerprint` is a hash of bytes before it."""
 
     offset: int = 0
     line: int = 0
@@ -72,7 +72,7 @@ class FilePosition:
 
 
 class Splitter:
-    """Cuts blocks of bytes into lines. `consumed` and `line` tell the end of the last whole line.
+    """Cuts blocks of bytes into lines. `consumed` and `line` are the end of the last whole line.
 
     `head` and `recent` are the first and the last bytes before the first block, where there are any.
     """
@@ -89,8 +89,8 @@ class Splitter:
         self._max = max_line
         self._parts: list[bytes] = []  # the half line so far
         self._held = 0  # bytes of it in memory
-        self._dropped = 0  # bytes of it that were too many and are gone
-        self.unreadable = False  # the file is no text: nothing of it is a line
+        self._dropped = 0  # bytes of it that were dropped, because it is too long
+        self.unreadable = False  # the file is not text, so it has no lines
 
     @property
     def position(self) -> FilePosition:
@@ -276,7 +276,7 @@ def guarded(line_no: int | None, row: Callable[[], Iterable[Record]], name: str 
         return [Problem(line_no, f"{name} could not be used: {type(error).__name__}: {error}")]
 
 
-def fed(decoder: LineDecoder, line: Line) -> list[Record]:
+def decode_line(decoder: LineDecoder, line: Line) -> list[Record]:
     """Return the records of a line. Bytes that are not UTF-8 are read as U+FFFD, with a note."""
     records = guarded(line.number, partial(decoder.feed, line))
     if not (len(records) == 1 and isinstance(records[0], Problem)) or line.data.isascii():
@@ -294,7 +294,7 @@ def decode(content: Content, decoder: LineDecoder) -> Iterator[Record]:
     """Yield the records of an imported file of lines, including a last one without newline."""
     for item in lines_of(content.blocks()):
         if isinstance(item, Line):
-            yield from fed(decoder, item)
+            yield from decode_line(decoder, item)
         else:
             yield item
 
@@ -326,7 +326,7 @@ def catch_up(path: Path, position: FilePosition, decoder: LineDecoder) -> bool:
                 left -= len(block)
                 for item in splitter.feed(block):
                     if isinstance(item, Line):
-                        fed(decoder, item)
+                        decode_line(decoder, item)
     except OSError:
         return False
     return left == 0

@@ -12,7 +12,16 @@ from hypothesis import strategies as st
 
 from tests.webapp.agents.samples import grow
 from webapp.agents.claude_code.decoder import Decoder
-from webapp.agents.reading.tail import FilePosition, FileTail, Item, Line, Restarted, Splitter, fed, lines_of
+from webapp.agents.reading.tail import (
+    FilePosition,
+    FileTail,
+    Item,
+    Line,
+    Restarted,
+    Splitter,
+    decode_line,
+    lines_of,
+)
 from webapp.agents.records import Problem
 
 TEXTS = st.lists(
@@ -226,12 +235,12 @@ class TestFeeding:
 
     def test_replaces_and_reports_invalid_utf8(self) -> None:
         """The row is still used."""
-        problem, *records = fed(Decoder(), Line(3, self.ROW.encode("latin-1")))
+        problem, *records = decode_line(Decoder(), Line(3, self.ROW.encode("latin-1")))
         assert isinstance(problem, Problem)
         assert (problem.line, problem.used) == (3, True)
-        assert records == fed(Decoder(), Line(3, self.ROW.replace("é", "\ufffd").encode()))
+        assert records == decode_line(Decoder(), Line(3, self.ROW.replace("é", "\ufffd").encode()))
 
     def test_reports_one_problem_per_line(self) -> None:
         """A line with invalid UTF-8 and invalid JSON gives one problem."""
-        [problem] = fed(Decoder(), Line(3, self.ROW.encode("latin-1")[:-1]))
+        [problem] = decode_line(Decoder(), Line(3, self.ROW.encode("latin-1")[:-1]))
         assert problem == Problem(3, problem.reason)
