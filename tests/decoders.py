@@ -22,6 +22,7 @@ from scoring.errors import ScoringError
 from scoring.messages import Message
 from tests.shared import samples
 from webapp.agents.opencode import decoder as opencode
+from webapp.agents.opencode import files as opencode_files
 from webapp.agents.reading.rows import parse
 from webapp.agents.reading.text import Content
 from webapp.agents.recognise import IMPORTS, recognise
@@ -97,7 +98,7 @@ def _opencode(data: bytes) -> Found:
                 with suppress(OverflowError, UnicodeEncodeError):
                     db.execute(f"INSERT INTO {row['table']} VALUES ({','.join('?' * len(values))})", values)
         db.execute("COMMIT")
-    return [record for file in opencode.in_database(path) for record in opencode.read(file, {})]
+    return [record for file in opencode_files.in_database(path) for record in opencode.read(file, {})]
 
 
 def _cell(value: Any) -> Any:
@@ -140,7 +141,7 @@ def _recognised(data: bytes) -> Found:
 
 DECODERS: Mapping[str, Decode] = {
     **{source: partial(_transcript, source) for source in IMPORTS},
-    opencode.SOURCE: _opencode,
+    opencode_files.SOURCE: _opencode,
     "list": _list,
     **{f"call of {one.format}": partial(_call, one) for one in PROTOCOLS},
     "recognised": _recognised,
@@ -166,7 +167,9 @@ def all_samples(largest: int) -> Iterator[Sample]:
         source = recognise(data)
         if len(data) <= largest and source in IMPORTS:
             yield Sample(path.name, str(source), data, rows=path.suffix == ".jsonl")
-    yield from (Sample(f"opencode {n}", opencode.SOURCE, data) for n, data in enumerate(_opencode_rows(), 1))
+    yield from (
+        Sample(f"opencode {n}", opencode_files.SOURCE, data) for n, data in enumerate(_opencode_rows(), 1)
+    )
     yield from CALLS
     yield from (Sample(f"list of {one.name}", "list", one.data.split(b"\n")[0]) for one in CALLS)
 

@@ -4,20 +4,20 @@ from pathlib import Path
 
 from webapp.agents.agent import Agent, Archives, CallHeaders, Transcripts
 from webapp.agents.extension import extension_integration
-from webapp.agents.opencode import decoder, items, transcript
+from webapp.agents.opencode import decoder, files, items, transcript
 
 AGENT = Agent(
-    source=decoder.SOURCE,
+    source=files.SOURCE,
     label="OpenCode",
     wire_format="openai",
     folder="~/.local/share/opencode",
     variable="XDG_DATA_HOME",
-    roots=decoder.roots,
-    discover=decoder.discover,
+    roots=files.roots,
+    discover=files.discover,
     reader=decoder.reader,
-    transcripts_of=decoder.worked_on,
+    transcripts_of=files.recent_sessions_of,
     archives=Archives(
-        find=decoder.archives_at, sessions=decoder.sessions_in, read=lambda file: decoder.read(file, {})
+        find=files.archives_at, sessions=files.sessions_in, read=lambda file: decoder.read(file, {})
     ),
     transcripts=Transcripts(
         write=transcript.write,
@@ -27,7 +27,7 @@ AGENT = Agent(
     call_headers=CallHeaders(session="x-session-id"),
     integration=extension_integration(
         "a plugin applies a session's prunes before each call, in the agent's own process",
-        decoder.plugin,
+        files.plugin,
         Path(__file__).with_name("coppice.js"),
     ),
     edit_key=items.edit_key,

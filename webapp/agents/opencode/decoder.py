@@ -12,7 +12,7 @@ has left the context.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
@@ -21,25 +21,18 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from webapp.agents.opencode import version2
+from webapp.agents.opencode.files import Row, json_column, session_rows, unknown_schema
 from webapp.agents.opencode.items import messages_of, model_of, unknown_in, usage_of
 from webapp.agents.reading.databases import ForeignTables, open_foreign
 from webapp.agents.reading.facts import SessionFacts
-from webapp.agents.reading.finding import (
-    folder_of,
-    leads_out,
-    list_files,
-    read_file,
-    read_json_file,
-    reason_of,
-)
-from webapp.agents.reading.readers import FRESH_SECONDS, Position, Reader, WholeReader
+from webapp.agents.reading.finding import list_files, read_file, reason_of
+from webapp.agents.reading.readers import FRESH_SECONDS, Position, Reader, WholeReader, look_of
 from webapp.agents.reading.rows import (
     count_of,
     lacking,
     object_of,
     optional,
     parse,
-    parse_value,
     short_title,
     text_of,
     when,
@@ -48,16 +41,11 @@ from webapp.agents.reading.tail import guarded
 from webapp.agents.reading.updates import History
 from webapp.agents.records import Compaction, Entry, EntryKind, Problem, Record, TranscriptFile, Unknown
 
-SOURCE = "opencode"
-# After a change of a database, the sessions active within this time of the newest one are read.
-LATE_SECONDS = 24 * 3600.0
-
-Row = dict[str, Any]
 Changed = list[tuple[Row, list[Row] | None]]  # messages in order, with their parts; None: as they were
 
 
 @dataclass(slots=True)
-class _Seen:
+class _Snapshot:
     """A session as it is now: `marks` of readable messages, and what could not be read, by name.
 
     `info` is None if the session itself cannot be read. `newest` is the time of the newest file that cannot be read.
@@ -80,137 +68,9 @@ class Original(NamedTuple):
     is_second: bool
 
 
-def roots(env: Mapping[str, str]) -> list[Path]:
-    """Return the data folder, existing or not: below XDG_DATA_HOME, else `.local/share` in the home folder."""
-    return [folder_of(env, "XDG_DATA_HOME", ".local", "share") / "opencode"]
-
-
-def plugin(env: Mapping[str, str]) -> Path:
-    """Return the file of our plugin, existing or not."""
-    return folder_of(env, "XDG_CONFIG_HOME", ".config") / "opencode" / "plugin" / "coppice.js"
-
-
-def discover(root: Path) -> Iterator[TranscriptFile]:
-    """Yield the sessions in databases and in the tree below `root`, each newest first; one in both comes once."""
-    known: set[str] = set()
-    for database in sorted(root.glob("opencode*.db")):
-        if leads_out(database, root):
-            continue
-        for file in in_database(database):
-            known.add(file.session_id)
-            yield file
-    if not leads_out(root / "storage", root):
-        yield from (file for file in _in_tree(root / "storage") if file.session_id not in known)
-
-
-def archives_at(path: Path) -> list[Path]:
-    """Return the databases and trees (folders with `session` and `message`) at or below a path."""
-    if not path.is_dir():
-        return [path] if path.suffix == ".db" else []
-    trees = {place.parent for place in [path / "session", *path.rglob("session")] if place.is_dir()}
-    return [*sorted(path.rglob("opencode*.db")), *sorted(t for t in trees if (t / "message").is_dir())]
-
-
-def sessions_in(archive: Path) -> Iterator[TranscriptFile]:
-    """Yield the sessions of a database or a tree, newest first."""
-    return _in_tree(archive) if archive.is_dir() else in_database(archive)
-
-
-def _in_tree(tree: Path) -> Iterator[TranscriptFile]:
-    for found in list_files(tree / "session", ".json", within=tree):
-        info = read_json_file(found.path)
-        if isinstance(info, dict) and (described := _described(found.path, info)) is not None:
-            yield described
-
-
-def sessions_of(path: Path) -> Iterator[TranscriptFile]:
-    """Yield the sessions that a changed file belongs to: all of a database, newest first; one of a tree."""
-    if path.name.endswith((".db", ".db-wal")):
-        database = path.with_name(path.name.removesuffix("-wal"))
-        if path.name.startswith("opencode") and not leads_out(database, path.parent):
-            yield from in_database(database)
-        return
-    tree = next((p for p in path.parents if (p / "session").is_dir()), None)
-    if tree is None or path.suffix != ".json":
-        return
-    info = object_of(read_json_file(path))
-    wanted = optional(info.get("sessionID")) or (text_of(info.get("id")) if "session" in path.parts else "")
-    for found in (tree / "session").rglob(f"{glob_safe(wanted)}.json") if wanted else []:
-        if leads_out(found, tree):
-            continue
-        described = _described(found, object_of(read_json_file(found)))
-        if described is not None and described.session_id == wanted:
-            yield described
-
-
-def worked_on(path: Path) -> list[TranscriptFile]:
-    """Return the sessions that a changed file can belong to; of a database those active within a day of the newest."""
-    found = list(sessions_of(path))
-    newest = max((file.modified for file in found), default=0.0)
-    return [file for file in found if file.modified >= newest - LATE_SECONDS]
-
-
 def reader(file: TranscriptFile, position: Position) -> Reader:
     """Return the reader of a session, which yields nothing while one of its files is half written."""
     return WholeReader(file, position, lambda file, state: read(file, state, time.time() - FRESH_SECONDS))
-
-
-def glob_safe(name: str) -> str:
-    """Return a name with the special characters of patterns replaced."""
-    return "".join("?" if c in "*?[]/\\" else c for c in name)
-
-
-def in_database(database: Path) -> Iterator[TranscriptFile]:
-    """Yield the sessions of a database, newest first."""
-    try:
-        with open_foreign(database) as tables:
-            fault = _unknown_schema(tables.names())
-            rows = [_session_row(row) for row in _session_rows(tables)] if fault is None else []
-    except OSError:
-        return
-    if fault is not None:
-        at = database.stat().st_mtime
-        title = f"{database.name} cannot be read"
-        yield TranscriptFile(database, _unreadable(database), None, SOURCE, title, modified=at, shared=True)
-    rows.sort(key=lambda row: -_updated(row))
-    yield from (file for row in rows if (file := _described(database, row)) is not None)
-
-
-def _session_rows(tables: ForeignTables, where: Mapping[str, Any] | None = None) -> list[Row]:
-    """Return the rows of sessions, each once; if one is in both tables, the row of the newer table."""
-    found = {
-        text_of(row.get("id")): row
-        for name in ("session", version2.SESSIONS)
-        for row in tables.rows(name, where)
-    }
-    return [*found.values()]
-
-
-def _unknown_schema(names: set[str]) -> str | None:
-    """Return why the tables of a database cannot be read; None if they can, or if there are none."""
-    if not names or (names & {"session", version2.SESSIONS} and names & {"message", version2.MESSAGES}):
-        return None
-    shown = ", ".join(sorted(names)[:6])
-    return f"unknown schema: expected the tables session and message or {version2.MESSAGES}, got {shown}"
-
-
-def _unreadable(database: Path) -> str:
-    return f"opencode-unreadable-{database.stem}"
-
-
-def _described(path: Path, info: Row) -> TranscriptFile | None:
-    session = optional(info.get("id"))
-    if session is None:
-        return None
-    parent, modified = optional(info.get("parentID")), _updated(info)
-    title = short_title(text_of(info.get("title")))
-    kind = "sub-agent" if parent else None
-    return TranscriptFile(path, session, parent, SOURCE, title, kind, modified, shared=True)
-
-
-def _updated(info: Row) -> float:
-    at = when(object_of(info.get("time")).get("updated"))
-    return at.timestamp() if at else 0.0
 
 
 def read(file: TranscriptFile, state: dict[str, Any], being_written: float = inf) -> Iterator[Record]:
@@ -224,56 +84,52 @@ def read(file: TranscriptFile, state: dict[str, Any], being_written: float = inf
     if state.get("look") == look and file.path.suffix != ".json":
         return
     try:
-        seen = _seen(file.path, file.session_id, dict(state.get("marks", {})))
+        snapshot = _snapshot(file.path, file.session_id, dict(state.get("marks", {})))
     except OSError as error:
         yield Problem(None, f"the database cannot be read: {str(error).lower()}")
         return
-    if seen.newest >= being_written:
+    if snapshot.newest >= being_written:
         return
-    earlier = state.get("broken", {}) if seen.info is not None else {}
+    earlier = state.get("broken", {}) if snapshot.info is not None else {}
     yield from (
         Problem(None, f"{name}: {why}")
-        for name, (mark, why) in seen.broken.items()
+        for name, (mark, why) in snapshot.broken.items()
         if earlier.get(name) != mark
     )
-    if seen.info is not None:
-        state["look"], state["marks"] = look, seen.marks
-        state["broken"] = {name: mark for name, (mark, _) in seen.broken.items()}
-        yield from _Comparison(state).changes(seen.info, seen.messages)
+    if snapshot.info is not None:
+        state["look"], state["marks"] = look, snapshot.marks
+        state["broken"] = {name: mark for name, (mark, _) in snapshot.broken.items()}
+        yield from _Comparison(state).changes(snapshot.info, snapshot.messages)
 
 
 def original(path: Path, session: str) -> Original | None:
     """Return a session from a database, or from its own file in a tree; None if it cannot be read."""
     try:
-        seen = _seen(path, session, {})
+        snapshot = _snapshot(path, session, {})
     except OSError:
         return None
-    if not seen.info:
+    if not snapshot.info:
         return None
-    return Original(seen.info, [(message, parts or []) for message, parts in seen.messages], seen.is_second)
+    return Original(
+        snapshot.info, [(message, parts or []) for message, parts in snapshot.messages], snapshot.is_second
+    )
 
 
-def _seen(path: Path, session: str, marks: dict[str, Any]) -> _Seen:
+def _snapshot(path: Path, session: str, marks: dict[str, Any]) -> _Snapshot:
     """Return a session as it is now; `marks` are those of its last read. Raises OSError for a database."""
-    seen = _Seen(marks)
+    snapshot = _Snapshot(marks)
     if path.suffix == ".json":
-        _from_tree(path, session, seen)
+        _from_tree(path, session, snapshot)
     else:
         with open_foreign(path) as tables:
-            _from_tables(tables, session, seen)
-    return seen
+            _from_tables(tables, session, snapshot)
+    return snapshot
 
 
-def _look(path: Path) -> list[list[int]]:
+def _look(database: Path) -> list[list[int]]:
     """Return sizes and times of a database and its write-ahead log."""
-    seen = []
-    for part in (path, path.with_name(path.name + "-wal")):
-        try:
-            about = part.stat()
-            seen.append([about.st_size, about.st_mtime_ns])
-        except OSError:
-            seen.append([0, 0])
-    return seen
+    log = database.with_name(database.name + "-wal")
+    return [look_of(database) or [0, 0], look_of(log) or [0, 0]]
 
 
 class _Comparison:
@@ -345,41 +201,41 @@ class _Comparison:
 # The tree of JSON files
 
 
-def _from_tree(path: Path, session: str, seen: _Seen) -> None:
+def _from_tree(path: Path, session: str, snapshot: _Snapshot) -> None:
     """Read a session's file in the tree, its messages, and the parts of those that changed."""
     storage = path.parent.parent.parent
-    seen.info = _json(path, seen)
-    if seen.info is None:
+    snapshot.info = _json(path, snapshot)
+    if snapshot.info is None:
         return
-    loose = _loose_parts(storage, seen)
+    loose = _loose_parts(storage, snapshot)
     for found in list_files(storage / "message" / session, ".json", within=storage):
-        message = _json(found.path, seen)
+        message = _json(found.path, snapshot)
         message_id = found.path.stem if message is None else text_of(message.get("id"))
         if not message_id:
             continue
         own = list_files(storage / "part" / message_id, ".json", within=storage)
         files = sorted(own, key=lambda f: f.path.name)
         files += loose.get(message_id, [])
-        before = seen.marks.get(message_id)
+        before = snapshot.marks.get(message_id)
         mark = [[found.modified, found.size, _created(message or {})], *([f.modified, f.size] for f in files)]
         if message is not None and before == mark:
-            seen.messages.append((message, None))
+            snapshot.messages.append((message, None))
             continue
-        parts = [row for f in files if (row := _json(f.path, seen)) is not None]
+        parts = [row for f in files if (row := _json(f.path, snapshot)) is not None]
         torn = message is None or len(parts) < len(files) or (None in loose and before is not None)
         if not torn and message is not None:
-            seen.marks[message_id] = mark
-            seen.messages.append((message, parts))
+            snapshot.marks[message_id] = mark
+            snapshot.messages.append((message, parts))
         elif before is not None:
-            seen.messages.append(({"id": message_id, "time": {"created": before[0][-1]}}, None))
-    seen.messages.sort(key=lambda m: (_created(m[0]), text_of(m[0].get("id"))))
+            snapshot.messages.append(({"id": message_id, "time": {"created": before[0][-1]}}, None))
+    snapshot.messages.sort(key=lambda m: (_created(m[0]), text_of(m[0].get("id"))))
 
 
 def _created(message: Row) -> int:
     return count_of(object_of(message.get("time")).get("created"))
 
 
-def _loose_parts(storage: Path, seen: _Seen) -> dict[str | None, list[Any]]:
+def _loose_parts(storage: Path, snapshot: _Snapshot) -> dict[str | None, list[Any]]:
     """Return the parts outside the folders of their messages, as in the oldest layout; unreadable ones under None."""
     folder = storage / "part"
     found: dict[str | None, list[Any]] = {}
@@ -390,12 +246,12 @@ def _loose_parts(storage: Path, seen: _Seen) -> dict[str | None, list[Any]]:
     if names:
         for file in sorted(list_files(folder, ".json", within=storage), key=lambda f: f.path.name):
             if file.path.parent == folder:
-                row = _json(file.path, seen)
+                row = _json(file.path, snapshot)
                 found.setdefault(None if row is None else text_of(row.get("messageID")), []).append(file)
     return found
 
 
-def _json(path: Path, seen: _Seen) -> Row | None:
+def _json(path: Path, snapshot: _Snapshot) -> Row | None:
     """Return the object in a file, or None and record the reason."""
     written, size = 0.0, 0
     try:
@@ -405,8 +261,8 @@ def _json(path: Path, seen: _Seen) -> Row | None:
     except OSError as error:
         row = reason_of(error)
     if isinstance(row, str):
-        seen.broken[f"{path.parent.name}/{path.name}"] = ([written, size], row)
-        seen.newest = max(seen.newest, written)
+        snapshot.broken[f"{path.parent.name}/{path.name}"] = ([written, size], row)
+        snapshot.newest = max(snapshot.newest, written)
         return None
     return row
 
@@ -414,19 +270,19 @@ def _json(path: Path, seen: _Seen) -> Row | None:
 # The database
 
 
-def _from_tables(tables: ForeignTables, session: str, seen: _Seen) -> None:
+def _from_tables(tables: ForeignTables, session: str, snapshot: _Snapshot) -> None:
     """Read a session in the database, its messages, and the parts of those that changed."""
-    fault = _unknown_schema(tables.names())
+    fault = unknown_schema(tables.names())
     if fault is not None:
-        seen.info, seen.broken["tables"] = {}, ([], fault)
+        snapshot.info, snapshot.broken["tables"] = {}, ([], fault)
         return
-    seen.info = next((_session_row(row) for row in _session_rows(tables, {"id": session})), None)
-    if seen.info is None:
-        seen.broken[f"session {session[:40]}"] = ([], "is not in the database any more")
+    snapshot.info = next(iter(session_rows(tables, {"id": session})), None)
+    if snapshot.info is None:
+        snapshot.broken[f"session {session[:40]}"] = ([], "is not in the database any more")
         return
     if newer := version2.rows_of(tables, session):
-        seen.is_second = True
-        _from_second(newer, seen)
+        snapshot.is_second = True
+        _from_second(newer, snapshot)
         return
     parts: dict[str, list[Row]] = {}
     newest: dict[str, list[int]] = {}
@@ -438,60 +294,40 @@ def _from_tables(tables: ForeignTables, session: str, seen: _Seen) -> None:
     for row in sorted(tables.rows("message", {"session_id": session}), key=_order):
         message_id = text_of(row.get("id"))
         mark = [count_of(row.get("time_updated")), *newest.get(message_id, [0, 0])]
-        if mark[0] > 0 and seen.marks.get(message_id) == mark:
-            seen.messages.append(({"id": message_id}, None))
+        if mark[0] > 0 and snapshot.marks.get(message_id) == mark:
+            snapshot.messages.append(({"id": message_id}, None))
             continue
-        data = _data(row, seen)
-        own = [found for part in parts.get(message_id, []) if (found := _data(part, seen)) is not None]
+        data = _data(row, snapshot)
+        own = [found for part in parts.get(message_id, []) if (found := _data(part, snapshot)) is not None]
         if data is not None and len(own) == len(parts.get(message_id, [])):
-            seen.marks[message_id] = mark
-            seen.messages.append((data, own))
-        elif message_id in seen.marks:
-            seen.messages.append(({"id": message_id}, None))
+            snapshot.marks[message_id] = mark
+            snapshot.messages.append((data, own))
+        elif message_id in snapshot.marks:
+            snapshot.messages.append(({"id": message_id}, None))
 
 
-def _from_second(rows: list[Row], seen: _Seen) -> None:
+def _from_second(rows: list[Row], snapshot: _Snapshot) -> None:
     """Read the messages of a session in the newer tables that changed."""
     for row in rows:
         message_id, mark = text_of(row.get("id")), version2.mark_of(row)
-        known = seen.marks.get(message_id)
-        data = _data(row, seen) if known != mark else None
+        known = snapshot.marks.get(message_id)
+        data = _data(row, snapshot) if known != mark else None
         if data is not None:
-            seen.marks[message_id] = mark
-            seen.messages.append(version2.as_first(row, data))
+            snapshot.marks[message_id] = mark
+            snapshot.messages.append(version2.as_first(row, data))
         elif known is not None:
-            seen.messages.append(({"id": message_id}, None))
+            snapshot.messages.append(({"id": message_id}, None))
 
 
 def _order(row: Row) -> tuple[int, str]:
     return count_of(row.get("time_created")), text_of(row.get("id"))
 
 
-def _data(row: Row, seen: _Seen) -> Row | None:
+def _data(row: Row, snapshot: _Snapshot) -> Row | None:
     """Return the JSON in a row's `data`, with its id, or None and record the reason."""
     name = text_of(row.get("id"))
-    found = parse(_column(row.get("data")))
+    found = parse(json_column(row.get("data")))
     if isinstance(found, str):
-        seen.broken[f"row {name[:40]}"] = ([count_of(row.get("time_updated"))], found)
+        snapshot.broken[f"row {name[:40]}"] = ([count_of(row.get("time_updated"))], found)
         return None
     return found | {"id": name}
-
-
-def _column(column: Any) -> bytes:
-    """Return the text of a column with JSON; b"" if it has none."""
-    text = column.encode("utf-8", "replace") if isinstance(column, str) else column
-    return text if isinstance(text, bytes) else b""
-
-
-def _session_row(row: Row) -> Row:
-    """Return a row of the table `session` in the form of the tree's session files."""
-    return {
-        "id": row.get("id"),
-        "parentID": row.get("parent_id"),
-        "projectID": row.get("project_id"),
-        "directory": row.get("directory"),
-        "title": row.get("title"),
-        "version": row.get("version"),
-        "permission": parse_value(_column(row.get("permission")))[0] if row.get("permission") else None,
-        "time": {"created": row.get("time_created"), "updated": row.get("time_updated")},
-    }

@@ -14,6 +14,7 @@ import pytest
 from tests.shared import shared_data
 from tests.webapp.agents.samples import SAMPLES, facts, of, said
 from webapp.agents.opencode import decoder as opencode
+from webapp.agents.opencode import files
 from webapp.agents.records import Compaction, Entry, Meta, Problem, Record, Rewind, TranscriptFile, Unknown
 
 TREE = SAMPLES / "opencode" / "opencode"
@@ -62,7 +63,7 @@ def as_database(root: Path) -> Path:
 
 def session(root: Path, name: str = "ses_1") -> TranscriptFile:
     """Return a session as discovery finds it."""
-    return next(f for f in opencode.discover(root) if f.session_id == name)
+    return next(f for f in files.discover(root) if f.session_id == name)
 
 
 def read(file: TranscriptFile, state: dict[str, Any]) -> list[Record]:
@@ -122,8 +123,8 @@ class TestASession:
 
     def test_is_found_once_with_its_sub_agents(self, root: Path) -> None:
         """The newest is first, and parents are named."""
-        files = list(opencode.discover(root))
-        assert {f.session_id: f.parent_id for f in files} == {"ses_1": None, "ses_2": "ses_1"}
+        found = list(files.discover(root))
+        assert {f.session_id: f.parent_id for f in found} == {"ses_1": None, "ses_2": "ses_1"}
 
 
 class TestTheTree:
@@ -269,24 +270,24 @@ class TestTheDatabase:
 
     def test_is_a_problem_if_unreadable(self, tmp_path: Path) -> None:
         """This applies to a damaged and to a missing database."""
-        file = TranscriptFile(tmp_path / "opencode.db", "s", None, opencode.SOURCE)
+        file = TranscriptFile(tmp_path / "opencode.db", "s", None, files.SOURCE)
         assert [type(r) for r in read(file, {})] == [Problem]
         file.path.write_bytes(b"no database at all" * 100)
         assert [type(r) for r in read(file, {})] == [Problem]
-        assert list(opencode.discover(tmp_path)) == []
+        assert list(files.discover(tmp_path)) == []
 
 
 def test_the_folder_follows_the_environment() -> None:
     """The folder is in XDG_DATA_HOME or its default."""
-    assert opencode.roots({"HOME": "/h"}) == [Path("/h/.local/share/opencode")]
-    assert opencode.roots({"XDG_DATA_HOME": "/x"}) == [Path("/x/opencode")]
+    assert files.roots({"HOME": "/h"}) == [Path("/h/.local/share/opencode")]
+    assert files.roots({"XDG_DATA_HOME": "/x"}) == [Path("/x/opencode")]
 
 
 @pytest.mark.parametrize(("layout", "entries"), [("storage_v2", 10), ("storage_legacy", 3)])
 def test_shared_samples_are_read(tmp_path: Path, layout: str, entries: int) -> None:
     """Both older layouts are read, and a message without parts is counted."""
     shutil.copytree(shared_data("transcripts", "small", "opencode", layout), tmp_path / "storage")
-    records = [r for f in opencode.discover(tmp_path) for r in opencode.read(f, {})]
+    records = [r for f in files.discover(tmp_path) for r in opencode.read(f, {})]
     assert len(of(Entry, records)) == entries
     assert len(of(Unknown, records)) == (layout == "storage_legacy")
 
@@ -315,7 +316,7 @@ class TestLinks:
         root, other = copied(tmp_path), self.outside(tmp_path)
         shutil.rmtree(root / place)
         (root / place).symlink_to(other / place)
-        found = [f for f in opencode.discover(root) if f.session_id == "ses_1"]
+        found = [f for f in files.discover(root) if f.session_id == "ses_1"]
         assert len([w for f in found for w in said(read(f, {}))]) == messages
         assert "leads out of" in caplog.text
 
@@ -328,7 +329,7 @@ class TestLinks:
         ):
             path = root / "storage" / file
             path.write_text(json.dumps(json.loads(path.read_bytes()) | {"id": name}))
-        read_now = [said(read(file, {})) for file in opencode.discover(root)]
+        read_now = [said(read(file, {})) for file in files.discover(root)]
         assert sorted(len(one) for one in read_now) == [0, 5]
 
     @pytest.mark.parametrize("name", ["opencode.db", "opencode.db-wal"])
@@ -343,8 +344,8 @@ class TestLinks:
             db.commit()
             (root / name).unlink(missing_ok=True)
             (root / name).symlink_to(other / name)
-            assert "secret" not in [file.title for file in opencode.discover(root)]
-            assert "secret" not in [file.title for file in opencode.worked_on(root / name)]
+            assert "secret" not in [file.title for file in files.discover(root)]
+            assert "secret" not in [file.title for file in files.recent_sessions_of(root / name)]
 
 
 class TestFinding:
@@ -354,22 +355,22 @@ class TestFinding:
         """The name of a tree does not matter."""
         root = copied(tmp_path)
         (root / "storage").rename(root / "saved")
-        assert opencode.archives_at(tmp_path) == opencode.archives_at(root / "saved") == [root / "saved"]
-        there = {file.session_id for file in opencode.sessions_in(root / "saved")}
+        assert files.archives_at(tmp_path) == files.archives_at(root / "saved") == [root / "saved"]
+        there = {file.session_id for file in files.sessions_in(root / "saved")}
         assert there
         database = as_database(root)
-        assert opencode.archives_at(tmp_path) == [database, root / "saved"]
-        assert opencode.archives_at(database) == [database]
-        assert there == {file.session_id for file in opencode.sessions_in(database)}
+        assert files.archives_at(tmp_path) == [database, root / "saved"]
+        assert files.archives_at(database) == [database]
+        assert there == {file.session_id for file in files.sessions_in(database)}
 
     def test_every_file_of_a_tree_belongs_to_one_session(self, tmp_path: Path) -> None:
         """A part and a message name their session."""
         root = copied(tmp_path)
-        known = {file.session_id for file in opencode.discover(root)}
+        known = {file.session_id for file in files.discover(root)}
         for path in (root / "storage").rglob("*.json"):
-            assert {file.session_id for file in opencode.sessions_of(path)} <= known
+            assert {file.session_id for file in files.sessions_of(path)} <= known
         session = next((root / "storage" / "session").rglob("*.json"))
-        assert [file.path for file in opencode.sessions_of(session)] == [session]
+        assert [file.path for file in files.sessions_of(session)] == [session]
 
     def test_other_files_have_no_session(self, tmp_path: Path) -> None:
         """These are other databases, malformed files and names with wildcards."""
@@ -381,4 +382,4 @@ class TestFinding:
             root / "storage" / "message" / "x.json",
             tmp_path / "a",
         ):
-            assert list(opencode.sessions_of(path)) == []
+            assert list(files.sessions_of(path)) == []

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.shared import ROOT
-from tests.webapp.agents.opencode.taking_in import take_in
+from tests.webapp.agents.opencode.fake_import import fake_import
 from tests.webapp.agents.opencode.test_version2 import SAID as SAID_VERSION2
 from tests.webapp.agents.opencode.test_version2 import database
 from tests.webapp.agents.opencode.test_version2 import write as write_version2
@@ -91,7 +91,7 @@ def session(app: App, tmp_path: Path) -> str:
             "version": "1.18.33", "time": {"created": BEGUN, "updated": BEGUN + 9}, "permission": RULES}  # fmt: skip
     file = tmp_path / "original.json"
     file.write_text(json.dumps({"info": info, "messages": SAID}))
-    [(_, imported)] = app.importing.import_sessions(take_in(file, tmp_path))
+    [(_, imported)] = app.importing.import_sessions(fake_import(file, tmp_path))
     return imported.session_id
 
 

@@ -12,6 +12,7 @@ import pytest
 
 from tests.webapp.agents.samples import of, said
 from webapp.agents.opencode import decoder as opencode
+from webapp.agents.opencode import files
 from webapp.agents.records import Compaction, Entry, Meta, Problem, Record, Unknown
 from webapp.config import Config
 from webapp.wiring import build
@@ -73,7 +74,7 @@ def write(path: Path, rows: list[tuple[str, dict[str, Any]]], first: int = 0, up
 
 def read(path: Path, state: dict[str, Any]) -> list[Record]:
     """Return the new records of the only session in a database."""
-    [file] = opencode.in_database(path)
+    [file] = files.in_database(path)
     return list(opencode.read(file, state))
 
 
@@ -170,5 +171,5 @@ class TestAnUnknownSchema:
     def test_is_not_reported_for_a_new_database(self, tmp_path: Path) -> None:
         """A new database has no tables yet."""
         sqlite3.connect(tmp_path / "opencode.db").close()
-        assert list(opencode.in_database(tmp_path / "opencode.db")) == []
+        assert list(files.in_database(tmp_path / "opencode.db")) == []
         assert of(Problem, []) == []

@@ -16,7 +16,7 @@ import pytest
 
 from tests.browser.writing import ClaudeFolder, Transcript, words
 from tests.shared import ROOT
-from tests.webapp.agents.opencode.taking_in import take_in
+from tests.webapp.agents.opencode.fake_import import fake_import
 from webapp.agents import AGENTS
 from webapp.agents.records import Cleared, Compaction
 from webapp.agents.view import PRUNED_NOTE
@@ -276,7 +276,7 @@ class TestOtherAgents:
         path = Path(made.path)
         if made.import_command:
             assert (path.parent, made.import_command[-1]) == (tmp_path / "copies", str(path))
-            path = take_in(path, tmp_path)
+            path = fake_import(path, tmp_path)
         else:
             assert any(path.is_relative_to(root) for root in roots)
         copy = app.store.sessions.get(read(app, path))

@@ -8,7 +8,7 @@ from contextlib import closing
 from pathlib import Path
 
 
-def take_in(file: Path, folder: Path) -> Path:
+def fake_import(file: Path, folder: Path) -> Path:
     """Put a file's session into the database in a folder, created if missing; return the database."""
     said = json.loads(file.read_bytes())
     info, times = said["info"], "time_created INT, time_updated INT"

@@ -1,0 +1,163 @@
+"""OpenCode's sessions on disk: in databases, and in older versions in trees of small JSON files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from webapp.agents.opencode import version2
+from webapp.agents.reading.databases import ForeignTables, open_foreign
+from webapp.agents.reading.finding import folder_of, leads_out, list_files, read_json_file
+from webapp.agents.reading.rows import object_of, optional, parse_value, short_title, text_of, when
+from webapp.agents.records import TranscriptFile
+
+SOURCE = "opencode"
+# After a change of a database, the sessions active within this time of the newest one are read.
+LATE_SECONDS = 24 * 3600.0
+
+Row = dict[str, Any]
+
+
+def roots(env: Mapping[str, str]) -> list[Path]:
+    """Return the data folder, existing or not: below XDG_DATA_HOME, else `.local/share` in the home folder."""
+    return [folder_of(env, "XDG_DATA_HOME", ".local", "share") / "opencode"]
+
+
+def plugin(env: Mapping[str, str]) -> Path:
+    """Return the file of our plugin, existing or not."""
+    return folder_of(env, "XDG_CONFIG_HOME", ".config") / "opencode" / "plugin" / "coppice.js"
+
+
+def discover(root: Path) -> Iterator[TranscriptFile]:
+    """Yield the sessions in databases and in the tree below `root`, each newest first; one in both comes once."""
+    known: set[str] = set()
+    for database in sorted(root.glob("opencode*.db")):
+        if leads_out(database, root):
+            continue
+        for file in in_database(database):
+            known.add(file.session_id)
+            yield file
+    if not leads_out(root / "storage", root):
+        yield from (file for file in _in_tree(root / "storage") if file.session_id not in known)
+
+
+def archives_at(path: Path) -> list[Path]:
+    """Return the databases and trees (folders with `session` and `message`) at or below a path."""
+    if not path.is_dir():
+        return [path] if path.suffix == ".db" else []
+    trees = {place.parent for place in [path / "session", *path.rglob("session")] if place.is_dir()}
+    return [*sorted(path.rglob("opencode*.db")), *sorted(t for t in trees if (t / "message").is_dir())]
+
+
+def sessions_in(archive: Path) -> Iterator[TranscriptFile]:
+    """Yield the sessions of a database or a tree, newest first."""
+    return _in_tree(archive) if archive.is_dir() else in_database(archive)
+
+
+def _in_tree(tree: Path) -> Iterator[TranscriptFile]:
+    for found in list_files(tree / "session", ".json", within=tree):
+        info = read_json_file(found.path)
+        if isinstance(info, dict) and (described := _described(found.path, info)) is not None:
+            yield described
+
+
+def sessions_of(path: Path) -> Iterator[TranscriptFile]:
+    """Yield the sessions that a changed file belongs to: all of a database, newest first; one of a tree."""
+    if path.name.endswith((".db", ".db-wal")):
+        database = path.with_name(path.name.removesuffix("-wal"))
+        if path.name.startswith("opencode") and not leads_out(database, path.parent):
+            yield from in_database(database)
+        return
+    tree = next((p for p in path.parents if (p / "session").is_dir()), None)
+    if tree is None or path.suffix != ".json":
+        return
+    info = object_of(read_json_file(path))
+    wanted = optional(info.get("sessionID")) or (text_of(info.get("id")) if "session" in path.parts else "")
+    for found in (tree / "session").rglob(f"{glob_safe(wanted)}.json") if wanted else []:
+        if leads_out(found, tree):
+            continue
+        described = _described(found, object_of(read_json_file(found)))
+        if described is not None and described.session_id == wanted:
+            yield described
+
+
+def recent_sessions_of(path: Path) -> list[TranscriptFile]:
+    """Return the sessions that a changed file can belong to; of a database those active within a day of the newest."""
+    found = list(sessions_of(path))
+    newest = max((file.modified for file in found), default=0.0)
+    return [file for file in found if file.modified >= newest - LATE_SECONDS]
+
+
+def glob_safe(name: str) -> str:
+    """Return a name with the special characters of patterns replaced."""
+    return "".join("?" if c in "*?[]/\\" else c for c in name)
+
+
+def in_database(database: Path) -> Iterator[TranscriptFile]:
+    """Yield the sessions of a database, newest first."""
+    try:
+        with open_foreign(database) as tables:
+            fault = unknown_schema(tables.names())
+            sessions = session_rows(tables) if fault is None else []
+    except OSError:
+        return
+    if fault is not None:
+        at = database.stat().st_mtime
+        name, title = f"opencode-unreadable-{database.stem}", f"{database.name} cannot be read"
+        yield TranscriptFile(database, name, None, SOURCE, title, modified=at, shared=True)
+    sessions.sort(key=lambda info: -_updated(info))
+    yield from (file for info in sessions if (file := _described(database, info)) is not None)
+
+
+def session_rows(tables: ForeignTables, where: Mapping[str, Any] | None = None) -> list[Row]:
+    """Return the sessions of a database in the form of the tree's files, each once; the newer table has precedence."""
+    found = {
+        text_of(row.get("id")): row
+        for name in ("session", version2.SESSIONS)
+        for row in tables.rows(name, where)
+    }
+    return [_session_row(row) for row in found.values()]
+
+
+def _session_row(row: Row) -> Row:
+    """Return a row of the table `session` in the form of the tree's session files."""
+    return {
+        "id": row.get("id"),
+        "parentID": row.get("parent_id"),
+        "projectID": row.get("project_id"),
+        "directory": row.get("directory"),
+        "title": row.get("title"),
+        "version": row.get("version"),
+        "permission": parse_value(json_column(row.get("permission")))[0] if row.get("permission") else None,
+        "time": {"created": row.get("time_created"), "updated": row.get("time_updated")},
+    }
+
+
+def json_column(column: Any) -> bytes:
+    """Return the text of a column with JSON; b"" if it has none."""
+    text = column.encode("utf-8", "replace") if isinstance(column, str) else column
+    return text if isinstance(text, bytes) else b""
+
+
+def unknown_schema(names: set[str]) -> str | None:
+    """Return why the tables of a database cannot be read; None if they can, or if there are none."""
+    if not names or (names & {"session", version2.SESSIONS} and names & {"message", version2.MESSAGES}):
+        return None
+    shown = ", ".join(sorted(names)[:6])
+    return f"unknown schema: expected the tables session and message or {version2.MESSAGES}, got {shown}"
+
+
+def _described(path: Path, info: Row) -> TranscriptFile | None:
+    session = optional(info.get("id"))
+    if session is None:
+        return None
+    parent, modified = optional(info.get("parentID")), _updated(info)
+    title = short_title(text_of(info.get("title")))
+    kind = "sub-agent" if parent else None
+    return TranscriptFile(path, session, parent, SOURCE, title, kind, modified, shared=True)
+
+
+def _updated(info: Row) -> float:
+    at = when(object_of(info.get("time")).get("updated"))
+    return at.timestamp() if at else 0.0
