@@ -1,7 +1,7 @@
 """Following transcripts: which files there are, and what is new in one of them.
 
 One file is one session; sub-agents inside it get their own. A file is read in chunks, each with the position after
-it. Whoever takes the chunks stores the position, so that after a crash at most one chunk is read again. Nothing
+it. The receiver of the chunks stores the position, so that after a crash at most one chunk is read again. Nothing
 here waits or starts threads: the watcher decides when a file is read.
 """
 
@@ -11,16 +11,17 @@ import threading
 import uuid
 from abc import ABC, abstractmethod
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from webapp.agents import AGENTS
+from webapp.agents.agent import Agent
 from webapp.agents.reading.finding import home_of, leads_out
 from webapp.agents.reading.readers import Chunk, Position, Reader
 from webapp.agents.records import Meta, Record, TranscriptFile, Unknown
 
-# Linux makes another one at each start of a machine, so two machines never share it, whatever they are called.
+# Linux creates a new one at each boot, so two machines never share one, whatever their names are.
 BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 # Readers are kept because they remember what they decoded; another one decodes an older file again when it grows.
 READERS_KEPT = 48
@@ -28,7 +29,7 @@ READERS_KEPT = 48
 
 @dataclass(slots=True)
 class _Open:
-    """A session that is being followed, taken up to `position`. `held` are facts that wait for its first message."""
+    """A followed session, read up to `position`. `held` are facts that wait for its first message."""
 
     reader: Reader
     position: Position
@@ -69,10 +70,9 @@ class FollowedFiles(ABC):
     def discover(self) -> list[TranscriptFile]:
         """Return all transcripts below the roots, newest first."""
         found: dict[str, TranscriptFile] = {}
-        for agent in AGENTS.values():
-            for root in dict.fromkeys([*agent.roots(self._env), *self._extra]):
-                for file in agent.discover(root):
-                    found.setdefault(file.key, file)
+        for agent, root in self._searched():
+            for file in agent.discover(root):
+                found.setdefault(file.key, file)
         self._remember(found.values())
         return sorted(found.values(), key=lambda file: -file.modified)
 
@@ -81,14 +81,17 @@ class FollowedFiles(ABC):
         known = self._files.get(path)
         if known is not None and not known.shared:
             return [known]
-        for agent in AGENTS.values():
-            for root in [*agent.roots(self._env), *self._extra]:
-                if not path.is_relative_to(root):
-                    continue
-                if found := agent.files_at(path):
-                    self._remember(found)
-                    return found
+        for agent, root in self._searched():
+            if path.is_relative_to(root) and (found := agent.files_at(path)):
+                self._remember(found)
+                return found
         return []
+
+    def _searched(self) -> Iterator[tuple[Agent, Path]]:
+        """Yield each agent with the folders in which its files can be."""
+        for agent in AGENTS.values():
+            for root in dict.fromkeys([*agent.roots(self._env), *self._extra]):
+                yield agent, root
 
     def _remember(self, files: Iterable[TranscriptFile]) -> None:
         with self._lock:
@@ -102,10 +105,10 @@ class FollowedFiles(ABC):
     # -- reading one
 
     def look(self, file: TranscriptFile, stop: threading.Event | None = None) -> int:
-        """Take the records that are new in a file, and return the number of new messages.
+        """Receive the new records of a file, and return the number of new messages.
 
-        An unwanted file adds nothing; neither does one that a link leads out of the followed folders. Once `stop` is
-        set it ends with the chunk it is at; the rest comes with the next look.
+        Unwanted files and files outside the followed folders, behind a link, are not read. Once `stop` is set it ends
+        after the current chunk; the next call continues there.
         """
         position = self.position(file)
         if position is None or self._leads_out(file.path):
