@@ -1,7 +1,7 @@
 """An integration by a file of ours in an agent's folder of extensions: code that the agent loads into its process.
 
 The code applies a session's edit script before each call. It is a file in the agent's folder here, with a mark that
-identifies it as ours. What all extensions share takes the place of its import, with the folder of the hints in it.
+identifies it as ours. The code that all extensions share replaces its import, with the folder of the hints filled in.
 """
 
 from __future__ import annotations

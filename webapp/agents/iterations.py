@@ -19,7 +19,7 @@ _COMPACTION = "compaction"
 
 
 def with_iterations(usage: Usage, report: Mapping[str, Any], model: str | None) -> Usage:
-    """Return the usage of a call by `model` with what its `report` says of the single inferences."""
+    """Return the usage of a call by `model` with the single inferences in its `report`."""
     if not report.get("iterations"):
         return usage
     own: list[Inference] = []

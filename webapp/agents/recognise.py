@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 from collections import Counter
 from typing import Any
 
@@ -23,7 +24,7 @@ def recognise(head: bytes) -> str | None:
 
     None if it is not recognised.
     """
-    head = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    head = head.removeprefix(codecs.BOM_UTF8).lstrip()
     if head[:1] == b"{" and not is_json_document(head):
         return _by_rows(head)
     try:

@@ -21,7 +21,7 @@ from webapp.sending.spool import Damaged, QueuedChunk, Spool
 log = logging.getLogger("coppice.follow")
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 30.0
-# Between two tries while the server takes nothing until somebody changes something.
+# Between two tries while the server accepts nothing until somebody changes something.
 DENIED_PAUSE = 60.0
 # Between two tries to write to a disk that is full.
 DISK_PAUSE = 10.0
@@ -44,15 +44,15 @@ class SentFiles(FollowedFiles):
         super().__init__(extra, env)
         self._spool, self._who, self._redactor, self._limit = spool, who, redactor, limit
         self.closed = threading.Event()
-        self.unwanted: set[str] = set()  # files that the server does not take
+        self.unwanted: set[str] = set()  # files that the server does not accept
         self._disk_failed = False
 
     def position(self, file: TranscriptFile) -> Position | None:
-        """Return the position behind what was read of a file; None if the server does not take it."""
+        """Return the position up to which a file was read; None if the server does not accept it."""
         return None if file.key in self.unwanted else self._spool.position(file.key)
 
     def is_known(self, file: TranscriptFile) -> bool:
-        """Return whether something of a file was sent, or waits."""
+        """Return whether a part of a file was sent, or waits."""
         return bool(self._spool.position(file.key))
 
     def receive(self, file: TranscriptFile, chunk: Chunk, before: Position) -> int:
@@ -130,13 +130,13 @@ class Sender:
         self._server, self._spool, self._files, self._who = server, spool, files, who
         self._look_again = look_again
         self._compared_at: float | None = None
-        # Files that are tried again after a comparison, with what was said of them.
+        # Files that are tried again after the next comparison, with the reason for their refusal.
         self._refused: dict[str, str] = {}
-        self._said = ""
+        self._logged = ""
         self._thread = threading.Thread(target=self._run, name="sender", daemon=True)
 
     def compare(self) -> None:
-        """Learn from the server what it has; read again what it has not. Raises Unreachable or Denied."""
+        """Ask the server for its positions, and read again what it lacks. Raises Unreachable or Denied."""
         for key, position in self._server.differing(self._who, self._spool.acknowledged()).items():
             if path_of(key).exists() or not self._spool.waits(key):
                 self._continue_at(key, position)
@@ -164,11 +164,11 @@ class Sender:
                 self._send_all()
                 pause = FIRST_PAUSE
             except Unreachable as error:
-                self._say(f"{error}; what comes meanwhile waits in {self._spool.folder}")
+                self._log_state(f"{error}; until then new lines wait in {self._spool.folder}")
                 self._files.closed.wait(pause)
                 pause = min(2 * pause, LONGEST_PAUSE)
             except Denied as error:
-                self._say(f"{error}; what comes meanwhile waits in {self._spool.folder}")
+                self._log_state(f"{error}; until then new lines wait in {self._spool.folder}")
                 self._files.closed.wait(DENIED_PAUSE)
             except Exception:
                 log.exception("a part of a transcript could not be sent")
@@ -178,7 +178,7 @@ class Sender:
         """Send what waits and what comes, until closed. Raises Unreachable or Denied."""
         while not self._files.closed.is_set():
             if self.send_next():
-                self._say("")
+                self._log_state("")
                 continue
             with self._spool.changed:
                 if self._spool.first(self._files.unwanted) is None and not self._files.closed.is_set():
@@ -237,8 +237,8 @@ class Sender:
         until = "until the next start" if error.foreign else "for an hour"
         log.warning("%s is not sent %s: %s", one.key, until, error)
 
-    def _say(self, message: str) -> None:
-        """Log a state of the server once; an empty message says that it takes lines again."""
-        if message != self._said and (message or self._said):
-            log.warning("%s", message or f"{self._server.address} takes lines again")
-        self._said = message
+    def _log_state(self, message: str) -> None:
+        """Log a state of the server once; an empty message means that it accepts lines again."""
+        if message != self._logged and (message or self._logged):
+            log.warning("%s", message or f"{self._server.address} accepts lines again")
+        self._logged = message

@@ -1,4 +1,4 @@
-"""The server that lines are pushed to, and its failures in words that say what to do."""
+"""The server that lines are pushed to, and its failures as messages that say what to do."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ LATER = frozenset({408, 425, 429, 502, 503, 504})
 
 
 class Unreachable(CoppiceError):
-    """The server does not answer now; what waits is sent later."""
+    """The server does not answer now; the backlog is sent later."""
 
 
 class Denied(CoppiceError):
-    """The server takes nothing from here until somebody changes something; the message says what."""
+    """The server accepts nothing from here until somebody changes something; the message says what."""
 
 
 class Rejected(CoppiceError):
-    """The server does not take this part of this transcript. `foreign`: it never will, the session is another's."""
+    """The server does not accept this part of a transcript; never, if it is `foreign`: of somebody else's session."""
 
     def __init__(self, message: str, *, foreign: bool) -> None:
         super().__init__(message)

@@ -1,9 +1,10 @@
 """The backlog of what the server has not acknowledged, on disk.
 
 A chunk is a file of its own in `waiting`, sent in the order of their numbers, and deleted once the server has it.
-`acknowledged` has a file for each transcript, with the position up to which the server has it; the server knows it
-better, and is asked from time to time. Both are written beside their place, synced and renamed, so that a kill leaves
-the old file or the new one. A chunk begins with a line that is the digest of the rest, because disks fail too.
+`acknowledged` has a file for each transcript, with the position up to which the server has it; the server is asked
+for its own positions from time to time, and they decide. Both are written beside their place, synced and renamed, so
+that a kill leaves the old file or the new one. A chunk begins with a line that is the digest of the rest, because
+disks fail too.
 """
 
 from __future__ import annotations
@@ -62,16 +63,16 @@ class Spool:
         self._load()
 
     def close(self) -> None:
-        """Let other processes have the backlog."""
+        """Release the backlog for other processes."""
         self._held.close()
 
-    # -- what there is
+    # -- reading
 
     def __len__(self) -> int:
         return len(self._waiting)
 
     def position(self, key: str) -> Position:
-        """Return the position behind everything that waits or was acknowledged of a transcript."""
+        """Return the position after all chunks of a transcript that wait or were acknowledged."""
         with self.changed:
             last = self._last.get(key)
             return last.after if last is not None else self._acknowledged.get(key, {})
@@ -114,7 +115,7 @@ class Spool:
             header = orjson.dumps({**orjson.loads(header), "before": before})
         return header[:-1] + b',"records":' + records + b"}"
 
-    # -- what happens
+    # -- changing
 
     def put(self, key: str, header: dict[str, Any], records: bytes) -> None:
         """Store a chunk: the fields of its request without `records`, and these as a JSON list.
@@ -159,7 +160,7 @@ class Spool:
             _write(
                 self._acknowledged_folder / f"{name}.json", orjson.dumps({"key": key, "position": position})
             )
-        except OSError as error:  # the server tells it after the next start
+        except OSError as error:  # the server is asked for it after the next start
             if not self._unwritten:
                 log.warning("what the server has cannot be noted in %s: %s", self.folder, error.strerror)
             self._unwritten = True

@@ -171,9 +171,9 @@ def attachment_parts(row: dict[str, Any]) -> list[Part]:
 
 
 def unread_attachment(row: dict[str, Any]) -> str | None:
-    """Return the name of an attachment of an unknown type, or of one without the text it always has; else None.
+    """Return the name of an attachment of an unknown type, or of one that lacks its text; else None.
 
-    A row that says itself what was sent is known.
+    The type of a row that contains the sent text does not matter.
     """
     attachment = object_of(row.get("attachment"))
     kind = text_of(attachment.get("type"))

@@ -51,7 +51,7 @@ def unread_kind(kind: str, row: dict[str, Any]) -> str | None:
 
 
 def unread_fields(row: dict[str, Any], message: dict[str, Any]) -> Iterator[str]:
-    """Yield the fields that a row with a message always has and this one has not."""
+    """Yield the required fields that a row with a message lacks."""
     kind = text_of(row.get("type"))
     yield from lacking(message, "content", kind=f"{kind} row")
     usage = message.get("usage")

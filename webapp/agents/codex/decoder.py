@@ -330,7 +330,7 @@ def _is_summary(message: Message) -> bool:
 
 
 def _unread_usage(payload: dict[str, Any], info: dict[str, Any]) -> Iterator[str]:
-    """Yield the fields that a usage report always has and this one has not."""
+    """Yield the required fields that a usage report lacks."""
     yield from lacking(payload, "info", kind="token_count")
     if info:
         yield from lacking(info, "last_token_usage", kind="token_count")

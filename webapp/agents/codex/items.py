@@ -76,7 +76,7 @@ _NO_FIELDS = frozenset({"image_generation_call"})
 
 
 def unread(item: dict[str, Any]) -> Iterator[str]:
-    """Yield the fields that an item of a known kind always has and this one has not."""
+    """Yield the required fields that an item of a known kind lacks."""
     kind = text_of(item.get("type"))
     if kind == "message" or not kind:
         yield from lacking(item, "content|message", kind="message")

@@ -84,7 +84,7 @@ def messages_of(record: dict[str, Any], record_id: str) -> Iterator[tuple[str, M
 
 
 def unread(record: dict[str, Any]) -> Iterator[str]:
-    """Yield the unknown parts, and the fields that a record always has and this one has not."""
+    """Yield the unknown parts of a record, and the required fields that it lacks."""
     kind = kind_of(record)
     yield from lacking(record, "content|parts", kind=f"{kind} record")
     content = record.get("content") if record.get("content") is not None else record.get("parts")

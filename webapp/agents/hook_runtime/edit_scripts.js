@@ -29,6 +29,6 @@ export function note(session, version) {
     renameSync(`${file}.${process.pid}`, file);
     noted = `${session} ${version}`;
   } catch {
-    // without the note the call goes out all the same
+    // the call is sent without the note
   }
 }

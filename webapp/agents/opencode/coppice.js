@@ -2,8 +2,8 @@
 //
 // Applies a session's prunes before each call of the model. The server writes them as an edit script; this reads it at
 // the beginning of a turn and keeps to it until the next one, so that a running tool loop and the cached prefix stay as
-// they are. Messages are left out or get a shorter output; nothing else is touched, and no credentials are seen. Where
-// anything is wrong the call goes out as it came. A note beside the script tells the server what the last call was.
+// they are. Messages are left out or get a shorter output; nothing else is touched, and no credentials are seen. If
+// anything fails, the call is sent unchanged. A note beside the script tells the server what the last call was.
 import { note, scriptOf } from "../hook_runtime/edit_scripts.js";
 
 function partsOf(parts, edit, isOver) {
@@ -90,7 +90,7 @@ export const Coppice = async () => ({
       note(session, made.length > 0 && isConcerned ? now.script.version : "");
       if (made.length > 0) messages.splice(0, messages.length, ...made);
     } catch {
-      // the call goes out as it came
+      // the call is sent unchanged
     }
   },
 });
@@ -111,7 +111,7 @@ export default {
         note(event.sessionID, made.length > 0 && isConcerned ? now.script.version : "");
         if (made.length > 0) event.messages = made;
       } catch {
-        // the call goes out as it came
+        // the call is sent unchanged
       }
     });
   },

@@ -61,7 +61,7 @@ def steps(parts: list[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
 
 
 def unknown_in(parts: list[dict[str, Any]]) -> Iterator[str]:
-    """Yield the unknown types of parts, and the fields that a part always has and this one has not."""
+    """Yield the unknown types of parts, and the required fields that a part lacks."""
     for part in parts:
         kind = text_of(part.get("type"))
         if kind in _FIELDS:

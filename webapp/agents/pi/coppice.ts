@@ -2,11 +2,11 @@
 //
 // Applies a session's prunes before each call of the model. The server writes them as an edit script; this reads it at
 // the beginning of a turn and keeps to it until the next one, so that a running tool loop and the cached prefix stay as
-// they are. Messages are left out or get a shorter output; nothing else is touched, and no credentials are seen. Where
-// anything is wrong the call goes out as it came. A note beside the script tells the server what the last call was.
+// they are. Messages are left out or get a shorter output; nothing else is touched, and no credentials are seen. If
+// anything fails, the call is sent unchanged. A note beside the script tells the server what the last call was.
 import { note, scriptOf } from "../hook_runtime/edit_scripts.js";
 
-/** How a message is known in the edit script. */
+/** Return the key of a message in the edit script. */
 function keyOf(message) {
   return message.role === "toolResult" ? `toolResult:${message.toolCallId}` : `${message.role}:${message.timestamp}`;
 }

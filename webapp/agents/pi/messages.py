@@ -62,7 +62,7 @@ def edit_key(row: ViewRow) -> str | None:
 
 
 def unread(said: dict[str, Any]) -> Iterator[str]:
-    """Yield the unknown types of blocks, and the fields that a message always has and this one has not."""
+    """Yield the unknown types of blocks, and the required fields that a message lacks."""
     role = text_of(said.get("role"))
     yield from lacking(said, _HELD_IN.get(role, "content"), kind=f"message of role {role}")
     for block in map(object_of, list_of(said.get("content"))):

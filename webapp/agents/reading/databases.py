@@ -1,7 +1,7 @@
 """Databases of other programs: they are only read; not even a lock file is written beside them.
 
 A database whose write-ahead log is empty, missing, or a link to elsewhere is opened as immutable, so that SQLite
-creates nothing and reads no other file. SQLite would wait for the other end of a pipe, so none is given to it.
+creates nothing and reads no other file. Pipes are refused, because SQLite would wait for their other end.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Only regular files are opened: opening a pipe would wait until another program writes to it.
 
 Folders that cannot be read are left out. Links are followed once, and only to targets below the folder that is
-searched: otherwise anybody who can write there could have any file of this user shown. Links that lead out are logged.
+searched: otherwise anybody who can write there could make us show any file of this user. Other links are logged.
 """
 
 from __future__ import annotations
@@ -57,12 +57,12 @@ def leads_out(path: Path | str, root: Path | str) -> bool:
     """Return whether a path below `root` leads out of it, by a link or by `..`; log each such path once."""
     if Path(os.path.realpath(path)).is_relative_to(os.path.realpath(root)):
         return False
-    _say_left_out(str(path), str(root))
+    _log_left_out(str(path), str(root))
     return True
 
 
 @lru_cache(maxsize=4096)
-def _say_left_out(path: str, root: str) -> None:
+def _log_left_out(path: str, root: str) -> None:
     log.warning("%s leads out of %s and is left out; follow or import the folder it leads to", path, root)
 
 
@@ -85,7 +85,7 @@ def list_files(root: Path, ending: str | tuple[str, ...], within: Path | None = 
 def transcripts_below(
     root: Path, ending: str | tuple[str, ...], source: str, origin_of: Callable[[Path], Origin]
 ) -> Iterator[TranscriptFile]:
-    """Yield the transcripts below `root`, newest first: the files of which `origin_of` names the session."""
+    """Yield the transcripts below `root`, newest first. `origin_of` names the session of a file, if it has one."""
     for found in list_files(root, ending):
         session, parent, title, kind, _ = origin_of(found.path)
         if session is not None:

@@ -6,6 +6,7 @@ that cut a text in the middle, becomes U+FFFD, so that the row can be used.
 
 from __future__ import annotations
 
+import codecs
 import hashlib
 import re
 from collections.abc import Iterator, Mapping
@@ -45,7 +46,7 @@ def parse(line: bytes) -> dict[str, Any] | str:
 
 def is_json_document(head: bytes) -> bool:
     """Return whether a file is one JSON value over several lines, or a list, instead of rows."""
-    head = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    head = head.removeprefix(codecs.BOM_UTF8).lstrip()
     return head[:1] == b"[" or (head[:1] == b"{" and isinstance(parse(head.partition(b"\n")[0]), str))
 
 
@@ -143,10 +144,10 @@ def count_of(value: Any) -> int:
 
 
 def uncounted_cache(usage: Mapping[str, Any], *known: str) -> Iterator[str]:
-    """Yield the fields of a usage report, as text for the user, in which cached tokens may stand uncounted.
+    """Yield the fields of a usage report, as text for the user, that may hold cached tokens which are not counted.
 
-    These are counts with "cache" in an unknown name, where the report has not all of the `known` ones: a newer version
-    of the agent may have renamed those, and the input would be too small without a word.
+    These are counts with "cache" in an unknown name, if the report lacks one of the `known` ones: a newer version of
+    the agent may have renamed it, and the input would silently be too small.
     """
     if not all(name in usage for name in known):
         for name, value in usage.items():
@@ -155,10 +156,9 @@ def uncounted_cache(usage: Mapping[str, Any], *known: str) -> Iterator[str]:
 
 
 def lacking(row: Mapping[str, Any], *fields: str, kind: str = "") -> Iterator[str]:
-    """Yield each field that a row of a known kind always has and this one has not, as text for the user.
+    """Yield each required field that a row lacks, as text for the user. Names joined by "|" are alternatives.
 
-    A newer version of the agent may call it by another name, and its content would be missing without a word. Of names
-    joined by "|" any will do.
+    A newer version of the agent may have renamed it, and its content would silently be missing.
     """
     for field in fields:
         names = field.split("|")
