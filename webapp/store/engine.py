@@ -123,14 +123,14 @@ class Engine(ABC):
     # -- errors
 
     @abstractmethod
-    def _ours(self, doing: str) -> AbstractContextManager[None]:
+    def _as_store_errors(self, doing: str) -> AbstractContextManager[None]:
         """Raise the database's errors as ours, with the cause chained."""
 
     @contextmanager
     def _translated(self, doing: str) -> Iterator[None]:
         """Raise errors as ours, and record damage of the database; once it is closed, raise `ClosedStore`."""
         try:
-            with self._ours(doing):
+            with self._as_store_errors(doing):
                 yield
         except StoreError as error:
             if self._closed.is_set():

@@ -20,7 +20,7 @@ from webapp.store.copies import CopyRow
 from webapp.store.log import EntryRow, MessageRow
 from webapp.store.operations import Facts, ItemRow, OperationRow
 from webapp.store.parts import PARTS
-from webapp.store.postgresql.locks import STORE_LOCK
+from webapp.store.postgresql.engine import STORE_LOCK
 from webapp.store.search_index import SearchFilter
 from webapp.store.sessions import SessionRow
 from webapp.store.summaries import SummaryRow

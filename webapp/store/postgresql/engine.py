@@ -3,31 +3,31 @@
 Outside of `read()` and `write()` each statement borrows a connection for itself. A transaction that writes to one
 session takes a lock shared by all such writers and one of the session's own; any other takes the shared lock for itself
 alone. So what was read inside is still true at commit, and appends to different sessions do not wait for each other.
-Locks end with the transaction, also that of a process that was killed. `read()` is a snapshot (REPEATABLE READ).
+Locks end with the transaction, also that of a process that was killed. `read()` is a snapshot (REPEATABLE READ). No
+error's message has a password in it.
 """
 
 from __future__ import annotations
 
 import threading
+import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from functools import lru_cache
 from itertools import count
 from typing import Any
 from weakref import WeakKeyDictionary
 
 import psycopg
-from psycopg import RawCursor, RawServerCursor
+from psycopg import RawCursor, RawServerCursor, errors
 from psycopg.pq import TransactionStatus
-from psycopg_pool import ConnectionPool
+from psycopg_pool import ConnectionPool, PoolTimeout
 
 from webapp.config import BUSY_SECONDS, Server
-from webapp.errors import BusyStore, StoreError
+from webapp.errors import BusyStore, DamagedStore, FullDisk, ReadOnlyStore, StoreError
 from webapp.store.engine import Engine, refuse_newer
 from webapp.store.parts import Part
 from webapp.store.postgresql import schema, seals
-from webapp.store.postgresql.errors import translated
-from webapp.store.postgresql.locks import begin
 from webapp.store.postgresql.values import adapted
 from webapp.store.postgresql.words import VectorWords
 
@@ -38,7 +38,20 @@ CONNECT_SECONDS = 10.0
 CONNECTIONS, WRITERS = 16, 10
 CLOSE_SECONDS = 5.0
 EACH = 200  # rows that are read at a time
+# Two numbers name a lock: ours, and what it locks. 0 locks the store.
+STORE_LOCK, SESSION_LOCK = 0x636F7070, 0x636F7071
+# A transaction that writes ends after this time without a statement: its process hangs, or its machine is gone.
+IDLE_MS = 120_000
 KINDS = {"bigint": "INTEGER", "numeric": "REAL", "double precision": "REAL", "text": "TEXT", "bytea": "BLOB"}
+BUSY = (
+    errors.LockNotAvailable,
+    errors.DeadlockDetected,
+    errors.SerializationFailure,
+    errors.TooManyConnections,
+    PoolTimeout,
+)
+READ_ONLY = (errors.ReadOnlySqlTransaction, errors.InsufficientPrivilege)
+DAMAGED = (errors.DataCorrupted, errors.IndexCorrupted)
 
 Connection = psycopg.Connection[tuple[Any, ...]]
 
@@ -212,7 +225,7 @@ class Postgresql(Engine):
             raise StoreError(f"writing to {self.server} inside a read: end the read first")
         with (
             self._turn(),
-            self._transaction(begin(session_id), writing=True, session_id=session_id) as connection,
+            self._transaction(_begin(session_id), writing=True, session_id=session_id) as connection,
         ):
             yield
             with self._translated("writing"):
@@ -309,11 +322,40 @@ class Postgresql(Engine):
         self._closed.set()
         self._pool.close(timeout=CLOSE_SECONDS)
 
-    def _ours(self, doing: str) -> AbstractContextManager[None]:
-        return translated(doing, self.server)
+    @contextmanager
+    def _as_store_errors(self, doing: str) -> Iterator[None]:
+        try:
+            yield
+        except psycopg.Error as error:
+            raise _store_error(error, doing, self.server) from error
 
 
 _ADAPTED = adapted()
+
+
+def _begin(session_id: str | None) -> str:
+    """Return the statements that open a transaction with its locks: the store's, or a share of it and a session's."""
+    begun = f"BEGIN; SET LOCAL idle_in_transaction_session_timeout = {IDLE_MS}"
+    if session_id is None:
+        return f"{begun}; SELECT pg_advisory_xact_lock({STORE_LOCK}, 0)"
+    number = zlib.crc32(session_id.encode("utf-8", "replace")) - (1 << 31)
+    return (
+        f"{begun}; SELECT pg_advisory_xact_lock_shared({STORE_LOCK}, 0); "
+        f"SELECT pg_advisory_xact_lock({SESSION_LOCK}, {number})"
+    )
+
+
+def _store_error(error: psycopg.Error, doing: str, server: Server) -> StoreError:
+    text = server.masked(" ".join((error.diag.message_primary or str(error)).split()))
+    if isinstance(error, BUSY):
+        return BusyStore(f"the database {server} is busy: another process is writing; try again")
+    if isinstance(error, errors.DiskFull):
+        return FullDisk(f"no room left for {server}; nothing was stored. Free some space and try again")
+    if isinstance(error, READ_ONLY):
+        return ReadOnlyStore(f"{server} is read-only: looking works, nothing can be stored ({text})")
+    if isinstance(error, DAMAGED):
+        return DamagedStore(f"{server} is damaged ({text}); put a copy back")
+    return StoreError(f"{doing} {server} failed: {text}")
 
 
 @lru_cache(maxsize=2048)

@@ -168,7 +168,7 @@ class Connections(Engine):
             else:
                 return
 
-    def _ours(self, doing: str) -> AbstractContextManager[None]:
+    def _as_store_errors(self, doing: str) -> AbstractContextManager[None]:
         return translated(doing, self.path)
 
     def inspect(self) -> None:
@@ -425,7 +425,7 @@ def translated(doing: str, path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.OperationalError as error:
-        raise _ours(error, doing, path) from error
+        raise _store_error(error, doing, path) from error
     except sqlite3.DatabaseError as error:
         if isinstance(error, sqlite3.IntegrityError | sqlite3.ProgrammingError | sqlite3.InterfaceError):
             raise StoreError(f"{doing} {path} failed: {error}") from error
@@ -440,7 +440,7 @@ def _damaged(path: Path, reason: str) -> DamagedStore:
     )
 
 
-def _ours(error: sqlite3.OperationalError, doing: str, path: Path) -> StoreError:
+def _store_error(error: sqlite3.OperationalError, doing: str, path: Path) -> StoreError:
     text = str(error)
     if text.startswith(NO_TEXT):  # the rest is the content of the row
         return _damaged(path, NO_TEXT)

@@ -14,7 +14,7 @@ from tests.waiting import until
 from webapp.config import Server
 from webapp.errors import BusyStore, ClosedStore, StoreError
 from webapp.store import Store
-from webapp.store.postgresql import locks
+from webapp.store.postgresql import engine
 from webapp.store.postgresql.engine import CONNECTIONS, WRITERS
 
 
@@ -173,7 +173,7 @@ class TestLocks:
                 thread.join()
 
         with monkeypatch.context() as patched:
-            patched.setattr(locks, "IDLE_MS", 50)
+            patched.setattr(engine, "IDLE_MS", 50)
             with pytest.raises(StoreError):
                 stop()
         assert store.small.setting("x") is None

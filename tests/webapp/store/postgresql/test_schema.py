@@ -18,7 +18,7 @@ from tests.waiting import until
 from webapp.config import Server
 from webapp.errors import ForeignStore, StoreError
 from webapp.store import Store
-from webapp.store.postgresql.locks import STORE_LOCK
+from webapp.store.postgresql.engine import STORE_LOCK
 from webapp.store.postgresql.schema import SINCE, STEPS
 from webapp.store.sqlite.migrations import migrations
 from webapp.store.usage import CallRow
