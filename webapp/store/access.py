@@ -20,7 +20,7 @@ class TokenRow:
 
 
 @dataclass(frozen=True, slots=True)
-class SessionRow:
+class BrowserSessionRow:
     """One browser session. `token` is None and `proof` set for a session of the configured token."""
 
     token: TokenRow | None
@@ -85,14 +85,14 @@ class Access:
             (digest, token, proof, server, until),
         )
 
-    def session(self, digest: bytes) -> SessionRow | None:
+    def session(self, digest: bytes) -> BrowserSessionRow | None:
         """Return the session with this hash, None if there is none."""
         sql = "SELECT token, proof, server, expires_at FROM access_sessions WHERE hash = ?"
         row = self._db.row(sql, (digest,))
         if row is None:
             return None
         token, proof, server, until = row
-        return SessionRow(None if token is None else self.token_by_key(token), proof, server, until)
+        return BrowserSessionRow(None if token is None else self.token_by_key(token), proof, server, until)
 
     def end_sessions(self, before: int) -> None:
         """Delete the sessions that ended before a time."""

@@ -1,8 +1,9 @@
-"""Leases: who among several workers does what only one may do, until when, and whether it shall end."""
+"""Leases: which of several workers does a job that only one may do, until when, and whether it has to end."""
 
 from __future__ import annotations
 
 from webapp.store.engine import Engine
+from webapp.store.sql import upsert
 
 
 class Leases:
@@ -17,19 +18,16 @@ class Leases:
 
     def acquire(self, name: str, holder: str, now: int, until: int) -> bool:
         """Take a lease that nobody has; return False if somebody has it."""
-        if self.is_held(name, now):
-            return False
-        self._db.run("DELETE FROM leases WHERE name = ?", (name,))
-        self._db.run("INSERT INTO leases VALUES (?, ?, ?, 0)", (name, holder, until))
-        return True
+        sql = upsert("leases", ("name", "holder", "until", "cancelled"), keys=1) + " WHERE leases.until <= ?"
+        return self._db.run(sql, (name, holder, until, 0, now)) > 0
 
     def renew(self, name: str, holder: str, until: int) -> bool:
-        """Keep a lease longer; return False if it shall end or is another's."""
+        """Extend a lease; return False if it was cancelled or belongs to another holder."""
         sql = "UPDATE leases SET until = ? WHERE name = ? AND holder = ? AND cancelled = 0"
         return self._db.run(sql, (until, name, holder)) > 0
 
     def belongs(self, name: str, holder: str) -> bool:
-        """Return whether a lease is this holder's, though it may be over."""
+        """Return whether a lease belongs to this holder, expired or not."""
         sql = "SELECT 1 FROM leases WHERE name = ? AND holder = ?"
         return self._db.value(sql, (name, holder)) is not None
 

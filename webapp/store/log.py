@@ -314,11 +314,6 @@ class Log:
         sql = "SELECT actor FROM operations WHERE key = ?"
         return self._db.value(sql, (key(session, message.out_operation),)) not in (None, "agent")
 
-    def all_tokens(self, session: int) -> list[tuple[int, int, str, int]]:
-        """Return (number, tokens, role, is_error) of every message in log order."""
-        sql = "SELECT key, tokens, role, is_error FROM messages WHERE key BETWEEN ? AND ? ORDER BY key"
-        return [(number(k), t, r, e) for k, t, r, e in self._db.rows(sql, bounds(session))]
-
 
 def _is_of(tool: str, card: dict[str, Any]) -> bool:
     """Return whether a card is that of a call or a result of the tool."""

@@ -264,10 +264,11 @@ class Sessions:
             if taught is not None
         ]
 
-    def with_first(self, source_id: str) -> list[SessionRow]:
+    def with_entry(self, source_id: str) -> list[SessionRow]:
         """Return the sessions whose log has an entry with this source id."""
-        keys = self._db.rows("SELECT key >> 32 FROM entries WHERE source_id = ?", (source_id,))
-        return [row for row in (self.by_key(k) for (k,) in keys) if row.deleted_at is None]
+        keys = "SELECT key >> 32 FROM entries WHERE source_id = ?"
+        sql = f"{_SELECT} WHERE key IN ({keys}) AND deleted_at IS NULL ORDER BY key"
+        return [_decoded(row) for row in self._db.rows(sql, (source_id,))]
 
     def update(self, key: int, **columns: Unpack[Columns]) -> None:
         """Set columns of one session; a parent that is one of its descendants is left out."""

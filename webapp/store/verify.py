@@ -218,18 +218,19 @@ def _operations(log: Log, operations: Operations, row: SessionRow) -> Iterator[s
     known = operations.all(row.key)
     outs: dict[int, set[int]] = {}
     for one in known:
-        items = Counter(item.change for item in operations.items(row.key, one.n))
+        items = operations.items(row.key, one.n)
+        counts = Counter(item.change for item in items)
         for change, name, noted in (
             ("out", "removed", one.facts.removed),
             ("shortened", "shortened", one.facts.shortened),
         ):
-            if noted is not None and items[change] != noted:
+            if noted is not None and counts[change] != noted:
                 yield (
                     f"operation {one.n} {name} {noted} messages, its record has "
-                    f"{items[change]}: an undo would bring back no more"
+                    f"{counts[change]}: an undo would bring back no more"
                 )
         if one.undone_at is None:
-            outs[one.n] = {item.no for item in operations.items(row.key, one.n) if item.change == "out"}
+            outs[one.n] = {item.no for item in items if item.change == "out"}
     if len(known) != row.operations or (known and known[0].n >= row.next_operation):
         yield f"it had {row.operations} operations, the record has {len(known)}"
     nos = log.numbers(row.key, newest_first=False, out=True)

@@ -136,7 +136,7 @@ def session_of(store: Store, ids: Sequence[str]) -> SessionRow | None:
         return None
     best: SessionRow | None = None
     places = {source_id: i for i, source_id in enumerate(ids)}
-    for row in store.sessions.with_first(ids[0]):
+    for row in store.sessions.with_entry(ids[0]):
         if store.log.known(row.key, [ids[-1]]):
             return row
         at = places.get(row.tail_hash or "")

@@ -272,7 +272,7 @@ class Messages:
     ) -> list[int]:
         """Return all numbers, highest first; messages out of the context have no score and come last."""
         if planned is None or sort == "tokens":
-            tokens = {no: t for no, t, _, _ in self._store.log.all_tokens(session.key)}
+            tokens = {no: tokens for no, tokens, *_ in self._store.log.growth(session.key)}
             nos = list(tokens) if wanted is None else wanted
             return sorted(nos, key=lambda no: (-tokens.get(no, 0), no))
         nos = list(range(1, session.row.next_no)) if wanted is None else wanted

@@ -151,7 +151,7 @@ class Calls:
         """
         rows = [
             row
-            for row in self._store.sessions.with_first(read.keys[0])
+            for row in self._store.sessions.with_entry(read.keys[0])
             if row.source == PROXY and origin_of(row).get("owner", "") == read.user
         ]
         best, best_at = None, 0
