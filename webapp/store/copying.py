@@ -12,19 +12,14 @@ from itertools import islice
 from webapp.errors import Conflict, StoreError
 from webapp.store import Store
 from webapp.store.engine import Engine
-from webapp.store.indexed_text import indexed
-from webapp.store.keys import ID_BYTES, SHIFT, bounds, is_long
+from webapp.store.indexed_text import index_entries
+from webapp.store.keys import ID_BYTES, SESSION_TABLES, SHIFT, is_long, of_session
 from webapp.store.parts import PARTS, Part, of_rows, rows_of
 from webapp.store.sessions import SessionRow
 from webapp.store.sql import insert, listed
 
-# The tables of a session, each with the column that tells the session: its rows lie between two keys, or name it.
-BETWEEN = {
-    "messages": "key", "operations": "key", "samples": "key", "summaries": "key", "operation_items": "operation",
-}  # fmt: skip
-NAMED = ("context_items", "totals", "calls", "idempotency")
 # Tables that belong to no session. A table that refers to another comes after it.
-EVERYWHERE = (
+COMMON = (
     "settings", "model_overrides", "revisions", "files", "memories", "copies", "access_tokens", "access_sessions",
     "webhooks", "webhook_deliveries",
 )  # fmt: skip
@@ -75,7 +70,7 @@ def copy(source: Store, target: Store) -> Generator[str, None, None]:
         for row in target.sessions.everything():
             if row.key not in keys:
                 with target.write():
-                    _remove(target, row)
+                    target.sessions.remove(row, None)
         for row in wanted:
             if target.sessions.find(row.id) == row:
                 yield f"{row.id}: was copied before"
@@ -116,40 +111,24 @@ def _too_long(source: Store) -> Iterator[str]:
                 yield f"{sessions.get(key, 'the store')}: {what} takes {len(name.encode()):,} bytes: {name[:80]}…"
 
 
-def _remove(target: Store, row: SessionRow) -> None:
-    """Take a session and its words out again."""
-    for start in range(0, row.next_seq, BATCH):
-        target.words.remove(row.key, _words(target, row, start))
-    target.sessions.remove(row, None)
-
-
-def _words(store: Store, row: SessionRow, start: int) -> list[tuple[int, str]]:
-    """Return what the index of words has of a batch of entries."""
-    said = store.log.entries(row.key, start, start + BATCH - 1)
-    return [(one.seq, indexed(one.message)) for one in said if one.message_no > 0]
-
-
 def _copy_session(source: Store, target: Store, row: SessionRow) -> str:
-    low, high = bounds(row.key)
     with target.write():
         if (before := target.sessions.find(row.id)) is not None:
-            _remove(target, before)
-        count = _move(source.db, target.db, "entries", "key BETWEEN ? AND ?", (low, high))
-        for start in range(0, row.next_seq, BATCH):
-            target.words.add(row.key, _words(source, row, start))
-        for table, column in BETWEEN.items():
-            _move(source.db, target.db, table, f"{column} BETWEEN ? AND ?", (low, high))
-        for table in NAMED:
-            _move(source.db, target.db, table, "session = ?", (row.key,))
+            target.sessions.remove(before, None)
+        counts = {
+            table: _move(source.db, target.db, table, *of_session(table, row.key)) for table in SESSION_TABLES
+        }
         _move(source.db, target.db, "sessions", "key = ?", (row.key,))
+        index_entries(target.db, row.key, row.next_seq)
+    count = counts["entries"]
     return f"{count:,} {'entry' if count == 1 else 'entries'}"
 
 
 def _copy_rest(source: Engine, target: Store) -> None:
     """Replace what belongs to no session, the mark of the unfinished copy with it, inside the caller's transaction."""
-    for table in reversed(EVERYWHERE):
+    for table in reversed(COMMON):
         target.db.run(f"DELETE FROM {table}")
-    for table in EVERYWHERE:
+    for table in COMMON:
         _move(source, target.db, table)
     target.words.index_memories_again()
     for table, column in COUNTED.items():

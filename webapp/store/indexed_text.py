@@ -6,13 +6,17 @@ function needs a migration that removes the old words.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from scoring.history import argument_values
 from scoring.messages import FileReference, Media, Message, ToolCall
+from webapp.store.engine import Engine
+from webapp.store.log import Log
 
 # The largest part of one entry that is indexed; an enormous output is found only by its beginning.
 INDEXED_CHARS = 200_000
+# Entries that are read at a time.
+BATCH = 500
 
 
 def indexed(message: Message, of_call: Callable[[str], Sequence[str]] = argument_values) -> str:
@@ -31,3 +35,22 @@ def indexed(message: Message, of_call: Callable[[str], Sequence[str]] = argument
             pieces.append(part.text)
     text = "\n".join(piece[:INDEXED_CHARS] for piece in pieces if piece)[:INDEXED_CHARS]
     return text.encode("utf-8", "replace").decode()
+
+
+def index_entries(db: Engine, session: int, next_seq: int) -> None:
+    """Index the words of all entries of a session, inside `write()`."""
+    for texts in _texts(db, session, next_seq):
+        db.words.add(session, texts)
+
+
+def unindex_entries(db: Engine, session: int, next_seq: int) -> None:
+    """Remove the words of all entries of a session from the index, inside `write()`."""
+    for texts in _texts(db, session, next_seq):
+        db.words.remove(session, texts)
+
+
+def _texts(db: Engine, session: int, next_seq: int) -> Iterator[list[tuple[int, str]]]:
+    """Yield the indexed text of each entry of a message, in batches."""
+    for start in range(0, next_seq, BATCH):
+        entries = Log(db).entries(session, start, start + BATCH - 1)
+        yield [(entry.seq, indexed(entry.message)) for entry in entries if entry.message_no > 0]

@@ -1,4 +1,4 @@
-"""Keys of rows: one number that holds the session and a number within it.
+"""Keys of rows: one number that holds the session and a number within it; and the tables with rows of sessions.
 
 Every large table has `key = session · 2³² + n` as its INTEGER PRIMARY KEY, so that a session's rows lie together in
 one B-tree, an append goes to the end of the session's range, and no second index has to be kept.
@@ -10,6 +10,19 @@ from webapp.errors import Invalid
 
 SHIFT = 32
 MASK = (1 << SHIFT) - 1
+# The tables with rows of sessions, each with the column that has the key of a row, or the number of its session.
+SESSION_TABLES = {
+    "entries": "key",
+    "messages": "key",
+    "operations": "key",
+    "samples": "key",
+    "summaries": "key",
+    "operation_items": "operation",
+    "context_items": "session",
+    "totals": "session",
+    "calls": "session",
+    "idempotency": "session",
+}
 # An index of PostgreSQL takes about 2,700 bytes of a row. SQLite takes any, but a store can be moved to PostgreSQL.
 ID_BYTES = 2_000
 
@@ -22,6 +35,12 @@ def key(session: int, n: int) -> int:
 def bounds(session: int) -> tuple[int, int]:
     """Return the smallest and the largest key a session can have, both inclusive."""
     return session << SHIFT, (session << SHIFT) | MASK
+
+
+def of_session(table: str, session: int) -> tuple[str, tuple[int, int]]:
+    """Return the SQL condition on a session's rows in one of `SESSION_TABLES`, and its values."""
+    column = SESSION_TABLES[table]
+    return f"{column} BETWEEN ? AND ?", (session, session) if column == "session" else bounds(session)
 
 
 def number(row_key: int) -> int:

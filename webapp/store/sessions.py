@@ -15,7 +15,8 @@ import orjson
 
 from webapp.errors import Conflict, Invalid, NotFound
 from webapp.store.engine import Engine
-from webapp.store.keys import bounds, is_long, refuse_long
+from webapp.store.indexed_text import unindex_entries
+from webapp.store.keys import SESSION_TABLES, is_long, of_session, refuse_long
 from webapp.store.sql import listed, quoted
 
 # Columns of JSON, and the value to use if one is damaged: a bad value must not hide its session or the others.
@@ -283,12 +284,10 @@ class Sessions:
 
         An id that is too long to come back needs none.
         """
-        low, high = bounds(row.key)
-        for table in ("entries", "messages", "samples", "operations", "summaries"):
-            self._db.run(f"DELETE FROM {table} WHERE key BETWEEN ? AND ?", (low, high))
-        self._db.run("DELETE FROM operation_items WHERE operation BETWEEN ? AND ?", (low, high))
-        for table in ("context_items", "totals", "calls", "idempotency"):
-            self._db.run(f"DELETE FROM {table} WHERE session = ?", (row.key,))
+        unindex_entries(self._db, row.key, row.next_seq)
+        for table in SESSION_TABLES:
+            where, values = of_session(table, row.key)
+            self._db.run(f"DELETE FROM {table} WHERE {where}", values)
         self._db.run("DELETE FROM webhook_deliveries WHERE session_id = ?", (row.id,))
         if marker_at is None or is_long(row.id):
             self._db.run("DELETE FROM sessions WHERE key = ?", (row.key,))

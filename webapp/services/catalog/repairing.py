@@ -18,12 +18,14 @@ from webapp.services.session.environment import Environment
 from webapp.services.session.histories import Histories
 from webapp.services.session.measuring import measure
 from webapp.services.session.session import Session
-from webapp.services.session.stored_messages import BATCH, features_text, indexed_texts, whole
+from webapp.services.session.stored_messages import features_text, whole
 from webapp.store.context import MESSAGE, PRUNED
+from webapp.store.indexed_text import index_entries
 from webapp.store.log import EntryRow, MessageRow
 from webapp.store.sessions import DAMAGED, SessionRow
 from webapp.store.verify import BROKEN
 
+BATCH = 500  # entries that are read at a time
 DERIVED = ("messages", "flags", "context", "totals")
 
 
@@ -138,8 +140,7 @@ class Repairing:
             self._store.words.clear()
             for row in self._store.sessions.all():
                 with suppress(DamagedStore, *BROKEN):  # `verify` says of which session words are missing
-                    for texts in indexed_texts(self._store, row):
-                        self._store.words.add(row.key, texts)
+                    index_entries(self._store.db, row.key, row.next_seq)
 
 
 def _counted(old: MessageRow) -> int | None:

@@ -43,7 +43,6 @@ from webapp.services.session.measuring import region_of
 from webapp.services.session.operation_answers import tokens_around
 from webapp.services.session.proxy import is_proxied
 from webapp.services.session.session import Observed, Session, Totals
-from webapp.services.session.stored_messages import indexed_texts
 from webapp.services.session.times import iso
 from webapp.store import Store
 from webapp.store.context import AGENT, PRUNED
@@ -279,8 +278,6 @@ class Sessions:
         with self._environment.lock(session_id):
             with self._store.write(session_id):
                 row = self._store.sessions.get(session_id)
-                for texts in indexed_texts(self._store, row):
-                    self._store.words.remove(row.key, texts)
                 self._store.sessions.remove(row, self._environment.clock() if row.followed else None)
             self._histories.forget(row.key)
         self._environment.bus.publish(SessionDeleted(session_id))

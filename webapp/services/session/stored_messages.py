@@ -1,11 +1,8 @@
-"""Messages as the store keeps them: their features, read in bulk because a view has thousands, and their text.
-
-The index of words has a text for each entry of a message; it is the same whenever it is written or removed.
-"""
+"""Messages as the store keeps them: their features, read in bulk because a view has thousands."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
 import orjson
 
@@ -13,11 +10,7 @@ from scoring.history import Features
 from scoring.messages import Message
 from webapp.errors import NotFound
 from webapp.store import Store
-from webapp.store.indexed_text import indexed
 from webapp.store.log import EntryRow, MessageRow, parse_message_id
-from webapp.store.sessions import SessionRow
-
-BATCH = 500
 
 
 def read_features(texts: list[str]) -> Iterable[Features]:
@@ -46,10 +39,3 @@ def message_with_id(store: Store, session: int, mid: str) -> MessageRow:
     if found is None or found.mid != mid:
         raise NotFound("message", mid)
     return found
-
-
-def indexed_texts(store: Store, row: SessionRow) -> Iterator[list[tuple[int, str]]]:
-    """Yield what the index of words has of a session: a text for each entry of a message, in batches."""
-    for start in range(0, row.next_seq, BATCH):
-        some = store.log.entries(row.key, start, start + BATCH - 1)
-        yield [(e.seq, indexed(e.message)) for e in some if e.message_no > 0]

@@ -19,10 +19,10 @@ from webapp.services.session.environment import Environment
 from webapp.services.session.gauges import session_answer, shown_title
 from webapp.services.session.histories import Histories
 from webapp.services.session.session import Session
-from webapp.services.session.stored_messages import indexed_texts
 from webapp.services.transfer.answers import ImportedSession
 from webapp.services.transfer.own_checks import check
-from webapp.store.session_dump import COLUMNS_OF, SESSION_COLUMNS
+from webapp.store.indexed_text import index_entries
+from webapp.store.session_dump import DUMPED, SESSION_COLUMNS
 from webapp.store.sessions import SessionRow
 from webapp.store.verify import faults_of
 
@@ -85,7 +85,7 @@ class OwnFormat:
 
     def _read(self, name: str, data: bytes) -> Iterator[dict[str, Any]]:
         lines = data.split(b"\n")
-        kinds = {"session", *COLUMNS_OF, "end"}
+        kinds = {"session", *DUMPED, "end"}
         last = None
         for number, line in enumerate(lines, 1):
             if not line.strip():
@@ -139,15 +139,12 @@ class OwnFormat:
         if known is not None and self._continues(known, entries):
             added -= known.next_seq
             columns["version"] = max(int(session["version"]), known.version) + 1
-            for texts in indexed_texts(self._store, known):
-                self._store.words.remove(known.key, texts)
             self._store.sessions.remove(known, None)
         elif known is not None:
             columns["id"] = self._free_id(str(columns["id"]))
         row = self._store.sessions.create(**columns)
         self._store.dump.load(row.key, rows)
-        for texts in indexed_texts(self._store, row):
-            self._store.words.add(row.key, texts)
+        index_entries(self._store.db, row.key, row.next_seq)
         for fault in faults_of(self._store.db, row):
             raise ValueError(fault)
         session_answer(Session.of(self._environment, row))
