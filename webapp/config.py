@@ -49,7 +49,7 @@ PREFIX = re.compile(r"(/[\w.~-]+)*")
 
 def default_folder() -> Path:
     """Return the default folder of the database, which only Coppice uses."""
-    return Path(platformdirs.user_data_dir(NAME, appauthor=False))
+    return platformdirs.user_data_path(NAME, appauthor=False)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -184,7 +184,7 @@ class Config:
 
 
 def _named(path: str | None) -> Path | None:
-    default = Path(platformdirs.user_config_dir(NAME, appauthor=False)) / "config.toml"
+    default = platformdirs.user_config_path(NAME, appauthor=False) / "config.toml"
     return Path(path) if path else (default if default.is_file() else None)
 
 

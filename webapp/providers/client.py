@@ -67,7 +67,7 @@ class ModelClient:
         if loop is None or thread is None:
             return
         with contextlib.suppress(Exception):
-            asyncio.run_coroutine_threadsafe(_wind_up(http), loop).result(5)
+            asyncio.run_coroutine_threadsafe(_cancel_all(http), loop).result(5)
         loop.call_soon_threadsafe(loop.stop)
         thread.join(5)
 
@@ -99,7 +99,7 @@ class ModelClient:
             attempt += 1
             reply = await self._attempt(question)
             spent = spent.plus(reply.usage)
-            if reply.failure is None or not reply.failure.passing or attempt >= self._attempts:
+            if reply.failure is None or not reply.failure.is_temporary or attempt >= self._attempts:
                 return replace(reply, attempts=attempt, usage=spent)
             asked = reply.failure.wait_seconds
             await asyncio.sleep(min(LONGEST_WAIT_SECONDS, pause if asked is None else asked))
@@ -180,7 +180,7 @@ def _run(loop: asyncio.AbstractEventLoop) -> None:
         loop.close()
 
 
-async def _wind_up(http: httpx.AsyncClient | None) -> None:
+async def _cancel_all(http: httpx.AsyncClient | None) -> None:
     """Cancel all calls and close the connections."""
     others = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
     for task in others:

@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 from typing import Literal
 from urllib.parse import urlsplit
 
+from webapp.config import is_loopback
 from webapp.errors import Invalid
 
 Api = Literal["openai", "anthropic"]
 PREFIX = "COPPICE_SUMMARY_"
-_LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class Endpoint:
     @property
     def is_local(self) -> bool:
         """Return whether it is on this machine; then no proxy is used."""
-        return urlsplit(self.url).hostname in _LOOPBACK
+        return is_loopback(urlsplit(self.url).hostname or "")
 
     @property
     def headers(self) -> dict[str, str]:

@@ -11,7 +11,7 @@ Kind = Literal[
     "unreachable", "timeout", "refused", "overloaded", "malformed", "cut_off", "empty", "cancelled", "closed"
 ]
 # Failures after which the same request may succeed in a moment.
-PASSING: frozenset[str] = frozenset({"unreachable", "overloaded", "cut_off"})
+TEMPORARY: frozenset[str] = frozenset({"unreachable", "overloaded", "cut_off"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +54,9 @@ class Failure:
     wait_seconds: float | None = None
 
     @property
-    def passing(self) -> bool:
+    def is_temporary(self) -> bool:
         """Return whether a retry may help."""
-        return self.kind in PASSING
+        return self.kind in TEMPORARY
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
+from webapp.config import is_loopback
 from webapp.errors import Invalid
 
 PREFIX = "whsec_"
@@ -33,7 +34,7 @@ LABEL = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?")
 NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
 THIS_NETWORK = ipaddress.ip_network("0.0.0.0/8")
 # Addresses, besides link-local ones, where machines get credentials: AWS, Google, Alibaba, Oracle, Azure.
-OF_CLOUDS = frozenset(
+CLOUD_ADDRESSES = frozenset(
     map(
         ipaddress.ip_address,
         ("fd00:ec2::254", "fd20:ce::254", "100.100.100.200", "192.0.0.192", "168.63.129.16"),
@@ -41,7 +42,6 @@ OF_CLOUDS = frozenset(
 )
 # IPv6 networks whose last 32 bits are an IPv4 address (RFC 4291, RFC 6052, RFC 8215).
 WITH_IPV4 = tuple(map(ipaddress.IPv6Network, ("::/96", "64:ff9b::/96", "64:ff9b:1::/48")))
-LOCAL_NAMES = ("localhost", "127.0.0.1", "::1")
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
@@ -59,7 +59,7 @@ class Outcome:
     gone: bool = False
 
 
-class _NotSent(Exception):
+class _ForbiddenAddress(Exception):
     """A host name that resolved to a forbidden address."""
 
 
@@ -138,10 +138,10 @@ def is_name(host: str) -> bool:
 def refused(host: str) -> bool:
     """Return whether a host is a forbidden IP address, or holds one."""
     found = address_of(host)
-    return found is not None and any(map(_is_nobodys, (found, *_carried(found))))
+    return found is not None and any(map(_is_forbidden, (found, *_embedded(found))))
 
 
-def _is_nobodys(address: Address) -> bool:
+def _is_forbidden(address: Address) -> bool:
     """Return whether an address belongs to no host, or to a cloud's service for its machines."""
     if address.is_loopback:
         return False
@@ -150,12 +150,12 @@ def _is_nobodys(address: Address) -> bool:
         or address.is_multicast
         or address.is_unspecified
         or address in THIS_NETWORK
-        or address in OF_CLOUDS
+        or address in CLOUD_ADDRESSES
         or (address.version == 4 and address.is_reserved)
     )
 
 
-def _carried(address: Address) -> Iterator[Address]:
+def _embedded(address: Address) -> Iterator[Address]:
     """Yield the IPv4 addresses embedded in an IPv6 address, to which routers may send."""
     if isinstance(address, ipaddress.IPv6Address):
         yield from filter(None, (address.ipv4_mapped, address.sixtofour, *(address.teredo or ())))
@@ -172,7 +172,7 @@ async def post(url: str, secret: str, message_id: str, at: int, body: bytes) -> 
         "webhook-timestamp": str(at),
         "webhook-signature": sign(secret, message_id, at, body),
     }
-    local = urlsplit(url).hostname in LOCAL_NAMES
+    local = is_loopback(urlsplit(url).hostname or "")
     try:
         async with (
             asyncio.timeout(SECONDS),
@@ -184,7 +184,7 @@ async def post(url: str, secret: str, message_id: str, at: int, body: bytes) -> 
             return _outcome(answer)
     except (TimeoutError, httpx.TimeoutException):
         return Outcome(problem=f"no answer within {SECONDS:g} seconds")
-    except _NotSent as error:
+    except _ForbiddenAddress as error:
         return Outcome(problem=str(error))
     except httpx.ConnectError as error:
         untrusted = isinstance(error.__cause__, ssl.SSLError) or "CERTIFICATE" in str(error)
@@ -210,4 +210,4 @@ async def _refuse_address(event: str, said: dict[str, Any]) -> None:
     host = str(stream.get_extra_info("server_addr")[0])
     if refused(host):
         await stream.aclose()
-        raise _NotSent(f"nothing is sent to {host}, to which the name leads")
+        raise _ForbiddenAddress(f"nothing is sent to {host}, to which the name leads")

@@ -166,19 +166,19 @@ def refused(status: int, text: str, retry_after: str | None, key: str = "") -> F
     if key:
         message = message.replace(key, "[key]")
     shown = f"the endpoint answers {status}" + (f": {message}" if message else "")
-    passing = status in (408, 425, 429) or status >= 500
-    return Failure("overloaded" if passing else "refused", shown, status, _seconds(retry_after))
+    temporary = status in (408, 425, 429) or status >= 500
+    return Failure("overloaded" if temporary else "refused", shown, status, _seconds(retry_after))
 
 
 def _stated(error: Any) -> Failure:
     """Return the failure that the stream itself reports."""
     kind = str(error.get("type", "")) if isinstance(error, Mapping) else ""
     message = str(error.get("message", "")) if isinstance(error, Mapping) else str(error)
-    passing = any(
+    temporary = any(
         word in kind for word in ("overloaded", "rate_limit", "api_error", "server_error", "timeout")
     )
     shown = f"the endpoint reports {kind or 'an error'}: {' '.join(message.split())[:300]}"
-    return Failure("overloaded" if passing else "refused", shown)
+    return Failure("overloaded" if temporary else "refused", shown)
 
 
 def _count(data: Mapping[str, Any], key: str) -> int:

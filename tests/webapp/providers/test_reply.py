@@ -30,5 +30,5 @@ class TestFailure:
 
     def test_knows_temporary_failures(self) -> None:
         """A wrong key is not temporary."""
-        assert Failure("overloaded", "").passing
-        assert not Failure("refused", "").passing
+        assert Failure("overloaded", "").is_temporary
+        assert not Failure("refused", "").is_temporary
