@@ -1,1 +1,1 @@
-"""The commands of `coppice`, a file for each subject. `COMMANDS` in a file names its commands."""
+"""The commands of `coppice`, a file for each subject; `cli.COMMANDS` names them."""

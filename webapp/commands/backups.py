@@ -8,7 +8,8 @@ from pathlib import Path
 
 import click
 
-from webapp.commands.common import db_option, refuse_missing
+from webapp.commands.common import refuse_missing
+from webapp.commands.options import db_option
 from webapp.commands.terminal import echo
 from webapp.config import Config, Database
 from webapp.errors import Invalid
@@ -73,6 +74,3 @@ def restore(file: Path, db: Database | None) -> int:
         echo(fault)
     echo(f"{database} is as {file} was{'' if faults else ', and sound'}.")
     return 1 if faults else 0
-
-
-COMMANDS = {"backup": backup, "restore": restore}

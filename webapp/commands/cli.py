@@ -6,9 +6,9 @@ Exit codes: 0 done, 1 the work failed or found faults, 2 bad arguments or unread
 
 from __future__ import annotations
 
-import importlib
 import sys
 from collections.abc import Sequence
+from pkgutil import resolve_name
 from typing import Any
 
 import click
@@ -19,29 +19,29 @@ from webapp.errors import CoppiceError, Invalid, Malformed, NotFound
 
 FAILED, UNUSABLE = 1, 2
 
-# Command -> its module in webapp.commands; the order is that of the help.
+# Command -> module in webapp.commands and function; the order is that of the help.
 COMMANDS = {
-    "serve": "serve",
-    "demo": "serve",
-    "proxy": "proxying",
-    "follow": "following",
-    "import": "importing",
-    "sessions": "sessions",
-    "context": "sessions",
-    "prune": "pruning",
-    "export": "exporting",
-    "resume": "resuming",
-    "hooks": "hooking",
-    "hook": "hooking",
-    "statusline": "hooking",
-    "mcp": "hooking",
-    "suggest-weights": "suggesting",
-    "verify": "verifying",
-    "token": "tokens",
-    "copy": "copying",
-    "retention": "retention",
-    "backup": "backups",
-    "restore": "backups",
+    "serve": "serve:serve",
+    "demo": "serve:demo",
+    "proxy": "proxying:proxy",
+    "follow": "following:follow",
+    "import": "importing:import_files",
+    "sessions": "sessions:sessions",
+    "context": "sessions:context",
+    "prune": "pruning:prune",
+    "export": "exporting:export",
+    "resume": "resuming:resume",
+    "hooks": "hooking:hooks",
+    "hook": "hooking:hook",
+    "statusline": "hooking:statusline",
+    "mcp": "hooking:mcp",
+    "suggest-weights": "suggesting:suggest_weights",
+    "verify": "verifying:verify",
+    "token": "tokens:token",
+    "copy": "copying:copy",
+    "retention": "retention:retention",
+    "backup": "backups:backup",
+    "restore": "backups:restore",
 }
 
 
@@ -56,8 +56,7 @@ class LazyGroup(click.Group):
         """Return the command of this name, or None."""
         if cmd_name not in COMMANDS:
             return None
-        module = importlib.import_module(f"webapp.commands.{COMMANDS[cmd_name]}")
-        found: click.Command = module.COMMANDS[cmd_name]
+        found: click.Command = resolve_name(f"webapp.commands.{COMMANDS[cmd_name]}")
         return found
 
 
@@ -111,7 +110,3 @@ def complain(message: str, code: int) -> int:
 def lower_first(text: str) -> str:
     """Return the text with a small first letter, as our messages are written."""
     return text[:1].lower() + text[1:]
-
-
-if __name__ == "__main__":
-    sys.exit(main())

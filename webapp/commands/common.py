@@ -1,64 +1,39 @@
-"""Parts that the commands share: opening the store, finding a session, writing numbers."""
+"""Parts that the commands share: opening the store, finding a session, writing numbers, progress."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import click
 import orjson
+from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn
 
 from webapp.app import App
-from webapp.commands.terminal import safe_json
-from webapp.config import Config, Database, database
+from webapp.commands.terminal import err, safe_json
+from webapp.config import Config, Database
 from webapp.errors import Invalid, NotFound
 from webapp.services.session.answers import Gauge, Session
 from webapp.wiring import build
 
 
-class DatabaseType(click.ParamType[Database]):
-    """A file of SQLite, or the address of a database of PostgreSQL."""
-
-    name = "database"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Database:
-        """Return where the store is; refuse a folder and an invalid address."""
-        try:
-            found = database(value)
-        except ValueError:
-            self.fail("expected a path, or an address like postgresql://user:password@host/name", param, ctx)
-        if isinstance(found, Path) and found.is_dir():
-            self.fail(f"{value} is a folder; expected a file", param, ctx)
-        return found
-
-
-db_option = click.option(
-    "--db", type=DatabaseType(), help="The database file, or postgresql://… (COPPICE_DB)."
-)
-json_option = click.option("--json", "as_json", is_flag=True, help="Write JSON.")
-
-
 @contextmanager
-def opened(db: Database | None, *, made: bool = True) -> Iterator[App]:
+def opened(db: Database | None, *, create: bool = True) -> Iterator[App]:
     """Open the application over the store, without following any files; close it at the end.
 
-    `made` is False for commands that only read: they must not create a database.
+    Commands that only read use `create=False`, so that they refuse a wrong `db` instead of creating a database there.
 
     Raises:
         Invalid: there is no such file.
     """
     config = Config.load(db=db, follow=False)
-    if db is not None and not made:
+    if db is not None and not create:
         refuse_missing(config)
-    app = build(config)
-    try:
+    with closing(build(config)) as app:
         yield app
-    finally:
-        app.close()
 
 
 def refuse_missing(config: Config) -> None:
@@ -73,30 +48,35 @@ def refuse_missing(config: Config) -> None:
         )
 
 
-def find_session(app: App, name: str) -> Session:
-    """Return the session with this id, or the only one whose id begins with it, or the only parent among those.
+def find_session(app: App, name: str) -> str:
+    """Return the id `name`, or the only one that begins with it, or that of the only parent among those.
 
     Raises:
         NotFound: no id begins with it.
         Invalid: several ids do; the message names some.
     """
     try:
-        found = app.sessions.get(name)
+        return app.sessions.get(name).id
     except NotFound:
-        alike = [one for one in app.sessions.list() if one.id.startswith(name)]
+        alike = [one.id for one in app.sessions.list() if one.id.startswith(name)]
         if not alike:
             raise
-        first = min(alike, key=lambda one: len(one.id))
-        if any(one is not first and not one.id.startswith(first.id + ".") for one in alike):
-            shown = ", ".join(one.id for one in alike[:3]) + (" …" if len(alike) > 3 else "")
-            raise Invalid(f"{len(alike)} sessions begin with {name}: {shown}; give more of the id") from None
-        found = first
-    return found
+    first = min(alike, key=len)
+    if any(one != first and not one.startswith(first + ".") for one in alike):
+        shown = ", ".join(alike[:3]) + (" …" if len(alike) > 3 else "")
+        raise Invalid(f"{len(alike)} sessions begin with {name}: {shown}; give more of the id")
+    return first
 
 
 def write_json(value: Any) -> None:
     """Write JSON to stdout, for other programs."""
     sys.stdout.write(safe_json(orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()) + "\n")
+
+
+def progress(*columns: ProgressColumn) -> Progress:
+    """Return a bar on stderr, behind its description and before `columns`; hidden where that is no terminal."""
+    first = (TextColumn("{task.description}"), BarColumn())
+    return Progress(*first, *columns, console=err(), transient=True, disable=not sys.stderr.isatty())
 
 
 def main_gauge(session: Session) -> Gauge:

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from scoring.counted import counted
-from webapp.commands.common import DatabaseType
+from webapp.commands.options import DatabaseType
 from webapp.commands.terminal import echo
 from webapp.config import Database
 from webapp.errors import Conflict, Invalid
@@ -35,23 +35,21 @@ def copy(source: Database, target: Database) -> int:
     if isinstance(source, Path) and not source.exists():
         raise Invalid(f"there is no database at {source}", "from")
     with closing(Store(source)) as here, closing(Store(target)) as there:
-        if _told(f"{source}: {fault}" for fault in here.verify()):
+        if _printed(f"{source}: {fault}" for fault in here.verify()):
             raise Conflict(
                 f"{source} is not sound, so nothing was copied; `coppice verify --repair` may help"
             )
-        count = _told(copied(here, there))
-        faults = _told(f"{target}: {fault}" for fault in there.verify())
+        count = _printed(copied(here, there))
+        faults = _printed(f"{target}: {fault}" for fault in there.verify())
     if not faults:
         echo(f"{target} has all of {source}, {counted(count, 'session')}, and both are sound.")
     return 1 if faults else 0
 
 
-def _told(lines: Iterator[str]) -> int:
+def _printed(lines: Iterator[str]) -> int:
     """Print lines; return their number."""
     count = 0
-    for count, line in enumerate(lines, 1):  # noqa: B007  # the last one is returned
+    for line in lines:
         echo(line)
+        count += 1
     return count
-
-
-COMMANDS = {"copy": copy}

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import click
 
-from webapp.commands.common import db_option, find_session, opened
+from webapp.commands.common import find_session, opened
+from webapp.commands.options import db_option, output_option
 from webapp.commands.terminal import echo, safe_json
 from webapp.config import Database
 from webapp.services.transfer.exporting import NAMES, TRANSCRIPTS
@@ -26,13 +27,7 @@ from webapp.store.private import replacing
     show_default=True,
     help=f"jsonl is complete and can be imported again; agents can resume from {', '.join(TRANSCRIPTS)}.",
 )
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path, dir_okay=False),
-    metavar="OUT",
-    help="Write to this file instead of stdout.",
-)
+@output_option
 @db_option
 def export(session: str, file_format: str, output: Path | None, db: Database | None) -> None:
     """Export a session, or its pruned context.
@@ -41,8 +36,8 @@ def export(session: str, file_format: str, output: Path | None, db: Database | N
 
     SESSION is an id, or enough of its beginning.
     """
-    with opened(db, made=False) as app:
-        _, _, chunks = app.exporting.export(find_session(app, session).id, file_format)
+    with opened(db, create=False) as app:
+        _, _, chunks = app.exporting.export(find_session(app, session), file_format)
         if output is None and sys.stdout.isatty():
             decoder = getincrementaldecoder("utf-8")()
             for chunk in chunks:
@@ -54,6 +49,3 @@ def export(session: str, file_format: str, output: Path | None, db: Database | N
             target.flush()
         if output is not None:
             echo(f"wrote {output} ({output.stat().st_size:,} bytes)", err=True)
-
-
-COMMANDS = {"export": export}

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 import click
 
+from webapp.commands.options import watch_option
 from webapp.commands.terminal import echo
 from webapp.config import Config, default_folder, is_loopback
 from webapp.errors import Invalid
@@ -31,13 +32,7 @@ IN_CLEAR = (
 @click.option(
     "--to", "address", required=True, metavar="URL", help="The server, like https://coppice.example."
 )
-@click.option(
-    "--watch",
-    multiple=True,
-    metavar="DIR",
-    type=click.Path(path_type=Path, file_okay=False),
-    help="Follow the transcripts in this folder too; can be repeated.",
-)
+@watch_option
 @click.option(
     "--host",
     default=platform.node,
@@ -125,6 +120,3 @@ def wait_for_the_end(watcher: Watcher, sender: Sender) -> None:
         pass
     sender.stop()
     watcher.stop()
-
-
-COMMANDS = {"follow": follow}

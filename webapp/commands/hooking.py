@@ -136,6 +136,3 @@ def _carried_out(change: Change, *, dry_run: bool, yes: bool, remember: bool) ->
         return False
     integrations.apply(change, remember=remember)
     return True
-
-
-COMMANDS = {"hooks": hooks, "hook": hook, "statusline": statusline, "mcp": mcp}

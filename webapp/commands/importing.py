@@ -12,7 +12,7 @@ from scoring.counted import counted
 from webapp.agents import AGENTS
 from webapp.agents.reading.finding import leads_out
 from webapp.app import App
-from webapp.commands.common import db_option, opened, title_text
+from webapp.commands.common import opened, progress, title_text
 from webapp.commands.import_processes import (
     ImportOptions,
     Outcome,
@@ -20,7 +20,7 @@ from webapp.commands.import_processes import (
     imported_together,
     worth_two_processes,
 )
-from webapp.commands.progress import progress
+from webapp.commands.options import db_option
 from webapp.commands.terminal import echo
 from webapp.config import Database
 from webapp.services.transfer.answers import ImportedSession
@@ -54,16 +54,15 @@ def import_files(paths: tuple[Path, ...], file_format: str, model: str | None, d
         raise click.UsageError(f"no {' or '.join(SUFFIXES)} file in {', '.join(map(str, paths))}")
     named = {path for path in paths if not path.is_dir()}
     failed: list[Path] = []
-    told_of: list[Path] = []
     labels = " or ".join(agent.label for agent in AGENTS.values() if agent.archives)
     with opened(db) as app, progress(DownloadColumn(), TimeRemainingColumn()) as bar:
         task = bar.add_task("importing", total=sum(size_of(file) for file in files))
         for home in homes:
-            before = len(told_of)
+            empty = True
             for file, one in app.importing.import_sessions(home):
-                tell(file, one)
-                told_of.append(file)
-            if len(told_of) == before:
+                print_session(file, one)
+                empty = False
+            if empty:
                 failed.append(home)
                 echo(f"coppice: {home}: no sessions of {labels} can be read in it", err=True)
         how = ImportOptions(db, file_format, model)
@@ -71,7 +70,7 @@ def import_files(paths: tuple[Path, ...], file_format: str, model: str | None, d
         outcomes = imported_together(files, how) if together else one_by_one(app, files, how, bar, task)
         done = 0.0
         for file, outcome in outcomes:
-            tell_outcome(file, outcome)
+            print_outcome(file, outcome)
             if outcome.failure and (file in named or size_of(file)):  # agents leave empty files behind
                 failed.append(file)
             done += size_of(file)
@@ -100,19 +99,19 @@ def one_by_one(
         yield file, imported(app, file, how, progress_to)
 
 
-def tell_outcome(file: Path, outcome: Outcome) -> None:
+def print_outcome(file: Path, outcome: Outcome) -> None:
     """Print the result of importing one file, or the reason if nothing in it can be read."""
     if outcome.failure:
         echo(f"coppice: {file}: {outcome.failure}", err=True)
     elif outcome.nothing:
         echo(outcome.nothing)
     for one in outcome.sessions:
-        tell(file, one)
+        print_session(file, one)
 
 
-def tell(file: Path, one: ImportedSession) -> None:
+def print_session(file: Path, one: ImportedSession) -> None:
     """Print the result of importing one session."""
-    echo(f"{one.session_id}  {outcome(one)}  {title_text(one.title)}".rstrip())
+    echo(f"{one.session_id}  {added_text(one)}  {title_text(one.title)}".rstrip())
     for problem in one.problems[:PROBLEMS_SHOWN]:
         echo(f"{file}: {problem}", err=True)
     more = len(one.problems) - PROBLEMS_SHOWN
@@ -120,7 +119,7 @@ def tell(file: Path, one: ImportedSession) -> None:
         echo(f"{file}: {more} more like these", err=True)
 
 
-def outcome(one: ImportedSession) -> str:
+def added_text(one: ImportedSession) -> str:
     """Return what was added, in words."""
     words = [f"{counted(one.added, 'message')} added"]
     if one.known:
@@ -155,6 +154,3 @@ def size_of(file: Path) -> int:
         return file.stat().st_size
     except OSError:
         return 0
-
-
-COMMANDS = {"import": import_files}

@@ -117,7 +117,7 @@ class ToolAnswers:
         named = _text_in(arguments, "session") if arguments.get("session") is not None else ""
         wanted = named or next(filter(None, ids), None)
         if wanted:
-            return find_session(app, wanted).id
+            return find_session(app, wanted)
         here = os.getcwd()  # noqa: PTH109
         found = next(
             (row for row in app.store.sessions.all() if row.cwd == here and row.parent_id is None), None

@@ -119,6 +119,3 @@ def proxy_beside(port: int, server: str, token: str) -> Iterator[None]:
         yield
     finally:
         process.terminate()
-
-
-COMMANDS = {"proxy": proxy}

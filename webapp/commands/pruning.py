@@ -19,6 +19,7 @@ from scoring.lists import Pruning
 from scoring.lists import prune as prune_messages
 from scoring.models import find_model
 from scoring.settings import AUTO, DEFAULT_PRESET, PRESETS, STRATEGY_NAMES, TASK_TYPE_CHOICES
+from webapp.commands.options import output_option
 from webapp.commands.terminal import echo
 from webapp.config import Config
 from webapp.errors import Invalid, Malformed
@@ -65,13 +66,7 @@ class Pruned:
     help="openai, responses, anthropic, gemini, or auto.",
 )
 @click.option("--dry-run", is_flag=True, help="Only report; write no list.")
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path, dir_okay=False),
-    metavar="OUT",
-    help="Write the list to this file.",
-)
+@output_option
 def prune(
     file: Path,
     model: str,
@@ -196,6 +191,3 @@ def write_list(value: Any, as_lines: bool, output: Path | None) -> None:
     with nullcontext(sys.stdout.buffer) if output is None else replacing(output) as target:
         target.write(data)
         target.flush()
-
-
-COMMANDS = {"prune": prune}

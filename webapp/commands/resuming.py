@@ -9,7 +9,8 @@ from pathlib import Path
 
 import click
 
-from webapp.commands.common import db_option, find_session, opened, title_text
+from webapp.commands.common import find_session, opened, title_text
+from webapp.commands.options import db_option
 from webapp.commands.terminal import echo
 from webapp.config import Database
 from webapp.errors import Conflict
@@ -42,9 +43,9 @@ def resume(
     SESSION is an id, or enough of its beginning. The copy is a new session beside the agent's own, which stays
     unchanged; the command that resumes from it is printed to stdout.
     """
-    with opened(db, made=False) as app:
+    with opened(db, create=False) as app:
         made = app.resuming.resume(
-            find_session(app, session).id,
+            find_session(app, session),
             prune=prune or max_tokens is not None,
             max_tokens=max_tokens,
             cwd=cwd,
@@ -87,6 +88,3 @@ def become(made: Resumed) -> None:
         raise Conflict(
             f"cannot run {made.command[0]}: {error.strerror}; the copy is there: {made.line}"
         ) from error
-
-
-COMMANDS = {"resume": resume}

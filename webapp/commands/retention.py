@@ -8,7 +8,8 @@ import click
 from rich.markup import escape
 from rich.table import Table
 
-from webapp.commands.common import ago_text, db_option, json_option, opened, write_json
+from webapp.commands.common import ago_text, opened, write_json
+from webapp.commands.options import db_option, json_option
 from webapp.commands.terminal import echo, out
 from webapp.config import Database
 from webapp.services.catalog.answers import Retention, RetentionLimits
@@ -32,7 +33,7 @@ def retention(ctx: click.Context, db: Database | None, as_json: bool) -> None:
     """
     ctx.obj = db
     if ctx.invoked_subcommand is None:
-        with opened(db, made=False) as app:
+        with opened(db, create=False) as app:
             show(app.retention.preview(), as_json=as_json)
 
 
@@ -46,7 +47,7 @@ def set_limits(
     db: Database | None, /, days: int | None, size: int | None, user_size: int | None, *, dry_run: bool
 ) -> None:
     """Set the limits, and show what they delete; a limit that is left out is removed."""
-    with opened(db, made=False) as app:
+    with opened(db, create=False) as app:
         wanted = RetentionLimits(days=days, size_mib=size, user_size_mib=user_size)
         show(app.retention.preview(wanted) if dry_run else app.retention.put(wanted))
 
@@ -55,7 +56,7 @@ def set_limits(
 @click.pass_obj
 def remove_limits(db: Database | None) -> None:
     """Remove all limits: no session is deleted by itself any more."""
-    with opened(db, made=False) as app:
+    with opened(db, create=False) as app:
         show(app.retention.put(RetentionLimits(days=None, size_mib=None, user_size_mib=None)))
 
 
@@ -64,7 +65,7 @@ def remove_limits(db: Database | None) -> None:
 @click.pass_obj
 def apply_limits(db: Database | None, yes: bool) -> None:
     """Delete now what the limits select, after showing it."""
-    with opened(db, made=False) as app:
+    with opened(db, create=False) as app:
         found = app.retention.preview()
         show(found)
         if found.sessions and (yes or click.confirm("Delete them now?", abort=True)):
@@ -77,7 +78,7 @@ def apply_limits(db: Database | None, yes: bool) -> None:
 @click.pass_obj
 def keep(db: Database | None, session: str, ended: bool) -> None:
     """Except a session and its sub-agents from all limits."""
-    with opened(db, made=False) as app:
+    with opened(db, create=False) as app:
         app.sessions.patch(session, kept=not ended)
         echo(f"{session} is {'no longer kept' if ended else 'kept'}.")
 
@@ -99,6 +100,3 @@ def show(found: Retention, *, as_json: bool = False) -> None:
     out().print(table)
     if more := found.sessions - sum(one.sessions for one in found.named):
         echo(f"and {more:,} more sessions")
-
-
-COMMANDS = {"retention": retention}

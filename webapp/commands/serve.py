@@ -12,7 +12,7 @@ import click
 
 from webapp.access.tokens import AccessTokens
 from webapp.agents import AGENTS
-from webapp.commands.common import db_option
+from webapp.commands.options import db_option, watch_option
 from webapp.commands.proxying import proxy_beside
 from webapp.commands.terminal import echo
 from webapp.config import DEFAULT_PORT, MOST_WORKERS, Config, is_loopback
@@ -121,13 +121,7 @@ def serving_options(command: Command) -> Command:
             help=f"Start `coppice proxy` beside the server, on port {DEFAULT_PROXY_PORT} or another.",
         ),
         click.option("--no-watch", is_flag=True, help="Follow nothing."),
-        click.option(
-            "--watch",
-            multiple=True,
-            metavar="DIR",
-            type=click.Path(path_type=Path, file_okay=False),
-            help="Follow the transcripts in this folder too; can be repeated.",
-        ),
+        watch_option,
         db_option,
         click.option(
             "--port",
@@ -259,6 +253,3 @@ def check_token(config: Config) -> None:
             raise Invalid(TOKENLESS, "token")
     if config.tls_cert is None and not is_loopback(config.host):
         echo(IN_CLEAR.format(host=config.host), err=True)
-
-
-COMMANDS = {"serve": serve, "demo": demo}

@@ -9,9 +9,7 @@ from rich.table import Table
 from scoring.counted import counted
 from webapp.commands.common import (
     ago_text,
-    db_option,
     find_session,
-    json_option,
     main_gauge,
     opened,
     percent_text,
@@ -19,6 +17,7 @@ from webapp.commands.common import (
     tokens_text,
     write_json,
 )
+from webapp.commands.options import db_option, json_option
 from webapp.commands.terminal import echo, out
 from webapp.config import Database
 from webapp.services.catalog.answers import Stats
@@ -34,7 +33,7 @@ REGIONS = {"unseen": "not in the transcript", "tools": "tool definitions", "tool
 @json_option
 def sessions(db: Database | None, as_json: bool) -> None:
     """List the sessions, with tokens and utilization."""
-    with opened(db, made=False) as app:
+    with opened(db, create=False) as app:
         found = app.sessions.list()
     if as_json:
         write_json(found)
@@ -91,8 +90,8 @@ def context(session: str, db: Database | None, as_json: bool) -> None:  # S7
 
     SESSION is an id, or enough of its beginning.
     """
-    with opened(db, made=False) as app:
-        found = find_session(app, session).id
+    with opened(db, create=False) as app:
+        found = find_session(app, session)
         stats = Stats(**vars(app.sessions.stats(found)), **vars(app.status.of(found)))
     if as_json:
         write_json(stats)
@@ -169,6 +168,3 @@ def bar(percent: float, target: float) -> str:
         for n in range(max(BAR_WIDTH, min(filled, 2 * BAR_WIDTH)))
     ]
     return "".join(cells)
-
-
-COMMANDS = {"sessions": sessions, "context": context}

@@ -5,8 +5,8 @@ from __future__ import annotations
 import click
 from rich.table import Table
 
-from webapp.commands.common import db_option, find_session, json_option, opened, percent_text, write_json
-from webapp.commands.progress import progress
+from webapp.commands.common import find_session, opened, percent_text, progress, write_json
+from webapp.commands.options import db_option, json_option
 from webapp.commands.terminal import echo, out
 from webapp.config import Database
 from webapp.services.settings.answers import Suggestion
@@ -26,9 +26,9 @@ def suggest_weights(sessions: tuple[str, ...], db: Database | None, as_json: boo
     before and after. SESSION is an id or the beginning of one; by default the newest are used. Nothing changes until
     you save the weights.
     """
-    with opened(db, made=False) as app, progress() as bar:
+    with opened(db, create=False) as app, progress() as bar:
         task = bar.add_task("trying weights", total=None)
-        names = [find_session(app, name).id for name in sessions]
+        names = [find_session(app, name) for name in sessions]
         found = app.suggesting.suggest(names, lambda done, most: bar.update(task, completed=done, total=most))
     if as_json:
         write_json(found)
@@ -66,6 +66,3 @@ def lines_of(found: Suggestion) -> list[str]:
         f"Suggested because {found.reason}.",
         "Nothing changes until you save them, on the settings page or with PUT /api/settings.",
     ]
-
-
-COMMANDS = {"suggest-weights": suggest_weights}

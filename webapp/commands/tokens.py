@@ -12,7 +12,8 @@ from rich.table import Table
 from scoring.counted import counted
 from webapp.access.identity import OPERATOR, SENDER
 from webapp.access.tokens import ROLES, AccessTokens
-from webapp.commands.common import db_option, json_option, write_json
+from webapp.commands.common import write_json
+from webapp.commands.options import db_option, json_option
 from webapp.commands.terminal import echo, out
 from webapp.config import Config, Database
 from webapp.services.session.times import iso
@@ -120,6 +121,3 @@ def off(db: Database | None) -> None:
     """Delete all tokens, so that a server on this machine asks for none."""
     with keyring(db) as keys:
         echo(f"{counted(keys.forget(), 'token')} deleted. {OPENED}")
-
-
-COMMANDS = {"token": token}

@@ -5,7 +5,8 @@ from __future__ import annotations
 import click
 
 from scoring.counted import counted
-from webapp.commands.common import db_option, opened, refuse_missing
+from webapp.commands.common import opened, refuse_missing
+from webapp.commands.options import db_option
 from webapp.commands.terminal import echo
 from webapp.config import Config, Database
 
@@ -38,6 +39,3 @@ def verify(repair: bool, db: Database | None) -> int:
         return 1
     echo("The store is sound.")
     return 0
-
-
-COMMANDS = {"verify": verify}

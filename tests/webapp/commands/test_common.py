@@ -25,7 +25,7 @@ class TestNamingASession:
 
     def test_accepts_the_id_or_its_beginning(self, app: App) -> None:
         """The beginning must match only one session."""
-        assert [find_session(app, name).id for name in ("xyz", "x", "abc-1")] == ["xyz", "xyz", "abc-1"]
+        assert [find_session(app, name) for name in ("xyz", "x", "abc-1")] == ["xyz", "xyz", "abc-1"]
 
     def test_refuses_an_ambiguous_beginning(self, app: App) -> None:
         """The error names some of them."""
@@ -36,8 +36,8 @@ class TestNamingASession:
         """A prefix shared by a session and its sub-agents means the session."""
         app.ingest.ensure("def-1", "claude-code")
         app.ingest.append_records("def-1", [entry(0, user("hi")), entry(1, user("go"), stream="agent-a")])
-        assert find_session(app, "def").id == "def-1"
-        assert find_session(app, "def-1.ag").id == "def-1.agent-a"
+        assert find_session(app, "def") == "def-1"
+        assert find_session(app, "def-1.ag") == "def-1.agent-a"
 
     def test_reports_an_unknown_session(self, app: App) -> None:
         """The error repeats the given name."""
