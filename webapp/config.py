@@ -177,13 +177,13 @@ class Config:
             Invalid: the file is not TOML, or a value has the wrong kind; the message names file and key.
         """
         env = os.environ if env is None else env
-        file = file or _named(env.get("COPPICE_CONFIG"))
+        file = file or _config_file(env.get("COPPICE_CONFIG"))
         values = {**_from_file(file), **_from_environment(env)}
         values.update({k: v for k, v in given.items() if v is not None})
         return replace(cls(), **{name: _convert(name, value) for name, value in values.items()})
 
 
-def _named(path: str | None) -> Path | None:
+def _config_file(path: str | None) -> Path | None:
     default = platformdirs.user_config_path(NAME, appauthor=False) / "config.toml"
     return Path(path) if path else (default if default.is_file() else None)
 
@@ -245,7 +245,7 @@ def _convert(name: str, value: Any) -> Any:
 
 def _origin(text: str | Path) -> str:
     origin = str(text).lower()
-    return str(_if(origin, ORIGIN.fullmatch(origin) is not None))
+    return str(_checked(origin, ORIGIN.fullmatch(origin) is not None))
 
 
 # The settings that are lists, with the function that reads one element.
@@ -265,22 +265,22 @@ def _read(name: str, value: Any) -> Any:
             raise TypeError
         return tuple(LISTS[name](one) for one in value)
     if name in ("host", "token", "queue"):
-        return _if(value, isinstance(value, str) and (name != "queue" or QUEUE.match(value) is not None))
+        return _checked(value, isinstance(value, str) and (name != "queue" or QUEUE.match(value) is not None))
     if name in NUMBERS:  # text in the environment
-        number = int(_if(value, isinstance(value, int | str) and not isinstance(value, bool)))
+        number = int(_checked(value, isinstance(value, int | str) and not isinstance(value, bool)))
         least, most = NUMBERS[name]
-        return _if(number, least <= number <= most)
+        return _checked(number, least <= number <= most)
     if name == "prefix":
-        path = _if(value, isinstance(value, str)).rstrip("/")
-        return _if(path, PREFIX.fullmatch(path) is not None)
+        path = _checked(value, isinstance(value, str)).rstrip("/")
+        return _checked(path, PREFIX.fullmatch(path) is not None)
     if name in SIZES:
-        return _if(float(value), not isinstance(value, bool) and 0 <= float(value) < float("inf"))
+        return _checked(float(value), not isinstance(value, bool) and 0 <= float(value) < float("inf"))
     if name == "busy_seconds":
-        return float(_if(value, type(value) in (int, float) and 0 <= value < float("inf")))
-    return _if(value, isinstance(value, bool))
+        return float(_checked(value, type(value) in (int, float) and 0 <= value < float("inf")))
+    return _checked(value, isinstance(value, bool))
 
 
-def _if(value: Any, right: bool) -> Any:
-    if not right:
+def _checked(value: Any, valid: bool) -> Any:
+    if not valid:
         raise ValueError
     return value

@@ -1,7 +1,7 @@
 """The queue between several workers that serve one store: a stream of events in Redis, and values for a while.
 
-Each worker adds its events to the stream and reads those of all workers, its own too, in one order. The store is the
-truth: an event only tells what to read again. A worker that vanishes may have stored a change without reporting it; the
+Each worker adds its events to the stream and reads those of all workers, its own too, in one order. Events only
+say what to read again from the store. A worker that vanishes may have stored a change without reporting it; the
 others then learn that events are missing. Redis is imported only where a queue is configured.
 """
 
@@ -29,7 +29,7 @@ log = logging.getLogger("coppice.queue")
 KEPT = 20_000
 # Events that wait while Redis does not answer. If there are more, the workers learn that events are missing.
 WAITING = 20_000
-# A worker says so often that it lives, and counts as gone after so long.
+# How often a worker reports that it is alive, and how long after its last report it counts as gone.
 BEAT_SECONDS, GONE_SECONDS = 2.0, 8
 RETRY_SECONDS = 0.5
 CONNECT_SECONDS = 5.0
@@ -126,7 +126,7 @@ class Queue:
             self._wake.notify()
 
     def _write(self) -> None:
-        """Send what waits, and say that this worker lives; a beat is due at least every BEAT_SECONDS."""
+        """Send what waits, and report that this worker is alive at least every BEAT_SECONDS."""
         while not self._closed.is_set():
             with self._wake:
                 if not self._out:
@@ -140,7 +140,7 @@ class Queue:
                 self._closed.wait(RETRY_SECONDS)
 
     def _send(self) -> None:
-        """Send some that wait; after a failure they are sent again, and those that had arrived are told twice."""
+        """Send some of the waiting events; after a failure they are sent again, so some may arrive twice."""
         with self._wake:
             some = [self._out.popleft() for _ in range(min(len(self._out), TOGETHER))]
         if not some:
@@ -156,14 +156,14 @@ class Queue:
             raise
 
     def _beat(self) -> None:
-        """Say that this worker lives, and tell all of workers that went without a goodbye."""
+        """Report that this worker is alive, and report workers that ended without signing off."""
         self._beat_at = time.monotonic() + BEAT_SECONDS
         now = int(self._redis.time()[0])
         self._redis.hset(self._alive, self.worker, now)
         for worker, at in self._redis.hgetall(self._alive).items():
-            # The clock of Redis may have gone back. Only one of those that see it tells.
+            # The clock of Redis may have gone back. Only one of the workers that see it reports it.
             if abs(now - int(at)) > GONE_SECONDS and self._redis.hdel(self._alive, worker):
-                log.warning("a worker went without a goodbye; pages read again what they show")
+                log.warning("a worker ended without signing off; pages read again what they show")
                 self._redis.xadd(self._stream, {"e": LOST}, maxlen=KEPT, approximate=True)
 
     def _read(self, heard: Heard, lost: Callable[[], None]) -> None:
@@ -189,7 +189,7 @@ class Queue:
         """Wait for entries after the last one; return them, and whether none is missing between."""
         pipe = self._redis.pipeline(transaction=False)
         pipe.xread({self._stream: self._last}, count=TOGETHER, block=BLOCK_MS)
-        # Looked for after the reading, because the stream may be cut meanwhile.
+        # After the reading, because the stream may be cut meanwhile.
         pipe.xrange(self._stream, self._last, self._last)
         found, last = pipe.execute()
         entries = [one for _, some in found or () for one in some]
@@ -239,7 +239,7 @@ class Queue:
         return None
 
     def close(self) -> None:
-        """Send what waits, say goodbye, and stop; can be called twice."""
+        """Send what waits, sign off, and stop; can be called twice."""
         if self._closed.is_set():
             return
         self._closed.set()

@@ -59,8 +59,6 @@ from webapp.store.copying import UNFINISHED
 from webapp.tokenizers import Tokenizers
 from webapp.watcher import Watcher
 
-__all__ = ["App", "build"]
-
 # The name of a store, in its settings.
 IDENTITY = "identity"
 

@@ -80,7 +80,7 @@ def follow(address: str, watch: tuple[Path, ...], host: str, backlog: Path | Non
             echo(f"Pushing the sessions of {who['host']} to {address} (Ctrl-C ends it)")
         except Unreachable as error:
             echo(f"{error}; until it does, lines wait in {folder} (Ctrl-C ends it)", err=True)
-        wait_for_the_end(watcher, sender)
+        run_until_stopped(watcher, sender)
     finally:
         spool.close()
 
@@ -109,7 +109,7 @@ def checked(address: str) -> str:
     return address.rstrip("/")
 
 
-def wait_for_the_end(watcher: Watcher, sender: Sender) -> None:
+def run_until_stopped(watcher: Watcher, sender: Sender) -> None:
     """Follow and send until Ctrl-C or SIGTERM."""
     ended = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):

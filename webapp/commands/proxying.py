@@ -66,7 +66,7 @@ def proxy(port: int, server: str, *, stops: bool, allows: bool, beside: bool, **
         switch_pruning(on=not stops)
         echo(STOPPED if stops else ALLOWED)
         return
-    refuse_unusable(addresses)
+    check_providers(addresses)
     listener = serving.listen("127.0.0.1", port)
     if beside:
         threading.Thread(target=end_with_input, name="parent", daemon=True).start()
@@ -77,7 +77,7 @@ def proxy(port: int, server: str, *, stops: bool, allows: bool, beside: bool, **
     serving.run(lambda: RunningProxy(addresses, server.rstrip("/"), token), listener, proxies=True)
 
 
-def refuse_unusable(addresses: Mapping[str, str]) -> None:
+def check_providers(addresses: Mapping[str, str]) -> None:
     """Check the addresses of providers. Raises Invalid for one that cannot be used."""
     from webapp.proxy.upstream import Provider
 

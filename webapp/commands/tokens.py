@@ -35,13 +35,13 @@ NOBODY = (
 
 
 @contextmanager
-def keyring(db: Database | None) -> Iterator[AccessTokens]:
+def open_tokens(db: Database | None) -> Iterator[AccessTokens]:
     """Yield the tokens of the store; close it at the end."""
     with closing(Store(Config.load(db=db).database)) as store:
         yield AccessTokens(store)
 
 
-def shown(row: TokenRow, token: str) -> None:
+def print_token(row: TokenRow, token: str) -> None:
     """Print a new token, alone on stdout, and what to do with it."""
     echo(f"Token {row.key} for {article(row.role)} {row.role}:", err=True)
     echo(token)
@@ -71,8 +71,8 @@ def token(ctx: click.Context, role: str, name: str, db: Database | None) -> None
     """
     ctx.obj = db
     if ctx.invoked_subcommand is None:
-        with keyring(db) as keys:
-            shown(*keys.make(name, role))
+        with open_tokens(db) as keys:
+            print_token(*keys.make(name, role))
 
 
 @token.command("list")
@@ -80,7 +80,7 @@ def token(ctx: click.Context, role: str, name: str, db: Database | None) -> None
 @click.pass_obj
 def list_tokens(db: Database | None, as_json: bool) -> None:
     """List the tokens: number, name, role, when made and revoked."""
-    with keyring(db) as keys:
+    with open_tokens(db) as keys:
         found = keys.listed()
     rows = [(str(one.key), one.name, one.role, iso(one.created_at), iso(one.revoked_at)) for one in found]
     if as_json:
@@ -98,8 +98,8 @@ def list_tokens(db: Database | None, as_json: bool) -> None:
 @click.pass_obj
 def rotate(db: Database | None, number: int) -> None:
     """Replace a token by a new one with the same name and role."""
-    with keyring(db) as keys:
-        shown(*keys.rotate(number))
+    with open_tokens(db) as keys:
+        print_token(*keys.rotate(number))
 
 
 @token.command()
@@ -107,7 +107,7 @@ def rotate(db: Database | None, number: int) -> None:
 @click.pass_obj
 def revoke(db: Database | None, number: int) -> None:
     """Revoke a token; browsers that used it lose access."""
-    with keyring(db) as keys:
+    with open_tokens(db) as keys:
         keys.revoke(number)
         left = sum(one.revoked_at is None for one in keys.listed())
     echo(f"Token {number} is revoked; {counted(left, 'token')} left.")
@@ -119,5 +119,5 @@ def revoke(db: Database | None, number: int) -> None:
 @click.pass_obj
 def off(db: Database | None) -> None:
     """Delete all tokens, so that a server on this machine asks for none."""
-    with keyring(db) as keys:
+    with open_tokens(db) as keys:
         echo(f"{counted(keys.forget(), 'token')} deleted. {OPENED}")
