@@ -2,4 +2,4 @@
 import "./frame/coppice-status.js";
 import "./frame/coppice-toasts.js";
 import "./frame/coppice-shortcuts.js";
-import "./frame/ahead.js";
+import "./frame/prefetch.js";

@@ -11,10 +11,10 @@ from playwright.sync_api import Page
 from tests.browser.waiting import holds
 
 # A page fetches the modules of others while it is idle, which on a busy machine may be long after it is shown.
-FETCHED_AHEAD = """() => {
-  const ahead = JSON.parse(document.querySelector("#ahead")?.textContent ?? "[]");
+PREFETCHED = """() => {
+  const named = JSON.parse(document.querySelector("#prefetch")?.textContent ?? "[]");
   const fetched = new Set(performance.getEntriesByType("resource").map(({ name }) => new URL(name).pathname));
-  return ahead.every((path) => fetched.has(path));
+  return named.every((path) => fetched.has(path));
 }"""
 
 
@@ -69,11 +69,11 @@ class Wire:
         self._browser.send("Network.clearBrowserCache")
 
     def visit(self, url: str, ready: Callable[[], object]) -> Visit:
-        """Go to `url`, wait until it is `ready` and has fetched what it fetches ahead, and return the requests."""
+        """Go to `url`, wait until it is `ready` and has prefetched the modules of others, and return the requests."""
         self._open = {}
         self.page.goto(url)
         ready()
-        holds(self.page, FETCHED_AHEAD)
+        holds(self.page, PREFETCHED)
         self.page.wait_for_load_state("networkidle")
         paint = self.page.evaluate("performance.getEntriesByName('first-contentful-paint')[0]?.startTime")
         return Visit(list(self._open.values()), float(paint or 0))

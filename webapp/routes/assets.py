@@ -218,7 +218,7 @@ def import_map(*entries: str) -> ImportMap:
     return ImportMap(imports=paths | bare)
 
 
-def ahead(entry: str, *entries: str) -> list[str]:
+def to_prefetch(entry: str, *entries: str) -> list[str]:
     """Return the addresses of the modules that a page with `entry` loads besides those of `entries`."""
     here = set(modules(*entries))
     return [url_for("static", filename=name) for name in modules(entry) if name not in here]

@@ -17,7 +17,7 @@ from webapp.access.headers import NO_PAGE_POLICY, PAGE_HEADERS, SECURITY_HEADERS
 from webapp.app import App
 from webapp.errors import NotFound
 from webapp.routes.api.routing import EXTENSION
-from webapp.routes.assets import ahead, import_map, modules
+from webapp.routes.assets import import_map, modules, to_prefetch
 from webapp.services.ingest.following import folder_variables
 from webapp.services.reaching.integrations import integration_texts
 from webapp.services.settings.library import choice_texts
@@ -58,7 +58,7 @@ def nonce() -> str:
 def context() -> dict[str, Any]:
     """Return the variables of every template."""
     choices = {**choice_texts(), "integration": integration_texts()}
-    files = {"import_map": import_map, "modules": modules, "ahead": ahead}
+    files = {"import_map": import_map, "modules": modules, "to_prefetch": to_prefetch}
     return {"csp_nonce": nonce(), **files, "choices": choices}
 
 

@@ -87,7 +87,7 @@ class TestPages:
         """With its own modules, a page then has all those of a session's page; that page itself names none."""
         text, session = client.get(path).text, client.get("/sessions/a").text
         preloads = r'rel="modulepreload" href="([^"]+)"'
-        named = re.search(r'<script type="application/json" id="ahead">(.*?)</script>', text)
+        named = re.search(r'<script type="application/json" id="prefetch">(.*?)</script>', text)
         assert named is not None
         later, own = json.loads(named[1]), re.findall(preloads, text)
         assert not set(later) & set(own)

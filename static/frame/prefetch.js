@@ -2,7 +2,7 @@
 // at a time, so that they are there when a session is opened. The page's template lists them.
 
 /** @type {string[]} */
-const waiting = JSON.parse(document.querySelector("#ahead")?.textContent ?? "[]");
+const waiting = JSON.parse(document.querySelector("#prefetch")?.textContent ?? "[]");
 
 function fetchNext() {
   const href = waiting.shift();
