@@ -9,9 +9,9 @@ import { CoppiceElement } from "../shared/element.js";
 import { html, repeat } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
 import { refreshTimes } from "../shared/times.js";
-import { Heights, windowed } from "../shared/windowing.js";
 import { ALWAYS_SHOWN, projectRow, sessionRow } from "./session-row.js";
 import { direction } from "./sessions.js";
+import { Heights, windowed } from "./windowing.js";
 
 /** @typedef {import("./sessions.js").Row | import("./sessions.js").Head} Entry */
 /** @typedef {{ entries: Entry[], sort: string, names: Map<string,

@@ -3,10 +3,11 @@
 // Two entries of the export menu: the card "What filled my context" as a picture or as Markdown. It holds
 // only numbers, so that it can be shared.
 import { api } from "../shared/api.js";
-import { cardMarkdown, cardSvg } from "../shared/context-card.js";
+import { download } from "../shared/download.js";
 import { CoppiceElement } from "../shared/element.js";
 import { html } from "../shared/html.js";
 import { toastError } from "../shared/toast.js";
+import { cardMarkdown, cardSvg } from "./context-card.js";
 
 const NAME = "what-filled-my-context";
 

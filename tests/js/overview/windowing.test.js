@@ -1,7 +1,7 @@
-// static/shared/windowing.js: which rows of a long list are drawn.
+// static/overview/windowing.js: which rows of a long list are drawn.
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { Heights, windowed } from "../../../static/shared/windowing.js";
+import { Heights, windowed } from "../../../static/overview/windowing.js";
 
 const ten = () => 10;
 

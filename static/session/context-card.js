@@ -1,8 +1,8 @@
 // A card that shows the parts of a context, as SVG or Markdown. It can be shared: it holds only numbers, no
 // title, folder or message text. Pure.
-import { number, percent, percentSet, tokens } from "./format.js";
-import { mainGauge } from "./session-facts.js";
-import { regionName } from "./words.js";
+import { number, percent, percentSet, tokens } from "../shared/format.js";
+import { mainGauge } from "../shared/session-facts.js";
+import { regionName } from "../shared/words.js";
 
 const [WIDTH, BAR, ROW, LEFT] = [640, 592, 22, 24];
 

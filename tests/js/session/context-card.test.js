@@ -1,7 +1,7 @@
-// static/shared/context-card.js: the card "What filled my context".
+// static/session/context-card.js: the card "What filled my context".
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { cardMarkdown, cardSvg } from "../../../static/shared/context-card.js";
+import { cardMarkdown, cardSvg } from "../../../static/session/context-card.js";
 import { session } from "../builders.js";
 
 const region = (/** @type {string} */ name, /** @type {number} */ tokens) =>
