@@ -12,7 +12,7 @@ import { agoTime } from "../shared/times.js";
 import { toast, toastError } from "../shared/toast.js";
 
 /** A busy session changes several times a second. */
-const CALM_MS = 2000;
+const INTERVAL_MS = 2000;
 const KEPT = "Kept as a learning.";
 const NONE = html`<p class="muted small proposals-none">
   Nothing is proposed. When a turn that uses tools ends, what was decided, preferred or found in it is
@@ -24,7 +24,7 @@ export class LearningProposals extends ReadingElement {
   #proposals = null;
 
   constructor() {
-    super(CALM_MS);
+    super(INTERVAL_MS);
   }
 
   start() {

@@ -8,14 +8,14 @@ import { ReadingElement } from "../shared/reading-element.js";
 import { live } from "../shared/socket.js";
 
 /** A busy session changes several times a second. */
-const CALM_MS = 5000;
+const INTERVAL_MS = 5000;
 
 export class SavedTotals extends ReadingElement {
   /** @type {Api.Savings | null} */
   #saved = null;
 
   constructor() {
-    super(CALM_MS);
+    super(INTERVAL_MS);
   }
 
   start() {

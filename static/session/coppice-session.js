@@ -32,11 +32,11 @@ import { SidePanels } from "./side-panels.js";
 
 /** @typedef {import("./side.js").Tab} Tab */
 
-const CALM_MS = 1000;
+const INTERVAL_MS = 1000;
 /** The room that hears of every session. */
 const ALL_SESSIONS = "overview";
 /** The newest point of the chart comes with the numbers; the causes of its steps may come later. */
-const CHART_CALM_MS = 5000;
+const CHART_INTERVAL_MS = 5000;
 const RETRY_MS = 3000;
 /** The chart has a point for so many pixels of the window: more cannot be told apart. */
 const POINT_PX = 4;
@@ -62,14 +62,14 @@ export class CoppiceSession extends CoppiceElement {
   #operated = false;
   #stats = new Reader((signal) => this.#readStats(signal));
   #timeline = new Reader((signal) => this.#readTimeline(signal), {
-    calm: CHART_CALM_MS,
+    interval: CHART_INTERVAL_MS,
     retry: RETRY_MS,
     share: SHARE,
   });
   #judge = new Reader((signal) => this.#readVerdict(signal), { retry: RETRY_MS });
   /** True when the session has changed since its verdict was asked for. */
   #toJudge = true;
-  #panel = new Reader(async () => this.#refreshOpenPanel(), { calm: CALM_MS });
+  #panel = new Reader(async () => this.#refreshOpenPanel(), { interval: INTERVAL_MS });
 
   get #room() {
     return `session:${this.sessionId}`;

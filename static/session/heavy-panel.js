@@ -19,10 +19,10 @@ import { canDrop, canShorten, withFates } from "./rows.js";
 /** @typedef {"drop" | "shorten"} Kind */
 
 const HEAVIEST = { sort: "tokens", fate: "in", limit: 10, brief: true };
-const CALM_MS = 2000;
+const INTERVAL_MS = 2000;
 /** Fates and reasons need a plan, which takes long in a long session: while messages arrive, the rows keep
  * theirs, and reading them takes at most this share of the time. */
-const FATES = { calm: 5000, share: 0.1 };
+const FATES = { interval: 5000, share: 0.1 };
 /** @type {[Api.HeavyGroup["kind"], string][]} */
 const KINDS = [
   ["file", "By file"],
@@ -38,7 +38,7 @@ export class HeavyPanel extends ReadingElement {
   #fates = new Reader((signal) => this.#readFates(signal), FATES);
 
   constructor() {
-    super(CALM_MS, { inView: true }); // the server goes through all messages
+    super(INTERVAL_MS, { inView: true }); // the server goes through all messages
   }
 
   stop() {

@@ -14,7 +14,7 @@ import { FIRST } from "./viewport.js";
 const OF_A_PLAN = new Set(["kept", "protected", "changes", "goes", "shortened"]);
 /** Rows kept above and below those that are drawn. */
 const KEPT = 300;
-const CALM_MS = 1000;
+const INTERVAL_MS = 1000;
 /** New rows slide in unless others came so shortly before: then one movement would run into the next. */
 const SLIDE_MS = 300;
 /** Reading fates takes at most this share of the time: they take long in a long session. */
@@ -43,7 +43,7 @@ export class Listing {
   #followsPlan = false;
   /** When rows came last. */
   #cameAt = Number.NEGATIVE_INFINITY;
-  #reader = new Reader((signal) => this.#read(signal), { calm: CALM_MS, share: SHARE });
+  #reader = new Reader((signal) => this.#read(signal), { interval: INTERVAL_MS, share: SHARE });
   #filling = false;
 
   /** @param {import("../shared/element.js").CoppiceElement} list @param {import("./viewport.js").Viewport}

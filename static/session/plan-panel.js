@@ -4,7 +4,7 @@
 // Properties: `session`, and `choices`, which the page keeps so that they outlive the panel. Emits
 // `plan-changed` {plan} for each new plan and `pruned` {applied} when one was applied. `plan()` makes a plan,
 // `apply()` applies the one shown, `recall()` takes what is tried from the address, where it is kept.
-// When the session changes, a new plan replaces it, at most every CALM_MS.
+// When the session changes, a new plan replaces it, at most every INTERVAL_MS.
 import "../shared/context-gauge.js";
 import * as address from "../shared/address.js";
 import { ApiError, api } from "../shared/api.js";
@@ -28,7 +28,7 @@ import { chosen, planBody, planTitle } from "./plan-view.js";
 import { enter, toSave, withoutOwn } from "./tuning.js";
 
 const TYPING_MS = 250;
-const CALM_MS = 700;
+const INTERVAL_MS = 700;
 /** Planning again takes at most this share of the time. */
 const SHARE = 0.2;
 const STALE = "The session or its settings had changed, so nothing was pruned. This is a new plan.";
@@ -42,7 +42,7 @@ export class PlanPanel extends CoppiceElement {
   #request = "";
   #plannedMessages = 0;
   /** Milliseconds until a plan that became stale is made again. */
-  #pause = CALM_MS;
+  #pause = INTERVAL_MS;
   #choices = new Choices();
   /** @type {import("./plan.js").PlanOptions} */
   #options = {};
@@ -273,7 +273,7 @@ export class PlanPanel extends CoppiceElement {
       if (mine.signal.aborted) return;
       this.#plan = plan;
       this.#request = JSON.stringify(request);
-      this.#pause = Math.max(CALM_MS, (performance.now() - began) / SHARE);
+      this.#pause = Math.max(INTERVAL_MS, (performance.now() - began) / SHARE);
       this.#plannedMessages = session.messages;
       this.#noPlan = "";
       this.emit("plan-changed", { plan });

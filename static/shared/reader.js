@@ -1,5 +1,5 @@
 // Reads something again whenever it may have changed: one request at a time, so that no older answer replaces
-// a newer one, and at most one every `calm` milliseconds. Requests in between become one. With a `share`,
+// a newer one, and at most one every `interval` milliseconds. Requests in between become one. With a `share`,
 // requests take at most that part of the time, so that slow answers are requested less often.
 
 /** @param {number} ms @returns {Promise<void>} */
@@ -7,7 +7,7 @@ const pause = (ms) => new Promise((done) => (ms > 0 ? setTimeout(done, ms) : don
 
 export class Reader {
   #read;
-  #calm;
+  #interval;
   #retry;
   #share;
   #took = 0;
@@ -21,11 +21,11 @@ export class Reader {
   #life = new AbortController();
 
   /** @param {(signal: AbortSignal) => Promise<void>} read must ignore an answer once `signal` is aborted
-   * @param {{ calm?: number, retry?: number, share?: number }} [pace] `retry`: milliseconds until a failed
+   * @param {{ interval?: number, retry?: number, share?: number }} [pace] `retry`: milliseconds until a failed
    * request is repeated */
-  constructor(read, { calm = 0, retry = 0, share = 1 } = {}) {
+  constructor(read, { interval = 0, retry = 0, share = 1 } = {}) {
     this.#read = read;
-    this.#calm = calm;
+    this.#interval = interval;
     this.#retry = retry;
     this.#share = share;
   }
@@ -60,7 +60,7 @@ export class Reader {
   /** @param {AbortSignal} signal */
   async #soon(signal) {
     await this.#now;
-    await pause(this.#began + Math.max(this.#calm, this.#took / this.#share) - Date.now());
+    await pause(this.#began + Math.max(this.#interval, this.#took / this.#share) - Date.now());
     if (signal.aborted) return;
     this.#next = null;
     clearTimeout(this.#again);

@@ -23,11 +23,11 @@ export class ReadingElement extends CoppiceElement {
   #isDue = false;
   #readsInView;
 
-  /** @param {number} [calm] least milliseconds between two requests
+  /** @param {number} [interval] least milliseconds between two requests
    * @param {{ inView?: boolean }} [where] `inView`: reads only while the element can be seen */
-  constructor(calm = 0, { inView = false } = {}) {
+  constructor(interval = 0, { inView = false } = {}) {
     super();
-    this.reader = new Reader((signal) => this.#attempt(signal), { calm });
+    this.reader = new Reader((signal) => this.#attempt(signal), { interval });
     this.#readsInView = inView;
   }
 

@@ -38,7 +38,7 @@ const isOurs = document.querySelector("script#choices") !== null;
 /** The status of an answer about a session that does not exist. */
 const NO_SESSION = 404;
 const REFRESH_MS = 3000;
-const CALM_MS = 1000;
+const INTERVAL_MS = 1000;
 const TOAST_MS = 6000;
 const AUTOMATIC = "Automatic management is on: the context is pruned when it crosses its target.";
 const MANUAL = "Automatic management is off: the context is pruned when you say so.";
@@ -55,7 +55,7 @@ export class ContextManagerWidget extends CoppiceElement {
   #pruning = false;
   /** @type {typeof import("../shared/socket.js").live | null} */
   #live = null;
-  #reader = new Reader((signal) => this.#read(signal), { calm: CALM_MS });
+  #reader = new Reader((signal) => this.#read(signal), { interval: INTERVAL_MS });
 
   /** @returns {ShadowRoot} */
   get root() {

@@ -38,7 +38,7 @@ describe("a reader", () => {
     mock.timers.enable({ apis: ["setTimeout", "Date"] });
     try {
       let readings = 0;
-      const reader = new Reader(async () => void readings++, { calm: 1000 });
+      const reader = new Reader(async () => void readings++, { interval: 1000 });
       reader.ask();
       await nextTurn();
       reader.ask();
@@ -56,7 +56,7 @@ describe("a reader", () => {
     mock.timers.enable({ apis: ["setTimeout", "Date"] });
     try {
       const { begun, read } = slowly();
-      const reader = new Reader(read, { calm: 1000, share: 0.2 });
+      const reader = new Reader(read, { interval: 1000, share: 0.2 });
       reader.ask();
       await nextTurn();
       mock.timers.tick(600);
@@ -77,7 +77,7 @@ describe("a reader", () => {
 
   it("requests at once on a restart, and aborts the request under way", async () => {
     const { begun, read } = slowly();
-    const reader = new Reader(read, { calm: 1000 });
+    const reader = new Reader(read, { interval: 1000 });
     reader.ask();
     await nextTurn();
     reader.ask();
