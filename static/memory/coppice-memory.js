@@ -39,7 +39,7 @@ const KINDS = {
   },
 };
 
-const BEGINNING = { kind: "memories", find: "" };
+const DEFAULTS = { kind: "memories", find: "" };
 
 export class CoppiceMemory extends ReadingElement {
   /** @type {Kind} */
@@ -74,14 +74,14 @@ export class CoppiceMemory extends ReadingElement {
     });
     this.readAsTyped((text) => {
       this.#q = text;
-      write({ find: text }, BEGINNING);
+      write({ find: text }, DEFAULTS);
     });
     super.start();
   }
 
   /** Takes the choices in the address. */
   #recall() {
-    const { kind, find } = read(location.search, BEGINNING);
+    const { kind, find } = read(location.search, DEFAULTS);
     this.#kind = kind === "learnings" ? "learnings" : "memories";
     this.#q = find;
   }
@@ -95,7 +95,7 @@ export class CoppiceMemory extends ReadingElement {
   /** @param {Kind} kind */
   #show(kind) {
     this.#kind = kind;
-    step({ kind }, BEGINNING);
+    step({ kind }, DEFAULTS);
     this.#showAgain();
   }
 

@@ -24,7 +24,7 @@ import { tellingNames } from "./titles.js";
 
 /** `open` names the sessions and projects whose quiet sub-agents are shown, `closed` the projects whose
  * sessions are not. */
-const BEGINNING = {
+const DEFAULTS = {
   find: "",
   show: "all",
   project: "",
@@ -43,7 +43,7 @@ export class CoppiceOverview extends ReadingElement {
   #sessions = null;
   /** The number of all sessions, while pages are still to be read. @type {number | null} */
   #awaited = null;
-  #choice = address.read(location.search, BEGINNING);
+  #choice = address.read(location.search, DEFAULTS);
   #startingDemo = false;
   /** The names of the sessions, until a title changes. @type {ReturnType<typeof tellingNames> | null} */
   #names = null;
@@ -62,7 +62,7 @@ export class CoppiceOverview extends ReadingElement {
     this.hear(live, ["settings:changed", "models:changed"], () => this.refresh());
     this.listen(this, "imported", () => this.refresh());
     this.listen(window, "popstate", () => {
-      this.#choice = address.read(location.search, BEGINNING);
+      this.#choice = address.read(location.search, DEFAULTS);
       this.requestUpdate();
     });
     this.listen(this, "input", (/** @type {Event} */ event) => {
@@ -116,10 +116,10 @@ export class CoppiceOverview extends ReadingElement {
     this.requestUpdate();
   }
 
-  /** @param {Partial<typeof BEGINNING>} choice @param {typeof address.write} [keep] */
+  /** @param {Partial<typeof DEFAULTS>} choice @param {typeof address.write} [keep] */
   #choose(choice, keep = address.step) {
     this.#choice = { ...this.#choice, ...choice };
-    keep(this.#choice, BEGINNING);
+    keep(this.#choice, DEFAULTS);
     this.requestUpdate();
   }
 

@@ -22,7 +22,7 @@ const NONE_WITHIN = html`<p class="nothing">
 </p>`;
 const HELP = html`<p class="muted">Type a word, a file name or an error. Pruned messages are found too.</p>`;
 const READING = html`<p class="muted">Searching…</p>`;
-const BEGINNING = { q: "", session: "", role: "", tool: "", since: "", until: "" };
+const DEFAULTS = { q: "", session: "", role: "", tool: "", since: "", until: "" };
 const SHOWN_SESSIONS = 200;
 /** @type {[string, string][]} */
 const ROLES = [
@@ -32,8 +32,8 @@ const ROLES = [
   ),
 ];
 
-export class CoppiceSearch extends ReadingElement {
-  #asked = address.read(location.search, BEGINNING);
+class CoppiceSearch extends ReadingElement {
+  #asked = address.read(location.search, DEFAULTS);
   /** @type {Api.Hit[] | null} */
   #hits = null;
   /** @type {number | null} */
@@ -49,20 +49,20 @@ export class CoppiceSearch extends ReadingElement {
     });
     this.listen(this, "change", ({ target }) => {
       if (!(target instanceof HTMLInputElement || target instanceof HTMLSelectElement)) return;
-      if (!(target.name in BEGINNING)) return;
+      if (!(target.name in DEFAULTS)) return;
       this.#asked = { ...this.#asked, [target.name]: target.value };
-      address.step(this.#query, BEGINNING);
+      address.step(this.#query, DEFAULTS);
       this.reader.restart();
     });
     this.listen(window, "popstate", () => {
-      this.#asked = address.read(location.search, BEGINNING);
+      this.#asked = address.read(location.search, DEFAULTS);
       this.reader.restart();
     });
     this.actions({
       more: () => this.#more(),
       unlimited: () => {
-        this.#asked = { ...BEGINNING, q: this.#asked.q };
-        address.step(this.#query, BEGINNING);
+        this.#asked = { ...DEFAULTS, q: this.#asked.q };
+        address.step(this.#query, DEFAULTS);
         this.reader.restart();
       },
     });
@@ -89,7 +89,7 @@ export class CoppiceSearch extends ReadingElement {
   /** @param {AbortSignal} signal */
   async read(signal) {
     const query = this.#query;
-    address.write(query, BEGINNING);
+    address.write(query, DEFAULTS);
     const page = query.q ? await api.search(query, signal) : null;
     if (signal.aborted) return;
     this.#hits = page?.results ?? null;

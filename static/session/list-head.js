@@ -36,7 +36,7 @@ const SORTS = [
 ];
 /** The parameters of open and selected rows. */
 export const NO_ROWS = { message: "", selected: "" };
-const BEGINNING = { show: "all", role: "", tool: "", find: "", from: "", to: "", sort: "newest" };
+const DEFAULTS = { show: "all", role: "", tool: "", find: "", from: "", to: "", sort: "newest" };
 
 /** Everything, newest first. @type {Readonly<Query>} */
 export const EVERYTHING = { fate: "all", role: "", tool: "", q: "", from: "", to: "", sort: "newest" };
@@ -52,7 +52,7 @@ export const isNarrowed = (query) => !isSame({ ...query, sort: EVERYTHING.sort }
 /** The choices in an address; an unknown filter or order is ignored. @param {string} search
  * @returns {Query} */
 export function queryOf(search) {
-  const { show, role, tool, find, from, to, sort } = address.read(search, BEGINNING);
+  const { show, role, tool, find, from, to, sort } = address.read(search, DEFAULTS);
   /** @param {string[][]} names @param {string} name */
   const known = (names, name) => names.some(([one]) => one === name);
   /** @param {string} text */
@@ -78,8 +78,8 @@ export const namesAll = (search) => address.read(search, { show: "" }).show === 
  * @param {Query} query @param {typeof address.write} keep @param {boolean} [names] true to name the choice of
  * all messages, too */
 export function keepQuery({ fate, q, ...rest }, keep, names = false) {
-  const beginning = { ...BEGINNING, ...NO_ROWS, ...(names ? { show: "" } : {}) };
-  keep({ show: fate, find: q, ...rest, ...NO_ROWS }, beginning);
+  const defaults = { ...DEFAULTS, ...NO_ROWS, ...(names ? { show: "" } : {}) };
+  keep({ show: fate, find: q, ...rest, ...NO_ROWS }, defaults);
 }
 
 /** @param {Query} query @param {Partial<Record<string, number>> | undefined} counts

@@ -26,7 +26,7 @@ import {
 import { placeOf, typesSection } from "./type-choice.js";
 import { changedFields, typed, valueAt, withValue, wordsOf } from "./values.js";
 
-const BEGINNING = { find: "", type: ALL };
+const DEFAULTS = { find: "", type: ALL };
 /** The rows that are found or hidden: a setting, or one row of a list. */
 const ROWS = ".setting, .weight, .keyword-group, .step";
 const FILE = "coppice-settings.json";
@@ -119,7 +119,7 @@ export class CoppiceSettings extends ReadingElement {
 
   /** Takes the choices in the address; an unknown type is ignored. */
   #recall() {
-    const { find, type } = address.read(location.search, BEGINNING);
+    const { find, type } = address.read(location.search, DEFAULTS);
     const known = choicesOf("task_type").some(({ name }) => name === type && name !== AUTO);
     this.#find = find;
     this.#type = known ? type : ALL;
@@ -196,7 +196,7 @@ export class CoppiceSettings extends ReadingElement {
    * @param {typeof address.write} [keep] */
   #show(type, keep = address.write) {
     this.#type = type;
-    keep({ type }, BEGINNING);
+    keep({ type }, DEFAULTS);
     this.update();
   }
 
@@ -218,7 +218,7 @@ export class CoppiceSettings extends ReadingElement {
   #input(field) {
     if (field.type === "search") {
       this.#find = field.value;
-      address.write({ find: field.value }, BEGINNING);
+      address.write({ find: field.value }, DEFAULTS);
       return this.update();
     }
     const apart = "models-table, what-if, retention-panel, webhooks-panel";

@@ -6,19 +6,19 @@
 const MOST_NUMBERS = 1_000;
 
 /** The choices in an address; those it lacks have their default. @template {Record<string, string>} T
- * @param {string} search the query part of an address @param {T} beginning @returns {T} */
-export function read(search, beginning) {
+ * @param {string} search the query part of an address @param {T} defaults @returns {T} */
+export function read(search, defaults) {
   const query = new URLSearchParams(search);
-  const found = Object.keys(beginning).map((name) => [name, query.get(name) ?? beginning[name]]);
+  const found = Object.keys(defaults).map((name) => [name, query.get(name) ?? defaults[name]]);
   return Object.fromEntries(found);
 }
 
 /** The query part of the address with these choices; other parameters stay. @param {string} search
- * @param {Record<string, string>} values @param {Record<string, string>} beginning */
-export function written(search, values, beginning) {
+ * @param {Record<string, string>} values @param {Record<string, string>} defaults */
+export function written(search, values, defaults) {
   const query = new URLSearchParams(search);
   for (const [name, value] of Object.entries(values))
-    if (value === beginning[name]) query.delete(name);
+    if (value === defaults[name]) query.delete(name);
     else query.set(name, value);
   const text = query.toString();
   return text ? `?${text}` : "";
@@ -71,22 +71,22 @@ export function runs(numbers) {
 }
 
 /** Writes what is typed or slid, or follows from another choice, in place.
- * @param {Record<string, string>} values @param {Record<string, string>} beginning */
-export function write(values, beginning) {
-  const place = placeWith(values, beginning);
+ * @param {Record<string, string>} values @param {Record<string, string>} defaults */
+export function write(values, defaults) {
+  const place = placeWith(values, defaults);
   if (place !== null) history.replaceState(history.state, "", place);
 }
 
 /** Writes a choice as a step that Back undoes. The element that reads the choice listens to `popstate`.
- * @param {Record<string, string>} values @param {Record<string, string>} beginning */
-export function step(values, beginning) {
-  const place = placeWith(values, beginning);
+ * @param {Record<string, string>} values @param {Record<string, string>} defaults */
+export function step(values, defaults) {
+  const place = placeWith(values, defaults);
   if (place !== null) history.pushState(null, "", place);
 }
 
 /** The page's address with these choices; null where it has them. @param {Record<string, string>} values
- * @param {Record<string, string>} beginning */
-function placeWith(values, beginning) {
-  const query = written(location.search, values, beginning);
+ * @param {Record<string, string>} defaults */
+function placeWith(values, defaults) {
+  const query = written(location.search, values, defaults);
   return query === location.search ? null : location.pathname + query + location.hash;
 }

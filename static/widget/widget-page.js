@@ -17,7 +17,7 @@ const server = globalThis.location.origin + root;
 const script = `${server}/static/context-manager-widget.js`;
 const POLICY = `default-src 'none'; script-src ${script}; connect-src ${server}/api/`;
 
-const BEGINNING = { session: "" };
+const DEFAULTS = { session: "" };
 
 /** @param {string} session */
 const embedding = (session) => `<script src="${script}" defer></script>
@@ -29,7 +29,7 @@ export class WidgetPage extends ReadingElement {
   #chosen = this.#inAddress;
 
   get #inAddress() {
-    return read(location.search, BEGINNING).session;
+    return read(location.search, DEFAULTS).session;
   }
 
   start() {
@@ -38,7 +38,7 @@ export class WidgetPage extends ReadingElement {
     this.listen(this, "change", ({ target }) => {
       if (!(target instanceof HTMLSelectElement)) return;
       this.#chosen = target.value;
-      step({ session: this.#chosen }, BEGINNING);
+      step({ session: this.#chosen }, DEFAULTS);
       this.requestUpdate();
     });
     this.listen(window, "popstate", () => {

@@ -11,19 +11,19 @@ import {
   written,
 } from "../../../static/shared/address.js";
 
-const beginning = { show: "all", find: "" };
+const defaults = { show: "all", find: "" };
 
 describe("an address", () => {
   it("holds what is chosen; everything else has its default", () => {
-    assert.deepEqual(read("?find=a%20b&other=1", beginning), { show: "all", find: "a b" });
+    assert.deepEqual(read("?find=a%20b&other=1", defaults), { show: "all", find: "a b" });
   });
   it("holds only what differs from the defaults, and keeps unknown parameters", () => {
-    assert.equal(written("?message=4", { show: "goes", find: "" }, beginning), "?message=4&show=goes");
-    assert.equal(written("?show=goes", { show: "all", find: "" }, beginning), "");
+    assert.equal(written("?message=4", { show: "goes", find: "" }, defaults), "?message=4&show=goes");
+    assert.equal(written("?show=goes", { show: "all", find: "" }, defaults), "");
   });
   it("is read back as it was written", () => {
     const chosen = { show: "errors", find: "100 % & more #1" };
-    assert.deepEqual(read(written("", chosen, beginning), beginning), chosen);
+    assert.deepEqual(read(written("", chosen, defaults), defaults), chosen);
   });
 });
 
