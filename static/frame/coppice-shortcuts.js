@@ -9,7 +9,7 @@ import { allShortcuts, shortcutsFor } from "../shared/keys.js";
 /** @param {string} key */
 const cap = (key) => key.split(" ").map((one) => html`<kbd>${one === "Escape" ? "Esc" : one}</kbd>`);
 
-export class CoppiceShortcuts extends CoppiceElement {
+class CoppiceShortcuts extends CoppiceElement {
   start() {
     this.listen(document, "coppice:shortcuts", () => this.#open());
     this.actions({ close: () => this.querySelector("dialog")?.close() });

@@ -37,7 +37,7 @@ const since = (asOf) =>
   html`<span class="as-of">, showing
     <time datetime=${asOf.toISOString()}>${clock.format(asOf)}</time></span>`;
 
-export class CoppiceStatus extends CoppiceElement {
+class CoppiceStatus extends CoppiceElement {
   start() {
     live.open();
     this.listen(live, "state", () => this.requestUpdate());

@@ -29,7 +29,7 @@ const OFFERED_MS = 60_000;
 
 /** @typedef {import("../shared/toast.js").ToastOptions & { message: string, id: number }} Toast */
 
-export class CoppiceToasts extends CoppiceElement {
+class CoppiceToasts extends CoppiceElement {
   /** The toast that is shown. @type {Toast | null} */
   #shown = null;
   /** Errors to show again, and toasts that arrived while the shown one had pointer or focus.

@@ -41,7 +41,7 @@ const KINDS = {
 
 const DEFAULTS = { kind: "memories", find: "" };
 
-export class CoppiceMemory extends ReadingElement {
+class CoppiceMemory extends ReadingElement {
   /** @type {Kind} */
   #kind = "memories";
   #q = "";

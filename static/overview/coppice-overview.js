@@ -38,7 +38,7 @@ const DEFAULTS = {
 /** The sessions of the first page, which is drawn at once, and of the others. */
 const [FIRST, REST] = [100, 500];
 
-export class CoppiceOverview extends ReadingElement {
+class CoppiceOverview extends ReadingElement {
   /** Sessions by id; null until the first page is read. @type {Map<string, Api.Session> | null} */
   #sessions = null;
   /** The number of all sessions, while pages are still to be read. @type {number | null} */

@@ -10,7 +10,7 @@ import { live } from "../shared/socket.js";
 /** A busy session changes several times a second. */
 const INTERVAL_MS = 5000;
 
-export class SavedTotals extends ReadingElement {
+class SavedTotals extends ReadingElement {
   /** @type {Api.Savings | null} */
   #saved = null;
 

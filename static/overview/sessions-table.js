@@ -40,7 +40,7 @@ const keyOf = (entry) => ("head" in entry ? entry.key : entry.session.id);
 /** @param {Entry} entry */
 const kindOf = (entry) => ("head" in entry ? entry.head : "row");
 
-export class SessionsTable extends CoppiceElement {
+class SessionsTable extends CoppiceElement {
   /** @type {TableValue} */
   #value = { entries: [], sort: "", names: new Map() };
   /** The keys of the shown entries in order. @type {string[]} */

@@ -9,7 +9,7 @@ const [WIDTH, HEIGHT] = [72, 20];
 /** Fewer points show no trend. */
 const LEAST = 3;
 
-export class TrendLine extends CoppiceElement {
+class TrendLine extends CoppiceElement {
   static observedAttributes = ["points", "target"];
 
   view() {

@@ -13,7 +13,7 @@ const NONE =
   "Every message is in the context. Messages that are taken out are listed here and can be restored.";
 const MORE = html`<li class="muted small">The newest ${number(SHOWN)} are shown. Search for others.</li>`;
 
-export class ArchivePanel extends ReadingElement {
+class ArchivePanel extends ReadingElement {
   /** @type {Api.Message[] | null} */
   #messages = null;
   #q = "";

@@ -11,7 +11,7 @@ import { cardMarkdown, cardSvg } from "./context-card.js";
 
 const NAME = "what-filled-my-context";
 
-export class CardLinks extends CoppiceElement {
+class CardLinks extends CoppiceElement {
   start() {
     this.actions({
       "card-svg": () => this.#save("svg", "image/svg+xml", (stats) => cardSvg(stats, colourOf)),

@@ -43,7 +43,7 @@ const POINT_PX = 4;
 /** Reading the chart takes at most this share of the time: it takes long in a long session. */
 const SHARE = 0.1;
 
-export class CoppiceSession extends CoppiceElement {
+class CoppiceSession extends CoppiceElement {
   /** @type {Api.Session | null} */
   #session = null;
   /** @type {Api.Cost | null} */

@@ -15,7 +15,7 @@ const NONE = html`<p class="muted pad">
   No summary yet. A summary replaces all but the recent messages, and can be expanded again.
 </p>`;
 
-export class SummaryPanel extends ReadingElement {
+class SummaryPanel extends ReadingElement {
   /** @type {Api.Status | null} */
   #status = null;
   /** @type {Api.SummaryAnswer[]} */

@@ -39,7 +39,7 @@ const BELOW = {
 };
 const NEAR = { rootMargin: "150px 0px" };
 
-export class CoppiceSettings extends ReadingElement {
+class CoppiceSettings extends ReadingElement {
   /** @type {Api.SettingsDoc | null} */
   #doc = null;
   /** @type {Api.Settings | null} */

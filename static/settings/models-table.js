@@ -25,7 +25,7 @@ const NEW_NAME = html`<label>
   Model <input type="text" name="model" autocomplete="off" spellcheck="false" placeholder="name or prefix">
 </label>`;
 
-export class ModelsTable extends ReadingElement {
+class ModelsTable extends ReadingElement {
   /** @type {Api.Model[] | null} */
   #models = null;
   #q = "";

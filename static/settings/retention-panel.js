@@ -25,7 +25,7 @@ const REASONS = {
 /** Sessions are shown up to this number. */
 const SHOWN = 10;
 
-export class RetentionPanel extends ReadingElement {
+class RetentionPanel extends ReadingElement {
   /** The stored limits with what they delete. @type {Api.Retention | null} */
   #stored = null;
   /** The limits in the form, where they differ, with what they would delete. @type {Api.Retention | null} */

@@ -18,7 +18,7 @@ const NONE = html`<p class="pad muted">
   JSON, signed so that the receiver can tell who sent it.
 </p>`;
 
-export class WebhooksPanel extends ReadingElement {
+class WebhooksPanel extends ReadingElement {
   /** @type {Api.Webhooks | null} */
   #doc = null;
   /** The webhook in the form; 0 for a new one. @type {number | null} */

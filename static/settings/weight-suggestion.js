@@ -13,7 +13,7 @@ const BUSY = html`<p class="muted small">
   Looking at what your sessions needed later; this takes some seconds.
 </p>`;
 
-export class WeightSuggestion extends CoppiceElement {
+class WeightSuggestion extends CoppiceElement {
   /** @type {Api.Suggestion | null} */
   #found = null;
   #busy = false;

@@ -12,7 +12,7 @@ import { regionName } from "./words.js";
 /** @typedef {{ gauge: Api.Gauge, limits: import("./gauge.js").Limits & { target_percent: number } }}
  * GaugeValue */
 
-export class ContextGauge extends CoppiceElement {
+class ContextGauge extends CoppiceElement {
   static observedAttributes = ["big", "label"];
 
   /** @type {GaugeValue | null} */

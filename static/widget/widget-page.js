@@ -23,7 +23,7 @@ const DEFAULTS = { session: "" };
 const embedding = (session) => `<script src="${script}" defer></script>
 <context-manager-widget server="${server}" session="${session}" token="…"></context-manager-widget>`;
 
-export class WidgetPage extends ReadingElement {
+class WidgetPage extends ReadingElement {
   /** @type {Api.Session[] | null} */
   #sessions = null;
   #chosen = this.#inAddress;
