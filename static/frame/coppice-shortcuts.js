@@ -1,9 +1,9 @@
 // <coppice-shortcuts></coppice-shortcuts>
 //
 // The dialog of the keyboard shortcuts on this page. Opens with "?" or the event `coppice:shortcuts`.
+import { dialogHead } from "../shared/dialog-head.js";
 import { CoppiceElement } from "../shared/element.js";
 import { html } from "../shared/html.js";
-import { icon } from "../shared/icons.js";
 import { allShortcuts, shortcutsFor } from "../shared/keys.js";
 
 /** @param {string} key */
@@ -26,10 +26,7 @@ class CoppiceShortcuts extends CoppiceElement {
     const byLabel = new Map();
     for (const { key, label } of allShortcuts()) byLabel.set(label, [...(byLabel.get(label) ?? []), key]);
     return html`<dialog aria-labelledby="keys-title">
-      <header>
-        <h2 id="keys-title">Keys</h2>
-        <button class="quiet iconic small" data-act="close" aria-label="Close">${icon("close")}</button>
-      </header>
+      ${dialogHead("keys-title", "Keys", "close")}
       <dl class="keys body">
         ${[...byLabel].map(([label, keys]) => html`<dt>${keys.map(cap)}</dt><dd>${label}</dd>`)}
       </dl>

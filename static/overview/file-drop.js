@@ -4,6 +4,7 @@
 // shows the progress and does not block the page. At the end it shows a toast, or a dialog for several
 // results or problems. Emits `imported` with the results.
 import { api } from "../shared/api.js";
+import { dialogHead } from "../shared/dialog-head.js";
 import { CoppiceElement } from "../shared/element.js";
 import { counted, number, sentence, size } from "../shared/format.js";
 import { html, nothing } from "../shared/html.js";
@@ -131,11 +132,7 @@ export class FileDrop extends CoppiceElement {
     return html`<input type="file" multiple hidden aria-hidden="true" tabindex="-1">
       ${this.#over && VEIL} ${current && this.#notice(current)}
       <dialog aria-labelledby="import-title">
-        <header>
-          <h2 id="import-title">Import</h2>
-          <button class="quiet iconic small" data-act="close-report" aria-label="Close"
-            >${icon("close")}</button>
-        </header>
+        ${dialogHead("import-title", "Import", "close-report")}
         <div class="body">${this.#entries.map(report)}</div>
       </dialog>`;
   }

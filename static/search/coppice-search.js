@@ -13,7 +13,7 @@ import { pageOf, titleOf } from "../shared/session-facts.js";
 import { optionElements } from "../shared/session-parts.js";
 import { agoTime } from "../shared/times.js";
 import { toastError } from "../shared/toast.js";
-import { title } from "../shared/words.js";
+import { ROLE_OPTIONS } from "../shared/words.js";
 
 const NONE = html`<p class="nothing">No message has these words.</p>`;
 const NONE_WITHIN = html`<p class="nothing">
@@ -24,13 +24,6 @@ const HELP = html`<p class="muted">Type a word, a file name or an error. Pruned 
 const READING = html`<p class="muted">Searching…</p>`;
 const DEFAULTS = { q: "", session: "", role: "", tool: "", since: "", until: "" };
 const SHOWN_SESSIONS = 200;
-/** @type {[string, string][]} */
-const ROLES = [
-  ["", "All roles"],
-  ...["user", "assistant", "tool", "system"].map(
-    (role) => /** @type {[string, string]} */ ([role, title(role)]),
-  ),
-];
 
 class CoppiceSearch extends ReadingElement {
   #asked = address.read(location.search, DEFAULTS);
@@ -132,7 +125,7 @@ class CoppiceSearch extends ReadingElement {
       </div>
       <div class="toolbar search-limits" role="group" aria-label="Limit the search">
         <select name="session" aria-label="Session">${optionElements(sessions, session)}</select>
-        <select name="role" aria-label="Role">${optionElements(ROLES, role)}</select>
+        <select name="role" aria-label="Role">${optionElements(ROLE_OPTIONS, role)}</select>
         <input type="text" name="tool" .value=${tool} placeholder="All tools" aria-label="Tool"
           spellcheck="false" autocomplete="off">
         <label class="muted small">from <input type="date" name="since" .value=${since}></label>

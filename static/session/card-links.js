@@ -22,12 +22,7 @@ class CardLinks extends CoppiceElement {
   /** @param {string} suffix @param {string} type @param {(stats: Api.Stats) => string} make */
   async #save(suffix, type, make) {
     try {
-      const stats = await api.stats(this.sessionId);
-      const address = URL.createObjectURL(new Blob([make(stats)], { type }));
-      const link = Object.assign(document.createElement("a"), { href: address });
-      link.download = `${NAME}.${suffix}`;
-      link.click();
-      URL.revokeObjectURL(address);
+      download(`${NAME}.${suffix}`, type, make(await api.stats(this.sessionId)));
     } catch (error) {
       toastError(error, "Could not make the card");
     }

@@ -15,7 +15,7 @@ import { CoppiceElement } from "../shared/element.js";
 import { sentence } from "../shared/format.js";
 import { html, nothing } from "../shared/html.js";
 import { shortcutsFor } from "../shared/keys.js";
-import { isMissing, NOT_LOADED, reasonOf } from "../shared/problem.js";
+import { errorOf, isMissing, NOT_LOADED, reasonOf } from "../shared/problem.js";
 import { prunedSentence } from "../shared/prune-words.js";
 import { Reader } from "../shared/reader.js";
 import { certaintyOfParts, isAboveTarget, titleOf, unseenOf } from "../shared/session-facts.js";
@@ -220,7 +220,7 @@ class CoppiceSession extends CoppiceElement {
       live.join(this.#room);
     } catch (error) {
       if (signal.aborted) return;
-      this.#error = error instanceof Error ? error : new Error(reasonOf(error));
+      this.#error = errorOf(error);
       this.requestUpdate();
       // The room of all sessions says when this one comes.
       if (this.#session === null && isMissing(error)) live.join(ALL_SESSIONS);

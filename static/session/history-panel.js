@@ -13,7 +13,7 @@ import { certaintyOfParts } from "../shared/session-facts.js";
 import { planBar } from "../shared/session-parts.js";
 import { agoTime } from "../shared/times.js";
 import { toastError } from "../shared/toast.js";
-import { operationName, strategyName } from "../shared/words.js";
+import { isByAgent, operationName, strategyName } from "../shared/words.js";
 import { panelText } from "./message-row.js";
 import { aimOf } from "./plan.js";
 
@@ -26,7 +26,6 @@ const ACTORS = {
 };
 /** @type {Record<string, string>} */
 const MARKS = { compaction: "◆", clearing: "◇", prune: "▼" };
-const BY_AGENT = ["compaction", "clearing", "rewind"];
 const SHOWN_ITEMS = 60;
 const NOT_KEPT =
   "Not known: an earlier version of Coppice recorded this operation without what the context held.";
@@ -125,7 +124,7 @@ export class HistoryPanel extends ReadingElement {
   #entry(o) {
     const open = this.#open.has(o.n);
     const undone = o.undone_at !== null;
-    const actor = BY_AGENT.includes(o.kind) ? "" : (ACTORS[o.actor] ?? o.actor);
+    const actor = isByAgent(o.kind) ? "" : (ACTORS[o.actor] ?? o.actor);
     return html`<li data-undone=${undone}>
       <div class="operation">
         <span class="op-mark" data-kind=${o.kind} aria-hidden="true">${MARKS[o.kind] ?? "·"}</span>
@@ -162,8 +161,7 @@ export class HistoryPanel extends ReadingElement {
     if (!session) return "";
     if (!regions_before || !regions_after) return html`<p class="small muted">${NOT_KEPT}</p>`;
     const full = Math.max(tokens_before, tokens_after);
-    const whose =
-      BY_AGENT.includes(kind) || !session.agent ? "" : html`<p class="small muted">${PRUNED_VIEW}</p>`;
+    const whose = isByAgent(kind) || !session.agent ? "" : html`<p class="small muted">${PRUNED_VIEW}</p>`;
     /** @param {string} label @param {number} tokens @param {Api.Region[]} regions */
     const bar = (label, tokens, regions) => {
       const utilization = aimOf(tokens, session);

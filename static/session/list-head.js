@@ -4,7 +4,7 @@ import { number } from "../shared/format.js";
 import { html } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
 import { optionElements } from "../shared/session-parts.js";
-import { title } from "../shared/words.js";
+import { ROLE_OPTIONS } from "../shared/words.js";
 
 /** The messages that a list shows; `from` and `to` are the numbers of its first and last message, empty
  * where it has no such end. @typedef {{ fate: string, role: string, tool: string, q: string, from: string,
@@ -19,13 +19,6 @@ const FILTERS = [
   ["protected", "Protected"],
   ["errors", "Errors"],
   ["out", "Out"],
-];
-/** @type {[string, string][]} */
-const ROLES = [
-  ["", "All roles"],
-  .../** @type {[string, string][]} */ (
-    ["user", "assistant", "tool", "system"].map((role) => [role, title(role)])
-  ),
 ];
 /** @type {[string, string][]} */
 const SORTS = [
@@ -59,7 +52,7 @@ export function queryOf(search) {
   const place = (text) => (/^[1-9]\d{0,8}$/.test(text) ? text : "");
   return {
     fate: known(FILTERS, show) ? show : EVERYTHING.fate,
-    role: known(ROLES, role) ? role : "",
+    role: known(ROLE_OPTIONS, role) ? role : "",
     tool,
     q: find,
     from: place(from),
@@ -100,7 +93,7 @@ export function listHead(query, counts, tools) {
       <input type="search" name="q" .value=${query.q} placeholder="Find" aria-label="Find in messages"
         autocomplete="off" spellcheck="false">
       <select name="tool" aria-label="Tool">${optionElements(choices, query.tool)}</select>
-      <select name="role" aria-label="Role">${optionElements(ROLES, query.role)}</select>
+      <select name="role" aria-label="Role">${optionElements(ROLE_OPTIONS, query.role)}</select>
       <select name="sort" aria-label="Sort">${optionElements(SORTS, query.sort)}</select>
     </div>
   </header>`;

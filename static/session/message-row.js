@@ -1,6 +1,6 @@
 // One message of the list as markup: its row, and the detail below it.
 import { counted, decimal, fixed, moment, number, tokens } from "../shared/format.js";
-import { html, unlessSame } from "../shared/html.js";
+import { html, unlessSame, withCode } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
 import { problem } from "../shared/problem.js";
 import { signalColour, signalSwatch } from "../shared/session-parts.js";
@@ -33,11 +33,6 @@ export function fateLine({ fate, reason }) {
   const why = reason && html` · ${withCode(plainReason(reason))}`;
   const shape = name && icon(name, fate === "protected" ? "protected" : undefined);
   return html`<span class="fate" data-fate=${fate}>${shape}<b>${fateName(fate)}</b>${why}</span>`;
-}
-
-/** A reason with quoted names as code. @param {string} reason */
-function withCode(reason) {
-  return reason.split("`").map((piece, i) => (i % 2 ? html`<code>${piece}</code>` : piece));
 }
 
 /** A message in one line, monospaced if a machine wrote it. @param {Api.Message} message */

@@ -3,6 +3,7 @@
 // Writes a pruned copy of a session and shows the command with which the agent resumes from it.
 // `ask(session)` opens it. Emits `resumed` with the answer.
 import { api } from "../shared/api.js";
+import { dialogHead } from "../shared/dialog-head.js";
 import { CoppiceElement } from "../shared/element.js";
 import { number, percentSet, sentence } from "../shared/format.js";
 import { html, withCode } from "../shared/html.js";
@@ -59,11 +60,7 @@ export class ResumeDialog extends CoppiceElement {
   view() {
     const session = this.#session;
     return html`<dialog aria-labelledby="resume-title">
-      <header>
-        <h2 id="resume-title">Resume from this session</h2>
-        <button class="quiet iconic small" data-act="close-resume" aria-label="Close"
-          >${icon("close")}</button>
-      </header>
+      ${dialogHead("resume-title", "Resume from this session", "close-resume")}
       ${session && (this.#made ? written(session, this.#made) : question(session, this.#busy, this.#error))}
     </dialog>`;
   }

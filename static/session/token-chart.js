@@ -13,7 +13,7 @@ import { html } from "../shared/html.js";
 import { recall, remember } from "../shared/preferences.js";
 import { problem } from "../shared/problem.js";
 import { mainGauge } from "../shared/session-facts.js";
-import { operationName } from "../shared/words.js";
+import { isByAgent, operationName } from "../shared/words.js";
 import { across, hasTime, known, prefersTime, stacked, steepest, timeLabels } from "./chart.js";
 
 const HEIGHT = 150;
@@ -33,8 +33,6 @@ const MARKS = {
   rewind: ["◁", "rewound by the agent"],
   undo: ["△", "undo"],
 };
-/** Changes by the agent, whose labels are sentences. */
-const BY_AGENT = ["compaction", "clearing", "rewind"];
 /** Reasons that only say who asked for a change. @type {Record<string, string>} */
 const ACTORS = { manual: "by you", automatic: "automatically", emergency: "in an emergency" };
 
@@ -307,7 +305,7 @@ export class TokenChart extends CoppiceElement {
       const at = time && mark.at ? Date.parse(mark.at) / 1000 : mark.number;
       if (at === null) return null;
       const x = Math.round(plot.valToPos(at, "x", true));
-      ctx.strokeStyle = BY_AGENT.includes(mark.kind) ? look.warn : look.accent;
+      ctx.strokeStyle = isByAgent(mark.kind) ? look.warn : look.accent;
       stroke(ctx, x, bbox.top, x, bbox.top + bbox.height);
       return Math.round(x / ratio);
     });
@@ -340,8 +338,9 @@ export class TokenChart extends CoppiceElement {
 function markWords({ kind, label, number: at, before, after }) {
   const said = label.charAt(0).toUpperCase() + label.slice(1);
   const by = ACTORS[label] ? ` ${ACTORS[label]}` : label && `: ${label}`;
-  const isWhole = label !== "" && (kind === "undo" || BY_AGENT.includes(kind));
-  const what = isWhole ? said : operationName(kind) + by;
+  // The labels of an undo and of what the agent does are sentences.
+  const isSentence = label !== "" && (kind === "undo" || isByAgent(kind));
+  const what = isSentence ? said : operationName(kind) + by;
   const where = at === null ? "" : `, at message ${number(at)}`;
   return `${what}${where}, ${number(before)} to ${number(after)} tokens`;
 }

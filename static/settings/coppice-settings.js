@@ -7,6 +7,7 @@ import "./weight-suggestion.js";
 import "./what-if.js";
 import * as address from "../shared/address.js";
 import { ApiError, api } from "../shared/api.js";
+import { download } from "../shared/download.js";
 import { counted } from "../shared/format.js";
 import { html } from "../shared/html.js";
 import { NOT_LOADED } from "../shared/problem.js";
@@ -100,7 +101,7 @@ class CoppiceSettings extends ReadingElement {
     this.actions({
       preset: (target) => this.#take(this.#doc?.presets[target.dataset.name ?? ""]),
       defaults: () => this.#take(this.#doc?.defaults),
-      export: () => this.#export(),
+      export: () => download(FILE, "application/json", JSON.stringify(this.#edited, null, 2)),
       import: () => this.querySelector("input[type=file]")?.dispatchEvent(new MouseEvent("click")),
       discard: () => this.#take(this.#doc?.settings),
       save: () => this.#save(),
@@ -241,13 +242,6 @@ class CoppiceSettings extends ReadingElement {
     for (const box of this.querySelectorAll(".settings-form .group-box")) show(box, words);
     for (const panel of this.querySelectorAll(Object.keys(BELOW).join()))
       if (!customElements.get(panel.localName)) this.#near.observe(panel);
-  }
-
-  #export() {
-    const text = JSON.stringify(this.#edited, null, 2);
-    const address = URL.createObjectURL(new Blob([text], { type: "application/json" }));
-    Object.assign(document.createElement("a"), { href: address, download: FILE }).click();
-    URL.revokeObjectURL(address);
   }
 
   /** Takes the settings of a file as unsaved changes. @param {HTMLInputElement} field */

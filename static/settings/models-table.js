@@ -47,11 +47,10 @@ class ModelsTable extends ReadingElement {
       this.#q = field.value;
       this.requestUpdate();
     });
-    this.listen(this, "keydown", (/** @type {KeyboardEvent} */ event) => {
-      if (event.key === "Enter" && this.#editing !== null && event.target instanceof HTMLInputElement)
-        this.#save();
-      if (event.key === "Escape") this.#edit(null);
-    });
+    this.formKeys(
+      () => this.#save(),
+      () => this.#edit(null),
+    );
     this.hear(live, ["models:changed"], () => this.refresh());
     super.start();
   }
@@ -75,6 +74,7 @@ class ModelsTable extends ReadingElement {
 
   async #save() {
     const editing = this.#editing;
+    if (editing === null) return;
     /** @param {string} name */
     const field = (name) => this.#input(`.model-edit [name="${name}"]`)?.value ?? "";
     const name = editing || field("model").trim();

@@ -55,11 +55,10 @@ class WebhooksPanel extends ReadingElement {
           api.sendAgain(Number(target.dataset.webhook), idOf(target)),
         ),
     });
-    this.listen(this, "keydown", (/** @type {KeyboardEvent} */ event) => {
-      if (event.key === "Enter" && this.#editing !== null && event.target instanceof HTMLInputElement)
-        this.#save();
-      if (event.key === "Escape") this.#edit(null);
-    });
+    this.formKeys(
+      () => this.#save(),
+      () => this.#edit(null),
+    );
     this.hear(live, ["webhooks:changed"], () => this.refresh());
     super.start();
   }

@@ -113,35 +113,39 @@ export class CoppiceElement extends HTMLElement {
     });
   }
 
-  /** Calls back every `ms` while the element is on the page. @param {() => void} act @param {number} ms */
+  /** Calls back every `ms` while the element is on the page. @param {number} ms @param {() => void} act */
   every(ms, act) {
     const clock = setInterval(act, ms);
     this.life.addEventListener("abort", () => clearInterval(clock));
   }
 
-  /** Moves the focus among the elements that match, as the keys j and k do. @param {string} selector
-   * @param {number} by */
-  step(selector, by) {
-    const all = [...this.querySelectorAll(selector)];
-    const here = all.findIndex((one) => one.matches(":focus"));
-    const next = all[here < 0 && by < 0 ? all.length - 1 : Math.min(all.length - 1, Math.max(0, here + by))];
-    if (next instanceof HTMLElement) next.focus();
-    return next;
+  /** Lets the keys j and k move the focus among the elements that match. @param {string} selector
+   * @param {string} noun what one of them is, for the list of shortcuts */
+  stepKeys(selector, noun) {
+    /** @param {number} by */
+    const step = (by) => {
+      const all = [...this.querySelectorAll(selector)];
+      const here = all.findIndex((one) => one.matches(":focus"));
+      const last = all.length - 1;
+      const next = all[here < 0 && by < 0 ? last : Math.min(last, Math.max(0, here + by))];
+      if (next instanceof HTMLElement) next.focus();
+    };
+    shortcutsFor(
+      [
+        { key: "j", label: `Next ${noun}`, run: () => step(1) },
+        { key: "k", label: `Previous ${noun}`, run: () => step(-1) },
+      ],
+      this.life,
+    );
   }
 
-  /** Lets the keys j and k move the focus among the elements that match. @param {string} selector
-   * @param {string} noun @param {(to: Element | undefined) => void} [then] */
-  stepKeys(selector, noun, then) {
-    /** @param {string} key @param {string} label @param {number} by */
-    const one = (key, label, by) => ({
-      key,
-      label,
-      run: () => {
-        const to = this.step(selector, by);
-        then?.(to);
-      },
+  /** Lets Enter in a field save a form, and Escape close it. @param {() => void} save
+   * @param {() => void} close */
+  formKeys(save, close) {
+    this.listen(this, "keydown", (/** @type {KeyboardEvent} */ { key, target }) => {
+      if (key === "Enter" && target instanceof HTMLInputElement) save();
+      if (key === "Escape") close();
     });
-    shortcutsFor([one("j", `Next ${noun}`, 1), one("k", `Previous ${noun}`, -1)], this.life);
   }
 
   /** Fires an event that bubbles. One fired after the element left the page starts at its former parent.

@@ -26,14 +26,14 @@ function shown(strings, values) {
 /** @param {TemplateStringsArray} strings @param {...unknown} values */
 export const html = (strings, ...values) => template(strings, ...shown(strings, values));
 
+/** The same inside an <svg>. @param {TemplateStringsArray} strings @param {...unknown} values */
+export const svg = (strings, ...values) => svgTemplate(strings, ...shown(strings, values));
+
 /** A text of the server, with what it has in backticks as code. @param {string} text */
 export function withCode(text) {
   const parts = text.split("`");
   return parts.length % 2 === 0 ? text : parts.map((part, i) => (i % 2 ? html`<code>${part}</code>` : part));
 }
-
-/** The same inside an <svg>. @param {TemplateStringsArray} strings @param {...unknown} values */
-export const svg = (strings, ...values) => svgTemplate(strings, ...shown(strings, values));
 
 class Kept extends Directive {
   /** @param {unknown} value */

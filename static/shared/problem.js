@@ -3,8 +3,11 @@ import { ApiError } from "./api.js";
 import { html, nothing, withCode } from "./html.js";
 import { icon } from "./icons.js";
 
+/** What was thrown, as an Error. @param {unknown} thrown */
+export const errorOf = (thrown) => (thrown instanceof Error ? thrown : new Error(String(thrown)));
+
 /** The message of an error. @param {unknown} error */
-export const reasonOf = (error) => (error instanceof Error ? error.message : String(error));
+export const reasonOf = (error) => errorOf(error).message;
 
 /** True for the answer that there is no such thing. @param {unknown} error */
 export const isMissing = (error) => error instanceof ApiError && error.status === 404;

@@ -2,7 +2,7 @@
 // A failure is shown with a button that tries again; what failed for want of a server is read once there is
 // one.
 import { CoppiceElement } from "./element.js";
-import { problem, reasonOf } from "./problem.js";
+import { errorOf, problem } from "./problem.js";
 import { Reader } from "./reader.js";
 import { whenLive } from "./socket.js";
 import { toast, toastError } from "./toast.js";
@@ -93,7 +93,7 @@ export class ReadingElement extends CoppiceElement {
 
   /** Shows the error of a request. @param {unknown} error */
   fail(error) {
-    this.error = error instanceof Error ? error : new Error(reasonOf(error));
+    this.error = errorOf(error);
     this.requestUpdate();
   }
 

@@ -50,6 +50,15 @@ export function plainReason(reason) {
     .replace(/^shortened to /, "to ");
 }
 
+/** The choice of a role in a filter. @type {[value: string, label: string][]} */
+export const ROLE_OPTIONS = [
+  ["", "All roles"],
+  ["user", "User"],
+  ["assistant", "Assistant"],
+  ["tool", "Tool"],
+  ["system", "System"],
+];
+
 export const operationName = named({
   prune: "Pruned",
   pin: "Pinned",
@@ -62,6 +71,9 @@ export const operationName = named({
   clearing: "Cleared by the agent",
   rewind: "Rewound by the agent",
 });
+
+/** Returns whether an operation of this kind is one of the agent, not of Coppice. @param {string} kind */
+export const isByAgent = (kind) => ["compaction", "clearing", "rewind"].includes(kind);
 
 /** @type {Record<string, Api.ChoiceText[]> | undefined} */
 let choices;
