@@ -22,9 +22,10 @@ import {
   lengthSection,
   otherSection,
   rolesSection,
+  typesSection,
   weightsSection,
 } from "./form.js";
-import { placeOf, typesSection } from "./type-choice.js";
+import { placeOf } from "./type-choice.js";
 import { changedFields, typed, valueAt, withValue, wordsOf } from "./values.js";
 
 const DEFAULTS = { find: "", type: ALL };

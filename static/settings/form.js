@@ -7,7 +7,7 @@ import { optionElements, signalColour, signalSwatch } from "../shared/session-pa
 import { ALL } from "../shared/task-types.js";
 import { choiceOptions, strategyName, title, weightsReadBy } from "../shared/words.js";
 import { SECTIONS } from "./fields.js";
-import { back, following, forWhom, placeOf, readBy, shownType } from "./type-choice.js";
+import { back, following, forWhom, placeOf, readBy, shownType, typeTabs } from "./type-choice.js";
 import { faultAt, valueAt } from "./values.js";
 
 /** @typedef {import("../shared/html.js").Html} Html */
@@ -76,6 +76,22 @@ function slider(form, path, label, name, what, limitName, most) {
     ${numberField(form, path, `${label}, ${what}`, limitName)}${faultNote(form, path)}
   </div>`;
 }
+
+/** @type {import("./fields.js").Field} */
+const TASK_TYPE = [
+  "task_type",
+  "A session counts as",
+  "",
+  "A session's page says its type and why, and can choose another.",
+];
+
+/** @param {Form} form */
+export const typesSection = (form) =>
+  section(
+    "Task types",
+    "weights and keywords for a kind of session",
+    html`${fieldRow(form, TASK_TYPE)} ${typeTabs(form)}`,
+  );
 
 const UNEVEN = html`<p class="muted small">The sum need not be 100; scores are limited to 0 to 100.</p>`;
 

@@ -1,9 +1,8 @@
 // The part of the settings form about task types: how a session gets its type, and the choice of the type
 // whose weights are shown.
 import { html } from "../shared/html.js";
-import { optionElements } from "../shared/session-parts.js";
 import { ALL, AUTO } from "../shared/task-types.js";
-import { choiceOptions, choicesOf, strategyName, title } from "../shared/words.js";
+import { choicesOf, strategyName, title } from "../shared/words.js";
 import { faultAt, valueAt } from "./values.js";
 
 /** @typedef {import("./form.js").Form} Form */
@@ -28,33 +27,16 @@ export function ownOf(settings, type) {
     .join(" and ");
 }
 
-/** @param {Form} form */
-export function typesSection(form) {
+/** The choice of the type whose weights and keywords are shown. @param {Form} form */
+export function typeTabs(form) {
   const shown = shownType(form);
-  const fault = faultAt(form.faults, "task_type");
-  return html`<section class="panel group-box">
-    <header>
-      <h2>Task types</h2>
-      <span class="muted small">weights and keywords for a kind of session</span>
-    </header>
-    <div class="fields">
-      <div class="setting">
-        <label class="setting-name" for="set-task_type">A session counts as</label>
-        <span class="setting-value"
-          ><select id="set-task_type" name="task_type"
-            >${optionElements(choiceOptions("task_type"), form.settings.task_type)}</select></span>
-        <p class="muted small">A session's page says its type and why, and can choose another.</p>
-        ${fault && html`<p class="fault small" id="fault-task_type">${fault}</p>`}
-      </div>
-      <div class="type-choice">
-        <span class="muted small" id="type-of">Shown below</span>
-        <span class="segmented" role="group" aria-labelledby="type-of">
-          ${choicesOf("task_type").map((type) => type.name !== AUTO && tab(form, type, type.name === shown))}
-        </span>
-      </div>
-      <p class="muted small type-about">${about(form, shown)}</p>
+  return html`<div class="type-choice">
+      <span class="muted small" id="type-of">Shown below</span>
+      <span class="segmented" role="group" aria-labelledby="type-of">
+        ${choicesOf("task_type").map((type) => type.name !== AUTO && tab(form, type, type.name === shown))}
+      </span>
     </div>
-  </section>`;
+    <p class="muted small type-about">${about(form, shown)}</p>`;
 }
 
 /** @param {Form} form @param {Api.ChoiceText} type @param {boolean} pressed */

@@ -2,7 +2,8 @@
 import "../page.js";
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { ownOf, placeOf, typesSection } from "../../../static/settings/type-choice.js";
+import { typesSection } from "../../../static/settings/form.js";
+import { ownOf, placeOf } from "../../../static/settings/type-choice.js";
 import { settings as defaults } from "../builders.js";
 import { markup } from "../markup.js";
 
