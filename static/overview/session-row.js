@@ -3,7 +3,7 @@ import { compact, counted, fileName, number, percent } from "../shared/format.js
 import { levelOf, regionStyle } from "../shared/gauge.js";
 import { html } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
-import { gaugeOf, isAboveTarget, mainGauge, pageOf, titleOf, verdictText } from "../shared/session-facts.js";
+import { gaugeOf, mainGauge, pageOf, titleOf, verdictText } from "../shared/session-facts.js";
 import { stateIcon, tokenCount } from "../shared/session-parts.js";
 import { agoTime } from "../shared/times.js";
 import { REGION_ORDER, regionName } from "../shared/words.js";
@@ -50,9 +50,7 @@ export function sessionRow({ session, depth, quiet, folded }, name, index = 1) {
   const level = gauge.utilization > 100 ? "beyond" : levelOf(gauge.tokens, session);
   const target = ((session.target_tokens / session.limit) * 100).toFixed(1);
   return html`<tr class="session-row" role="row" aria-rowindex=${index}
-    data-key=${session.id} data-kind="row"
-    data-id=${session.id} data-above=${isAboveTarget(session)}
-    data-level=${level} data-depth=${depth}>
+    data-key=${session.id} data-kind="row" data-id=${session.id} data-level=${level}>
     <td role="cell" class="c-state">${stateIcon(session)}</td>
     <td role="cell" class="c-title" .style="--depth:${depth}">
       <a class="title" href=${pageOf(session.id)} title=${title} aria-label=${title}
@@ -72,11 +70,9 @@ export function sessionRow({ session, depth, quiet, folded }, name, index = 1) {
     <td role="cell" class="c-tokens num">
       ${tokenCount(gauge.tokens, gauge.certainty)} <span class="muted">/ ${number(session.limit)}</span>
     </td>
-    <td role="cell" class="c-growth num" data-label="a turn">${growth(session.growth_per_turn)}</td>
-    <td role="cell" class="c-left num" data-label="turns to target">
-      ${turns(session.turns_left)}
-    </td>
-    <td role="cell" class="c-prunes num" data-label="prunes">${session.prunes || "–"}</td>
+    <td role="cell" class="c-growth num">${growth(session.growth_per_turn)}</td>
+    <td role="cell" class="c-left num">${turns(session.turns_left)}</td>
+    <td role="cell" class="c-prunes num">${session.prunes || "–"}</td>
     <td role="cell" class="c-last num"
       ><span class="muted">${agoTime(session.last_activity)}</span>${actLink(session)}</td>
   </tr>`;

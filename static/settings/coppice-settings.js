@@ -340,7 +340,7 @@ class CoppiceSettings extends ReadingElement {
       wrong > 0
         ? html`<span class="fault">${counted(wrong, "field")} ${wrong === 1 ? "is" : "are"} wrong</span>`
         : `Not saved: ${changes.map((name) => title(name).toLowerCase()).join(", ")}`;
-    return html`<div class="save-bar" data-shown=${changes.length > 0} ?hidden=${changes.length === 0}>
+    return html`<div class="save-bar" ?hidden=${changes.length === 0}>
       <span role="status">${words}</span>
       <button data-act="discard">Discard</button>
       <button class="primary" data-act="save" ?disabled=${this.#saving}>Save</button>

@@ -28,9 +28,7 @@ describe("a session's row", () => {
   });
   it("says many turns instead of a number that is not known so exactly", () => {
     const left = (/** @type {number} */ turns_left) =>
-      markup(sessionRow(row(session({ turns_left })))).match(
-        /data-label="turns to target"> ?([^<]*?) ?</,
-      )?.[1];
+      markup(sessionRow(row(session({ turns_left })))).match(/class="c-left num">([^<]*)</)?.[1];
     assert.deepEqual([left(99), left(1952)], ["99", "many"]);
   });
   it("says how many lines could not be read", () =>
