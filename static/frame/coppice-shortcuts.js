@@ -7,7 +7,7 @@ import { html } from "../shared/html.js";
 import { allShortcuts, shortcutsFor } from "../shared/keys.js";
 
 /** @param {string} key */
-const cap = (key) => key.split(" ").map((one) => html`<kbd>${one === "Escape" ? "Esc" : one}</kbd>`);
+const keyCaps = (key) => key.split(" ").map((one) => html`<kbd>${one === "Escape" ? "Esc" : one}</kbd>`);
 
 class CoppiceShortcuts extends CoppiceElement {
   start() {
@@ -28,7 +28,7 @@ class CoppiceShortcuts extends CoppiceElement {
     return html`<dialog aria-labelledby="keys-title">
       ${dialogHead("keys-title", "Keys", "close")}
       <dl class="keys body">
-        ${[...byLabel].map(([label, keys]) => html`<dt>${keys.map(cap)}</dt><dd>${label}</dd>`)}
+        ${[...byLabel].map(([label, keys]) => html`<dt>${keys.map(keyCaps)}</dt><dd>${label}</dd>`)}
       </dl>
     </dialog>`;
   }

@@ -6,7 +6,7 @@ import { isAboveTarget, pageOf, titleOf, verdictText } from "../shared/session-f
 const KEY = "notify";
 const TITLE = document.title;
 
-/** The browser's permission, as last told: reading it waits for another process each time.
+/** The browser's permission, as last reported: reading it waits for another process each time.
  * @type {NotificationPermission} */
 let permission = "Notification" in globalThis ? Notification.permission : "denied";
 navigator.permissions
@@ -16,7 +16,7 @@ navigator.permissions
       permission = Notification.permission;
     }),
   )
-  .catch(() => {}); // a browser that does not tell of changes: the permission is read once a page
+  .catch(() => {}); // a browser that does not report changes: the permission is read once a page
 
 /** True if the browser supports notifications here. */
 export const canNotify = () => permission !== "denied";
@@ -39,7 +39,7 @@ export function badge(above) {
 
 /** Notifies of a session that has just gone above its target. @param {Api.Session | undefined} before
  * @param {Api.Session} now */
-export function tellOfCrossing(before, now) {
+export function notifyOfCrossing(before, now) {
   if (!before || isAboveTarget(before) || !isAboveTarget(now) || !isNotifying()) return;
   const notice = new Notification(titleOf(now), { body: verdictText(now.verdict.text), tag: now.id });
   notice.addEventListener("click", () => {

@@ -17,10 +17,10 @@ import { root } from "../shared/root.js";
 import { optionElements } from "../shared/session-parts.js";
 import { live } from "../shared/socket.js";
 import { title } from "../shared/words.js";
-import { badge, canNotify, isNotifying, tellOfCrossing, toggleNotifying } from "./alerts.js";
+import { badge, canNotify, isNotifying, notifyOfCrossing, toggleNotifying } from "./alerts.js";
 import { regionLegend } from "./session-row.js";
 import { arrange, grouped, isWorthGrouping, nextSort, tally, team } from "./sessions.js";
-import { tellingNames } from "./titles.js";
+import { distinctNames } from "./titles.js";
 
 /** `open` names the sessions and projects whose quiet sub-agents are shown, `closed` the projects whose
  * sessions are not. */
@@ -45,7 +45,7 @@ class CoppiceOverview extends ReadingElement {
   #awaited = null;
   #choice = address.read(location.search, DEFAULTS);
   #startingDemo = false;
-  /** The names of the sessions, until a title changes. @type {ReturnType<typeof tellingNames> | null} */
+  /** The names of the sessions, until a title changes. @type {ReturnType<typeof distinctNames> | null} */
   #names = null;
 
   start() {
@@ -109,7 +109,7 @@ class CoppiceOverview extends ReadingElement {
     this.#sessions ??= new Map();
     for (const session of sessions) {
       const known = this.#sessions.get(session.id);
-      tellOfCrossing(known, session);
+      notifyOfCrossing(known, session);
       if (known?.title !== session.title) this.#names = null;
       this.#sessions.set(session.id, newer(known, session));
     }
@@ -153,7 +153,7 @@ class CoppiceOverview extends ReadingElement {
     const [unfolded, closed] = [this.#choice.open, this.#choice.closed].map(address.namesIn);
     const filter = { text: find, chip: show, project, user, host, sort, unfolded, closed };
     const rows = arrange(sessions, filter);
-    this.#names ??= tellingNames(sessions, Date.now());
+    this.#names ??= distinctNames(sessions, Date.now());
     const value = { entries: by ? grouped(rows, { ...filter, by }) : rows, sort, names: this.#names };
     const belonging = team(sessions);
     const several = belonging.users.length + belonging.hosts.length > 0;

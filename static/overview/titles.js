@@ -11,7 +11,7 @@ const SHORTEST = 12;
 
 /** Returns the names, by id, of the sessions whose titles alone do not distinguish them.
  * @param {Iterable<Api.Session>} sessions @param {number} now milliseconds @returns {Map<string, Name>} */
-export function tellingNames(sessions, now) {
+export function distinctNames(sessions, now) {
   const titles = [...sessions].map((s) => /** @type {const} */ ([s.id, titleOf(s), s.last_activity]));
   const cut = withoutCommonBeginnings(titles.map(([id, title]) => [id, title]));
   /** @type {Map<string, number>} */

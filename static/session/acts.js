@@ -28,7 +28,7 @@ export async function actOn(session, id, act, undo) {
 /** The settings that a session can have of its own, by the name of their field; an empty value follows the
  * common settings. @type {Record<string, { what: string, patch: (field: HTMLInputElement) => Record<string,
  * unknown>, said: (session: Api.Session) => string }>} */
-const OWN = {
+const FIELDS = {
   automatic: {
     what: "change automatic pruning",
     patch: ({ checked }) => ({ automatic: checked }),
@@ -62,23 +62,23 @@ const OWN = {
 };
 
 /** Shows the saved value of a field again, which could not be changed. @param {HTMLInputElement} field */
-function putBack(field) {
+function restoreField(field) {
   if (field.type === "checkbox") field.checked = !field.checked;
   else field.value = field.dataset.saved ?? "";
 }
 
 /** Saves the value of a field for one session. @param {string} session @param {HTMLInputElement} field
  * @returns {Promise<Api.Session | null>} the session afterwards, null where nothing of it changed */
-export async function choose(session, field) {
-  const own = OWN[field.name];
-  if (!own) return null;
+export async function saveField(session, field) {
+  const setting = FIELDS[field.name];
+  if (!setting) return null;
   try {
-    const changed = await api.patchSession(session, own.patch(field));
-    toast(own.said(changed));
+    const changed = await api.patchSession(session, setting.patch(field));
+    toast(setting.said(changed));
     return changed;
   } catch (error) {
-    toastError(error, `Could not ${own.what}`);
-    putBack(field);
+    toastError(error, `Could not ${setting.what}`);
+    restoreField(field);
     return null;
   }
 }

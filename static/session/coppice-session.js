@@ -22,11 +22,11 @@ import { certaintyOfParts, isAboveTarget, titleOf, unseenOf } from "../shared/se
 import { live, whenLive } from "../shared/socket.js";
 import { refreshTimes } from "../shared/times.js";
 import { toast, toastError } from "../shared/toast.js";
-import { actOn, choose, deleteSession, undo } from "./acts.js";
+import { actOn, deleteSession, saveField, undo } from "./acts.js";
+import { recallChoices } from "./by-number.js";
 import { Choices, NO_CHOICES } from "./choices.js";
 import { bars, deleteDialog, deletedSession, header, noSession, stale } from "./head.js";
 import { closeMenus } from "./menus.js";
-import { recallChoices } from "./numbered.js";
 import { PANELS, side, TABS } from "./side.js";
 import { SidePanels } from "./side-panels.js";
 
@@ -66,9 +66,9 @@ class CoppiceSession extends CoppiceElement {
     retry: RETRY_MS,
     share: SHARE,
   });
-  #judge = new Reader((signal) => this.#readVerdict(signal), { retry: RETRY_MS });
+  #verdict = new Reader((signal) => this.#readVerdict(signal), { retry: RETRY_MS });
   /** True when the session has changed since its verdict was asked for. */
-  #toJudge = true;
+  #verdictDue = true;
   #panel = new Reader(async () => this.#refreshOpenPanel(), { interval: INTERVAL_MS });
 
   get #room() {
@@ -100,7 +100,7 @@ class CoppiceSession extends CoppiceElement {
     });
     this.listen(this, "change", async (/** @type {Event} */ event) => {
       const field = /** @type {HTMLInputElement} */ (event.target);
-      await this.#after(choose(this.sessionId, field));
+      await this.#after(saveField(this.sessionId, field));
       if (["own_strategy", "task_type"].includes(field.name)) panels.plan?.plan();
     });
     this.listen(this, "keydown", (/** @type {KeyboardEvent} */ event) => panels.press(event));
@@ -121,7 +121,7 @@ class CoppiceSession extends CoppiceElement {
   }
 
   stop() {
-    for (const reader of [this.#stats, this.#timeline, this.#judge, this.#panel]) reader.stop();
+    for (const reader of [this.#stats, this.#timeline, this.#verdict, this.#panel]) reader.stop();
   }
 
   /** Shows that the session was deleted, in this tab or elsewhere. */
@@ -169,7 +169,7 @@ class CoppiceSession extends CoppiceElement {
     on("undone", ({ undone }) => this.#undone(undone));
     on("message-act", ({ id, act }) => this.#after(actOn(this.sessionId, id, act, (n) => this.#undo(n))));
     on("resumed", () => this.#stats.ask());
-    on("fates-asked", () => this.#judgeBesides());
+    on("fates-asked", () => this.#readVerdictIfDue());
     on("chart-message", ({ number }) => this.#list?.reveal(number));
     on("chart-range", ({ from, to }) => this.#list?.range(from, to));
     on("narrow", (what) => this.#list?.narrow(what));
@@ -287,7 +287,7 @@ class CoppiceSession extends CoppiceElement {
 
   /** Reads the rows again, and if `deep` the timeline and the open panel. @param {boolean} deep */
   #changed(deep) {
-    this.#toJudge = true;
+    this.#verdictDue = true;
     this.#list?.refresh();
     if (!deep) {
       this.#timeline.ask();
@@ -299,9 +299,9 @@ class CoppiceSession extends CoppiceElement {
 
   /** Asks for the verdict with the list's fates: both need the same plan, which the server makes once for
    * requests of one version, but again for each version that an append makes. */
-  #judgeBesides() {
-    if (this.#toJudge) this.#judge.ask();
-    this.#toJudge = false;
+  #readVerdictIfDue() {
+    if (this.#verdictDue) this.#verdict.ask();
+    this.#verdictDue = false;
   }
 
   #refreshOpenPanel() {
@@ -393,7 +393,7 @@ class CoppiceSession extends CoppiceElement {
   #done(session) {
     const known = this.#session?.version === session.version;
     if (this.#accept(session) && !known) this.#changed(true);
-    else this.#judge.ask();
+    else this.#verdict.ask();
   }
 
   update() {

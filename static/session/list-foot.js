@@ -32,10 +32,10 @@ export function selection(messages, certainty) {
   </div></div>`;
 }
 
-/** @param {boolean} isRead false until the first rows came @param {number} total
+/** @param {boolean} isLoaded false until the first rows came @param {number} total
  * @param {import("./list-head.js").Query} query */
-export function listFoot(isRead, total, query) {
-  if (!isRead) return html`<p class="muted">Reading…</p>`;
+export function listFoot(isLoaded, total, query) {
+  if (!isLoaded) return html`<p class="muted">Reading…</p>`;
   if (total > 0) return "";
   if (!isNarrowed(query))
     return html`<p class="muted">No messages yet. They appear here as the agent writes them.</p>`;

@@ -26,7 +26,7 @@ export class Listing {
   total = 0;
   /** The page of rows that was read last. @type {Api.Page | null} */
   page = null;
-  /** The number of the newest message when the list was last let in. */
+  /** The number of the newest message that the list shows, or would show with another filter. */
   head = 0;
   /** Messages that are not shown yet. */
   waiting = 0;
@@ -75,7 +75,7 @@ export class Listing {
 
   /** True while somebody reads the list: nothing may move under the pointer, at the focus, in an open row, or
    * above the view. */
-  get isRead() {
+  get isBeingRead() {
     return this.rows.size > 0 && (this.#picked.any || this.#viewport.isHeld);
   }
 
@@ -123,7 +123,7 @@ export class Listing {
    * was asked for, and nobody reads; and all again once it is closed. @param {string | null} before the id of
    * the plan before @param {string | null} now */
   follow(before, now) {
-    if (before === null && now !== null && this.isWhole && !this.isRead && !namesAll(location.search)) {
+    if (before === null && now !== null && this.isWhole && !this.isBeingRead && !namesAll(location.search)) {
       this.#show(CHANGES);
       this.#followsPlan = true;
     } else if (now === null && this.#followsPlan) this.#show(EVERYTHING);
@@ -141,11 +141,11 @@ export class Listing {
    * the event lacks some, the list is read instead. @param {Api.Message[]} messages */
   arrived(messages) {
     const fresh = this.isWhole && this.page && this.#plan === null && newer(this.head, messages);
-    if (fresh && this.isRead) this.waiting = Math.max(this.waiting, fresh.length);
+    if (fresh && this.isBeingRead) this.waiting = Math.max(this.waiting, fresh.length);
     else if (fresh) {
       this.#enter(fresh);
       this.rows.unshift(fresh);
-      this.#letGo();
+      this.#dropFarRows();
       this.total += fresh.length;
       this.head += fresh.length;
       this.waiting = 0;
@@ -188,10 +188,10 @@ export class Listing {
   async #read(signal) {
     try {
       // An empty list shows its rows first: fates take time in a long session.
-      const pending = this.rows.size > 0 || (await this.#take(signal, true));
+      const pending = this.rows.size > 0 || (await this.#readRows(signal, true));
       if (signal.aborted) return;
       this.#list.emit("fates-asked");
-      if (pending) await this.#take(signal, false);
+      if (pending) await this.#readRows(signal, false);
     } catch (error) {
       if (signal.aborted) return;
       this.error = reasonOf(error);
@@ -202,8 +202,8 @@ export class Listing {
   /** Reads the rows that are drawn. Returns whether their fates are still to come.
    * @param {AbortSignal} signal
    * @param {boolean} atOnce */
-  async #take(signal, atOnce) {
-    const held = this.isRead && this.head > 0 && this.query.sort !== "oldest";
+  async #readRows(signal, atOnce) {
+    const held = this.isBeingRead && this.head > 0 && this.query.sort !== "oldest";
     const head = this.head;
     const { from, to } = this.#viewport.span;
     const limit = Math.max(FIRST, to - from);
@@ -214,23 +214,23 @@ export class Listing {
     if (signal.aborted || !page) return;
     if (this.#followsPlan && !page.pending && page.total === 0) return void this.#show(EVERYTHING);
     const newest = page.counts.all ?? head;
-    if (held) this.waiting = await this.#late(page, newest - head);
+    if (held) this.waiting = await this.#countWaiting(page, newest - head);
     if (signal.aborted) return;
     // Rows came in meanwhile, or somebody began to read: these are elsewhere now.
-    const reads = head > 0 && this.isRead;
+    const reads = head > 0 && this.isBeingRead;
     if (head !== this.head || (reads && !held && newest > head)) {
       this.rows.renew(page.messages);
       this.#list.requestUpdate();
       return void this.refresh();
     }
-    if (!held) this.#letIn(page, head, newest);
-    this.#put(page, from, held || reads);
+    if (!held) this.#showUpTo(page, head, newest);
+    this.#showRows(page, from, held || reads);
     return page.pending;
   }
 
   /** Takes a page of rows; those in view stay where they are. @param {Api.Page} page @param {number} from
    * @param {boolean} held */
-  #put(page, from, held) {
+  #showRows(page, from, held) {
     const anchor = this.#viewport.anchor;
     const anchored = anchor === null ? undefined : this.rows.at(anchor);
     if (!held || page.total !== this.total) this.rows = new Loaded();
@@ -246,23 +246,23 @@ export class Listing {
     this.fill();
   }
 
-  /** The list shows everything up to `newest` now. @param {Api.Page} page @param {number} head the newest
+  /** Notes that the list shows everything up to `newest`. @param {Api.Page} page @param {number} head the newest
    * message before @param {number} newest */
-  #letIn(page, head, newest) {
+  #showUpTo(page, head, newest) {
     if (head > 0) this.#enter(page.messages.filter((m) => m.number > head));
     this.head = newest;
     this.waiting = 0;
   }
 
-  /** The messages that would be in the list if it were let in. @param {Api.Page} page
+  /** The new messages that the list does not show yet. @param {Api.Page} page
    * @param {number} late messages that came to the session */
-  async #late(page, late) {
+  async #countWaiting(page, late) {
     if (late <= 0 || this.isWhole || this.query.to) return this.query.to ? 0 : Math.max(0, late);
     return Math.max(0, (await this.#fetch({ limit: 1 })).total - page.total);
   }
 
   /** Draws the rows that came into view, and reads those that are missing. */
-  look() {
+  drawInView() {
     if (this.total === 0 || !this.#viewport.hasMoved(this.total)) return;
     this.entering.clear();
     this.#list.update();
@@ -284,7 +284,7 @@ export class Listing {
         if (page.messages.length === 0) break;
         this.error = null;
         this.rows.put(from, page.messages);
-        this.#letGo();
+        this.#dropFarRows();
         this.#list.update();
       }
     } catch (error) {
@@ -292,11 +292,11 @@ export class Listing {
       this.#list.requestUpdate();
     }
     this.#filling = false;
-    if (head !== this.head || signal.aborted) this.look();
+    if (head !== this.head || signal.aborted) this.drawInView();
   }
 
   /** Removes the rows far from those that are drawn. */
-  #letGo() {
+  #dropFarRows() {
     const { span, here } = this.#viewport;
     this.rows.keep({ from: span.from - KEPT, to: span.to + KEPT }, here);
   }

@@ -65,10 +65,10 @@ export class MessageList extends CoppiceElement {
       this.listen(this, type, (/** @type {PointerEvent | FocusEvent} */ event) => {
         if (listing.waiting > 0 && viewport.isLeft(event)) this.refresh();
       });
-    this.listen(window, "scroll", () => listing.look());
+    this.listen(window, "scroll", () => listing.drawInView());
     this.listen(window, "resize", () => {
       viewport.readRowHeight();
-      listing.look();
+      listing.drawInView();
     });
     whenLive(() => {
       if (listing.error !== null) listing.refresh();

@@ -4,8 +4,8 @@ import * as address from "../shared/address.js";
 import { api } from "../shared/api.js";
 import { reasonOf } from "../shared/problem.js";
 import { toastError } from "../shared/toast.js";
+import { messagesByNumber } from "./by-number.js";
 import { NO_ROWS } from "./list-head.js";
-import { numbered } from "./numbered.js";
 
 export class PickedRows {
   /** Open rows with their messages, the error, or null while reading.
@@ -105,7 +105,12 @@ export class PickedRows {
     this.#list.requestUpdate();
     const { life } = this.#list;
     try {
-      const rows = await numbered(this.#list.sessionId, [...new Set([...open, ...chosen])], known, life);
+      const rows = await messagesByNumber(
+        this.#list.sessionId,
+        [...new Set([...open, ...chosen])],
+        known,
+        life,
+      );
       if (search !== location.search) return; // another choice was made meanwhile
       for (const row of rows) {
         if (open.has(row.number)) this.read(row);

@@ -133,7 +133,7 @@ export class TokenChart extends CoppiceElement {
     this.#shown = value && { ...value, points: known(value.points, unseen) };
     if (!this.#shown?.points.length) this.stop();
     super.update();
-    if (this.#shown?.points.length) this.#plotIt(this.#shown, this.#overTime, this.hasAttribute("followed"));
+    if (this.#shown?.points.length) this.#draw(this.#shown, this.#overTime, this.hasAttribute("followed"));
   }
 
   view() {
@@ -184,7 +184,7 @@ export class TokenChart extends CoppiceElement {
     const followed = this.hasAttribute("followed");
     /** @param {string} line @param {string} name */
     const entry = (line, name) => html`<li><i class="line" data-line=${line}></i>${name}</li>`;
-    const above = this.#top(timeline) < timeline.target ? " (above this picture)" : "";
+    const above = this.#top(timeline) < timeline.target ? " (above this chart)" : "";
     return html`<ul class="legend">
       ${followed && entry("pruned", "pruned view")}
       ${entry("target", `target ${compact(timeline.target)}${above}`)}
@@ -213,7 +213,7 @@ export class TokenChart extends CoppiceElement {
   }
 
   /** @param {Api.Timeline} timeline @param {boolean} time @param {boolean} followed */
-  #plotIt(timeline, time, followed) {
+  #draw(timeline, time, followed) {
     const data = this.#data(timeline, time, followed);
     const { points, changes, target, limit, regions } = timeline;
     const shape = JSON.stringify([points.length === 1, time, followed, target, limit, changes, regions]);
@@ -252,15 +252,15 @@ export class TokenChart extends CoppiceElement {
       axes: axesOf(time, getComputedStyle(this).fontFamily, colour),
       hooks: {
         draw: [(plot) => this.#drawMarks(plot, timeline, time, marks)],
-        setCursor: [(plot) => this.#tell(plot)],
-        setSelect: [(plot) => this.#chosen(plot)],
-        ready: [(plot) => this.listen(plot.over, "click", () => this.#clicked(plot))],
+        setCursor: [(plot) => this.#showValues(plot)],
+        setSelect: [(plot) => this.#emitRange(plot)],
+        ready: [(plot) => this.listen(plot.over, "click", () => this.#emitMessage(plot))],
       },
     };
   }
 
   /** Emits the range that was dragged over. @param {uPlot} plot */
-  #chosen(plot) {
+  #emitRange(plot) {
     const { left, width } = plot.select;
     if (width < CLICK_PIXELS) return;
     const points = this.#shown?.points ?? [];
@@ -271,7 +271,7 @@ export class TokenChart extends CoppiceElement {
   }
 
   /** Emits the message at the cursor: the one that caused the step there. @param {uPlot} plot */
-  #clicked(plot) {
+  #emitMessage(plot) {
     const point = this.#shown?.points[plot.cursor.idx ?? -1];
     if (point && plot.select.width < CLICK_PIXELS)
       this.emit("chart-message", { number: point.cause?.number ?? Math.max(1, point.number) });
@@ -316,7 +316,7 @@ export class TokenChart extends CoppiceElement {
   }
 
   /** Writes the numbers under the cursor. @param {uPlot} plot */
-  #tell(plot) {
+  #showValues(plot) {
     const place = this.querySelector(".chart-at");
     if (!place) return;
     const point = this.#shown?.points[plot.cursor.idx ?? -1];

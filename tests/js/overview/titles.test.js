@@ -1,7 +1,7 @@
 // static/overview/titles.js: the names that tell sessions apart.
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { tellingNames, withoutCommonBeginnings } from "../../../static/overview/titles.js";
+import { distinctNames, withoutCommonBeginnings } from "../../../static/overview/titles.js";
 import { session } from "../builders.js";
 
 /** @param {string[]} titles */
@@ -24,15 +24,15 @@ describe("a beginning that three titles share", () => {
 describe("the name of a session", () => {
   const now = Date.parse("2026-11-22T12:00:00Z");
   it("is its title, where that is its own", () =>
-    assert.equal(tellingNames([session({ id: "a" })], now).size, 0));
+    assert.equal(distinctNames([session({ id: "a" })], now).size, 0));
   it("has the time of its last activity, where another has the same title", () => {
     const [a, b] = [session({ id: "a", last_activity: "2026-03-04T10:00:00Z" }), session({ id: "b" })];
-    assert.match(tellingNames([a, b], now).get("a")?.mark ?? "", /Mar/);
+    assert.match(distinctNames([a, b], now).get("a")?.mark ?? "", /Mar/);
   });
   it("shows that a beginning was cut", () => {
     const some = ["log in", "list", "read"].map((end, i) =>
       session({ id: `${i}`, title: `You are a tester: ${end}` }),
     );
-    assert.deepEqual(tellingNames(some, now).get("1"), { text: "… list", mark: "" });
+    assert.deepEqual(distinctNames(some, now).get("1"), { text: "… list", mark: "" });
   });
 });

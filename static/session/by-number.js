@@ -10,7 +10,7 @@ const PAGE = 100;
  * @template {{ number: number }} Known
  * @param {string} session @param {number[]} numbers @param {Known[]} known
  * @param {AbortSignal} signal @returns {Promise<(Known | Api.Message)[]>} */
-export async function numbered(session, numbers, known, signal) {
+export async function messagesByNumber(session, numbers, known, signal) {
   /** @type {(Known | Api.Message)[]} */
   const found = known.filter(({ number }) => numbers.includes(number));
   const missing = numbers.filter((number) => !found.some((message) => message.number === number));
@@ -35,7 +35,7 @@ export async function recallChoices(choices, session, signal) {
   const of = Object.fromEntries(KINDS.map(([kind]) => [kind, address.numbersIn(named[kind])]));
   const known = KINDS.flatMap(([kind]) => choices.of(kind));
   try {
-    const messages = await numbered(session, Object.values(of).flat(), known, signal);
+    const messages = await messagesByNumber(session, Object.values(of).flat(), known, signal);
     if (search !== location.search) return false;
     for (const [kind] of KINDS) {
       choices.forgetAll(kind);
