@@ -37,7 +37,7 @@ const FIELDS = {
   proxy_prunes: {
     what: "switch the proxy",
     patch: ({ checked }) => ({ proxy_prunes: checked }),
-    said: ({ proxy }) => `The proxy sends this session ${proxy?.prunes ? "pruned" : "as it comes"}.`,
+    said: ({ proxy }) => `The proxy sends this session ${proxy?.prunes ? "pruned" : "unchanged"}.`,
   },
   kept: {
     what: "keep the session",

@@ -78,7 +78,7 @@ function proxyLine(proxy) {
   const { applied, reason, pruned_calls: calls, paid, unpruned } = proxy;
   const waits = applied ? "The last call was sent pruned." : "Calls are sent pruned from the next prune on.";
   const sent = reason
-    ? `The last call was sent ${applied ? "with the prune before" : "as it came"}: ${reason}`
+    ? `The last call was sent ${applied ? "with the prune before" : "unchanged"}: ${reason}`
     : waits;
   const cost = paid !== null && unpruned !== null && calls > 0;
   const bill =

@@ -246,8 +246,8 @@ export class Listing {
     this.fill();
   }
 
-  /** Notes that the list shows everything up to `newest`. @param {Api.Page} page @param {number} head the newest
-   * message before @param {number} newest */
+  /** Notes that the list shows everything up to `newest`. @param {Api.Page} page
+   * @param {number} head the newest message before @param {number} newest */
   #showUpTo(page, head, newest) {
     if (head > 0) this.#enter(page.messages.filter((m) => m.number > head));
     this.head = newest;

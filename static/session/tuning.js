@@ -2,7 +2,7 @@
 import { counted, decimal } from "../shared/format.js";
 import { html, kept } from "../shared/html.js";
 import { signalSwatch } from "../shared/session-parts.js";
-import { title, weightsReadBy } from "../shared/words.js";
+import { title, weightsUsedBy } from "../shared/words.js";
 
 /** @typedef {import("./plan.js").PlanOptions} PlanOptions */
 
@@ -72,7 +72,7 @@ export function tuning({ plan, options, weighing: open }) {
  * @param {Api.Plan} plan @param {PlanOptions} options */
 function weighing(plan, options) {
   const strategy = options.strategy ?? plan.strategy;
-  if (!WEIGHING.includes(strategy)) return html`<p class="small muted">${weightsReadBy(strategy)}</p>`;
+  if (!WEIGHING.includes(strategy)) return html`<p class="small muted">${weightsUsedBy(strategy)}</p>`;
   /** @param {[name: string, weight: number]} signal @param {number} i */
   const row = ([name, saved], i) => {
     const weight = options.weights?.[name] ?? saved;

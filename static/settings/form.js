@@ -5,9 +5,9 @@ import { html, kept, nothing } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
 import { optionElements, signalColour, signalSwatch } from "../shared/session-parts.js";
 import { ALL } from "../shared/task-types.js";
-import { choiceOptions, strategyName, title, weightsReadBy } from "../shared/words.js";
+import { choiceOptions, strategyName, title, weightsUsedBy } from "../shared/words.js";
 import { SECTIONS } from "./fields.js";
-import { back, following, forWhom, placeOf, readBy, shownType, typeTabs } from "./type-choice.js";
+import { back, following, forWhom, placeOf, shownType, typeTabs, usedBy } from "./type-choice.js";
 import { faultAt, valueAt } from "./values.js";
 
 /** @typedef {import("../shared/html.js").Html} Html */
@@ -23,11 +23,11 @@ const KNOWN = new Set([
 /** A group of fields that the chosen strategy does not use, folded unless one of them is wrong.
  * @param {Form} form @param {string} path @param {string} heading @param {string} beside
  * @param {Html} fields */
-function unread(form, path, heading, beside, fields) {
+function unused(form, path, heading, beside, fields) {
   if (form.settings.strategy === "score") return section(heading, beside, fields);
-  return html`<details class="panel group-box unread" ?open=${faultAt(form.faults, path, true) !== ""}>
+  return html`<details class="panel group-box unused" ?open=${faultAt(form.faults, path, true) !== ""}>
     <summary>
-      <h2>${heading}</h2><span class="muted small">not read by ${strategyName(form.settings.strategy)}</span>
+      <h2>${heading}</h2><span class="muted small">not used by ${strategyName(form.settings.strategy)}</span>
     </summary>
     <div class="fields">${fields}</div>
   </details>`;
@@ -105,7 +105,7 @@ export function weightsSection(form) {
   const bar = weightBar(names.map((name) => (sum > 0 ? ((Number(weights[name]) || 0) / sum) * 100 : 0)));
   if (place.follows) return section(heading, null, html`${following(form, "weights")}${bar}`);
   const { strategy } = form.settings;
-  const readers = weightsReadBy(strategy);
+  const users = weightsUsedBy(strategy);
   const rows = names.map((name, i) => {
     const signal = form.signals.find((one) => one.name === name);
     const label = signal?.label ?? title(name);
@@ -119,7 +119,7 @@ export function weightsSection(form) {
       <span class="end">sum <b>${decimal(sum)}</b></span>`,
     html`${rows} ${bar} ${faultNote(form, place.path)}
       ${Math.abs(sum - 100) > 0.05 && UNEVEN}
-      ${readers && html`<p class="muted small read-by">${readers}</p>`} ${back(form, "weights")}
+      ${users && html`<p class="muted small">${users}</p>`} ${back(form, "weights")}
       ${shownType(form) === ALL && html`<weight-suggestion></weight-suggestion>`}`,
   );
 }
@@ -136,7 +136,7 @@ export function rolesSection(form) {
   const rows = roles.map((role) =>
     slider(form, `roles.${role}`, title(role), title(role), "rating", "roles", 1),
   );
-  return unread(form, "roles", "Roles", "rating of who speaks, 0 to 1", html`${readBy(form)}${rows}`);
+  return unused(form, "roles", "Roles", "rating of who speaks, 0 to 1", html`${usedBy(form)}${rows}`);
 }
 
 /** @param {Form} form */
@@ -149,12 +149,12 @@ export function keywordsSection(form) {
       ${faultNote(form, path)}
       <div><button type="button" class="small" data-act="add-group">${icon("plus")}Add a group</button></div>
       ${back(form, "keywords")}`;
-  return unread(
+  return unused(
     form,
     path,
     `Keywords${forWhom(form)}`,
     "whole words, any case",
-    html`${readBy(form)} ${fields}`,
+    html`${usedBy(form)} ${fields}`,
   );
 }
 
@@ -191,12 +191,12 @@ export function lengthSection(form) {
       ${removeButton("drop-step", i, "Remove this step")} ${faultNote(form, path, true)}
     </div>`;
   });
-  return unread(
+  return unused(
     form,
     "length_steps",
     "Length",
     "rating from a number of characters on",
-    html`${readBy(form)} ${rows} ${faultNote(form, "length_steps")}
+    html`${usedBy(form)} ${rows} ${faultNote(form, "length_steps")}
       <div><button type="button" class="small" data-act="add-step">${icon("plus")}Add a step</button></div>`,
   );
 }

@@ -19,8 +19,8 @@ const FIELDS = [
 ];
 const REASONS = {
   age: "not used for too long",
-  size: "all take too much",
-  user_size: "its user's take too much",
+  size: "all sessions together are too large",
+  user_size: "its user's sessions are too large",
 };
 /** Sessions are shown up to this number. */
 const SHOWN = 10;

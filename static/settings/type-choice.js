@@ -87,12 +87,12 @@ export function back(form, field) {
 export const forWhom = (form) => (shownType(form) === ALL ? "" : ` for ${shownType(form)}`);
 
 /** The note on a part that *Foresight* does not use. @param {Form} form */
-export function readBy(form) {
+export function usedBy(form) {
   const chosen = form.settings.strategy;
   const [score, foresight] = [strategyName("score"), strategyName("foresight")];
-  return html`<p class="muted small read-by">${
+  return html`<p class="muted small">${
     chosen === "score"
-      ? `Read by the strategy chosen now, ${score}. ${foresight} does not read it.`
-      : `Read by the strategy ${score} only; ${strategyName(chosen)}, chosen now, does not use it.`
+      ? `Used by the chosen strategy, ${score}. ${foresight} does not use it.`
+      : `Used only by the strategy ${score}; ${strategyName(chosen)}, chosen now, does not use it.`
   }</p>`;
 }

@@ -253,7 +253,7 @@ function differences(saved, tried) {
     ${more > 0 && html`<p class="small muted">and ${counted(more, "more message")}</p>`}
     <details class="ranks">
       <summary>The ranked list before and after</summary>
-      <p class="small muted">What swaps and the last to go, the lowest score first.</p>
+      <p class="small muted">Messages that change fate and the last ones to go, lowest score first.</p>
       <div class="ranks-pair">${rankList("Saved", all, 0)} ${rankList("Edited", all, 1)}</div>
     </details>`;
 }
@@ -275,7 +275,7 @@ function swap({ number: n, text, role, tokens, scores, fates, reason }) {
     >${compact(tokens)} tokens${reason && html` · ${withCode(plainReason(reason))}`}</td></tr>`;
 }
 
-/** The removed messages that swap and the last to go, the lowest score first. @param {string} name
+/** The removed messages that change fate and the last ones to go, lowest score first. @param {string} name
  * @param {Compared[]} all @param {0 | 1} which */
 function rankList(name, all, which) {
   const list = ranked(all, which);

@@ -102,7 +102,7 @@ export function title(name) {
 }
 
 /** A sentence on the strategy's use of the weights. @param {string} strategy */
-export function weightsReadBy(strategy) {
+export function weightsUsedBy(strategy) {
   if (strategy === "foresight") return "Foresight weighs every name and line by them, not whole messages.";
   if (strategy === "score") return "";
   return `${strategyName(strategy)}, chosen now, does not use them; the list shows the scores they give.`;

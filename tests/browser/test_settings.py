@@ -166,7 +166,7 @@ class TestTheForm:
         saved: list[str] = []
         page.on("request", lambda r: saved.append(r.url) if r.method == "PUT" else None)
         page.goto(f"{server.url}/settings")
-        page.locator("details.unread > summary").filter(has_text="Keywords").click()
+        page.locator("details.unused > summary").filter(has_text="Keywords").click()
         page.get_by_role("button", name="Remove tool use").click()
         page.get_by_role("button", name="Add a group").click()
         expect(page.get_by_label("Words of new group")).to_be_visible()
@@ -313,7 +313,7 @@ class TestFinding:
     def test_folds_settings_that_the_strategy_does_not_use(self, page: Page, server: Server) -> None:
         """Roles, keywords and lengths are folded for Foresight, and open for the strategy by score."""
         page.goto(f"{server.url}/settings")
-        expect(page.get_by_text("not read by Foresight")).to_have_count(3)
+        expect(page.get_by_text("not used by Foresight")).to_have_count(3)
         expect(page.get_by_role("slider", name="User", exact=True)).to_be_hidden()
         page.get_by_role("button", name="Blueprint").click()
         expect(page.get_by_role("slider", name="User", exact=True)).to_be_visible()

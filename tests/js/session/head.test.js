@@ -36,10 +36,10 @@ describe("a session of the proxy", () => {
     // X13
     assert.match(shown({}), /The last call was sent pruned\. 4 pruned calls cost \$0\.50; unpruned \$2\.00/);
   });
-  it("says why a call went as it came", () => {
+  it("says why a call was sent unchanged", () => {
     // X13
     const text = shown({ applied: false, reason: "its body is compressed", paid: null, unpruned: null });
-    assert.match(text, /The last call was sent as it came: its body is compressed\./);
+    assert.match(text, /The last call was sent unchanged: its body is compressed\./);
   });
   it("has a switch, which a subscription cannot use", () => {
     // X13

@@ -93,16 +93,16 @@ describe("the weights and keywords of a task type", () => {
   });
 });
 
-describe("what a strategy reads", () => {
-  it("is said where Foresight does not read it", () => {
+describe("what a strategy uses", () => {
+  it("is said where Foresight does not use it", () => {
     const foresight = { ...FORM, settings: { ...settings, strategy: "foresight" } };
     for (const part of [rolesSection, keywordsSection, lengthSection])
       assert.match(
         markup(part(foresight)),
-        /Read by the strategy Lowest score first only; Foresight, chosen now,/,
+        /Used only by the strategy Lowest score first; Foresight, chosen now,/,
       );
     assert.match(markup(weightsSection(foresight)), /weighs every name and line/);
-    assert.match(markup(rolesSection(FORM)), /Foresight does not read it/);
+    assert.match(markup(rolesSection(FORM)), /Foresight does not use it/);
   });
 });
 
