@@ -21,8 +21,8 @@ export class Reader {
   #life = new AbortController();
 
   /** @param {(signal: AbortSignal) => Promise<void>} read must ignore an answer once `signal` is aborted
-   * @param {{ interval?: number, retry?: number, share?: number }} [pace] `retry`: milliseconds until a failed
-   * request is repeated */
+   * @param {{ interval?: number, retry?: number, share?: number }} [pace] `retry`: milliseconds until a
+   * failed request is repeated */
   constructor(read, { interval = 0, retry = 0, share = 1 } = {}) {
     this.#read = read;
     this.#interval = interval;
