@@ -162,7 +162,7 @@ class CoppiceMemory extends ReadingElement {
     return html`<div class="page-head">
         <h1>Memory</h1><span class="muted">short texts kept across sessions</span>
       </div>
-      <div class="toolbar">
+      <div class="row toolbar">
         <div class="chips" role="group" aria-label="What to show">
           ${this.#chip("memories")}${this.#chip("learnings")}
         </div>
@@ -200,7 +200,7 @@ class CoppiceMemory extends ReadingElement {
         .value=${text}></textarea>
       <div>${button("save", "Save", "")} ${button("cancel", "Cancel")}</div>`;
     return html`<li class="hit">
-      <div class="hit-head">
+      <div class="row hit-head">
         <span class="muted small">${agoTime(updated_at)}</span>${from} ${button("edit", "Edit")}
         ${button("delete", "Delete")}
       </div>

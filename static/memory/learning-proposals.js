@@ -91,7 +91,7 @@ export class LearningProposals extends ReadingElement {
   #row({ text, session_id, session_title, number: message, at }, n) {
     return html`<li class="proposal">
       <p class="snippet">${text}</p>
-      <div class="proposal-foot">
+      <div class="row proposal-foot">
         <span class="proposal-session">${session_title}</span
         ><a class="small" href="${pageOf(session_id)}?message=${message}"
           >message ${number(message)}</a>

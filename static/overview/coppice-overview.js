@@ -207,7 +207,7 @@ class CoppiceOverview extends ReadingElement {
     const chip = (name, label, count) =>
       html`<button class="chip" data-act="chip" data-chip=${name} aria-pressed=${show === name}
         >${label}${count !== undefined && html`<span class="count">${number(count)}</span>`}</button>`;
-    return html`<div class="toolbar">
+    return html`<div class="row toolbar">
       <input type="search" .value=${find} placeholder="Filter sessions" aria-label="Filter sessions"
         autocomplete="off" spellcheck="false">
       <div class="chips" role="group" aria-label="Show">
@@ -240,7 +240,7 @@ class CoppiceOverview extends ReadingElement {
         <dd><code>POST ${location.origin}${root}/api/sessions</code></dd>
         <dd class="muted">then append messages in any wire format and ask for the pruned context</dd>
       </dl>
-      <p class="acts">
+      <p class="row acts">
         <button class="primary" data-act="demo" ?disabled=${this.#startingDemo}
           >Start the demo session</button>
         <span class="muted">generated here, grows live, can be deleted</span>

@@ -118,12 +118,12 @@ class CoppiceSearch extends ReadingElement {
         <h1>Search</h1>
         <span class="muted">all messages of all sessions, pruned or not</span>
       </div>
-      <div class="toolbar">
+      <div class="row toolbar">
         <input class="search-field" type="search" .value=${q} placeholder="Words to find"
           aria-label="Search all messages" autocomplete="off" spellcheck="false">
         <span class="muted" role="status">${this.#hits && `${counted(hits.length, "message")}${more}`}</span>
       </div>
-      <div class="toolbar search-limits" role="group" aria-label="Limit the search">
+      <div class="row toolbar search-limits" role="group" aria-label="Limit the search">
         <select name="session" aria-label="Session">${optionElements(sessions, session)}</select>
         <select name="role" aria-label="Role">${optionElements(ROLE_OPTIONS, role)}</select>
         <input type="text" name="tool" .value=${tool} placeholder="All tools" aria-label="Tool"
@@ -147,7 +147,7 @@ class CoppiceSearch extends ReadingElement {
   /** @param {Api.Hit} hit */
   #hit({ session_id, session_title, number: n, role, in_context, at, snippet }) {
     return html`<li class="hit"><a href="${pageOf(session_id)}?message=${n}"
-      ><span class="hit-head"
+      ><span class="row hit-head"
         ><b class="one-line">${session_title}</b><span class="muted">#${number(n)}</span
         ><span class="role" data-role=${role}>${role}</span
         >${!in_context && html`<span class="muted small">${icon("out")} out of the context</span>`}<span

@@ -30,7 +30,7 @@ export function header(session, parent = null, copies = {}) {
         <h1>${stateIcon(session)}<span title=${titleOf(session)}>${titleOf(session)}</span></h1>
         <p class="muted meta">${facts(session, parent)}</p>
       </div>
-      <div class="session-acts">
+      <div class="row session-acts">
         ${exportMenu(session)} ${moreMenu(session)}
         ${session.kind === "followed" && session.source !== "proxy" && RESUME}
         <button class="primary" data-act="see-plan">Prune… <kbd>p</kbd></button>
@@ -312,7 +312,7 @@ function noteWords({ task_type, agent, pruned }, cost) {
 function typeLine(session) {
   const { name, own, setting } = session.task_type;
   const byDefault = own ? "As in the settings" : `${choiceName("task_type", name)} (by the settings)`;
-  return html`<div class="type-line">
+  return html`<div class="row type-line">
     <label for="task-type">Counts as</label>
     <select id="task-type" name="task_type" data-saved=${own ? setting : ""}>
       ${optionElements([["", byDefault], ...choiceOptions("task_type")], own ? setting : "")}

@@ -176,7 +176,7 @@ export class HistoryPanel extends ReadingElement {
   /** @param {Api.Operation} o */
   #question({ n, undoes_also }) {
     const others = undoes_also.map((other) => this.#nameOf(other)).join(", ");
-    return html`<div class="note-box" role="alert">
+    return html`<div class="row note-box" role="alert">
       <span>This also undoes ${counted(undoes_also.length, "later operation")}: ${others}.</span>
       <span class="row">
         <button class="small" data-act="undo-yes" data-n=${n}>Undo ${number(undoes_also.length + 1)}</button>

@@ -22,7 +22,7 @@ export function selection(messages, certainty) {
   const button = (kind, shape, word) =>
     html`<button class="small" data-act="choose-selected" data-kind=${kind}>${icon(shape)}${word}</button>`;
   return html`<div class="selection-holder"
-    ><div class="selection" role="toolbar" aria-label="Selected messages">
+    ><div class="row selection" role="toolbar" aria-label="Selected messages">
     <span role="status"><b>${counted(messages.length, "message")}</b> selected,
       ${tokens(sum, certainty)} tokens</span>
     ${messages.some(canDrop) && button("drop", "goes", "Drop…")}

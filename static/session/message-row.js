@@ -143,7 +143,7 @@ export function messageDetail(message, full, whole) {
     <div class="m-facts">
       ${signalTable(rated(message, full))}
       <p class="small muted">${facts.join(" · ")}</p>
-      <div class="m-acts">${actions(message).map(button)}</div>
+      <div class="row m-acts">${actions(message).map(button)}</div>
     </div>
   </div></div>`;
 }

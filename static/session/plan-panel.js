@@ -352,9 +352,9 @@ export class PlanPanel extends CoppiceElement {
 
   /** @param {Api.Session} session */
   #remark({ messages }) {
-    if (this.#note) return html`<p class="note-box" role="status">${this.#note}</p>`;
+    if (this.#note) return html`<p class="row note-box" role="status">${this.#note}</p>`;
     if (!this.#held) return "";
-    return html`<p class="note-box" role="status">
+    return html`<p class="row note-box" role="status">
       ${sinceSentence(this.#plannedMessages, messages, this.#outdated)}
       <button class="small" data-act="plan-again">Plan again</button>
     </p>`;
@@ -365,7 +365,7 @@ export class PlanPanel extends CoppiceElement {
     const able = doesSomething(plan);
     const writing = this.#busy ? plan.summary : null;
     const beside = writing?.by_model ? "The model may take a while." : "Can be undone.";
-    return html`<footer class="panel-foot">
+    return html`<footer class="row panel-foot">
       <button class="primary" data-act="apply-plan" ?disabled=${this.#busy || !able}
         >${writing ? "Writing the summary…" : planVerb(plan)} <kbd>⏎</kbd></button>
       ${

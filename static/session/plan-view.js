@@ -64,7 +64,7 @@ function nothingToDo({ nothing_to_do, before, max_tokens }) {
     before.tokens > 0 &&
     before.tokens <= max_tokens &&
     html` To free some all the same, move <i>Cut to</i> below ${percent(before.utilization)}.`;
-  return html`<p class="note-box" role="status"><span>${sentence(nothing_to_do)}${lower}</span></p>`;
+  return html`<p class="row note-box" role="status"><span>${sentence(nothing_to_do)}${lower}</span></p>`;
 }
 
 /** @param {NonNullable<Api.Plan["over_budget"]>} over */
@@ -74,7 +74,7 @@ function overBudget({ message, usable, emergency }) {
     html` The emergency path cuts to the ${number(usable)} tokens that are usable, inside protected messages
       too where nothing else helps.
       <button class="small" data-act="relieve">Cut to ${number(usable)}</button>`;
-  return html`<p class="note-box" data-kind="warning" role="status">
+  return html`<p class="row note-box" data-kind="warning" role="status">
     ${icon("warning")}<span>${sentence(message)}${relief}</span>
   </p>`;
 }

@@ -309,7 +309,7 @@ class CoppiceSettings extends ReadingElement {
       ${presets(doc, edited, this.#find)}
       ${
         this.#elsewhere &&
-        html`<p class="note-box" role="status">
+        html`<p class="row note-box" role="status">
           The settings were changed elsewhere while you were editing.
           <button class="small" data-act="elsewhere">Show those</button>
         </p>`
@@ -384,7 +384,7 @@ function presets(doc, settings, find) {
   const chosen = names.find(
     (name) => changedFields(settings, /** @type {Api.Settings} */ (doc.presets[name])).length === 0,
   );
-  return html`<div class="toolbar">
+  return html`<div class="row toolbar">
     <input type="search" .value=${find} placeholder="Find a setting" aria-label="Find a setting"
       autocomplete="off" spellcheck="false">
     <div class="chips" role="group" aria-label="Preset">

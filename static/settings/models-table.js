@@ -139,7 +139,7 @@ class ModelsTable extends ReadingElement {
 
   /** @param {Api.Model | null} m */
   #form(m) {
-    return html`<div class="model-edit">
+    return html`<div class="row model-edit">
       ${m ? html`<b class="mono">${m.name}</b>` : NEW_NAME}
       ${FIELDS.map(([field, label]) => {
         const fault = this.#faults.some((f) => f.field.endsWith(field));

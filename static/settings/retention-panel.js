@@ -92,7 +92,7 @@ class RetentionPanel extends ReadingElement {
           <span><input type="number" name=${name} min="1" step="1" inputmode="numeric" placeholder="no limit"
             .value=${`${this.#stored?.limits[name] ?? ""}`}> ${unit}</span></label>`,
       )}</div>
-      <p class="pad" role="status" data-warns=${this.#fault !== "" || (shown?.sessions ?? 0) > 0}
+      <p class="pad ${this.#fault !== "" || (shown?.sessions ?? 0) > 0 ? "warned" : ""}" role="status"
         >${this.#fault ? sentence(this.#fault) : shown?.text}</p>
       ${!this.#fault && shown && shown.named.length > 0 && going(shown)}
       <p class="pad muted small">

@@ -30,7 +30,7 @@ export function ownOf(settings, type) {
 /** The choice of the type whose weights and keywords are shown. @param {Form} form */
 export function typeTabs(form) {
   const shown = shownType(form);
-  return html`<div class="type-choice">
+  return html`<div class="row type-choice">
       <span class="muted small" id="type-of">Shown below</span>
       <span class="segmented" role="group" aria-labelledby="type-of">
         ${choicesOf("task_type").map((type) => type.name !== AUTO && tab(form, type, type.name === shown))}
@@ -63,7 +63,7 @@ function about(form, shown) {
 /** The notice in place of the fields if the shown type follows all sessions. @param {Form} form @param {Own}
  * field */
 export function following(form, field) {
-  return html`<div class="follows">
+  return html`<div class="row follows">
     <p>${title(shownType(form))} has the ${field} of all sessions.</p>
     <button type="button" class="small" data-act="own" data-field=${field}
       >Give it ${field} of its own</button>
@@ -76,7 +76,7 @@ export function back(form, field) {
   const { path, follows } = placeOf(form.settings, shownType(form), field);
   if (follows || path === field) return "";
   const same = JSON.stringify(valueAt(form.settings, path)) === JSON.stringify(form.settings[field]);
-  return html`<div class="follows">
+  return html`<div class="row follows">
     <p class="muted small">${same ? "Equal to" : "Instead of"} those of all sessions.</p>
     <button type="button" class="small" data-act="follow" data-field=${field}
       >Use those of all sessions</button>

@@ -156,7 +156,7 @@ class WebhooksPanel extends ReadingElement {
         <span class="muted small">${hook.events.map(wordsOf).join(", ")}</span>
         ${stateOf(hook)}
       </div>
-      <div class="webhook-acts">
+      <div class="row webhook-acts">
         <button class="small" data-act="webhook-log" data-id=${hook.id} aria-expanded=${open}
           aria-label="Log: ${hook.url}">${icon(open ? "down" : "right")}Log</button>
         ${hook.active && button("test-webhook", "Send a test")}
@@ -207,7 +207,7 @@ class WebhooksPanel extends ReadingElement {
       <fieldset>
         <legend class="muted small">Events</legend>
         ${(this.#doc?.events ?? []).map(
-          ({ name, meaning }) => html`<label class="webhook-event">
+          ({ name, meaning }) => html`<label class="row webhook-event">
             <input type="checkbox" name="event" value=${name}
               .checked=${hook ? hook.events.includes(name) : true}>
             <span>${sentence(meaning)}</span>
@@ -226,7 +226,7 @@ class WebhooksPanel extends ReadingElement {
 
 /** @param {Api.WebhookSecret} made */
 function secretBox({ webhook, secret }) {
-  return html`<div class="note-box webhook-secret" role="status">
+  return html`<div class="row note-box webhook-secret" role="status">
     <p>The secret that signs messages to <span class="mono">${webhook.url}</span>. It is not shown again.</p>
     <code>${secret}</code>
     <button class="small primary" data-act="copy" data-text=${secret} data-said="Secret copied."
@@ -245,7 +245,8 @@ function stateOf({ active, waiting, last }) {
     waiting > (last?.state === "waiting" ? 1 : 0) &&
       html`<span>${counted(waiting, "message")} ${waiting === 1 ? "waits" : "wait"}</span>`,
   ].filter(Boolean);
-  return html`<span class="small webhook-state">${said.length > 0 ? said : "nothing was sent yet"}</span>`;
+  const words = said.length > 0 ? said : "nothing was sent yet";
+  return html`<span class="row small webhook-state">${words}</span>`;
 }
 
 /** @param {Api.Delivery} one */

@@ -80,7 +80,7 @@ class WeightSuggestion extends CoppiceElement {
       ? "They are in the sliders above, and not saved yet."
       : sentence(`suggested because ${reason}`);
     return html`${figures}
-      <ul class="small changes">${changes.map((one) => html`<li>${one}</li>`)}</ul>
+      <ul class="row small changes">${changes.map((one) => html`<li>${one}</li>`)}</ul>
       <p class="muted small">${state}</p>`;
   }
 }

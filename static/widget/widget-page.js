@@ -67,7 +67,7 @@ class WidgetPage extends ReadingElement {
   #shown(sessions) {
     /** @type {[string, string][]} */
     const choices = sessions.map((session) => [session.id, titleOf(session)]);
-    return html`<div class="toolbar">
+    return html`<div class="row toolbar">
         <select aria-label="Session">${optionElements(choices, this.#chosen)}</select>
       </div>
       <context-manager-widget session=${this.#chosen}></context-manager-widget>
