@@ -20,13 +20,13 @@ describe("a session's row", () => {
   });
   it("shows a title as text", () =>
     assert.match(markup(sessionRow(row(session({ title: "<i>x</i>" }), 0))), /&lt;i&gt;x&lt;\/i&gt;/));
-  it("stands under its parent with a twig", () => {
+  it("is drawn below its parent with a branch mark", () => {
     assert.match(
       markup(sessionRow(row(session({ parent_id: "p", agent_type: "explore" }), 1))),
       /└.*sub-agent explore/s,
     );
   });
-  it("says many turns instead of a number that is not known so exactly", () => {
+  it('says "many" for a number of turns that is too uncertain', () => {
     const left = (/** @type {number} */ turns_left) =>
       markup(sessionRow(row(session({ turns_left })))).match(/class="c-left num">([^<]*)</)?.[1];
     assert.deepEqual([left(99), left(1952)], ["99", "many"]);
@@ -71,7 +71,7 @@ describe("the head of a project", () => {
     ));
 });
 
-describe("a name that was made to tell sessions apart", () => {
+describe("a shortened name", () => {
   it("is shown, and the whole title on hover", () => {
     const text = markup(sessionRow(row(session({ title: "You test: read" })), { text: "… read", mark: "" }));
     assert.match(text, /title="You test: read".*… read/);

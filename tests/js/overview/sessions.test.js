@@ -45,7 +45,7 @@ const child = session({
 const shape = (rows) => rows.map((row) => [row.session.id, row.depth]);
 
 describe("the order of sessions", () => {
-  it("puts what needs most first, then the latest", () => {
+  it("puts the most urgent first, then the latest", () => {
     assert.deepEqual(shape(arrange([old, fresh, over])), [
       ["over", 0],
       ["fresh", 0],
@@ -59,7 +59,7 @@ describe("the order of sessions", () => {
       ["child", 1],
     ]);
   });
-  it("lifts a family to where its most urgent member would stand", () => {
+  it("ranks a family by its most urgent member", () => {
     assert.deepEqual(shape(arrange([fresh, old, { ...child, verdict: needed }])), [
       ["old", 0],
       ["child", 1],
@@ -115,7 +115,7 @@ describe("sub-agents", () => {
       ["old", "full", "busy"],
     );
   });
-  it("that are looked for are shown", () =>
+  it("that match the search are shown", () =>
     assert.equal(arrange([old, ...many], { text: "quiet" }).length, 4));
 });
 
@@ -129,7 +129,7 @@ describe("the filter", () => {
   });
 });
 
-describe("what is said of sessions", () => {
+describe("the summary of all sessions", () => {
   it("counts them", () => {
     assert.deepEqual(tally([old, fresh, over]), {
       all: 3,
@@ -151,22 +151,22 @@ describe("the order by a column", () => {
   ];
   /** @param {string} sort */
   const ids = (sort) => arrange([a, b, c], { sort }).map((row) => row.session.id);
-  it("begins with the larger, and turns round", () => {
+  it("is descending first, then ascending", () => {
     assert.deepEqual(ids("prunes"), ["b", "c", "a"]);
     assert.deepEqual(ids("-prunes"), ["a", "c", "b"]);
   });
-  it("of titles begins with a, whatever the case", () => assert.deepEqual(ids("title"), ["b", "a", "c"]));
-  it("puts those without a value last, either way", () => {
+  it("of titles is ascending first and ignores case", () => assert.deepEqual(ids("title"), ["b", "a", "c"]));
+  it("puts those without a value last in both directions", () => {
     assert.deepEqual(ids("left"), ["c", "a", "b"]);
     assert.deepEqual(ids("-left"), ["a", "c", "b"]);
   });
-  it("goes one way, the other way, and back to what needs most", () => {
+  it("goes from the first direction to the other, then back to the order by urgency", () => {
     assert.deepEqual(
       ["", "tokens", "-tokens"].map((sort) => nextSort("tokens", sort)),
       ["tokens", "-tokens", ""],
     );
   });
-  it("is named as screen readers name it", () => {
+  it("has the value of aria-sort", () => {
     assert.equal(direction("tokens", "tokens"), "descending");
     assert.equal(direction("left", "left"), "ascending");
     assert.equal(direction("left", "-left"), "descending");
@@ -182,7 +182,7 @@ describe("projects", () => {
    * import("../../../static/overview/sessions.js").Head)[]} entries */
   const said = (entries) =>
     entries.map((one) => ("head" in one ? `${one.head} ${one.label} ${one.count}` : one.session.id));
-  it("stand over their sessions, in the order of their first row", () =>
+  it("are above their sessions, in the order of their first row", () =>
     assert.deepEqual(said(grouped(arrange([site, app, over]))), [
       "project  1",
       "over",
@@ -214,7 +214,7 @@ describe("projects", () => {
     assert.equal(isWorthGrouping(many), true);
     assert.equal(isWorthGrouping(many.map((one) => ({ ...one, cwd: null }))), false);
   });
-  it("that end alike are named with the folder above", () =>
+  it("with the same last folder are named with the folder above", () =>
     assert.deepEqual(
       [...folderNames(["/a/app", "/b/app", "/c/site/", ""]).values()],
       ["a/app", "b/app", "site", ""],

@@ -30,12 +30,12 @@ describe("a pause", () => {
 });
 
 describe("the scale of time", () => {
-  it("is there only where time has a length", () => {
+  it("is offered only where the points span some time", () => {
     assert.equal(hasTime([point(1, noon), point(2, later)]), true);
     assert.equal(hasTime([point(1, noon), point(2, noon)]), false);
     assert.equal(hasTime([point(1, null), point(2, null)]), false);
   });
-  it("is not the first choice where one pause would fill it", () => {
+  it("is not the default where one pause would fill it", () => {
     assert.equal(prefersTime([point(1, noon), point(2, later), point(3, evening)]), false);
     assert.equal(
       prefersTime([point(1, noon), point(2, later)].concat(point(3, "2026-01-01T12:00:19Z"))),
@@ -49,21 +49,21 @@ describe("the scale of time", () => {
       true,
     );
   });
-  it("is not begun with for what came within a moment", () => {
+  it("is not the default for points of one moment", () => {
     const times = Array.from({ length: 9 }, (_, i) => `2026-01-01T12:00:0${i}Z`);
     assert.equal(prefersTime(times.map((at, i) => point(i, at))), false);
     assert.equal(hasTime(times.map((at, i) => point(i, at))), true);
   });
-  it("goes on where an agent comes back to an earlier message", () => {
+  it("continues where an agent returns to an earlier message", () => {
     const [first, second, third] = across([point(1, noon), point(2, later), point(3, noon)], true);
     assert.deepEqual([Number(second) - Number(first), third], [10, second]);
   });
-  it("gives way to the numbers of messages", () =>
+  it("is replaced by the numbers of messages", () =>
     assert.deepEqual(across([point(4, noon), point(9, noon)], false), [4, 9]));
 });
 
 describe("the line", () => {
-  it("begins where the total is known, not with a leap from what was counted before the first call", () => {
+  it("begins where the total is known, without a jump from earlier counts", () => {
     // X11
     const points = [point(1, noon, 11), point(2, later, 26_323), point(3, evening, 9_000)];
     assert.deepEqual(
@@ -78,15 +78,15 @@ describe("the line", () => {
   });
 });
 
-describe("the words below a scale of time", () => {
+describe("the labels of a time scale", () => {
   const noon = new Date(2026, 0, 1, 12).getTime() / 1000;
-  it("are days where its marks are days", () => {
+  it("are days where the ticks are days", () => {
     const [first, second] = timeLabels([noon, noon + 86_400]);
     assert.notEqual(first, second);
     assert.match(String(first), /1/);
     assert.doesNotMatch(String(first), /12/);
   });
-  it("say the same time once", () => {
+  it("do not repeat a time", () => {
     const labels = timeLabels([noon, noon + 0.2, noon + 0.4, noon + 1]);
     assert.deepEqual(labels.slice(1, 3), ["", ""]);
     assert.notEqual(labels[3], "");
@@ -111,7 +111,7 @@ describe("the stack of regions", () => {
 });
 
 describe("the largest steps", () => {
-  it("have names, the largest first, without what hardly shows", () => {
+  it("are named, largest first, without those too small to see", () => {
     // X19
     const tokens = [300, 9_000, 10, 700];
     const points = tokens.map((count, i) => ({

@@ -35,7 +35,7 @@ describe("the cost of a session", () => {
       /included: \$6\.14\. 30 calls of 2 sub-agents: at least \$1\.50; together at least \$7\.64\./,
     );
   });
-  it("names the calls whose usage nobody reported", () => {
+  it("counts the calls without reported usage", () => {
     // X9
     const missing = { ...cost, unreported: 4, spent_at_least: true };
     assert.match(costSentence(missing), /included: at least \$6\.14, and 4 calls without reported usage\.$/);

@@ -32,7 +32,7 @@ describe("a session of the proxy", () => {
   /** @param {Partial<Api.Proxied>} given */
   const shown = (given) =>
     markup(header(session({ kind: "followed", source: "proxy", proxy: { ...proxy, ...given } })));
-  it("says that it is sent pruned, and what that has cost", () => {
+  it("says that it is sent pruned, and its price", () => {
     // X13
     assert.match(shown({}), /The last call was sent pruned\. 4 pruned calls cost \$0\.50; unpruned \$2\.00/);
   });
@@ -69,7 +69,7 @@ describe("the verdict", () => {
     assert.match(text, /data-act="see-plan"\s+data-aim="?90000/);
     assert.match(text, /Can be undone\./);
   });
-  it("leads on to resume after a prune", () => {
+  it("offers to resume after a prune", () => {
     // X18, X22
     const action = { kind: /** @type {const} */ ("resume"), label: "Resume…", max_tokens: null };
     assert.match(shown({ kind: "resume", action }), /data-act="resume"/);
@@ -77,18 +77,18 @@ describe("the verdict", () => {
 });
 
 describe("the page of a session that is not there", () => {
-  it("says so as the server's own page does, with a way back", () => {
+  it("has the text of the server's own 404 page, with a link back", () => {
     const text = markup(noSession(new ApiError(404, "no session <b>")));
     assert.match(text, /<h1>There is nothing here<\/h1>/);
     assert.match(text, /No session &lt;b&gt;\./);
     assert.match(text, /href="\/"/);
   });
-  it("tells what deleting it left, where it was open", () => {
+  it("says what the deletion kept, if it was open", () => {
     const followed = deletedSession(session({ title: "Fix <it>", kind: "followed" }));
     assert.match(markup(followed), /This session was deleted[\s\S]*Fix &lt;it&gt;[\s\S]*is not touched/);
     assert.doesNotMatch(markup(deletedSession(session({ kind: "managed" }))), /transcript/);
   });
-  it("offers to try again where it may be there", () => {
+  it("offers to try again after any other error", () => {
     const text = markup(noSession(new ApiError(401, "this server asks for its token")));
     assert.match(text, /Could not read this session: this server asks/);
     assert.match(text, /data-act="retry-session"/);
@@ -129,7 +129,7 @@ describe("the line on the task type", () => {
 });
 
 describe("the bars", () => {
-  it("are two for a followed session, with what pruning changed in each region", () => {
+  it("are two for a followed session, with the change of each region", () => {
     // X12
     const text = markup(bars(session({ agent, pruned })));
     assert.equal(text.match(/<context-gauge/g)?.length, 2);
@@ -159,7 +159,7 @@ describe("the bars", () => {
     assert.equal(markup(bars(session({ agent: null, pruned }))).match(/<context-gauge/g)?.length, 1));
 });
 
-describe("what came of a copy", () => {
+describe("the saving of a copy", () => {
   const copy = {
     session_id: "c",
     title: "A (pruned)",
@@ -173,12 +173,12 @@ describe("what came of a copy", () => {
       savedWords({ ...copy, ...sizes }),
       "40,000 tokens less on each call were promised; its first call is still to come.",
     ));
-  it("is the promise and the truth afterwards", () =>
+  it("is the promise and the measured saving afterwards", () =>
     assert.match(
       savedWords({ ...copy, ...sizes, tokens_first_call: 51_000 }),
       /its first call held 51,000 instead of 90,000, 39,000 less\./,
     ));
-  it("stands on the copy's page, with a link to its origin, and on the origin's", () => {
+  it("is on the pages of the copy and its origin, which link to each other", () => {
     assert.match(
       markup(header(session(), null, { copy_of: { ...copy, ...sizes } })),
       /Pruned copy of <a class="link one-line" href="\/sessions\/o">A<\/a>/,
@@ -211,7 +211,7 @@ describe("the header", () => {
     assert.match(markup(header(child, null)), />sub-agent\u00a0· /);
     assert.doesNotMatch(markup(header(child, null)), /href="\/sessions\/p/);
   });
-  it("says what has to be known before the figures are believed", () => {
+  it("shows the reasons to doubt the numbers", () => {
     // X10
     const notes = ["the model novel-1 is not in the table"];
     const text = markup(header(session({ notes, malformed: 1 })));

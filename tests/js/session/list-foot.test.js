@@ -7,14 +7,14 @@ import { message } from "../builders.js";
 import { markup } from "../markup.js";
 
 describe("the pill", () => {
-  it("counts what waits", () => {
+  it("counts the waiting messages", () => {
     assert.match(markup(pill(1)), /1 new message</);
     assert.equal(markup(pill(0)), "");
   });
 });
 
 describe("the selection", () => {
-  it("says how much it is, and offers what one of its messages can take", () => {
+  it("counts messages and tokens, and offers what at least one message allows", () => {
     const long = message({ role: "tool", tool: "Bash", chars: 9_000, tokens: 2_000 });
     const shown = markup(selection([long, message({ tokens: 34 })], "exact"));
     assert.match(shown, /2 messages<\/b> selected,\s+2,034 tokens/);
@@ -29,9 +29,10 @@ describe("the selection", () => {
 
 describe("the end of the list", () => {
   it("is empty where there are rows", () => assert.equal(markup(listFoot(true, 100, EVERYTHING)), ""));
-  it("tells a filter that nothing meets from a session without messages", () => {
+  it("distinguishes a filter without matches from a session without messages", () => {
     assert.match(markup(listFoot(true, 0, { ...EVERYTHING, q: "heron" })), /No message fits/);
     assert.match(markup(listFoot(true, 0, EVERYTHING)), /No messages yet/);
   });
-  it("says that it reads", () => assert.match(markup(listFoot(false, 0, EVERYTHING)), /Reading/));
+  it("says that the list is being read", () =>
+    assert.match(markup(listFoot(false, 0, EVERYTHING)), /Reading/));
 });

@@ -15,12 +15,12 @@ describe("the address of a session page", () => {
       to: "35",
       sort: "tokens",
     }));
-  it("chooses nothing that there is not", () =>
+  it("ignores unknown values", () =>
     assert.deepEqual(queryOf("?show=nonsense&sort=7&role=king&from=-1&to=x"), EVERYTHING));
 });
 
 describe("the chips", () => {
-  it("count, and leave out what there is none of", () => {
+  it("have counts, and are left out at zero", () => {
     const counts = { all: 9, kept: 4, protected: 2, goes: 0, shortened: 0, out: 3, errors: 0 };
     const text = markup(listHead({ ...EVERYTHING, fate: "errors" }, counts, []));
     const names = [...text.matchAll(/data-name="(\w+)" aria-pressed="(\w+)"/g)].map((m) => [m[1], m[2]]);
@@ -31,14 +31,14 @@ describe("the chips", () => {
       ["out", "false"],
     ]);
   });
-  it("name the part of the session that is shown, with a way back", () => {
+  it("name the shown range, with a button that shows all", () => {
     assert.match(
       markup(listHead({ ...EVERYTHING, from: "20", to: "35" }, undefined, [])),
       /no-range[\s\S]*>20–35</,
     );
     assert.doesNotMatch(markup(listHead(EVERYTHING, undefined, [])), /no-range/);
   });
-  it("sum up what a plan changes", () => {
+  it("add up the changes of a plan", () => {
     const counts = { all: 9, goes: 2, shortened: 3 };
     assert.match(markup(listHead(EVERYTHING, counts, [])), /Changes<span class="count">5</);
   });

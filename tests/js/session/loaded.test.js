@@ -7,8 +7,8 @@ import { message } from "../builders.js";
 /** @param {number[]} numbers */
 const rows = (...numbers) => numbers.map((number) => message({ number, id: `m${number}` }));
 
-describe("the rows that were read", () => {
-  it("stand at their places, with gaps between them", () => {
+describe("loaded rows", () => {
+  it("are stored by index, with gaps between them", () => {
     const list = new Loaded();
     list.put(10, rows(5, 4));
     assert.deepEqual([list.at(9)?.number, list.at(10)?.number, list.at(11)?.number], [undefined, 5, 4]);
@@ -51,7 +51,7 @@ describe("the rows that were read", () => {
     list.renew([message({ id: "m1", number: 1, text: "more of it" }), message({ id: "m9", number: 9 })]);
     assert.deepEqual([list.at(4)?.text, list.size], ["more of it", 2]);
   });
-  it("are forgotten outside of a span", () => {
+  it("are removed outside a span", () => {
     const list = new Loaded();
     list.put(0, rows(5, 4, 3, 2, 1));
     list.keep({ from: 1, to: 3 });
@@ -61,7 +61,7 @@ describe("the rows that were read", () => {
       [4, 3],
     );
   });
-  it("tell which part of a span is missing", () => {
+  it("give the part of a span that is missing", () => {
     const list = new Loaded();
     assert.deepEqual(list.missing({ from: 0, to: 4 }), { from: 0, to: 4 });
     list.put(0, rows(5, 4));

@@ -6,7 +6,7 @@ import { session } from "../builders.js";
 import { markup } from "../markup.js";
 
 describe("the export menu", () => {
-  it("says of each format what it is for", () => {
+  it("describes the use of each format", () => {
     const text = markup(exportMenu(session()));
     const formats = [
       ...text.matchAll(/format=([\w-]+)" download><span><b>[^<]+<\/b><small class="muted">[^<]{20,}/g),

@@ -27,12 +27,12 @@ describe("a row", () => {
       /<b>Bash<\/b> pytest -q/,
     );
   });
-  it("says what becomes of the message and why, once", () => {
+  it("says the fate of the message and its reason once", () => {
     // X3
     const line = markup(fateLine({ fate: "goes", reason: "dropped: score 23 below the cut at 41" }));
     assert.match(line, /<b>goes<\/b> · score 23 below the cut at 41/);
   });
-  it("sets the names that a reason quotes as code", () => {
+  it("shows quoted names of a reason as code", () => {
     const line = markup(
       fateLine({
         fate: "kept",
@@ -62,7 +62,7 @@ describe("the tokens of a row", () => {
     [...markup(messageRow(message(given), VIEW)).matchAll(/--([wk]):([\d.]+)%/g)].map(
       (m) => `${m[1]} ${m[2]}`,
     );
-  it("are a bar on the scale of the list, of which a plan leaves a part", () => {
+  it("are a bar on the scale of the list, with the part that a plan keeps", () => {
     assert.deepEqual(bar({ tokens: 40 }), ["w 40", "k 40"]);
     assert.deepEqual(bar({ tokens: 40, tokens_after: 10, fate: "shortened" }), ["w 40", "k 10"]);
     assert.deepEqual(bar({ tokens: 40, fate: "goes" }), ["w 40"]);
@@ -89,7 +89,7 @@ describe("an open row", () => {
   const acts = (given) =>
     [...markup(messageDetail(message(given), null, false)).matchAll(/data-do="([\w-]+)"/g)].map((m) => m[1]);
 
-  it("holds a long part back until it is asked for", () => {
+  it("shows a long part in full only on request", () => {
     assert.match(markup(messageDetail(full, full, false)), /Show all/);
     assert.doesNotMatch(markup(messageDetail(full, full, true)), /Show all/);
   });

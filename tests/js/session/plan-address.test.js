@@ -5,7 +5,7 @@ import "../page.js";
 import { foldsOf, NO_TRIAL, optionsOf, trialOf } from "../../../static/session/plan.js";
 import { read, written } from "../../../static/shared/address.js";
 
-describe("what is tried in a plan", () => {
+describe("a trial of a plan", () => {
   it("is read back from the address that it was written into", () => {
     const options = {
       max_tokens: 40_000,
@@ -19,7 +19,7 @@ describe("what is tried in a plan", () => {
     assert.deepEqual(optionsOf(trial), options);
     assert.deepEqual(foldsOf(trial), folds);
   });
-  it("is nothing in an address without it, or with values that cannot be planned with", () => {
+  it("is empty for an address without it, or with invalid values", () => {
     assert.deepEqual(optionsOf(NO_TRIAL), {});
     const wrong = { ...NO_TRIAL, cut: "-1", strategy: "magic", tail: "many", weights: "recency:-4,:1" };
     assert.deepEqual(optionsOf(wrong), {});

@@ -23,11 +23,11 @@ const body = (given) =>
   );
 
 describe("the plan", () => {
-  it("is headed by what it cuts to, or says that only what was chosen goes", () => {
+  it("has its aim as the heading, or that only chosen messages go", () => {
     assert.equal(planTitle(plan(), session(), false), "Prune to 60\u202f%");
     assert.equal(planTitle(plan(), session(), true), "Only what you chose");
   });
-  it("that does nothing says how to free some all the same, where that is possible", () => {
+  it("that does nothing says how to free tokens nevertheless, if possible", () => {
     const nothing_to_do = "the context of 77,419 tokens is within 120,000 already";
     const before = { tokens: 77_419, utilization: 38.7, messages: 9 };
     const shown = body({ plan: plan({ nothing_to_do, before }) });
@@ -36,7 +36,7 @@ describe("the plan", () => {
     assert.match(stuck, /is protected\./);
     assert.doesNotMatch(stuck, /Cut to<\/i> below/);
   });
-  it("draws the regions that stay as the server tells them", () => {
+  it("draws the remaining regions as the server sends them", () => {
     /** @type {Api.Region[]} */
     const regions_after = [{ name: "user", tokens: 77_777, certainty: "exact" }];
     assert.match(
@@ -141,7 +141,7 @@ describe("the plan", () => {
     assert.match(body({ choices, options: { max_tokens: 5 } }), /No longer drop these 10 messages/);
     assert.doesNotMatch(body({ choices, options: { max_tokens: 5 } }), /as well/);
   });
-  it("cuts to no more than the whole limit, whatever it is called with", () => {
+  it("cuts to the whole limit at most", () => {
     const huge = plan({ max_tokens: 500_000 });
     assert.match(
       body({ plan: huge, session: session({ pruned: gauge({ tokens: 250_000 }) }) }),

@@ -28,7 +28,7 @@ describe("the plan's button", () => {
     assert.equal(planVerb(plan({ removed_count: 0, shortened_count: 1 })), "Shorten 1 output");
     assert.equal(planVerb(plan({ removed_count: 0 })), "Nothing to prune");
   });
-  it("says what a summary stands for apart from what goes", () => {
+  it("counts summarised messages apart from removed ones", () => {
     const given = { removed_count: 42, shortened_count: 1, summary };
     assert.equal(planVerb(plan(given)), "Summarise 40 messages, prune 2, shorten 1");
     assert.equal(planVerb(plan({ removed_count: 40, summary })), "Summarise 40 messages");
@@ -50,7 +50,7 @@ describe("the time since a plan was made", () => {
 });
 
 describe("the rows of a plan", () => {
-  it("stand by cause, in the order of its groups", () => {
+  it("are grouped by cause, in the order of its groups", () => {
     // X1, X7
     const groups = [
       group("superseded", 3),
@@ -71,16 +71,16 @@ describe("the rows of a plan", () => {
   });
 });
 
-describe("what is asked for", () => {
+describe("the request for a plan", () => {
   const choices = new Choices();
   choices.put("drop", [{ id: "m3", number: 3 }]);
 
-  it("is what was chosen alone, with room for all the rest, where no aim was set", () => {
+  it("has room for all other messages where only messages were chosen and no aim is set", () => {
     const full = session({ limit: 200_000, pruned: gauge({ tokens: 190_000 }) });
     assert.deepEqual(planRequest({}, choices, full), { max_tokens: 380_000, drop: ["m3"] });
     assert.deepEqual(planRequest({}, choices, session()), { max_tokens: 200_000, drop: ["m3"] });
   });
-  it("is what was chosen beside a prune, where one was", () => {
+  it("has the chosen messages and the aim where one is set", () => {
     const options = { max_tokens: 120_000 };
     assert.deepEqual(planRequest(options, choices, session()), { max_tokens: 120_000, drop: ["m3"] });
     assert.deepEqual(planRequest(options, new Choices(), session()), options);

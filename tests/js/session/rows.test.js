@@ -10,7 +10,7 @@ const rows = (...numbers) => numbers.map((number) => message({ number }));
 const numbers = (list) => list.map((m) => m.number);
 
 describe("the bracket of a unit", () => {
-  it("spans the rows of the unit that stand together", () => {
+  it("spans adjacent rows of the unit", () => {
     const [one, two, three] = [2, 3, 4].map((number) => message({ number, unit: 2, unit_size: 3 }));
     assert.ok(one && two && three);
     assert.equal(bracketOf(message({ number: 1 }), one, two), "start");
@@ -27,14 +27,14 @@ describe("rows that were just appended", () => {
     assert.deepEqual(numbers(newer(2, rows(3, 2, 4)) ?? []), [4, 3]);
     assert.deepEqual(newer(4, rows(3, 4)), []);
   });
-  it("cannot come where some between them are missing", () => {
+  it("are not shown where some between them are missing", () => {
     assert.equal(newer(2, rows(4, 5)), null);
     assert.equal(newer(2, rows(3, 5)), null);
   });
 });
 
-describe("what can be done by hand", () => {
-  it("is shortening long outputs that stand whole", () => {
+describe("actions by hand", () => {
+  it("shorten long outputs that are not shortened yet", () => {
     const long = { role: /** @type {const} */ ("tool"), tool: "Bash", chars: 9_000 };
     assert.equal(canShorten(message(long)), true);
     assert.equal(canShorten(message({ ...long, shortened: true })), false);
@@ -42,7 +42,7 @@ describe("what can be done by hand", () => {
     assert.equal(canShorten(message({ ...long, chars: 900 })), false);
     assert.equal(canShorten(message({ chars: 9_000 })), false);
   });
-  it("is dropping anything but the system's words", () => {
+  it("drop anything but system messages", () => {
     assert.equal(canDrop(message()), true);
     assert.equal(canDrop(message({ role: "system" })), false);
     assert.equal(canDrop(message({ in_context: false })), false);
@@ -51,8 +51,8 @@ describe("what can be done by hand", () => {
   });
 });
 
-describe("rows while another plan is made", () => {
-  it("keep the fates of the plan before; new ones have their own, and so has what left", () => {
+describe("rows while a new plan is made", () => {
+  it("keep the fates of the plan before, except new rows and those that left the context", () => {
     const shown = [
       message({ number: 4, fate: "pending" }),
       message({ number: 2, fate: "goes", cause: "older" }),

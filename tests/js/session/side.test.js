@@ -14,7 +14,7 @@ describe("the side", () => {
   it("has one tab in the order of the keyboard", () => {
     assert.equal(markup(side(session(), "plan", true)).match(/tabindex="0"/g)?.length, 1);
   });
-  it("leads from tab to tab with the arrows, round the corner", () => {
+  it("moves between tabs with the arrow keys, from the last to the first too", () => {
     assert.deepEqual(
       [neighbour("plan", "ArrowRight"), neighbour("plan", "ArrowLeft"), neighbour("plan", "Enter")],
       [TABS[1], TABS.at(-1), null],

@@ -34,7 +34,7 @@ const signals = [
 const FORM = { settings, faults: [], limits: { weights: { min: 0, max: 100, step: 1 } }, signals };
 
 describe("the weights", () => {
-  it("stand in the server's order, a new signal among them, with their sum", () => {
+  it("are in the server's order, unknown signals included, with their sum", () => {
     // B16
     const text = markup(weightsSection(FORM));
     assert.deepEqual(
@@ -44,7 +44,7 @@ describe("the weights", () => {
     assert.match(text, /sum <b>110<\/b>/);
     assert.match(text, /New words <small class="muted">words said for the first time/);
   });
-  it("carry a fault beside the field that has it", () => {
+  it("show a fault beside its field", () => {
     const text = markup(
       weightsSection({
         ...FORM,
@@ -64,7 +64,7 @@ describe("the weights and keywords of a task type", () => {
   };
   const types = { ...settings.task_types, support: own };
   const form = { ...FORM, settings: { ...settings, task_types: types } };
-  it("stand under their own paths, with a way back to those of all sessions", () => {
+  it("have their own paths, with a button that returns to those of all sessions", () => {
     // B18
     const text = markup(weightsSection({ ...form, type: "support" }));
     assert.match(text, /<h2>Weights for support<\/h2>/);
@@ -76,7 +76,7 @@ describe("the weights and keywords of a task type", () => {
     assert.match(words, /name="task_types.support.keywords.0.words"/);
     assert.match(words, /value="refund"/);
   });
-  it("are said to be those of all sessions where the type has none", () => {
+  it("follow those of all sessions where the type has none", () => {
     // B18
     for (const text of [weightsSection, keywordsSection].map((part) =>
       markup(part({ ...form, type: "coding" })),
@@ -86,7 +86,7 @@ describe("the weights and keywords of a task type", () => {
       assert.doesNotMatch(text, /<input/);
     }
   });
-  it("carry their faults", () => {
+  it("show their faults", () => {
     const faults = [{ field: "task_types.support.weights.role", message: "expected at most 100" }];
     const text = markup(weightsSection({ ...form, faults, type: "support" }));
     assert.match(text, /id="fault-task_types.support.weights.role">Expected at most 100\./);
@@ -94,7 +94,7 @@ describe("the weights and keywords of a task type", () => {
 });
 
 describe("what a strategy uses", () => {
-  it("is said where Foresight does not use it", () => {
+  it("is explained for each part that Foresight does not use", () => {
     const foresight = { ...FORM, settings: { ...settings, strategy: "foresight" } };
     for (const part of [rolesSection, keywordsSection, lengthSection])
       assert.match(
@@ -111,12 +111,12 @@ describe("the other sections", () => {
     assert.match(markup(fieldSection(FORM, "limits")), /name="cap_tokens" step="any" value=""/));
   it("keep words from becoming markup", () =>
     assert.match(markup(keywordsSection(FORM)), /value="error, &lt;failed&gt;"/)); // B4
-  it("show a setting that the page has no words for under its own name", () => {
+  it("show a setting without a label under its own name", () => {
     const text = markup(otherSection(FORM));
     assert.match(text, /Novel<\/label>.*name="novel_percent" step="any" value="7".*%/s);
     assert.equal(text.match(/class="setting"/g)?.length, 1);
   });
-  it("show a setting as what it is: a number, a choice, a switch, words", () => {
+  it("show a setting as a number, a choice, a switch or words", () => {
     const text = markup(["room", "context", "tool_outputs"].map((name) => fieldSection(FORM, name)));
     assert.match(text, /type="number" name="response_reserve" step="any" value="4096"/);
     assert.match(text, /<option value="tokenizer" selected>The model&#39;s tokenizer/);

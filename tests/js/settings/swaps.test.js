@@ -20,7 +20,7 @@ const saved = plan([gone("1", 5), gone("2", 3)], [kept("3", 40)]);
 const tried = plan([gone("1", 6), gone("3", 9)], [kept("2", 30)]);
 
 describe("two plans", () => {
-  it("differ in the messages that swap, with both scores, both fates and the reason", () => {
+  it("differ in messages, each with both scores, both fates and the reason", () => {
     const [first, second, third] = swapped(compared(saved, tried));
     assert.deepEqual(
       [first?.id, first?.scores, first?.fates, first?.reason],
@@ -28,7 +28,7 @@ describe("two plans", () => {
     );
     assert.deepEqual([second?.id, second?.text, third], ["2", "text 2", undefined]);
   });
-  it("each rank what goes, the lowest score first", () => {
+  it("each rank the removed messages, lowest score first", () => {
     const all = compared(saved, tried);
     assert.deepEqual(
       [ranked(all, 0), ranked(all, 1)].map((list) => list.map((one) => one.id)),
@@ -41,7 +41,7 @@ describe("two plans", () => {
 });
 
 describe("the part of a ranked list that is shown", () => {
-  it("has what swaps, however low its score, and then the last to go, in the order of the list", () => {
+  it("has the messages that change fate, then those removed last, in the order of the list", () => {
     const rest = ["1", "2", "3", "4", "5"].map((id) => gone(id, 10 * Number(id)));
     const all = compared(plan(rest, []), plan(rest.slice(1), [kept("1", 90)]));
     assert.deepEqual(
@@ -52,7 +52,7 @@ describe("the part of a ranked list that is shown", () => {
 });
 
 describe("the cut at which settings are first tried", () => {
-  it("is the aim where a prune to it chooses, else half", () => {
+  it("is the aim if a prune to it removes something, otherwise half", () => {
     const full = session({ pruned: gauge({ tokens: 200_000 }), aim_tokens: 120_000 });
     const calm = session({ pruned: gauge({ tokens: 130_000 }), aim_tokens: 120_000 });
     assert.deepEqual([firstCut(full), firstCut(calm)], [null, 50]);

@@ -19,7 +19,7 @@ const settings = defaults({
 const FORM = { settings, faults: [], limits: {}, signals: [] };
 
 describe("the section on task types", () => {
-  it("lets choose how a session's type is found, and whose weights are shown", () => {
+  it("has the choice of a session's type, and of the type whose weights are shown", () => {
     // B18
     const text = markup(typesSection(FORM));
     assert.match(text, /<option value="auto" selected>What it looks like/);
@@ -41,8 +41,8 @@ describe("the section on task types", () => {
   });
 });
 
-describe("what a type has of its own", () => {
-  it("stands at its own place; what it has not is that of all sessions", () => {
+describe("a type's own settings", () => {
+  it("have their own paths; without them those of all sessions apply", () => {
     // B18
     assert.deepEqual(placeOf(settings, "any", "weights"), { path: "weights", follows: false });
     assert.deepEqual(placeOf(settings, "coding", "weights"), { path: "weights", follows: true });
@@ -51,7 +51,7 @@ describe("what a type has of its own", () => {
       follows: false,
     });
   });
-  it("is named, an empty list of words too", () => {
+  it("are named, also an empty list of words", () => {
     assert.deepEqual(
       ["support", "research", "coding"].map((type) => ownOf(settings, type)),
       ["weights and keywords", "keywords", ""],

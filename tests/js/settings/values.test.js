@@ -13,25 +13,25 @@ import { settings as defaults } from "../builders.js";
 
 const settings = defaults();
 
-describe("a draft of settings", () => {
-  it("is changed at a path without touching what is saved", () => {
+describe("edited settings", () => {
+  it("are changed at a path without changing the saved ones", () => {
     const next = withValue(settings, "keywords.0.share", 0.9);
     assert.deepEqual([valueAt(next, "keywords.0.share"), valueAt(settings, "keywords.0.share")], [0.9, 0.6]);
   });
-  it("knows which fields differ, whatever the order of their keys", () => {
+  it("differ by field, whatever the order of keys", () => {
     assert.deepEqual(changedFields({ ...settings, weights: { role: 30, recency: 40 } }, settings), []);
     assert.deepEqual(changedFields(withValue(settings, "weights.role", 31), settings), ["weights"]);
   });
 });
 
-describe("what is typed", () => {
-  it("is a number where it is one, and stays text for the server to refuse where it is not", () => {
+describe("a typed value", () => {
+  it("is a number if it can be, and otherwise text that the server refuses", () => {
     assert.deepEqual(
       ["12", " 1.5 ", "x", ""].map((text) => typed(text, false)),
       [12, 1.5, "x", ""],
     );
   });
-  it("is nothing where the field may be empty", () => assert.equal(typed("", true), null));
+  it("is null where the field may be empty", () => assert.equal(typed("", true), null));
   it("as words is split at commas and lines, each once", () => {
     assert.deepEqual(wordsOf("error, failed\n error,,CREATE:"), ["error", "failed", "CREATE:"]);
   });
@@ -43,12 +43,12 @@ describe("a fault", () => {
     { field: "keywords.0.share", message: "above 1" },
     { field: "keywords[1].words", message: "empty" },
   ];
-  it("stands beside its field", () => assert.equal(faultAt(faults, "weights.recency"), "too large"));
-  it("stands beside what holds its field", () => {
+  it("is shown beside its field", () => assert.equal(faultAt(faults, "weights.recency"), "too large"));
+  it("is shown beside the group of its field", () => {
     assert.deepEqual(
       [faultAt(faults, "keywords.0", true), faultAt(faults, "keywords.1", true)],
       ["above 1", "empty"],
     );
   });
-  it("stands nowhere else", () => assert.equal(faultAt(faults, "weights.role"), ""));
+  it("is shown nowhere else", () => assert.equal(faultAt(faults, "weights.role"), ""));
 });

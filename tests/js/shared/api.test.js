@@ -43,7 +43,7 @@ describe("a request", () => {
       ],
     );
   });
-  it("names itself as ours where it changes something, so that a body is not needed", async () => {
+  it("has the header of our own pages if it changes something, also without a body", async () => {
     answer(200, {});
     await api.undo("s", 3);
     await api.status("s");

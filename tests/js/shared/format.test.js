@@ -61,7 +61,7 @@ describe("numbers", () => {
       "12.3M",
     ]);
   });
-  it("are nothing for certain, and less than nothing with a true minus", () => {
+  it("are exact at zero, and negative with a real minus sign", () => {
     assert.equal(tokens(0, "estimated"), "0");
     assert.deepEqual([-2_300, -12].map(compact), ["−2.3k", "−12"]);
   });

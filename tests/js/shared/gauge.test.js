@@ -27,7 +27,7 @@ describe("a bar below its limit", () => {
       ],
     );
   });
-  it("has its target and its output reserve in place", () =>
+  it("places the target and the output reserve", () =>
     assert.deepEqual([layout.target, layout.reserve], [80, 10]));
   it("stays within its track", () => assert.deepEqual([layout.track, layout.over], [100, null]));
 });
@@ -40,9 +40,10 @@ describe("a bar of a session that grows", () => {
       { limit: 200_000, window: 200_000, output_reserve: 0, target_tokens: 160_000 },
     ).segments.map((s) => s.width);
 
-  it("stays where it is while a screen would show no difference", () =>
+  it("keeps its layout while a screen would show no difference", () =>
     assert.deepEqual(widths(100_020), widths(100_000)));
-  it("moves where a screen does", () => assert.notDeepEqual(widths(100_200), widths(100_000)));
+  it("changes its layout where a screen shows a difference", () =>
+    assert.notDeepEqual(widths(100_200), widths(100_000)));
 });
 
 describe("a bar that changes", () => {
@@ -56,14 +57,14 @@ describe("a bar that changes", () => {
       { limit: 200_000, window: 200_000, output_reserve: 0, target_tokens: 160_000 },
     );
 
-  it("jumps where a few tokens came", () => assert.equal(moves(bar(100_000), bar(100_900)), false));
-  it("moves where many came or went", () => {
+  it("is drawn at once after a small change", () => assert.equal(moves(bar(100_000), bar(100_900)), false));
+  it("is animated after a large change", () => {
     assert.equal(moves(bar(100_000), bar(101_100)), true);
     assert.equal(moves(bar(101_100), bar(100_000)), true);
   });
-  it("moves where one region grew as much as another shrank", () =>
+  it("is animated where one region grew as much as another shrank", () =>
     assert.equal(moves(bar(40_000, 60_000), bar(60_000, 40_000)), true));
-  it("moves where its track shrinks", () => assert.equal(moves(bar(199_900), bar(210_000)), true));
+  it("is animated where its track shrinks", () => assert.equal(moves(bar(199_900), bar(210_000)), true));
 });
 
 describe("a bar above its limit", () => {

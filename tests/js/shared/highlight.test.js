@@ -13,7 +13,8 @@ describe("highlighting", () => {
   it("finds each word from its beginning, whatever its case", () => {
     assert.deepEqual(marked("Errors: an error in terror", "error"), ["Errors", "error"]);
   });
-  it("takes signs in a query literally", () => assert.deepEqual(marked("a.*b (c", "a.*b ("), ["a", "b"]));
+  it("treats punctuation in a query literally", () =>
+    assert.deepEqual(marked("a.*b (c", "a.*b ("), ["a", "b"]));
   it("keeps the text whole", () => {
     const text = "Größe <b>x</b> größer";
     assert.equal(

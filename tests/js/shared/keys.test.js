@@ -40,7 +40,7 @@ function press(key, given = {}) {
 }
 
 describe("a shortcut", () => {
-  it("runs on its key until its time is over, and is listed as long", () => {
+  it("runs on its key and is listed until its signal aborts", () => {
     const life = new AbortController();
     let runs = 0;
     shortcutsFor([{ key: "p", label: "Plan", run: () => runs++ }], life.signal);

@@ -5,7 +5,7 @@ import { problem } from "../../../static/shared/problem.js";
 import { markup } from "../markup.js";
 
 describe("a fault", () => {
-  it("says what could not be done and why, aloud, and offers to try again", () => {
+  it("says what failed and why as an alert, with a button to try again", () => {
     const box = markup(problem("Could not search", "<b>no</b>", "retry-search"));
     assert.match(box, /role="alert"/);
     assert.match(box, /<span>Could not search: &lt;b&gt;no&lt;\/b&gt;<\/span>/);

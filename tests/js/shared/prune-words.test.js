@@ -16,8 +16,8 @@ describe("what a prune does", () => {
 /** @param {number} removed @param {number} shortened */
 const prune = (removed, shortened) => ({ messages: removed + shortened, removed, shortened, freed: 38_120 });
 
-describe("what has been done", () => {
-  it("is said with its figures", () => {
+describe("the result of a prune in words", () => {
+  it("has the numbers of messages and tokens", () => {
     assert.equal(prunedSentence(operation(prune(42, 0))), "42 messages pruned, 38,120 tokens freed.");
     assert.equal(
       prunedSentence(operation(prune(42, 3))),
@@ -28,7 +28,7 @@ describe("what has been done", () => {
       "1 output shortened, 90 tokens freed.",
     );
   });
-  it("is said by the widget in the words that others look for", () => {
+  it("has the words of the widget's specification", () => {
     assert.equal(prunedItems(operation(prune(42, 0))), "Context pruned: 42 items removed");
     assert.equal(prunedItems(operation(prune(0, 9))), "Context pruned: 0 items removed, 9 shortened");
   });

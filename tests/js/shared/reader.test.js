@@ -52,7 +52,7 @@ describe("a reader", () => {
     }
   });
 
-  it("requests less often what takes long", async () => {
+  it("requests slow answers less often", async () => {
     mock.timers.enable({ apis: ["setTimeout", "Date"] });
     try {
       const { begun, read } = slowly();
@@ -92,7 +92,7 @@ describe("a reader", () => {
     assert.equal(begun.length, 2);
   });
 
-  it("reads no more once it is stopped", async () => {
+  it("reads nothing after it is stopped", async () => {
     const { begun, read } = slowly();
     const reader = new Reader(read);
     reader.ask();

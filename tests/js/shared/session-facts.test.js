@@ -11,22 +11,22 @@ import {
 } from "../../../static/shared/session-facts.js";
 import { gauge, session } from "../builders.js";
 
-describe("what is said of a session", () => {
-  it("is about the agent's own context where there is one", () => {
+describe("the facts of a session", () => {
+  it("are of the agent's own context where there is one", () => {
     const agent = gauge({ tokens: 9 });
     assert.equal(mainGauge(session({ agent })).tokens, 9);
     assert.equal(mainGauge(session({ agent: null, pruned: gauge({ tokens: 4 }) })).tokens, 4);
   });
-  it("calls one that has only an id by the beginning of it", () => {
+  it("name a session without a title by the beginning of its id", () => {
     const id = "2c5941bd-b9de-41d6-9414-221d175776f7";
     assert.equal(titleOf(session({ title: id })), "Untitled session 2c5941bd");
     assert.equal(titleOf(session({ title: `${id}.agent-aa1e905b` })), "Untitled sub-agent aa1e905b");
     assert.equal(titleOf(session({ title: null, id: "mine" })), "mine");
   });
-  it("names its page, whatever its id holds", () => {
+  it("have the address of its page, with its id encoded", () => {
     assert.equal(pageOf("a/b c"), "/sessions/a%2Fb%20c");
   });
-  it("counts what the agent sends and no transcript has", () => {
+  it("count the tokens outside the transcript", () => {
     const agent = gauge({ regions: [{ name: "unseen", tokens: 7, certainty: "exact" }] });
     assert.equal(unseenOf(session({ agent })), 7);
     assert.equal(unseenOf(session({ agent: null })), 0);

@@ -6,7 +6,7 @@ import { session } from "../builders.js";
 import { markup } from "../markup.js";
 
 describe("a count of tokens", () => {
-  it("says that it is estimated to readers who do not see the tilde's title", () => {
+  it("says to screen readers that it is estimated", () => {
     // X11
     assert.match(markup(tokenCount(1200, "estimated")), /~1,200.*\(estimated\)/);
     assert.doesNotMatch(markup(tokenCount(1200, "exact")), /~|estimated\)/);

@@ -5,17 +5,17 @@ import { describe, it } from "node:test";
 import { typeReason, typeUnder } from "../../../static/shared/task-types.js";
 import { session, settings, taskType } from "../builders.js";
 
-describe("what a session counts as", () => {
+describe("the task type of a session", () => {
   const coding = session({ task_type: taskType("coding") });
   const chosen = session({ task_type: taskType("coding", { name: "chat", setting: "chat", own: true }) });
-  it("is what it looks like, or what the settings that are tried say", () => {
+  it("is the recognised type, or that of the edited settings", () => {
     // B18
     assert.equal(typeUnder(coding, null), "coding");
     assert.equal(typeUnder(coding, settings({})), "coding");
     assert.equal(typeUnder(coding, settings({ task_type: "research" })), "research");
     assert.equal(typeUnder(chosen, settings({ task_type: "research" })), "chat");
   });
-  it("is said with its reason, and with its looks where they are other", () => {
+  it("has a reason, and the recognised type where it differs", () => {
     assert.equal(typeReason(coding), "48 % of its messages are tool outputs.");
     assert.equal(
       typeReason(chosen),

@@ -12,7 +12,7 @@ describe("a time", () => {
     );
     assert.equal(markup(agoTime(null)), "–");
   });
-  it("is brought up to now", () => {
+  it("is updated in place", () => {
     const time = { textContent: "now", getAttribute: () => "2020-01-01T00:00:00Z" };
     const page = /** @type {any} */ ({ querySelectorAll: () => [time] });
     refreshTimes(page);

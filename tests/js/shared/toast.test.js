@@ -18,7 +18,7 @@ function said(act) {
 }
 
 describe("a toast", () => {
-  it("reaches the page with what can be done", () => {
+  it("is sent to the page with its actions", () => {
     const run = () => {};
     assert.deepEqual(
       said(() => toast("Pruned.", { act: { label: "Undo", run } })),

@@ -11,13 +11,13 @@ describe("names", () => {
       ["not in the transcript", "Marked to drop first", "Newest first"],
     );
   });
-  it("of codes that nobody has named yet are the codes, readable", () => {
+  it("of unknown codes are the codes, readable", () => {
     assert.deepEqual(
       [regionName("novel"), strategyName("half_by_half"), title("minimum-gain")],
       ["novel", "Half by half", "Minimum gain"],
     );
   });
-  it("of a fate are not said twice", () => {
+  it("of a fate are not repeated in its reason", () => {
     assert.deepEqual(
       [
         plainReason("dropped: score 23 below the cut at 41"),

@@ -45,7 +45,7 @@ for (const [theme, override, index] of THEMES) {
   };
 
   describe(`the ${theme} palette`, () => {
-    it("keeps text at 4.5:1 or more on everything it stands on", () => {
+    it("keeps text at 4.5:1 or more on every background", () => {
       const pairs = [
         [
           "--text",
