@@ -38,7 +38,7 @@ const ALL_SESSIONS = "overview";
 /** The newest point of the chart comes with the numbers; the causes of its steps may come later. */
 const CHART_INTERVAL_MS = 5000;
 const RETRY_MS = 3000;
-/** The chart has a point for so many pixels of the window: more cannot be told apart. */
+/** The chart has a point for so many pixels of the window: more would not be visible. */
 const POINT_PX = 4;
 /** Reading the chart takes at most this share of the time: it takes long in a long session. */
 const SHARE = 0.1;

@@ -216,7 +216,7 @@ export class Listing {
     const newest = page.counts.all ?? head;
     if (held) this.waiting = await this.#countWaiting(page, newest - head);
     if (signal.aborted) return;
-    // Rows came in meanwhile, or somebody began to read: these are elsewhere now.
+    // Rows came in during the request, or somebody began to read: these rows have other places now.
     const reads = head > 0 && this.isBeingRead;
     if (head !== this.head || (reads && !held && newest > head)) {
       this.rows.renew(page.messages);

@@ -106,7 +106,7 @@ export class PlanPanel extends CoppiceElement {
     this.#followChanges();
     this.#listenToButtons();
     this.#listenToFields();
-    // A plan that failed for want of a server is made once there is one.
+    // A plan that failed is made again when the connection is back.
     whenLive(() => (this.#noPlan || this.#notDone) && this.plan(this.#note), this.life);
     for (const name of ["pointerleave", "focusout"]) this.listen(this, name, () => this.#followChanges());
   }

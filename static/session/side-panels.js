@@ -77,7 +77,7 @@ export class SidePanels {
     keepPanel(tab, address.step, aim);
     this.#page.update();
     if (tab === "plan") aim === undefined ? this.plan?.plan() : this.plan?.aimAt(aim);
-    // A panel opened from another one stands where that did.
+    // A panel opened from another one is at the same place.
     if (tab === "plan" || !within) this.#show();
   }
 

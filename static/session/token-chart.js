@@ -33,7 +33,7 @@ const MARKS = {
   rewind: ["◁", "rewound by the agent"],
   undo: ["△", "undo"],
 };
-/** Reasons that only say who asked for a change. @type {Record<string, string>} */
+/** The reasons that name only who made a change. @type {Record<string, string>} */
 const ACTORS = { manual: "by you", automatic: "automatically", emergency: "in an emergency" };
 
 export class TokenChart extends CoppiceElement {
@@ -55,7 +55,7 @@ export class TokenChart extends CoppiceElement {
     this.requestUpdate();
   }
 
-  /** Why the chart could not be read; said while there is none. @param {string} why */
+  /** The reason why the chart could not be read, shown while there is none. @param {string} why */
   set failure(why) {
     this.#failure = why;
     this.requestUpdate();

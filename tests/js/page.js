@@ -24,7 +24,7 @@ const CHOICES = {
   counting: table({ tokenizer: "The model's tokenizer", four_characters: "Four characters a token" }),
 };
 
-// lit-html asks for a walker where there is a document.
+// lit-html needs a tree walker if there is a document.
 const page = {
   querySelector: () => ({ textContent: JSON.stringify(CHOICES) }),
   createTreeWalker: () => ({}),

@@ -26,7 +26,7 @@ const [noon, later, evening] = ["2026-01-01T12:00:00Z", "2026-01-01T12:00:10Z", 
 describe("a pause", () => {
   it("is measured as its share of the whole time", () =>
     assert.equal(largestGap([noon, later, evening]), 0.75));
-  it("is none where there are no times", () => assert.equal(largestGap([null, noon]), 0));
+  it("is zero without times", () => assert.equal(largestGap([null, noon]), 0));
 });
 
 describe("the scale of time", () => {

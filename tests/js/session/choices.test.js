@@ -6,7 +6,7 @@ import { Choices } from "../../../static/session/choices.js";
 const [a, b, c] = [3, 12, 2].map((number) => ({ id: `m${number}`, number }));
 
 describe("choices", () => {
-  it("are asked for by kind, in the order of the log", () => {
+  it("are requested by kind, in the order of the log", () => {
     const choices = new Choices();
     choices.put("drop", [/** @type {any} */ (b), /** @type {any} */ (c)]);
     choices.put("shorten", [/** @type {any} */ (a)]);
@@ -19,7 +19,7 @@ describe("choices", () => {
     choices.put("drop", [{ id: "m3", number: 3 }]);
     assert.deepEqual(choices.request(), { drop: ["m3"] });
   });
-  it("spare what the plan takes by itself, and let go what was chosen to be taken", () => {
+  it("spare what the plan takes by itself, and take back a choice to drop or shorten", () => {
     const choices = new Choices();
     choices.put("drop", [{ id: "m3", number: 3 }]);
     choices.spare({ id: "m3", number: 3 });

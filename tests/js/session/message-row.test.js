@@ -98,7 +98,7 @@ describe("an open row", () => {
     const row = markup(messageDetail(full, { ...full, parts: [part] }, false));
     assert.match(row, /<div class="prose">first last<\/div>/);
   });
-  it("shows what stands in the context before what was shortened", () => {
+  it("shows the shortened part in the context before the original", () => {
     // X3
     const part = { type: /** @type {const} */ ("tool_result"), call_id: "c" };
     const both = {

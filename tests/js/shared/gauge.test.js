@@ -1,4 +1,4 @@
-// static/shared/gauge.js: where everything stands in a utilization bar.
+// static/shared/gauge.js: the layout of a utilization bar.
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { layOut, levelOf, moves, reserveShare } from "../../../static/shared/gauge.js";
@@ -70,7 +70,7 @@ describe("a bar that changes", () => {
 describe("a bar above its limit", () => {
   const layout = layOut({ tokens: 400, regions: [{ name: "tool", tokens: 400 }] }, LIMITS);
 
-  it("exceeds its track by as much as it is over", () =>
+  it("exceeds its track by the excess over the limit", () =>
     assert.deepEqual([layout.track, layout.over], [50, { at: 50, width: 50 }]));
   it("keeps the target at its place within the track", () => assert.equal(layout.target, 40));
   it("is drawn in full", () => assert.equal(layout.segments[0]?.width, 100));

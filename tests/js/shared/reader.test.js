@@ -18,7 +18,7 @@ function slowly() {
 }
 
 describe("a reader", () => {
-  it("has one request at a time, and makes one more for all that were asked for meanwhile", async () => {
+  it("has one request at a time, and makes one more for all calls during it", async () => {
     const { begun, read } = slowly();
     const reader = new Reader(read);
     reader.ask();
