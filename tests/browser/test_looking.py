@@ -395,6 +395,14 @@ class TestNarrowScreens:
         expect(page.locator("token-chart canvas")).to_be_visible()
         holds(page, "document.documentElement.scrollWidth <= innerWidth")
 
+    def test_show_two_lines_of_a_long_message(self, page: Page, server: Server) -> None:
+        """A long text uses the two lines for which its row has room."""
+        page.set_viewport_size({"width": 390, "height": 844})
+        page.goto(f"{server.url}/sessions/{managed(server, 4)}")
+        text = row(page, 4).locator(".what")
+        expect(text).to_be_visible()
+        assert text.evaluate("text => text.clientHeight") == 2 * 20
+
 
 class TestTextOfOtherScripts:
     """Titles and messages in Arabic, which is written from right to left."""
