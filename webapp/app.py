@@ -21,6 +21,7 @@ from webapp.services.context.assembling import Context
 from webapp.services.context.memory import MemoryService
 from webapp.services.ingest.ingest import Ingest
 from webapp.services.ingest.pushed import PushedSessions
+from webapp.services.integrations.hints import Hints
 from webapp.services.planning.heaviest import HeaviestGroups
 from webapp.services.planning.message_pages import Messages
 from webapp.services.planning.verdicts import VerdictRefresher, Verdicts
@@ -31,16 +32,16 @@ from webapp.services.pruning.background import BackgroundSummaries
 from webapp.services.pruning.operations import Operations
 from webapp.services.pruning.overflow import Overflow
 from webapp.services.pruning.prunes import Prunes
-from webapp.services.reaching.hints import Hints
-from webapp.services.reaching.webhooks import Webhooks
 from webapp.services.session.environment import Environment
 from webapp.services.session.histories import Histories
-from webapp.services.settings.library import ModelTable, SettingsService
+from webapp.services.settings.common_settings import SettingsService
+from webapp.services.settings.model_table import ModelTable
 from webapp.services.settings.suggesting import Suggesting
 from webapp.services.summaries.summarising import Summarising
 from webapp.services.transfer.exporting import Exporting
 from webapp.services.transfer.importing import Importing
 from webapp.services.transfer.resuming import Resuming
+from webapp.services.webhooks.webhooks import Webhooks
 from webapp.store import Store
 from webapp.watcher import Watcher
 

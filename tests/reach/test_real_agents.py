@@ -21,8 +21,8 @@ from webapp.agents import AGENTS
 from webapp.agents.hook_runtime import hints
 from webapp.app import App
 from webapp.config import Config
+from webapp.services.integrations import agent_config
 from webapp.services.planning.requests import PruneRequest
-from webapp.services.reaching import integrations
 from webapp.services.session.session import Session
 from webapp.wiring import build
 
@@ -113,7 +113,7 @@ class TestPruning:
     ) -> None:  # X27
         """The server writes the edit script, and the agent sends less of the same session."""
         monkeypatch.setenv("COPPICE_HINTS", machine.env["COPPICE_HINTS"])
-        integrations.apply(integrations.installing(source, machine.env, "coppice"), remember=True)
+        agent_config.apply(agent_config.installing(source, machine.env, "coppice"), remember=True)
         machine.run(*ASK[source]("Please RUN(cat big.txt) now", None))
         machine.run(*ASK[source]("Thank you", newest(machine, source)))
         before, session = size(machine), newest(machine, source)
@@ -139,7 +139,7 @@ class TestCompacting:
         """Pins reach the summariser or the agent after it, with how to get back the rest; nothing is refused."""
         monkeypatch.setenv("COPPICE_HINTS", machine.env["COPPICE_HINTS"])
         program = str(Path(sys.executable).with_name("coppice"))
-        integrations.apply(integrations.installing(source, machine.env, program), remember=True)
+        agent_config.apply(agent_config.installing(source, machine.env, program), remember=True)
         machine.run(*ASK[source]("Never touch port 8443. Please RUN(cat big.txt) now", None))
         session = session_of(app, machine, source)
         app.operations.pin(session, app.search.everywhere("8443", session).results[0].message_id)

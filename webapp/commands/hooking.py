@@ -17,13 +17,13 @@ from webapp.agents import AGENTS
 from webapp.agents.hook_runtime import run
 from webapp.commands.terminal import echo
 from webapp.errors import Conflict, CoppiceError
-from webapp.services.reaching import integrations
-from webapp.services.reaching.integrations import Change
+from webapp.services.integrations import agent_config
+from webapp.services.integrations.agent_config import Change
 
 agent_option = click.option(
     "--agent",
-    type=click.Choice(list(integrations.integrations())),
-    default=next(iter(integrations.integrations())),
+    type=click.Choice(list(agent_config.integrations())),
+    default=next(iter(agent_config.integrations())),
     show_default=True,
 )
 dry_option = click.option("--dry-run", is_flag=True, help="Only show the change.")
@@ -32,7 +32,7 @@ yes_option = click.option("--yes", is_flag=True, help="Do not ask.")
 
 USES = "\n\n".join(
     f"{AGENTS[source].label}: {integration.use}."
-    for source, integration in integrations.integrations().items()
+    for source, integration in agent_config.integrations().items()
 )
 
 
@@ -47,7 +47,7 @@ def hooks() -> None:
 @yes_option
 def install(agent: str, dry_run: bool, yes: bool) -> None:
     """Add to the agent's own configuration, after showing the change."""
-    change = integrations.installing(agent, os.environ, program())
+    change = agent_config.installing(agent, os.environ, program())
     if _carried_out(change, dry_run=dry_run, yes=yes, remember=True):
         echo(f"installed in {change.path}; `coppice hooks uninstall --agent {agent}` takes it back", err=True)
 
@@ -58,7 +58,7 @@ def install(agent: str, dry_run: bool, yes: bool) -> None:
 @yes_option
 def uninstall(agent: str, dry_run: bool, yes: bool) -> None:
     """Remove from the agent's configuration what `install` added, and nothing else."""
-    change = integrations.uninstalling(agent, os.environ)
+    change = agent_config.uninstalling(agent, os.environ)
     if _carried_out(change, dry_run=dry_run, yes=yes, remember=False):
         echo(f"taken out of {change.path}", err=True)
         if AGENTS[agent].edit_key is not None:
@@ -73,9 +73,9 @@ def uninstall(agent: str, dry_run: bool, yes: bool) -> None:
 def status() -> int:
     """Show which hooks of each agent are active."""
     failed = False
-    for source in integrations.integrations():
+    for source in agent_config.integrations():
         try:
-            path, parts = integrations.active(source, os.environ)
+            path, parts = agent_config.installed(source, os.environ)
         except CoppiceError as error:  # the other agents are shown all the same
             failed = True
             echo(f"{source}: unknown, {error}")
@@ -86,7 +86,7 @@ def status() -> int:
 
 
 @click.command()
-@click.argument("agent", type=click.Choice(list(integrations.integrations())))
+@click.argument("agent", type=click.Choice(list(agent_config.integrations())))
 def hook(agent: str) -> int:
     """Answer a hook of an agent: reads its JSON on stdin. The agent runs this itself."""
     return run.main([run.HOOK, agent])
@@ -134,5 +134,5 @@ def _carried_out(change: Change, *, dry_run: bool, yes: bool, remember: bool) ->
     echo(change.diff.rstrip("\n"))
     if dry_run or not (yes or not sys.stdin.isatty() or click.confirm("Write this change?", err=True)):
         return False
-    integrations.apply(change, remember=remember)
+    agent_config.apply(change, remember=remember)
     return True

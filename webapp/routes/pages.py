@@ -19,8 +19,8 @@ from webapp.errors import NotFound
 from webapp.routes.api.routing import EXTENSION
 from webapp.routes.assets import import_map, modules, to_prefetch
 from webapp.services.ingest.following import folder_variables
-from webapp.services.reaching.integrations import integration_texts
-from webapp.services.settings.library import choice_texts
+from webapp.services.integrations.agent_config import integration_texts
+from webapp.services.settings.common_settings import choice_texts
 
 GATE = "coppice.gate"
 # The pages that are the same for every request.

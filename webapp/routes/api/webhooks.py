@@ -6,7 +6,7 @@ from webapp.answers import Ok
 from webapp.app import App
 from webapp.bodies import NewWebhook, Nothing, WebhookChange
 from webapp.routes.api.routing import Table, number
-from webapp.services.reaching.answers import Deliveries, Delivery, Webhook, Webhooks, WebhookSecret
+from webapp.services.webhooks.answers import Deliveries, Delivery, Webhook, Webhooks, WebhookSecret
 
 table = Table("webhooks")
 

@@ -22,9 +22,9 @@ from webapp.events import (
     SessionDeleted,
     SessionUpdated,
 )
+from webapp.services.integrations.edit_script import Key, edit_script
 from webapp.services.proxied.calls import AGAIN
 from webapp.services.proxied.followed import FollowedCalls, names_of
-from webapp.services.reaching.edit_script import Key, edit_script
 from webapp.services.session.environment import Environment
 from webapp.services.session.proxy import ID_PREFIX
 from webapp.services.session.session import Session

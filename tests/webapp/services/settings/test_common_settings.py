@@ -1,4 +1,4 @@
-"""Settings and models: checked as a whole, and announced."""
+"""The settings of all sessions: checked as a whole, and announced."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from scoring.signals import SIGNALS, Signal
 from tests.webapp.building import heard, managed
 from webapp.app import App
 from webapp.config import Config
-from webapp.errors import NotFound
-from webapp.events import ModelsChanged, SettingsChanged
+from webapp.events import SettingsChanged
 from webapp.wiring import build
 
 
@@ -75,41 +74,3 @@ class TestSettings:
         assert all(one.label and one.meaning for table in document.choices.values() for one in table)
         assert [one.name for one in document.choices["task_type"]] == list(TASK_TYPE_CHOICES)
         assert "Blueprint" in document.presets
-
-
-class TestModels:
-    """The model table."""
-
-    def test_can_be_overridden_and_reset(self, app: App) -> None:  # B13
-        """Sessions use the override until it is deleted."""
-        session, events = managed(app, model="gpt-5"), heard(app)
-        before = app.sessions.get(session).window
-        row = app.models.put("gpt-5", window=50_000, input_limit=None)
-        assert (row.window, row.overridden) == (50_000, True)
-        assert app.sessions.get(session).window == 50_000
-        app.models.delete("gpt-5")
-        assert app.sessions.get(session).window == before
-        assert events == [ModelsChanged(), ModelsChanged()]
-
-    def test_can_be_added(self, app: App) -> None:  # B13
-        """A model with limits of the user is known."""
-        session = managed(app, model="nobody-knows-1")
-        app.models.put("nobody-knows-1", window=64_000)
-        found = app.sessions.get(session)
-        assert (found.model_known, found.window, found.notes) == (True, 64_000, [])
-        assert app.models.list().models[0].name == "nobody-knows-1"
-
-    def test_get_a_window_from_the_output_limit_of_an_unknown_model(self, app: App) -> None:  # P1
-        """The window is four times the output limit, and a row without any number is refused."""
-        session = managed(app, model="nobody-knows-2")
-        assert app.models.put("nobody-knows-2", output_limit=8_000).window == 32_000
-        assert app.sessions.get(session).window == 32_000
-        with pytest.raises(InvalidSettings):
-            app.models.put("nobody-knows-2", window=None)
-
-    def test_refuse_invalid_limits(self, app: App) -> None:
-        """An input limit above the window stores no override."""
-        with pytest.raises(InvalidSettings):
-            app.models.put("gpt-5", window=1_000, input_limit=5_000)
-        with pytest.raises(NotFound):
-            app.models.delete("gpt-5")

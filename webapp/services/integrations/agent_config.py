@@ -35,22 +35,20 @@ class Change:
     @property
     def diff(self) -> str:
         """Return the change as a unified diff; "" if nothing changes."""
-        old, new = ((text or "").splitlines() for text in (self.before, self.after))
-        was, will_be = (
-            str(self.path) if text is not None else os.devnull for text in (self.before, self.after)
-        )
         if self.before == self.after:
             return ""
-        return "\n".join(difflib.unified_diff(old, new, was, will_be, lineterm="")) + "\n"
+        old, new = ((text or "").splitlines() for text in (self.before, self.after))
+        names = (os.devnull if text is None else str(self.path) for text in (self.before, self.after))
+        return "\n".join(difflib.unified_diff(old, new, *names, lineterm="")) + "\n"
 
 
 def integrations() -> dict[str, Integration]:
-    """Return the agents that can be reached, by source."""
+    """Return the integration of each agent that has one, by source."""
     return {agent.source: agent.integration for agent in AGENTS.values() if agent.integration is not None}
 
 
 def integration_texts() -> list[ChoiceText]:
-    """Return the command that reaches each agent, with its use, by source."""
+    """Return the command that installs each integration, with its use."""
     first, *_ = found = integrations()
     return [
         ChoiceText(
@@ -66,7 +64,7 @@ def installing(source: str, env: Mapping[str, str], program: str) -> Change:
     """Return the change that adds our part to an agent's configuration.
 
     Raises:
-        Invalid: the agent cannot be reached.
+        Invalid: there is no integration for the agent.
         Malformed: its configuration cannot be read.
     """
     integration, path, before = _present(source, env)
@@ -77,10 +75,10 @@ def installing(source: str, env: Mapping[str, str], program: str) -> Change:
 
 
 def uninstalling(source: str, env: Mapping[str, str]) -> Change:
-    """Return the change that takes our part out again.
+    """Return the change that removes our part.
 
     Raises:
-        Invalid: the agent cannot be reached.
+        Invalid: there is no integration for the agent.
         Malformed: its configuration cannot be read.
     """
     integration, path, before = _present(source, env)
@@ -94,11 +92,11 @@ def uninstalling(source: str, env: Mapping[str, str]) -> Change:
         return Change(source, path, before, integration.remove(before))
 
 
-def active(source: str, env: Mapping[str, str]) -> tuple[Path, list[str]]:
-    """Return an agent's configuration file and which parts of ours are in it.
+def installed(source: str, env: Mapping[str, str]) -> tuple[Path, list[str]]:
+    """Return an agent's configuration file, and our parts that are in it.
 
     Raises:
-        Invalid: the agent cannot be reached.
+        Invalid: there is no integration for the agent.
         Malformed: its configuration cannot be read.
     """
     integration, path, text = _present(source, env)
@@ -131,16 +129,16 @@ def apply(change: Change, *, remember: bool) -> None:
 
 
 def _forget_scripts() -> None:
-    """Remove the notes of the scripts that calls were sent with; an extension that goes on makes its own again."""
+    """Remove the notes on which scripts calls were sent with; an extension that still runs writes its own again."""
     for note in Path(hints.folder()).glob(f"*.{hints.ACTIVE}.json"):
         note.unlink(missing_ok=True)
 
 
 def _present(source: str, env: Mapping[str, str]) -> tuple[Integration, Path, str | None]:
-    """Return how an agent is reached, its configuration file, and the text of that; None if there is no file."""
+    """Return an agent's integration, its configuration file, and the text of that; None if there is no file."""
     found = integrations()
     if source not in found:
-        raise Invalid(f"{source} cannot be reached; expected one of {', '.join(found)}", "agent")
+        raise Invalid(f"there is no integration for {source}; expected one of {', '.join(found)}", "agent")
     path = found[source].file(env)
     return found[source], path, _text(path)
 

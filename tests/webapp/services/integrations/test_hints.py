@@ -12,8 +12,8 @@ from tests.waiting import until
 from tests.webapp.building import conversation, entries, followed, said, user
 from webapp.agents.hook_runtime import hints as files
 from webapp.app import App
+from webapp.services.integrations import hints
 from webapp.services.planning.message_pages import PageRequest
-from webapp.services.reaching import hints
 from webapp.services.session.session import Session
 
 

@@ -29,10 +29,10 @@ from webapp.events import (
     TargetCrossed,
     WebhooksChanged,
 )
-from webapp.services.reaching import answers
-from webapp.services.reaching.answers import Deliveries, Delivery, Webhook, WebhookEvent, WebhookSecret
 from webapp.services.session.environment import Environment
 from webapp.services.session.times import iso
+from webapp.services.webhooks import answers
+from webapp.services.webhooks.answers import Deliveries, Delivery, Webhook, WebhookEvent, WebhookSecret
 from webapp.store.webhooks import DeliveryRow, WebhookRow
 
 log = logging.getLogger(__name__)

@@ -16,8 +16,8 @@ from webapp.app import App
 from webapp.config import Config
 from webapp.errors import Conflict, Invalid, NotFound
 from webapp.events import ContextPruned, ContextSummarized, ProblemReported, TargetCrossed, WebhooksChanged
-from webapp.services.reaching import webhooks as module
-from webapp.services.reaching.webhooks import EVENTS, QUEUED, WAITS
+from webapp.services.webhooks import webhooks as module
+from webapp.services.webhooks.webhooks import EVENTS, QUEUED, WAITS
 from webapp.store.webhooks import KEPT
 from webapp.wiring import build
 

@@ -20,9 +20,9 @@ from scoring.summary.tombstones import fitted
 from webapp.agents import AGENTS
 from webapp.agents.hook_runtime import hints as files
 from webapp.events import ContextPruned, ContextRestored, Event, MessagesAppended, OperationUndone
+from webapp.services.integrations.edit_script import edit_script
 from webapp.services.planning.cache_cost import cache_figures
 from webapp.services.planning.planning import Planning, SessionPlan
-from webapp.services.reaching.edit_script import edit_script
 from webapp.services.session.environment import Environment
 from webapp.services.session.session import Session
 from webapp.services.session.session_worker import SessionWorker

@@ -16,9 +16,9 @@ from tests.webapp.building import call, entries, entry, said, usage, user
 from webapp.agents import AGENTS
 from webapp.agents.hook_runtime import hints as files
 from webapp.app import App
+from webapp.services.integrations import hints
+from webapp.services.integrations.edit_script import edit_script
 from webapp.services.planning.requests import PlanRequest, PruneRequest
-from webapp.services.reaching import hints
-from webapp.services.reaching.edit_script import edit_script
 from webapp.services.session.session import Session
 
 

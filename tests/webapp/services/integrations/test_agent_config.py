@@ -9,7 +9,7 @@ import pytest
 
 from webapp.agents.hook_runtime import hints
 from webapp.errors import Conflict, Invalid, Malformed
-from webapp.services.reaching import integrations
+from webapp.services.integrations import agent_config
 from webapp.services.session.proxy import sends_edited
 
 TEXT = '{"model":   "opus",\n   "hooks": {}}'
@@ -25,17 +25,17 @@ def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return file
 
 
-def install(settings: Path) -> integrations.Change:
+def install(settings: Path) -> agent_config.Change:
     """Install and return the change."""
-    change = integrations.installing("claude-code", {"CLAUDE_CONFIG_DIR": str(settings.parent)}, "coppice")
-    integrations.apply(change, remember=True)
+    change = agent_config.installing("claude-code", {"CLAUDE_CONFIG_DIR": str(settings.parent)}, "coppice")
+    agent_config.apply(change, remember=True)
     return change
 
 
-def uninstall(settings: Path) -> integrations.Change:
+def uninstall(settings: Path) -> agent_config.Change:
     """Uninstall and return the change."""
-    change = integrations.uninstalling("claude-code", {"CLAUDE_CONFIG_DIR": str(settings.parent)})
-    integrations.apply(change, remember=False)
+    change = agent_config.uninstalling("claude-code", {"CLAUDE_CONFIG_DIR": str(settings.parent)})
+    agent_config.apply(change, remember=False)
     return change
 
 
@@ -44,7 +44,7 @@ class TestInstalling:
 
     def test_shows_the_change_as_a_diff(self, settings: Path) -> None:  # X20
         """The diff shows the added lines, and the file does not change yet."""
-        change = integrations.installing(
+        change = agent_config.installing(
             "claude-code", {"CLAUDE_CONFIG_DIR": str(settings.parent)}, "coppice"
         )
         assert change.diff.startswith(f"--- {settings}\n+++ {settings}\n")
@@ -98,17 +98,17 @@ class TestInstalling:
 
     def test_names_an_unwritable_file(self, settings: Path) -> None:
         """The error names the file that cannot be written."""
-        change = integrations.installing(
+        change = agent_config.installing(
             "claude-code", {"CLAUDE_CONFIG_DIR": str(settings.parent)}, "coppice"
         )
-        moved = integrations.Change(change.agent, settings / "below" / "a-file.json", None, change.after)
+        moved = agent_config.Change(change.agent, settings / "below" / "a-file.json", None, change.after)
         with pytest.raises(Conflict, match=r"a-file.json cannot be written"):
-            integrations.apply(moved, remember=False)
+            agent_config.apply(moved, remember=False)
 
     def test_refuses_an_unknown_agent(self) -> None:
         """The error lists the known agents."""
         with pytest.raises(Invalid, match="claude-code"):
-            integrations.installing("nobody", {}, "coppice")
+            agent_config.installing("nobody", {}, "coppice")
 
 
 class TestUninstalling:
@@ -136,18 +136,18 @@ class TestUninstalling:
     def test_is_shown_in_the_status(self, settings: Path) -> None:  # X20
         """The status lists the installed hooks before, between and after."""
         env = {"CLAUDE_CONFIG_DIR": str(settings.parent)}
-        said = [integrations.active("claude-code", env)[1]]
+        said = [agent_config.installed("claude-code", env)[1]]
         install(settings)
-        said.append(integrations.active("claude-code", env)[1])
+        said.append(agent_config.installed("claude-code", env)[1])
         uninstall(settings)
-        said.append(integrations.active("claude-code", env)[1])
+        said.append(agent_config.installed("claude-code", env)[1])
         assert said == [[], ["PreCompact", "SessionStart", "UserPromptSubmit"], []]
 
     def test_of_an_extension_forgets_what_calls_were_sent_with(self, settings: Path) -> None:  # X27
         """Later calls go out whole, so their usage is no longer that of an edited context."""
         env = {"PI_CODING_AGENT_DIR": str(settings.parent / "pi")}
-        integrations.apply(integrations.installing("pi", env, "coppice"), remember=True)
+        agent_config.apply(agent_config.installing("pi", env, "coppice"), remember=True)
         hints.write("s", hints.ACTIVE, {"version": "v1"})
         assert sends_edited("pi", "s")
-        integrations.apply(integrations.uninstalling("pi", env), remember=False)
+        agent_config.apply(agent_config.uninstalling("pi", env), remember=False)
         assert not sends_edited("pi", "s")

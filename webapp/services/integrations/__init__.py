@@ -1,0 +1,1 @@
+"""Integrations with running agents: hints and edit scripts for their processes, additions to their configuration."""

@@ -1,1 +1,0 @@
-"""Reaching the agent: hints for programs that run beside it, and additions to its own configuration."""
