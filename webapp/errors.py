@@ -6,18 +6,21 @@ these errors and for those of `scoring`.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from json import JSONDecodeError
 from typing import Any
 
 from scoring.errors import InvalidList, InvalidSettings, MalformedMessage, ScoringError, UnknownFormat
 
+Detail = dict[str, str]
+
 
 class CoppiceError(Exception):
-    """Base of every error the application raises on purpose. `details` is JSON-ready, with one entry per fault."""
+    """Base of every error the application raises on purpose. `details` has one `{field, message}` per fault."""
 
-    def __init__(self, message: str, details: list[dict[str, Any]] | None = None) -> None:
+    def __init__(self, message: str, details: Iterable[Detail] = ()) -> None:
         self.message = message
-        self.details = details or []
+        self.details = [*details]
         super().__init__(message)
 
 
@@ -49,13 +52,11 @@ class Invalid(CoppiceError):
     """The input is readable but not valid. `details` has one `{field, message}`, if one field is wrong."""
 
     def __init__(self, message: str, field: str | None = None) -> None:
-        super().__init__(message, [{"field": field, "message": message}] if field else None)
+        super().__init__(message, [{"field": field, "message": message}] if field else ())
 
 
 class Forbidden(CoppiceError):
     """The token does not allow the request."""
-
-    type = "operator_needed"
 
 
 class TooLarge(CoppiceError):
@@ -126,11 +127,16 @@ def status_of(error: Exception) -> int:
 
 
 def to_json(error: Exception) -> dict[str, Any]:
-    """Return the body of an error response: `{"error": {"type", "message", "details"}}`, never a stack trace."""
+    """Return the body of the answer to a failure. That of an unknown error reveals nothing about it."""
     kind = next((name for cls, _, name in STATUS if isinstance(error, cls)), None)
     if kind is None:
-        return {"error": {"type": "internal", "message": "the server failed; see its log", "details": []}}
-    return {"error": {"type": kind, "message": _message(error), "details": _details(error)}}
+        return error_body("internal", "the server failed; see its log")
+    return error_body(kind, _message(error), _details(error))
+
+
+def error_body(kind: str, message: str, details: Iterable[Detail] = ()) -> dict[str, Any]:
+    """Return the body of the answer to any failure; a detail is `{"field", "message"}`."""
+    return {"error": {"type": kind, "message": message, "details": [*details]}}
 
 
 def _message(error: Exception) -> str:
@@ -139,7 +145,7 @@ def _message(error: Exception) -> str:
     return str(error)
 
 
-def _details(error: Exception) -> list[dict[str, Any]]:
+def _details(error: Exception) -> list[Detail]:
     if isinstance(error, CoppiceError):
         return error.details
     if isinstance(error, InvalidSettings):

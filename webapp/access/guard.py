@@ -8,9 +8,11 @@ from html import escape
 from typing import Any
 from urllib.parse import quote
 
-from webapp.access.gate import Gate, Refusal, SessionStart
+from werkzeug import Response
+
+from webapp.access.gate import Gate, Refusal
 from webapp.access.requests import SOCKET_PREFIX, Environ, StartResponse, WsgiApp, cookie_name
-from webapp.errors import StoreError
+from webapp.errors import StoreError, error_body
 
 CONFIRM_PAGE = (
     '<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
@@ -29,9 +31,9 @@ class Guarded:
     def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
         """Answer a request directly if the gate refuses it, if it is a preflight request, or if it brings a token."""
         if self.gate.may_read_answer(environ):
-            if is_preflight(environ):
-                return answer_preflight(environ, start_response)
             start_response = shared(environ["HTTP_ORIGIN"], start_response)
+            if is_preflight(environ):
+                return preflight_answer()(environ, start_response)
         try:
             stopped = self.gate.refusal(environ) or self.gate.begin_session(environ)
         except StoreError as error:
@@ -39,8 +41,8 @@ class Guarded:
         if isinstance(stopped, Refusal):
             return answer(stopped, environ, start_response)
         if stopped is not None:
-            respond = confirm if stopped.confirm else redirect
-            return respond(stopped, environ, start_response)
+            response = confirm_page(environ) if stopped.confirm else redirect(stopped.secret, environ)
+            return response(environ, start_response)
         return self.application(environ, start_response)
 
 
@@ -49,16 +51,14 @@ def is_preflight(environ: Environ) -> bool:
     return environ["REQUEST_METHOD"] == "OPTIONS" and "HTTP_ACCESS_CONTROL_REQUEST_METHOD" in environ
 
 
-def answer_preflight(environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
+def preflight_answer() -> Response:
     """Allow what the widget sends: it reads and prunes. The request itself is checked when it comes."""
-    headers = [
-        ("Access-Control-Allow-Methods", "GET, POST"),
-        ("Access-Control-Allow-Headers", "authorization, content-type, x-coppice"),
-        ("Access-Control-Max-Age", "600"),
-        ("Content-Length", "0"),
-    ]
-    shared(environ["HTTP_ORIGIN"], start_response)("204 No Content", headers)
-    return []
+    headers = {
+        "Access-Control-Allow-Methods": "GET, POST",
+        "Access-Control-Allow-Headers": "authorization, content-type, x-coppice",
+        "Access-Control-Max-Age": "600",
+    }
+    return Response(status=204, headers=headers)
 
 
 def shared(origin: str, start_response: StartResponse) -> StartResponse:
@@ -76,62 +76,58 @@ def shared(origin: str, start_response: StartResponse) -> StartResponse:
     return start
 
 
-def redirect(started: SessionStart, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
-    """Redirect to the page without the token, with a cookie that no script and no other site can use."""
+def redirect(secret: str, environ: Environ) -> Response:
+    """Redirect to the page without the token, with a cookie that no script and no other site can use.
+
+    Without a `secret` the browser keeps the cookie it has.
+    """
     root = environ.get("SCRIPT_NAME", "")
     path = f"{root}/" + environ.get("PATH_INFO", "").lstrip("/")
-    headers = [("Location", quote(path.encode("latin-1")))]
-    if started.secret:
-        secure = "; Secure" if environ.get("wsgi.url_scheme") == "https" else ""
-        cookie = (
-            f"{cookie_name(environ)}={started.secret}; HttpOnly; Path={root or '/'}; SameSite=Strict{secure}"
+    headers = {"Location": quote(path.encode("latin-1")), "Cache-Control": "no-store"}
+    response = Response(status=303, headers=headers)
+    if secret:
+        response.set_cookie(
+            cookie_name(environ),
+            secret,
+            path=root or "/",
+            secure=environ.get("wsgi.url_scheme") == "https",
+            httponly=True,
+            samesite="Strict",
         )
-        headers.append(("Set-Cookie", cookie))
-    start_response("303 See Other", [*headers, ("Cache-Control", "no-store"), ("Content-Length", "0")])
-    return [b""]
+    return response
 
 
-def confirm(_: SessionStart, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
-    """Answer with a page that links to the same address: that request brings the session the browser has."""
-    body = CONFIRM_PAGE.format(address=escape("?" + environ.get("QUERY_STRING", ""))).encode()
-    headers = [
-        ("Content-Type", "text/html; charset=utf-8"),
-        ("Content-Length", str(len(body))),
-        ("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'; base-uri 'none'"),
-        ("Referrer-Policy", "no-referrer"),
-        ("X-Content-Type-Options", "nosniff"),
-        ("Cache-Control", "no-store"),
-    ]
-    start_response("200 OK", headers)
-    return [body]
+def confirm_page(environ: Environ) -> Response:
+    """Return a page that links to the same address: that request brings the session the browser has."""
+    address = escape("?" + environ.get("QUERY_STRING", ""))
+    headers = {
+        "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'; base-uri 'none'",
+        "Referrer-Policy": "no-referrer",
+        "X-Content-Type-Options": "nosniff",
+        "Cache-Control": "no-store",
+    }
+    return Response(CONFIRM_PAGE.format(address=address), headers=headers, mimetype="text/html")
 
 
 def answer(refusal: Refusal, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
-    """Return the refusal as a response: JSON for programs, plain text for a page."""
+    """Answer with the refusal: JSON for programs, plain text for a page."""
     path = "/" + environ.get("PATH_INFO", "").lstrip("/")
-    body, headers = written(refusal, for_program=path.startswith(("/api", SOCKET_PREFIX)))
-    start_response(refusal.status, headers)
-    return [body]
+    response = refusal_response(refusal, for_program=path.startswith(("/api", SOCKET_PREFIX)))
+    return response(environ, start_response)
 
 
-def written(refusal: Refusal, *, for_program: bool) -> tuple[bytes, list[tuple[str, str]]]:
-    """Return body and headers of a refusal."""
+def refusal_response(refusal: Refusal, *, for_program: bool) -> Response:
+    """Return the response for a refusal."""
+    body, mimetype = refusal.message + "\n", "text/plain"
     if for_program:
-        error = {"type": refusal.type, "message": refusal.message, "details": []}
-        body, mime = json.dumps({"error": error}).encode(), "application/json"
-    else:
-        body, mime = (refusal.message + "\n").encode(), "text/plain; charset=utf-8"
-    headers = [
-        ("Content-Type", mime),
-        ("Content-Length", str(len(body))),
-        ("X-Content-Type-Options", "nosniff"),
-        ("Cache-Control", "no-store"),
-    ]
-    if refusal.status.startswith("401"):
-        headers.append(("WWW-Authenticate", 'Bearer realm="coppice"'))
+        body, mimetype = json.dumps(error_body(refusal.type, refusal.message)), "application/json"
+    headers = {"X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"}
+    response = Response(body, refusal.status, headers, mimetype)
+    if response.status_code == 401:
+        response.headers["WWW-Authenticate"] = 'Bearer realm="coppice"'
     if refusal.retry_seconds:
-        headers.append(("Retry-After", str(refusal.retry_seconds)))
-    return body, headers
+        response.retry_after = refusal.retry_seconds
+    return response
 
 
 def too_busy(what: str) -> Refusal:

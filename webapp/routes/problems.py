@@ -7,6 +7,7 @@ The shape is `{"error": {"type", "message", "details"}}`; a detail is `{"field",
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterable
 from http.client import responses
 from typing import Any
 
@@ -16,12 +17,10 @@ from pydantic import ValidationError
 from werkzeug.exceptions import ClientDisconnected, HTTPException
 
 from webapp.bodies import refusal
-from webapp.errors import is_failure, status_of, to_json
+from webapp.errors import Detail, error_body, is_failure, status_of, to_json
 from webapp.routes.answers import json_response
 
 log = logging.getLogger("coppice.http")
-
-Details = list[dict[str, Any]]
 
 # Our short and stable names for HTTP's own failures.
 HTTP_TYPES = {
@@ -42,16 +41,11 @@ HTTP_TYPES = {
 class RequestFault(Exception):
     """The refusal of a request before a service sees it. `type` is a short, stable name."""
 
-    def __init__(self, status: int, type_: str, message: str, details: Details | None = None) -> None:
+    def __init__(self, status: int, type_: str, message: str, details: Iterable[Detail] = ()) -> None:
         super().__init__(message)
         self.status = status
         self.type = type_
-        self.details = details or []
-
-
-def error_body(type_: str, message: str, details: Details | None = None) -> dict[str, Any]:
-    """Return the body of a failure."""
-    return {"error": {"type": type_, "message": message, "details": details or []}}
+        self.details = details
 
 
 def describe_failure(error: Exception) -> tuple[int, dict[str, Any]]:

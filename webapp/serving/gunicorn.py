@@ -33,7 +33,7 @@ from gunicorn.app.base import BaseApplication
 from gunicorn.arbiter import Arbiter
 from gunicorn.workers.gthread import TConn, ThreadWorker
 
-from webapp.access.guard import too_busy, written
+from webapp.access.guard import refusal_response, too_busy
 from webapp.errors import CoppiceError
 from webapp.live.websockets import KEEP
 
@@ -303,12 +303,11 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
 
     def refuse(self, conn: Arrival, what: str) -> None:
         """Answer 503 from the event loop, and close."""
-        refusal = too_busy(what)
-        body, headers = written(refusal, for_program=True)
-        lines = [f"HTTP/1.1 {refusal.status}".encode(), b"Connection: close"]
-        lines += [f"{name}: {value}".encode() for name, value in headers]
+        response = refusal_response(too_busy(what), for_program=True)
+        lines = [f"HTTP/1.1 {response.status}".encode(), b"Connection: close"]
+        lines += [f"{name}: {value}".encode() for name, value in response.headers]
         with suppress(OSError):
-            conn.sock.send(b"\r\n".join(lines) + END_OF_HEAD + body)
+            conn.sock.send(b"\r\n".join(lines) + END_OF_HEAD + response.get_data())
         self.leave(conn)
 
     def leave(self, conn: Arrival) -> None:
