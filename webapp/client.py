@@ -159,8 +159,7 @@ class Coppice:
 
     def sessions(self, **query: str) -> list[Json]:
         """Return all sessions of the server. `query`: state, source, q, sort."""
-        found: list[Json] = self._call("GET", "/sessions", query=query)["sessions"]
-        return found
+        return list(self._call("GET", "/sessions", query=query)["sessions"])
 
     def context(self, format: str | None = None) -> Context:
         """Return the pruned messages for the next call, in `format`, the client's format, or their original one."""
@@ -181,8 +180,7 @@ class Coppice:
 
     def members(self, kind: str, name: str = "") -> list[Json]:
         """Return the messages of a group in `heaviest` that a plan may take: a file, a tool, or those repeated."""
-        found: list[Json] = self._get("heaviest/members", {"kind": kind, "name": name})["members"]
-        return found
+        return list(self._get("heaviest/members", {"kind": kind, "name": name})["members"])
 
     def timeline(self, points: int | None = None) -> Json:
         """Return the size of the context over time, with the operations that changed it.
@@ -228,23 +226,23 @@ class Coppice:
 
     def pin(self, message_id: str) -> Json:
         """Pin a message with its unit: no prune drops it."""
-        return self._post(f"messages/{quote(message_id, safe='')}/pin", {})
+        return self._post_message(message_id, "pin")
 
     def unpin(self, message_id: str) -> Json:
         """Remove a pin."""
-        return self._post(f"messages/{quote(message_id, safe='')}/unpin", {})
+        return self._post_message(message_id, "unpin")
 
     def drop(self, message_id: str) -> Json:
         """Take a message with its unit out of the context; the log keeps it."""
-        return self._post(f"messages/{quote(message_id, safe='')}/drop", {})
+        return self._post_message(message_id, "drop")
 
     def drop_first(self, message_id: str) -> Json:
         """Mark a message with its unit as the first to go at the next prune."""
-        return self._post(f"messages/{quote(message_id, safe='')}/drop-first", {})
+        return self._post_message(message_id, "drop-first")
 
     def restore(self, message_id: str) -> Json:
         """Put a message with its unit back into the context."""
-        return self._post(f"messages/{quote(message_id, safe='')}/restore", {})
+        return self._post_message(message_id, "restore")
 
     def messages(self, **query: str | int) -> Json:
         """Return a page of messages with tokens, score, fate and reason.
@@ -259,8 +257,7 @@ class Coppice:
 
     def operations(self, kind: str | None = None) -> list[Json]:
         """Return the operations on the context, newest first: all, or those of one kind."""
-        found: list[Json] = self._get("operations", given(kind=kind))["operations"]
-        return found
+        return list(self._get("operations", given(kind=kind))["operations"])
 
     def operation(self, n: int) -> Json:
         """Return one operation with each message that it changed and the reason."""
@@ -280,8 +277,7 @@ class Coppice:
 
     def summaries(self) -> list[Json]:
         """Return all summaries of the session, newest first."""
-        found: list[Json] = self._get("summaries")["summaries"]
-        return found
+        return list(self._get("summaries")["summaries"])
 
     def summary(self, n: int) -> Json:
         """Return one summary with the messages it covers."""
@@ -301,8 +297,7 @@ class Coppice:
 
     def memories(self, q: str = "") -> list[Json]:
         """Return the memories of all sessions: all, or those that contain any of the words."""
-        found: list[Json] = self._call("GET", "/memories", query={"q": q} if q else None)["memories"]
-        return found
+        return list(self._call("GET", "/memories", query={"q": q} if q else None)["memories"])
 
     def remember(self, text: str) -> Json:
         """Store a memory; contexts on the same subject get it in their system prompt."""
@@ -314,8 +309,7 @@ class Coppice:
 
     def learnings(self, q: str = "") -> list[Json]:
         """Return the learnings of all sessions: all, or those that contain any of the words."""
-        found: list[Json] = self._call("GET", "/learnings", query={"q": q} if q else None)["learnings"]
-        return found
+        return list(self._call("GET", "/learnings", query={"q": q} if q else None)["learnings"])
 
     def learn(self, text: str) -> Json:
         """Store a learning; contexts on the same subject get it in their system prompt."""
@@ -323,8 +317,7 @@ class Coppice:
 
     def proposals(self) -> list[Json]:
         """Return proposed learnings from the session's last turns."""
-        found: list[Json] = self._get("proposals")["proposals"]
-        return found
+        return list(self._get("proposals")["proposals"])
 
     def export(self, format: str | None = None) -> bytes:
         """Return the session as a file in `format`, by default Coppice's own, which is complete."""
@@ -362,6 +355,9 @@ class Coppice:
 
     def _get(self, path: str, query: Mapping[str, str | int] | None = None) -> Json:
         return self._call("GET", f"/sessions/{self._quoted}/{path}", query=query)
+
+    def _post_message(self, message_id: str, action: str) -> Json:
+        return self._post(f"messages/{quote(message_id, safe='')}/{action}", {})
 
     def _post(self, path: str, body: Json, *, seconds: float | None = None, once: bool = True) -> Json:
         return self._call("POST", f"/sessions/{self._quoted}/{path}", body, seconds=seconds, once=once)
