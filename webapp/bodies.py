@@ -22,7 +22,7 @@ SHOWN = 40
 Tokens = Annotated[int, Field(ge=0, le=MOST)]
 SessionId = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._:@+-]{0,199}$")]
 # The pattern in words; no other field has one.
-ID_WORDS = "expected up to 200 letters, digits and . _ : @ + -, beginning with a letter or digit"
+ID_WORDS = "up to 200 letters, digits and . _ : @ + -, beginning with a letter or digit"
 SessionIds = Annotated[list[str], Field(max_length=1_000)]
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 # A search text. SQLite's search stops at a NUL, so a NUL is replaced by a blank.
@@ -472,7 +472,10 @@ _EXPECTED = {
     "string_too_long": "at most {max_length} characters",
     "too_long": "at most {max_length} of them",
     "literal_error": "{expected}",
+    "string_pattern_mismatch": ID_WORDS,
+    "string_too_short": "at least {min_length} character",  # no field has another minimum than 1
 }
+_OTHERS = {"missing": "missing", "extra_forbidden": "unknown; expected no such field"}
 
 
 def refusal(error: ValidationError) -> Json:
@@ -491,29 +494,22 @@ def refusal(error: ValidationError) -> Json:
 
 def _together(faults: list[ErrorDetails]) -> str:
     """Return the faults of one field in words: "expected a string or a list, got a number"."""
-    words = list(dict.fromkeys(map(_words, faults)))
-    parts = [one.removeprefix("expected ").rpartition(", got ") for one in words]
-    if len(words) == 1 or not all(one.startswith("expected ") and ", got " in one for one in words):
-        return "; ".join(words)
-    return f"expected {' or '.join(dict.fromkeys(p[0] for p in parts))}, got {parts[0][2]}"
+    expected = list(dict.fromkeys(map(_expected, faults)))
+    if all(expected):
+        return f"expected {' or '.join(expected)}, got {_shown(faults[0]['input'])}"
+    return "; ".join(dict.fromkeys(map(_words, faults)))
+
+
+def _expected(fault: ErrorDetails) -> str:
+    return _EXPECTED.get(fault["type"], "").format(**fault.get("ctx", {}))
 
 
 def _words(fault: ErrorDetails) -> str:
     """Return the message of an error of pydantic."""
-    kind, given = fault["type"], fault.get("ctx") or {}
-    if kind == "missing":
-        return "missing"
-    if kind == "extra_forbidden":
-        return "unknown; expected no such field"
-    came = _shown(fault["input"])
-    if kind == "string_pattern_mismatch":
-        return f"{ID_WORDS}, got {came}"
-    if kind == "string_too_short":
-        least = given["min_length"]
-        return f"expected at least {least} {'character' if least == 1 else 'characters'}, got {came}"
-    if kind in _EXPECTED:
-        return f"expected {_EXPECTED[kind].format(**given)}, got {came}"
-    return lower_first(fault["msg"])
+    expected, message = _expected(fault), _OTHERS.get(fault["type"], fault["msg"])
+    if expected:
+        return f"expected {expected}, got {_shown(fault['input'])}"
+    return message[:1].lower() + message[1:]
 
 
 def _shown(value: Any) -> str:
@@ -525,8 +521,3 @@ def _shown(value: Any) -> str:
 
 
 _KINDS = {list: "a list", dict: "an object", type(None): "null"}
-
-
-def lower_first(text: str) -> str:
-    """Return the text with a lower-case first letter, as in all error messages."""
-    return text[:1].lower() + text[1:]

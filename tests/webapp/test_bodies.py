@@ -107,7 +107,7 @@ class TestARefusal:
             (PlanBody, {"spare": ["m", 2]}, "spare.1: expected a string, got 2"),
             (PlanBody, {"compare": "yes"}, "compare: expected true or false, got 'yes'"),
             (NewMemory, {"text": "x" * 4001}, f"text: expected at most 4000 characters, got '{'x' * 36}..."),
-            (NewSession, {"id": "a b"}, f"id: {ID_WORDS}, got 'a b'"),
+            (NewSession, {"id": "a b"}, f"id: expected {ID_WORDS}, got 'a b'"),
             (
                 MessagesQuery,
                 {"sort": "best"},
