@@ -15,12 +15,12 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
-import orjson
 from flask import Flask, request
 from flask_socketio import SocketIO, join_room, leave_room
 from pydantic import ValidationError
 
 from webapp.access.gate import IDENTITY, Gate, may_change
+from webapp.access.identity import Identity
 from webapp.app import App
 from webapp.bodies import Body, SocketPlan, SocketPrune, SocketUndo, Subscribe, refusal
 from webapp.errors import Forbidden, Malformed, NotFound, StoreError, is_failure, to_json
@@ -52,20 +52,6 @@ SHARED_SECONDS = 2.0
 PAGE_ROW_SECONDS = 10e-6
 
 
-class Json:
-    """JSON for Socket.IO with orjson, whose errors are ValueErrors, as Socket.IO expects."""
-
-    @staticmethod
-    def dumps(value: Any, **_: Any) -> str:
-        """Return compact JSON."""
-        return orjson.dumps(value, option=orjson.OPT_UTC_Z).decode()
-
-    @staticmethod
-    def loads(text: str | bytes, **_: Any) -> Any:
-        """Return the value of a JSON text."""
-        return orjson.loads(text)
-
-
 class Key(NamedTuple):
     """The place where messages wait: a room and a session, "" for none; with `page` for that page of the room alone."""
 
@@ -94,7 +80,7 @@ class Gateway:
             async_handlers=False,  # our own few threads answer
             cors_allowed_origins=gate.allows_origin,
             manage_session=False,
-            json=Json,
+            json=flask_app.json,
             engineio_logger=quiet_logger(),
             # A page that polls would reach another worker each time.
             transports=["websocket"] if app.queue is not None else None,
@@ -129,7 +115,7 @@ class Gateway:
             if self._recent is not None:
                 self._recent.add(revision, notes)
             for note in notes:
-                for room in self._concerned(note):
+                for room in self._rooms_of(note):
                     self._pending.setdefault(Key(room, note.subject), Pending()).add(note, revision)
             if notes:
                 self._wake.notify()
@@ -142,7 +128,7 @@ class Gateway:
                 self._recent.forget()
         self._disconnect(lambda _: True)
 
-    def _concerned(self, note: Note) -> list[str]:
+    def _rooms_of(self, note: Note) -> list[str]:
         """Return the rooms whose pages are sent a note.
 
         With a queue these are rooms with pages: a page that comes later gets what it missed from `RecentNotes`, and
@@ -169,7 +155,7 @@ class Gateway:
                 next_look = time.monotonic() + LAG_SECONDS
                 try:
                     self._drop_laggards()
-                    self._drop_uninvited()
+                    self._drop_revoked()
                 except Exception:
                     log.exception("cannot disconnect pages that lag or have no access any more")
 
@@ -352,19 +338,19 @@ class Gateway:
                 client.close(wait=False)
                 engine.sockets.pop(sid, None)
 
-    def _drop_uninvited(self) -> None:
+    def _drop_revoked(self) -> None:
         """Disconnect pages whose token was revoked, or that have none although one is needed now."""
         environs = self.socketio.server.environ
-        admitted: dict[Any, bool] = {}
+        admitted: dict[Identity | None, bool] = {}
 
-        def uninvited(sid: str) -> bool:
+        def is_revoked(sid: str) -> bool:
             environ = environs.get(sid, {})
-            held = environ.get(IDENTITY)
+            held: Identity | None = environ.get(IDENTITY)
             if held not in admitted:
                 admitted[held] = self.gate.is_still_allowed(environ)
             return not admitted[held]
 
-        self._disconnect(uninvited)
+        self._disconnect(is_revoked)
 
     def _disconnect(self, these: Callable[[str], bool]) -> None:
         """Disconnect pages by the ids of their connections."""
@@ -404,7 +390,7 @@ class Gateway:
         """Add a page to a room. Missed messages are sent again as events; without them the answer has a snapshot."""
         self._check(body.room)
         room = self._room(body.room)
-        sid: str = request.sid  # type: ignore[attr-defined]
+        sid = page_id()
         with self._wake:
             try:
                 join_room(body.room)
@@ -425,7 +411,7 @@ class Gateway:
         return {"room": room.name, "revision": revision, "missed": len(missed or []), "snapshot": snapshot}
 
     def _revision(self, room: Room) -> int:
-        """Return the revision up to which a room's pages were told everything."""
+        """Return the revision up to which a room's pages were sent everything."""
         if self._recent is None:
             return room.revision
         waiting = [(key, one) for key, one in self._pending.items() if one.count()]
@@ -447,14 +433,14 @@ class Gateway:
         leave_room(body.room)
         with self._wake:
             if body.room in self._rooms:
-                self._rooms[body.room].members.discard(request.sid)  # type: ignore[attr-defined]
+                self._rooms[body.room].members.discard(page_id())
         return {"room": body.room}
 
     def left(self, *_: Any) -> None:
         """Remove a disconnected page from all rooms."""
         with self._wake:
             for room in self._rooms.values():
-                room.members.discard(request.sid)  # type: ignore[attr-defined]
+                room.members.discard(page_id())
 
     def _check(self, room: str) -> None:
         if room.startswith(SESSION_PREFIX):
@@ -504,6 +490,12 @@ class Gateway:
         self.websockets.close()
         if threading.current_thread() is not self._thread:
             self._thread.join(timeout=2)
+
+
+def page_id() -> str:
+    """Return the id of the connection by which the present request came."""
+    sid: str = request.sid  # type: ignore[attr-defined]
+    return sid
 
 
 def without_session(body: Body) -> Payload:

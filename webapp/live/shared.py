@@ -1,6 +1,6 @@
-"""Rooms among several workers: the queue brings every event to every worker in one order, and each tells its own pages.
+"""Rooms of several workers: the queue brings every event to every worker in one order, and each sends to its own pages.
 
-The revision of a message is the place in the queue up to which the room's events were told. It is the same in all
+The revision of a message is the place in the queue up to which the room's events were sent. It is the same in all
 workers, so a page that loses its worker resumes on another, which holds the last notes of all rooms.
 """
 
@@ -62,8 +62,8 @@ class RecentNotes:
 class SharedRoom(Room):
     """A room whose revisions are places in the queue.
 
-    `revision` is the place up to which everything was told. `ahead` is the place after the last message of those
-    that are being sent.
+    `revision` is the place up to which everything was sent. `ahead` is the place that it moves to with the last of the
+    messages that are being sent.
     """
 
     def __init__(self, name: str, recent: RecentNotes) -> None:

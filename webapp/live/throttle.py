@@ -84,14 +84,11 @@ class Pending:
         due = self.pace.due_at(count)
         if not self._may_wait():
             return due
-        return (
-            max(due, self.stats_from)
-            if count == 1
-            else min(max(due, self.stats_from), self.pace.due_at(count - 1))
-        )
+        with_stats = max(due, self.stats_from)
+        return with_stats if count == 1 else min(with_stats, self.pace.due_at(count - 1))
 
     def _may_wait(self) -> bool:
-        """Return whether statistics wait, and tell of nothing but new messages."""
+        """Return whether the waiting statistics may be delayed: nothing but messages was added."""
         return self.stats and not self.row and not self.events
 
     def take(self, now: float) -> Pending:

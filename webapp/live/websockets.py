@@ -141,7 +141,7 @@ class Websocket:
             while data := self.socket.recv(65_536):
                 self.protocol.receive_data(data)
                 for event in self.protocol.events():
-                    if not self._heed(event):
+                    if not self._handle(event):
                         return False
                 if len(data) < 65_536 and not isinstance(self.socket, ssl.SSLSocket):
                     return True
@@ -149,7 +149,7 @@ class Websocket:
             return True
         return False
 
-    def _heed(self, event: Event) -> bool:
+    def _handle(self, event: Event) -> bool:
         if isinstance(event, Ping):
             self.queue(self.protocol.send(event.response()))
         elif isinstance(event, CloseConnection):
@@ -247,7 +247,7 @@ class Websockets:
             connection: socket.socket = environ.get("gunicorn.socket") or environ["werkzeug.socket"]
             websocket = Websocket(self, client, connection)
             try:
-                shake_hands(websocket, environ)
+                accept_handshake(websocket, environ)
             except (ProtocolError, StopIteration):
                 start_response("400 Bad Request", [("Content-Type", "text/plain")])
                 return [b"this is no websocket handshake\n"]
@@ -385,7 +385,7 @@ def forget(client: Any) -> None:
     client.server.sockets.pop(client.sid, None)
 
 
-def shake_hands(websocket: Websocket, environ: dict[str, Any]) -> None:
+def accept_handshake(websocket: Websocket, environ: dict[str, Any]) -> None:
     """Accept a websocket handshake. Raises ProtocolError or StopIteration if the request is not one.
 
     Messages are not compressed: each page would need its own encoding of every broadcast.
