@@ -57,4 +57,4 @@ def list_deliveries(app: App, webhook_id: str) -> Deliveries:
 @table.post("/webhooks/<webhook_id>/deliveries/<delivery_id>/again", errors=(404, 409))
 def send_again(app: App, webhook_id: str, delivery_id: str, body: Nothing) -> Delivery:
     """Send a message again now, with the same id."""
-    return app.webhooks.again(number("webhook", webhook_id), number("delivery", delivery_id))
+    return app.webhooks.send_again(number("webhook", webhook_id), number("delivery", delivery_id))

@@ -1,4 +1,4 @@
-"""Webhooks: events sent to other programs, signed, tried again, and written down (X16).
+"""Webhooks: events posted to other programs, signed, retried and logged (X16).
 
 An event waits in a bounded queue until the sending thread stores one delivery for each webhook that wants it;
 no append waits for that. Deliveries are in the store, so that tries go on after a restart. Only a serving
@@ -65,7 +65,7 @@ SHOWN = 100
 
 
 class DeliveryAttempt(Protocol):
-    """The end of one try; `webapp.providers.webhook` has the real one."""
+    """The outcome of one try; `webapp.providers.webhook` has the real one."""
 
     @property
     def status(self) -> int | None:
@@ -112,8 +112,8 @@ class Counts:
 class Webhooks:
     """The use cases of webhooks, and the thread that sends."""
 
-    def __init__(self, environment: Environment, speaks: WebhookClient) -> None:
-        self._environment, self._store, self._speaks = environment, environment.store, speaks
+    def __init__(self, environment: Environment, client: WebhookClient) -> None:
+        self._environment, self._store, self._client = environment, environment.store, client
         self._leases = environment.leases
         self._queue: deque[tuple[str, str, int, dict[str, object]]] = deque()
         self._lock = threading.Lock()
@@ -141,8 +141,8 @@ class Webhooks:
             Invalid: the address, an event or the secret is not one.
             Conflict: there are too many already.
         """
-        checked, wanted = self._speaks.check_url(url), _checked(list(EVENTS) if events is None else events)
-        own = self._speaks.new_secret() if secret is None else self._speaks.check_secret(secret)
+        checked, wanted = self._client.check_url(url), _checked(list(EVENTS) if events is None else events)
+        own = self._client.new_secret() if secret is None else self._client.check_secret(secret)
         with self._store.write():
             if len(self._store.webhooks.all()) >= MOST_WEBHOOKS:
                 raise Conflict(f"there are {MOST_WEBHOOKS} webhooks already; delete one first")
@@ -163,7 +163,7 @@ class Webhooks:
             NotFound: there is no such webhook.
             Invalid: the address or an event is not one.
         """
-        checked = None if url is None else self._speaks.check_url(url)
+        checked = None if url is None else self._client.check_url(url)
         wanted = None if events is None else _checked(events)
         with self._store.write():
             row = self._store.webhooks.get(number)
@@ -183,7 +183,7 @@ class Webhooks:
             NotFound: there is no such webhook.
         """
         with self._store.write():
-            row = self._store.webhooks.get(number)._replace(secret=self._speaks.new_secret())
+            row = self._store.webhooks.get(number)._replace(secret=self._client.new_secret())
             self._store.webhooks.put(row)
         self._changed()
         return WebhookSecret(webhook=self._answer(row), secret=row.secret)
@@ -207,10 +207,7 @@ class Webhooks:
             Conflict: it is paused.
         """
         with self._store.write():
-            row = self._store.webhooks.get(number)
-            if not row.active:
-                raise Conflict("it is paused; resume it first")
-            self._add([row], TEST, None, self._environment.clock(), {"webhook": number})
+            self._add([self._active(number)], TEST, None, self._environment.clock(), {"webhook": number})
         self._changed()
         return self.deliveries(number)
 
@@ -224,7 +221,7 @@ class Webhooks:
         rows = self._store.webhooks.deliveries(number, SHOWN)
         return Deliveries(deliveries=[_delivery(row, active) for row in rows])
 
-    def again(self, number: int, delivery: int) -> Delivery:
+    def send_again(self, number: int, delivery: int) -> Delivery:
         """Send a delivery again, at once and with all its tries.
 
         Raises:
@@ -232,13 +229,19 @@ class Webhooks:
             Conflict: the webhook is paused.
         """
         with self._store.write():
-            if not self._store.webhooks.get(number).active:
-                raise Conflict("it is paused; resume it first")
+            self._active(number)
             row = self._store.webhooks.delivery(number, delivery)
             row = row._replace(next_at=self._environment.clock(), tries=0)
             self._store.webhooks.put_delivery(row)
         self._changed()
         return _delivery(row, active=True)
+
+    def _active(self, number: int) -> WebhookRow:
+        """Return a webhook that is not paused. Raises NotFound or Conflict."""
+        row = self._store.webhooks.get(number)
+        if not row.active:
+            raise Conflict("it is paused; resume it first")
+        return row
 
     def _answer(self, row: WebhookRow) -> Webhook:
         found = self._store.webhooks.deliveries(row.id)
@@ -261,9 +264,9 @@ class Webhooks:
 
     def _heard(self, event: Event) -> None:
         """Queue an event that webhooks get; the publishing thread does not wait."""
-        name = _NAMES.get(type(event))
-        if name is None or not isinstance(event, ContextPruned | ContextSummarized | TargetCrossed):
+        if not isinstance(event, ContextPruned | ContextSummarized | TargetCrossed):
             return
+        name = _NAMES[type(event)]
         with self._lock:
             if len(self._queue) >= QUEUED:
                 self.counts.dropped += 1
@@ -367,14 +370,14 @@ class Webhooks:
         try:
             hook = self._store.webhooks.get(delivery.webhook)
             now = self._environment.clock() // 1000
-            tried = await self._speaks.post(
+            tried = await self._client.post(
                 hook.url, hook.secret, delivery.message_id, now, delivery.body.encode()
             )
             self._store_try(hook, delivery, tried)
         except NotFound:  # deleted meanwhile
             pass
         except CoppiceError as error:
-            log.warning("a delivery to a webhook could not be written down: %s", error)
+            log.warning("an attempt to deliver to a webhook could not be stored: %s", error)
         finally:
             self._sending.pop(delivery.webhook, None)
             self._wake_up()

@@ -135,7 +135,7 @@ class TestRetries:
             until(lambda: app.webhooks.deliveries(number).deliveries[0].tries == 1)
             [row] = app.store.webhooks.deliveries(number)
             assert row.next_at == 1_000_000 + WAITS[0] * 1000
-            app.webhooks.again(number, row.id)
+            app.webhooks.send_again(number, row.id)
             until(lambda: len(receiver.seen) == 2)
             until(lambda: app.store.webhooks.deliveries(number)[0].status == 503)
         assert app.store.webhooks.deliveries(number)[0].next_at == 1_000_000 + 900_000
@@ -153,7 +153,7 @@ class TestRetries:
             assert problems == [
                 "a webhook message to 127.0.0.1 was given up: the receiver answers 500, 2 tries"
             ]
-            app.webhooks.again(number, app.webhooks.deliveries(number).deliveries[0].id)
+            app.webhooks.send_again(number, app.webhooks.deliveries(number).deliveries[0].id)
             until(lambda: states(app, number) == ["delivered"])
 
     def test_end_if_the_receiver_is_gone(self, sends: App) -> None:
