@@ -38,8 +38,8 @@ class Change:
         if self.before == self.after:
             return ""
         old, new = ((text or "").splitlines() for text in (self.before, self.after))
-        names = (os.devnull if text is None else str(self.path) for text in (self.before, self.after))
-        return "\n".join(difflib.unified_diff(old, new, *names, lineterm="")) + "\n"
+        was, will_be = (os.devnull if text is None else str(self.path) for text in (self.before, self.after))
+        return "\n".join(difflib.unified_diff(old, new, was, will_be, lineterm="")) + "\n"
 
 
 def integrations() -> dict[str, Integration]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Container
-from typing import Any
+from typing import TypedDict
 
 import orjson
 
@@ -22,10 +22,29 @@ from webapp.store.context import AGENT, PRUNED
 Key = Callable[[ViewRow], str | None]
 
 
-def edit_script(session: Session, key_of: Key) -> dict[str, Any]:
-    """Return the script: `edits` by key, and a `version` that names exactly them."""
+class Edit(TypedDict, total=False):
+    """The edit of the message with one key: it is dropped, or summaries come before it and its outputs are replaced.
+
+    `outputs` are by call; `output` is that of a message with a single one.
+    """
+
+    drop: bool
+    before: list[str]
+    outputs: dict[str, str]
+    output: str
+
+
+class EditScript(TypedDict):
+    """The edits by key; `version` names exactly these."""
+
+    version: str
+    edits: dict[str, Edit]
+
+
+def edit_script(session: Session, key_of: Key) -> EditScript:
+    """Return the edit script of a session."""
     store, row = session.environment.store, session.row
-    edits: dict[str, dict[str, Any]] = {}
+    edits: dict[str, Edit] = {}
     present: set[str] = set()
     summaries: list[str] = []
     for place in places(store, row, PRUNED):
@@ -68,9 +87,9 @@ def _dropped(session: Session, key_of: Key, present: Container[str]) -> list[str
     return gone
 
 
-def _both(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
+def _both(one: Edit, other: Edit) -> Edit:
     """Return two edits of a message as one: several results can have one key."""
-    both = {**one, **other}
+    both: Edit = {**one, **other}
     if "outputs" in one and "outputs" in other:
         both["outputs"] = {**one["outputs"], **other["outputs"]}
     if "before" in one and "before" in other:
@@ -78,9 +97,11 @@ def _both(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
     return both
 
 
-def _shortened(message: ViewMessage) -> dict[str, Any]:
+def _shortened(message: ViewMessage) -> Edit:
     """Return the replacements of outputs: by call, and for a message with a single output by message."""
     if not message.results:
         return {}
-    outputs = dict(message.results)
-    return {"outputs": outputs, **({"output": next(iter(outputs.values()))} if len(outputs) == 1 else {})}
+    edit: Edit = {"outputs": dict(message.results)}
+    if len(edit["outputs"]) == 1:
+        [edit["output"]] = edit["outputs"].values()
+    return edit

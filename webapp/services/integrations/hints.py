@@ -77,7 +77,7 @@ class Hints:
         with self._store.read():
             script = edit_script(session, key_of)
         if script["edits"] or files.read(session.id, files.EDITS):
-            files.write(session.id, files.EDITS, script)
+            files.write(session.id, files.EDITS, {**script})
 
     def close(self) -> None:
         """Stop writing."""

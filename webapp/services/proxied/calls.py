@@ -12,6 +12,7 @@ import secrets
 from collections.abc import Container
 from datetime import datetime
 
+from scoring.formats import system_text
 from scoring.messages import Message, Text
 from scoring.tokens import estimate_tool_tokens
 from webapp.agents.reading.rows import short_title
@@ -26,10 +27,10 @@ from webapp.services.proxied.followed import FollowedCalls, names_of
 from webapp.services.proxied.keys import ANSWERED
 from webapp.services.proxied.names import clean, id_of, session_in
 from webapp.services.proxied.read_calls import (
-    SYSTEM_FIELDS,
     ReadCall,
     message_of,
     read_call,
+    texts_of,
     usage_of,
     words_of,
 )
@@ -57,7 +58,7 @@ class Calls:
         self._followed = followed
 
     def receive(self, call: CallCopy, user: str = "") -> TakenCall:
-        """Append one call to a session of `user`; to any, and of none, without one.
+        """Append one call to a session of `user`; without a user, to any session.
 
         Raises:
             Invalid: such a call holds no conversation.
@@ -84,11 +85,13 @@ class Calls:
 
     def _add(self, row: SessionRow, read: ReadCall) -> int:
         """Append what the session does not have yet; return the number of new messages."""
-        begun_aside = self._is_begun_aside(row, read)
+        after_side_requests = self._begins_after_side_requests(row, read)
         self._begin(row.id, read)
         if not read.taken:
             return 0
-        records, prompt = self._records(self._store.sessions.get(row.id), read, begun_aside=begun_aside)
+        records, prompt = self._records(
+            self._store.sessions.get(row.id), read, after_side_requests=after_side_requests
+        )
         added = len(self._ingest.append_records(row.id, records).nos)
         self._end(row.id, read, prompt)
         return added
@@ -106,18 +109,18 @@ class Calls:
             if above is None:
                 self._make(parent, read)
         row = self._make(name, read, parent)
-        if row is None or row.deleted_at is not None or not self._is_aside(row, read):
+        if row is None or row.deleted_at is not None or not self._is_side_request(row, read):
             return row
         return self._make(f"{row.id}.{read.keys[0][:10]}", read, row.id)
 
     def _followed_row(
         self, row: SessionRow, own: SessionRow | None, name: str, read: ReadCall
     ) -> SessionRow | None:
-        """Return the followed session, or the one below it for a question on the side."""
+        """Return the followed session, or the one below it for a side request."""
         if row.deleted_at is None:
             if own is not None and own.deleted_at is None:
                 self._followed.take_over(own, row, name)
-            if read.taken and self._followed.is_aside(row, read):
+            if read.taken and self._followed.is_side_request(row, read):
                 return self._make(f"{name or names_of(row.id)[0]}.{read.keys[0][:10]}", read, row.id)
         return row
 
@@ -131,12 +134,12 @@ class Calls:
         _refuse_foreign(row, user)
         return row
 
-    def _is_aside(self, row: SessionRow, read: ReadCall) -> bool:
+    def _is_side_request(self, row: SessionRow, read: ReadCall) -> bool:
         """Return whether this is a side request of the client under a session's name: a title, a check."""
         tools = Session.of(self._environment, row).state.proxy.tools
         return bool(tools) and tools != read.tools_digest and not self._shares(row, read)
 
-    def _is_begun_aside(self, row: SessionRow, read: ReadCall) -> bool:
+    def _begins_after_side_requests(self, row: SessionRow, read: ReadCall) -> bool:
         """Return whether the session has only side requests so far, and this is the conversation's first call."""
         tools = Session.of(self._environment, row).state.proxy.tools
         return bool(row.tail_hash and read.tools and not tools) and not self._shares(row, read)
@@ -233,20 +236,22 @@ class Calls:
         now = self._environment.clock()
         return from_ms(min(now, max(call.at, now - LONGEST_WAIT_MS)))
 
-    def _records(self, row: SessionRow, read: ReadCall, *, begun_aside: bool) -> tuple[list[Record], str]:
+    def _records(
+        self, row: SessionRow, read: ReadCall, *, after_side_requests: bool
+    ) -> tuple[list[Record], str]:
         """Return the records of a call that the session does not have yet, and the source id of its system prompt."""
         at, keys = self._time(read.call), read.keys
         known = self._store.log.known(row.key, [*keys, *read.reply_keys])
         digest, words = _prompt(read)
         prompt = before = Session.of(self._environment, row).state.proxy.prompt
         records: list[Record] = []
-        title = None if begun_aside else row.title
+        title = None if after_side_requests else row.title
         if read.model != row.model or title is None:
             records.append(Meta(model=read.model, title=title or _title(read)))
-        if begun_aside:
+        if after_side_requests:
             records.append(Rewind(None, f"{keys[-1]}:{row.version}"))
         else:
-            records += self._turning_back(row, read, known, before)
+            records += self._rewind(row, read, known, before)
         if words and not before.startswith(digest):
             prompt = f"{digest}@{row.next_seq}"
             records.append(Entry(Message("system", (Text(words),)), prompt, supersedes=before or None))
@@ -260,9 +265,7 @@ class Calls:
                     records.append(Entry(message, key, keys[i - 1] if i else None, at=at, model=read.model))
         return records + self._answer(row, read, known), prompt
 
-    def _turning_back(
-        self, row: SessionRow, read: ReadCall, known: Container[str], prompt: str
-    ) -> list[Record]:
+    def _rewind(self, row: SessionRow, read: ReadCall, known: Container[str], prompt: str) -> list[Record]:
         """Return the rewind if the conversation does not continue from the session's last message."""
         tail = (row.tail_hash or "").partition(AGAIN)[0]
         if not tail or tail in read.keys:
@@ -317,13 +320,7 @@ def _refuse_foreign(row: SessionRow | None, user: str) -> None:
 
 def _prompt(read: ReadCall) -> tuple[str, str]:
     """Return the prefix of the source id of the system prompt beside the list, and its text; ("", "") for none."""
-    said = next((read.body[name] for name in SYSTEM_FIELDS if read.body.get(name)), "")
-    blocks = said if isinstance(said, list) else [said]
-    words = "\n".join(
-        one if isinstance(one, str) else str(one.get("text", ""))
-        for one in blocks
-        if isinstance(one, str | dict)
-    )
+    words = system_text(read.body)
     digest = hashlib.blake2b(words.encode("utf-8", "replace"), digest_size=8).hexdigest()
     return (f"{PROMPT}{digest}", words) if words.strip() else ("", "")
 
@@ -332,13 +329,7 @@ def _title(read: ReadCall) -> str | None:
     """Return a title from the user's first words: clients put reminders in front of them, in blocks of their own."""
     for item in read.items:
         if isinstance(item, dict) and item.get("role") == "user":
-            content = item.get("content")
-            texts = (
-                [b.get("text") for b in content if isinstance(b, dict)]
-                if isinstance(content, list)
-                else [content]
-            )
-            words = [text for text in texts if isinstance(text, str) and text.strip()]
+            words = [text for text in texts_of(item.get("content")) if text.strip()]
             if words and not words[-1].lstrip().startswith("<"):
                 return short_title(words[-1])
     return None

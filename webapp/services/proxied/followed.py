@@ -2,7 +2,7 @@
 
 Nothing of such a call is appended, because the transcript has it. The call adds the exact usage, which transcripts
 write down before an answer has ended, and the keys by which the proxy knows the messages, so that the session can be
-sent pruned. What the proxy had made a session of before the transcript was found goes over to it.
+sent pruned. A session that the proxy made before the transcript was found is merged into it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from webapp.events import Event, MessagesAppended, SessionCreated, SessionUpdate
 from webapp.services.catalog.sessions import Sessions
 from webapp.services.context.transcript_view import places
 from webapp.services.proxied.billing import bill
-from webapp.services.proxied.read_calls import ReadCall, usage_of
+from webapp.services.proxied.read_calls import ReadCall, texts_of, usage_of
 from webapp.services.session.environment import Environment
 from webapp.services.session.proxy import ID_PREFIX, PROXY
 from webapp.services.session.session import Session
@@ -108,8 +108,8 @@ class FollowedCalls:
         last = log.last_messages(row.key, row.next_no, LAST_MESSAGES)
         return [whole(one.role, log.entries_of(row.key, one)) for one in last]
 
-    def is_aside(self, row: SessionRow, read: ReadCall) -> bool:
-        """Return whether a call under the session's name is no part of its conversation: a title, a check."""
+    def is_side_request(self, row: SessionRow, read: ReadCall) -> bool:
+        """Return whether a call under the session's name is not part of its conversation: a title, a check."""
         if read.tools_digest == Session.of(self._environment, row).state.proxy.tools:
             return False
         contents = RequestContents.of(read.items)
@@ -181,7 +181,7 @@ class FollowedCalls:
             self._environment.bus.publish(SessionUpdated(session_id))
 
     def take_over(self, own: SessionRow, row: SessionRow, name: str) -> None:
-        """Give what the proxy made a session of to the followed session, and delete the former."""
+        """Move state and sub-agents of the session that the proxy made to the followed one, and delete the former."""
         # A call that is being added to the former session is added and billed first.
         with self._environment.lock(own.id), self._store.write():
             found = self._store.sessions.find(own.id)
@@ -327,11 +327,5 @@ def _ids(item: Mapping[str, Any]) -> list[tuple[str, bool]]:
 
 def _texts(item: Mapping[str, Any]) -> set[str]:
     """Return the texts of an item: each block, and all of them together."""
-    content = item.get("content")
-    if isinstance(content, str):
-        return {content.strip()} - {""}
-    blocks = (
-        [one.get("text") for one in content if isinstance(one, dict)] if isinstance(content, list) else []
-    )
-    texts = [text for text in blocks if isinstance(text, str)]
+    texts = texts_of(item.get("content"))
     return {text.strip() for text in (*texts, "\n".join(texts), "".join(texts))} - {""}

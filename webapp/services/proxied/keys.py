@@ -115,15 +115,10 @@ def _essence(item: Any) -> Any:
 def _block(block: Any) -> Any:
     if not isinstance(block, dict):
         return block
-    inner = block.get("content")
-    marked = _MARK in block
-    if isinstance(inner, list):
-        return {
-            name: [_block(one) for one in value] if name == "content" else value
-            for name, value in block.items()
-            if name != _MARK
-        }
-    return {name: value for name, value in block.items() if name != _MARK} if marked else block
+    said = {name: value for name, value in block.items() if name != _MARK}
+    if isinstance(said.get("content"), list):
+        said["content"] = [_block(one) for one in said["content"]]
+    return said
 
 
 def is_thought(block: Any) -> bool:

@@ -21,7 +21,6 @@ from webapp.services.proxied.keys import Protocol, keys_of, protocol_of
 from webapp.services.proxied.replies import Reply, reply_of
 from webapp.services.session.codec import json_bytes, read_json
 
-SYSTEM_FIELDS = ("system", "instructions")
 TAKEN = range(200, 300)
 
 
@@ -102,6 +101,13 @@ def message_of(item: Any, wire_format: str) -> Message | None:
         return next(iter(decode([item], wire_format).messages), None)
     except (MalformedMessage, UnknownFormat):
         return None
+
+
+def texts_of(content: Any) -> list[str]:
+    """Return the texts of a wire message's content: a string, or blocks."""
+    blocks = content if isinstance(content, list) else [{"text": content}]
+    texts = [block.get("text") for block in blocks if isinstance(block, dict)]
+    return [text for text in texts if isinstance(text, str)]
 
 
 def words_of(message: Message) -> tuple[str, tuple[str, ...]]:

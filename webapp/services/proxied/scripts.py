@@ -8,7 +8,6 @@ script's `tail`.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from webapp.agents.hook_runtime import hints
 from webapp.agents.view import ViewRow
@@ -22,7 +21,7 @@ from webapp.events import (
     SessionDeleted,
     SessionUpdated,
 )
-from webapp.services.integrations.edit_script import Key, edit_script
+from webapp.services.integrations.edit_script import EditScript, Key, edit_script
 from webapp.services.proxied.calls import AGAIN
 from webapp.services.proxied.followed import FollowedCalls, names_of
 from webapp.services.session.environment import Environment
@@ -51,7 +50,7 @@ class ProxyScripts:
 
     def __init__(self, environment: Environment, followed: FollowedCalls) -> None:
         self._environment, self._store, self._followed = environment, environment.store, followed
-        self._made: dict[str, tuple[tuple[int, int], dict[str, Any]]] = {}
+        self._made: dict[str, tuple[tuple[int, int], EditScript]] = {}
         self._worker = SessionWorker("proxy-scripts", self.write)
         self._unsubscribe = environment.bus.subscribe(self._heard)
 
@@ -74,26 +73,26 @@ class ProxyScripts:
         Path(folder).mkdir(mode=0o700, parents=True, exist_ok=True)
         hints.write(name, hints.EDITS, {**made, "prunes": prunes, "session": name}, folder)
 
-    def _own_script(self, session: Session) -> dict[str, Any]:
+    def _own_script(self, session: Session) -> dict[str, object]:
         """Return the script of a session that the proxy knows by its own keys."""
         tail = (session.row.tail_hash or "").partition(AGAIN)[0]
         return {**self._script(session, (session.row.next_operation, 0), key_of), "tail": tail}
 
-    def _followed_script(self, session: Session, name: str) -> dict[str, Any] | None:
+    def _followed_script(self, session: Session, name: str) -> dict[str, object] | None:
         """Return the script of a session whose transcript is followed.
 
         Until a call of it has come since the start of the server, its messages have no keys: the script as it is.
         """
         link = self._followed.link(session.id)
         if link is None or link.operation < 0:
-            return dict(hints.read(name, hints.EDITS, hints.proxy_folder())) or None
+            return hints.read(name, hints.EDITS, hints.proxy_folder()) or None
         keys = link.keys
         made = self._script(
             session, (session.row.next_operation, link.operation), lambda row: keys.get(row.id)
         )
         return {**made, "tail": link.tail}
 
-    def _script(self, session: Session, at: tuple[int, int], key: Key) -> dict[str, Any]:
+    def _script(self, session: Session, at: tuple[int, int], key: Key) -> EditScript:
         known = self._made.get(session.id)
         if known is None or known[0] != at:
             with self._store.read():
