@@ -19,7 +19,7 @@ from scoring.planning.protection import ALWAYS, Protection
 from scoring.planning.score import Scores
 from scoring.planning.stages import run
 from scoring.planning.stages.contract import State
-from scoring.planning.strategies import Choice, Cover, Shortening, Task, Why
+from scoring.planning.strategies import Choice, Cover, Shortening, StrategyInput, Why
 from scoring.planning.strategies.contract import cut, mark_changed
 from scoring.settings import Settings
 
@@ -55,30 +55,31 @@ class Decision:
             for position in members.get(head, ()):
                 stays[position] = stay
 
-    def choose_among(self, task: Task, choose: Callable[[Task], Choice], *, marked: bool) -> int | None:
-        """Keep the candidates and return the room left; if they do not fit, apply the strategy's choice: None."""
-        costs, protection = task.history.unit_tokens, self.protection
-        total = sum([costs[h] for h in task.candidates])
-        if total <= task.room:
-            self.mark(task.candidates)
-            return task.room - total
-        candidates = frozenset(task.candidates)
+    def choose_among(
+        self, given: StrategyInput, choose: Callable[[StrategyInput], Choice], *, marked: bool
+    ) -> int | None:
+        """Keep the candidates and return the room left; if they do not fit, apply the strategy's choice: None.
+
+        `marked`: the candidates are marked to go first.
+        """
+        costs, protection = given.history.unit_tokens, self.protection
+        total = sum([costs[h] for h in given.candidates])
+        if total <= given.room:
+            self.mark(given.candidates)
+            return given.room - total
+        candidates = frozenset(given.candidates)
         guarded = [head for head in protection.guarded if head in candidates]
         room, outdated = protection.guarded_room, protection.outdated
-        task = replace(task, guarded=guarded, guarded_room=room, outdated=outdated)
-        self.take(choose(task), marked=marked)
-        return None
-
-    def take(self, choice: Choice, *, marked: bool) -> None:
-        """Apply a strategy's choice; `marked` is True for a choice among units that are marked to go first."""
+        given = replace(given, guarded=guarded, guarded_room=room, outdated=outdated)
+        choice = choose(given)
         self.mark(choice.kept)
-        if choice.shortened:
-            self.shortenings.update(choice.shortened)
+        self.shortenings.update(choice.shortened)
         self.scores, self.cover = choice.scores, choice.cover
         if marked:
             self._last = choice
         else:
             self._first = choice
+        return None
 
     def stage(self, settings: Settings, free: Collection[int], room: int) -> History:
         """Replace outputs, if the units at these heads do not fit as they are.
@@ -195,7 +196,7 @@ def decide(
     history: History,
     settings: Settings,
     max_tokens: int,
-    choose: Callable[[Task], Choice],
+    choose: Callable[[StrategyInput], Choice],
     protection: Protection,
     drop: Collection[int],
 ) -> Decision:
@@ -209,9 +210,9 @@ def decide(
     free = [head for head in history.units.heads() if head not in excluded]
     room = max(0, max_tokens - protection.tokens)
     staged = decision.stage(settings, free, room)
-    left = decision.choose_among(Task(staged, settings, free, room, causes), choose, marked=False)
+    left = decision.choose_among(StrategyInput(staged, settings, free, room, causes), choose, marked=False)
     if left is not None and marked:
-        others = Task(staged, settings, sorted(marked), left, causes.keys() | free)
+        others = StrategyInput(staged, settings, sorted(marked), left, causes.keys() | free)
         decision.choose_among(others, choose, marked=True)
     causes.update((head, cause) for head, cause in protection.guarded.items() if decision.stays[head])
     if decision.shortenings:

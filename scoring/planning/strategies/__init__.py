@@ -1,7 +1,7 @@
 """The strategies, by which a plan chooses among the units that can be dropped.
 
 Each has its label and meaning in a row of `scoring.settings.choices`, and here a module with the same name that defines
-`choose` and, if it rates messages in its own way, `rate`. A strategy gets a `Task` and returns a `Choice`
+`choose` and, if it rates messages in its own way, `rate`. A strategy gets a `StrategyInput` and returns a `Choice`
 (`contract.py`). The plan itself handles protection, units that are dropped first, and the validity of the list.
 """
 
@@ -13,14 +13,14 @@ from typing import NamedTuple
 
 from scoring.history import History
 from scoring.planning.score import Scores
-from scoring.planning.strategies.contract import Choice, Cover, Shortening, Task, Why
+from scoring.planning.strategies.contract import Choice, Cover, Shortening, StrategyInput, Why
 from scoring.settings import STRATEGY_NAMES, Settings
 
 
 class Strategy(NamedTuple):
     """One way to choose. `rate` scores messages if nothing has to be dropped; by default that is the sum of signals."""
 
-    choose: Callable[[Task], Choice]
+    choose: Callable[[StrategyInput], Choice]
     rate: Callable[[History, Settings, Collection[int]], Scores] | None = None
 
 
@@ -32,4 +32,4 @@ def _strategy(name: str) -> Strategy:
 
 STRATEGIES: Mapping[str, Strategy] = {name: _strategy(name) for name in STRATEGY_NAMES}
 
-__all__ = ["STRATEGIES", "Choice", "Cover", "Shortening", "Strategy", "Task", "Why"]
+__all__ = ["STRATEGIES", "Choice", "Cover", "Shortening", "Strategy", "StrategyInput", "Why"]

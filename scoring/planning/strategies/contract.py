@@ -1,8 +1,8 @@
 """The contract of a strategy.
 
-A strategy identifies units by their heads, keeps or drops whole units from `Task.candidates` only, and what it keeps
-costs at most `Task.room`. It can keep a unit shortened; then it returns a `Shortening` for each shortened message. It
-decides in columns and words its reasons only on request.
+A strategy identifies units by their heads and keeps or drops whole units, only from the `candidates` of its input. What
+it keeps costs at most the `room`. It can keep a unit shortened; then it returns a `Shortening` for each shortened
+message. It decides in columns and words its reasons only on request.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Why(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Task:
+class StrategyInput:
     """The input of a strategy.
 
     `candidates` are heads of units that can be dropped, in order; those kept can cost `room` tokens together.

@@ -6,18 +6,18 @@ newest units stay.
 
 from __future__ import annotations
 
-from scoring.planning.strategies.contract import Choice, Task, Why, newest_that_fit
+from scoring.planning.strategies.contract import Choice, StrategyInput, Why, newest_that_fit
 
 
-def choose(task: Task) -> Choice:
+def choose(given: StrategyInput) -> Choice:
     """Keep the units of the newest half of the turns; half of those if they do not fit, and so on."""
-    costs = task.history.unit_tokens
-    starts = sorted({task.history.units.head[p] for p in task.history.own_words})
-    kept = list(task.candidates)
-    while len(starts) > 1 and sum([costs[h] for h in kept]) > task.room:
+    costs = given.history.unit_tokens
+    starts = sorted({given.history.units.head[p] for p in given.history.own_words})
+    kept = list(given.candidates)
+    while len(starts) > 1 and sum([costs[h] for h in kept]) > given.room:
         starts = starts[len(starts) // 2 :]
         kept = [h for h in kept if h >= starts[0]]
-    staying, in_turns = frozenset(newest_that_fit(kept, costs, task.room)), frozenset(kept)
+    staying, in_turns = frozenset(newest_that_fit(kept, costs, given.room)), frozenset(kept)
 
     def explain(head: int) -> Why:
         if head not in in_turns:

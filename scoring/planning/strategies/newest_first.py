@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from scoring.planning.strategies.contract import Choice, Task, Why, newest_that_fit
+from scoring.planning.strategies.contract import Choice, StrategyInput, Why, newest_that_fit
 
 
-def choose(task: Task) -> Choice:
+def choose(given: StrategyInput) -> Choice:
     """Keep the newest units up to the first that does not fit."""
-    kept = newest_that_fit(task.candidates, task.history.unit_tokens, task.room)
+    kept = newest_that_fit(given.candidates, given.history.unit_tokens, given.room)
     oldest_kept = kept[-1] if kept else None
-    stopped_at = task.candidates[-len(kept) - 1] if len(kept) < len(task.candidates) else None
+    stopped_at = given.candidates[-len(kept) - 1] if len(kept) < len(given.candidates) else None
 
     def explain(head: int) -> Why:
         if oldest_kept is not None and head >= oldest_kept:

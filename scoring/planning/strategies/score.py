@@ -7,29 +7,29 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from scoring.planning.strategies.contract import Choice, Task, Why
+from scoring.planning.strategies.contract import Choice, StrategyInput, Why
 
 
-def choose(task: Task) -> Choice:
+def choose(given: StrategyInput) -> Choice:
     """Keep the units with the highest scores that fit."""
-    scores, costs, left = task.unit_scores, task.history.unit_tokens, task.room
+    scores, costs, left = given.unit_scores, given.history.unit_tokens, given.room
     kept: list[int] = []
     keep = kept.append
-    order = list(reversed(task.candidates))
+    order = list(reversed(given.candidates))
     order.sort(key=scores.__getitem__, reverse=True)  # stable: among equals the newer stays first
     for head in order:
         cost = costs[head]
         if cost <= left:
             left -= cost
             keep(head)
-    return Choice(kept, _Reasons(task, kept), scores=task.scores)
+    return Choice(kept, _Reasons(given, kept), scores=given.scores)
 
 
 class _Reasons:
     """Words the reasons of one choice; the cut is the lowest score that was kept."""
 
-    def __init__(self, task: Task, kept: list[int]) -> None:
-        self._scores = task.unit_scores
+    def __init__(self, given: StrategyInput, kept: list[int]) -> None:
+        self._scores = given.unit_scores
         self._order = kept
         self._cut = self._scores[kept[-1]] if kept else None
 

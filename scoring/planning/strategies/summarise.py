@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 
 from scoring.budget import LEAST_TO_COVER, share_of
 from scoring.planning.strategies import score
-from scoring.planning.strategies.contract import Choice, Cover, Task, Why
+from scoring.planning.strategies.contract import Choice, Cover, StrategyInput, Why
 from scoring.units import waiting
 
 # Summaries of real sessions took 2.2 to 4.4 tokens for each word written (paths and values take many), and never more
@@ -23,20 +23,20 @@ LEAST_SUMMARY = 120
 MOST_OF_COVERED = 0.5
 
 
-def choose(task: Task) -> Choice:
+def choose(given: StrategyInput) -> Choice:
     """Let a summary cover the oldest units, and keep those of the others that fit."""
-    cover = _cover(task)
+    cover = _cover(given)
     if cover is None:
-        return _by_score(task, "there is too little to summarise")
-    costs = task.history.unit_tokens
-    rest = [head for head in task.candidates if head not in cover.heads]
-    room = task.room + cover.absorbed - cover.tokens
+        return _by_score(given, "there is too little to summarise")
+    costs = given.history.unit_tokens
+    rest = [head for head in given.candidates if head not in cover.heads]
+    room = given.room + cover.absorbed - cover.tokens
     if sum([costs[head] for head in rest]) <= room:
         kept = Choice(rest, lambda _: Why("newer", "kept: newer than what the summary covers"))
     else:
-        beside = Task(task.history, task.settings, rest, room, task.protected)
+        beside = StrategyInput(given.history, given.settings, rest, room, given.protected)
         kept = _by_score(beside, "the summary alone did not suffice")
-    why = _covered_reason(task, cover)
+    why = _covered_reason(given, cover)
     return Choice(
         kept.kept,
         lambda head: why if head in cover.heads else kept.explain(head),
@@ -45,16 +45,16 @@ def choose(task: Task) -> Choice:
     )
 
 
-def _cover(task: Task) -> Cover | None:
+def _cover(given: StrategyInput) -> Cover | None:
     """Return the oldest units, until the rest fits beside their summary; None if that is not worth it."""
-    rules = task.settings
-    history, costs, room = task.history, task.history.unit_tokens, task.room + task.history.summary_tokens
-    whole = room + sum([costs[head] for head in task.protected])
+    rules = given.settings
+    history, costs, room = given.history, given.history.unit_tokens, given.room + given.history.summary_tokens
+    whole = room + sum([costs[head] for head in given.protected])
     most = min(rules.summary_words * TOKENS_A_WORD, share_of(whole, rules.summary_percent), room)
-    left = sum([costs[head] for head in task.candidates])
+    left = sum([costs[head] for head in given.candidates])
     heads: list[int] = []
     covered = messages = tokens = 0
-    for head in _before_the_recent(task, rules.min_recent_messages):
+    for head in _before_the_recent(given, rules.min_recent_messages):
         heads.append(head)
         covered += costs[head]
         messages += len(history.unit(head))
@@ -66,18 +66,18 @@ def _cover(task: Task) -> Cover | None:
     return Cover(frozenset(heads), tokens, history.summary_tokens)
 
 
-def _before_the_recent(task: Task, least: int) -> Sequence[int]:
+def _before_the_recent(given: StrategyInput, least: int) -> Sequence[int]:
     """Return the candidates, in order, that do not wait for a result and hold none of the recent messages."""
-    history = task.history
+    history = given.history
     spoken = [n for n, role in enumerate(history.roles) if role != "system"]
     stay = {*spoken[max(0, len(spoken) - max(1, least)) :], *waiting(history.features)}
     heads = {history.units.head[n] for n in stay}
-    return [head for head in task.candidates if head not in heads]
+    return [head for head in given.candidates if head not in heads]
 
 
-def _by_score(task: Task, because: str) -> Choice:
+def _by_score(given: StrategyInput, because: str) -> Choice:
     """Return the choice by score; the reason of a dropped unit adds `because`: why a summary did not cover it."""
-    choice = score.choose(task)
+    choice = score.choose(given)
     explain: Callable[[int], Why] = choice.explain
 
     def why(head: int) -> Why:
@@ -87,9 +87,9 @@ def _by_score(task: Task, because: str) -> Choice:
     return Choice(choice.kept, why, scores=choice.scores)
 
 
-def _covered_reason(task: Task, cover: Cover) -> Why:
+def _covered_reason(given: StrategyInput, cover: Cover) -> Why:
     """Return the reason of each message that the summary covers."""
-    history = task.history
+    history = given.history
     covered = [p for head in cover.heads for p in history.unit(head)]
     first, last = history.number(min(covered)), history.number(max(covered))
     return Why("summarised", f"summarised: covered by the summary of messages {first}-{last}")

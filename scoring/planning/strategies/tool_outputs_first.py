@@ -10,19 +10,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from scoring.planning.old_outputs import old_outputs
-from scoring.planning.strategies.contract import Choice, Shortening, Task, Why, newest_that_fit
+from scoring.planning.strategies.contract import Choice, Shortening, StrategyInput, Why, newest_that_fit
 from scoring.summary import cleared
 
 # The cost of a message with one cleared output: its frame, the call's id, and the line that replaces the output.
 CLEARED_TOKENS = 36
 
 
-def choose(task: Task) -> Choice:
+def choose(given: StrategyInput) -> Choice:
     """Clear old tool outputs, then keep the newest units that fit."""
-    shortened = _cleared(task)
-    kept = newest_that_fit(task.candidates, _costs(task, shortened), task.room)
+    shortened = _cleared(given)
+    kept = newest_that_fit(given.candidates, _costs(given, shortened), given.room)
     staying = frozenset(kept)
-    members = task.history.unit
+    members = given.history.unit
     stand = {p: s for head in kept for p in members(head) if (s := shortened.get(p)) is not None}
 
     def explain(head: int) -> Why:
@@ -35,19 +35,19 @@ def choose(task: Task) -> Choice:
     return Choice(staying, explain, stand)
 
 
-def _costs(task: Task, shortened: Mapping[int, Shortening]) -> dict[int, int]:
+def _costs(given: StrategyInput, shortened: Mapping[int, Shortening]) -> dict[int, int]:
     """Return the cost of each candidate with its outputs cleared."""
-    costs = {head: task.history.unit_tokens[head] for head in task.candidates}
+    costs = {head: given.history.unit_tokens[head] for head in given.candidates}
     for position, short in shortened.items():
-        head = task.history.units.head[position]
-        costs[head] -= task.history.tokens[position] - short.tokens
+        head = given.history.units.head[position]
+        costs[head] -= given.history.tokens[position] - short.tokens
     return costs
 
 
-def _cleared(task: Task) -> dict[int, Shortening]:
+def _cleared(given: StrategyInput) -> dict[int, Shortening]:
     """Return the outputs to clear; none if the gain is below the minimum in the settings."""
-    rules = task.settings
-    history, candidates, gain = task.history, frozenset(task.candidates), 0
+    rules = given.settings
+    history, candidates, gain = given.history, frozenset(given.candidates), 0
     out: dict[int, Shortening] = {}
     for position in old_outputs(history, rules):
         tokens = history.tokens[position]

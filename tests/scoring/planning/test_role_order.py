@@ -18,7 +18,7 @@ from scoring.planning.decision import Decision, decide
 from scoring.planning.plan import plan_prune
 from scoring.planning.protection import protect
 from scoring.planning.role_order import OPENING_TOKENS, apply_role_order, open_with_user, take_turns
-from scoring.planning.strategies import Choice, Task, Why
+from scoring.planning.strategies import Choice, StrategyInput, Why
 from scoring.settings import BLUEPRINT, STRATEGY_NAMES
 from scoring.tokens import ESTIMATOR, FOUR_CHARACTERS, ModelCounter, estimate_message_tokens, family_of
 from tests.scoring.builders import calls, history_of, in_letters, model, results, user
@@ -30,8 +30,8 @@ def decided(messages: list[Message], kept: Collection[int], budget: int) -> Deci
     """A decision by a strategy that keeps the units with these heads."""
     history = history_of(messages)
 
-    def choose(task: Task) -> Choice:
-        heads = [head for head in task.candidates if head in kept]
+    def choose(given: StrategyInput) -> Choice:
+        heads = [head for head in given.candidates if head in kept]
         return Choice(heads, lambda head: Why("", ""))
 
     return decide(history, BLUEPRINT, budget, choose, protect(history, BLUEPRINT, budget), ())

@@ -14,7 +14,7 @@ from functools import partial
 from scoring.history import History
 from scoring.planning.guards import question_of
 from scoring.planning.score import Scores
-from scoring.planning.strategies.contract import Choice, Shortening, Task, Why, cut
+from scoring.planning.strategies.contract import Choice, Shortening, StrategyInput, Why, cut
 from scoring.planning.strategies.foresight.greedy import GreedyChoice, take_best, take_first
 from scoring.planning.strategies.foresight.offers import Offers
 from scoring.planning.strategies.foresight.points import Points
@@ -31,24 +31,24 @@ SHORT_TOKENS, LONG_POWER = 150, 0.7
 _UNASKED = Why("question", "dropped: the question that it answers is dropped")
 
 
-def choose(task: Task) -> Choice:
+def choose(given: StrategyInput) -> Choice:
     """Keep the units that add most to what stays, per token."""
-    history = task.history
-    share = task.room / max(1, sum([history.unit_tokens[head] for head in task.candidates]))
-    offers = _offers(history, task.settings, share)
-    rates = _cover(offers, history, task.protected)
-    taken = GreedyChoice(task.room)
-    take_first(taken, offers, task.guarded, task.guarded_room)
-    others = _others(task, taken)
-    unasked, questions = _short_answers(task, others, taken)
+    history = given.history
+    share = given.room / max(1, sum([history.unit_tokens[head] for head in given.candidates]))
+    offers = _offers(history, given.settings, share)
+    rates = _cover(offers, history, given.protected)
+    taken = GreedyChoice(given.room)
+    take_first(taken, offers, given.guarded, given.guarded_room)
+    others = _others(given, taken)
+    unasked, questions = _short_answers(given, others, taken)
     offers.join(questions)
     take_best(taken, offers, [head for head in others if head not in unasked and head not in questions])
     for answer, question in questions.items():
         taken.rates[answer] = taken.rates[question]
     taken.order += [answer for answer, question in questions.items() if question in taken.order]
     rates = {**dict.fromkeys(history.units.heads(), 0.0), **rates, **taken.rates}
-    points = Points(history, offers, task.settings.weights, rates)
-    reasons = Reasons(task, offers, points, taken)
+    points = Points(history, offers, given.settings.weights, rates)
+    reasons = Reasons(given, offers, points, taken)
     shortened = {}
     for position, (tokens, numbers) in taken.shortened.items():
         rows = offers.rows(position, numbers)
@@ -60,21 +60,21 @@ def choose(task: Task) -> Choice:
     )
 
 
-def _others(task: Task, taken: GreedyChoice) -> list[int]:
+def _others(given: StrategyInput, taken: GreedyChoice) -> list[int]:
     """Return the candidates that were not taken first; an outdated plan only if the one that replaces it stays."""
     first = frozenset(taken.order)
-    stays = first.union(task.protected)
-    outdated = {head for head, newer in task.outdated.items() if newer not in stays}
-    return [head for head in task.candidates if head not in first and head not in outdated]
+    stays = first.union(given.protected)
+    outdated = {head for head, newer in given.outdated.items() if newer not in stays}
+    return [head for head in given.candidates if head not in first and head not in outdated]
 
 
 def _short_answers(
-    task: Task, others: Collection[int], taken: GreedyChoice
+    given: StrategyInput, others: Collection[int], taken: GreedyChoice
 ) -> tuple[set[int], dict[int, int]]:
     """Return the users' short answers that are no candidates by themselves: those that are dropped because their
     question is dropped, and the question of each that is taken together with its question.
     """
-    history, candidates, stays = task.history, frozenset(others), {*task.protected, *taken.order}
+    history, candidates, stays = given.history, frozenset(others), {*given.protected, *taken.order}
     unasked: set[int] = set()
     questions: dict[int, int] = {}
     for head in others:

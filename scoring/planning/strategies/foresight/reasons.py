@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from functools import cached_property
 
 from scoring.counted import counted
-from scoring.planning.strategies.contract import Task, Why
+from scoring.planning.strategies.contract import StrategyInput, Why
 from scoring.planning.strategies.foresight.greedy import GreedyChoice
 from scoring.planning.strategies.foresight.offers import Offers
 from scoring.planning.strategies.foresight.points import Points
@@ -23,8 +23,8 @@ NAMES_SHOWN, NAME_CHARS = 3, 60
 class Reasons:
     """Words the reasons of one choice, unit by unit."""
 
-    def __init__(self, task: Task, offers: Offers, points: Points, taken: GreedyChoice) -> None:
-        self._history, self._protected = task.history, tuple(task.protected)
+    def __init__(self, given: StrategyInput, offers: Offers, points: Points, taken: GreedyChoice) -> None:
+        self._history, self._protected = given.history, tuple(given.protected)
         self._coverage, self._offers, self._points, self._taken = offers.coverage, offers, points, taken
 
     @cached_property

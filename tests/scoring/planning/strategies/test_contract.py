@@ -8,23 +8,23 @@ from scoring.errors import InvalidList
 from scoring.messages import Message, message
 from scoring.planning import strategies as selection
 from scoring.planning.plan import plan_prune
-from scoring.planning.strategies import Choice, Shortening, Strategy, Task, Why
+from scoring.planning.strategies import Choice, Shortening, Strategy, StrategyInput, Why
 from scoring.settings import BLUEPRINT, STRATEGY_NAMES
 from tests.scoring.builders import calls, history_of, results, user
 
 
-def shorten(task: Task) -> Choice:
+def shorten(given: StrategyInput) -> Choice:
     """Keeps everything, every tool output in three tokens."""
-    roles = task.history.roles
+    roles = given.history.roles
     short = Shortening(3, lambda m: m.with_result_text(m.results[0].call_id, "cut"))
-    outputs = {p: short for head in task.candidates for p in task.history.unit(head) if roles[p] == "tool"}
-    return Choice(task.candidates, lambda head: Why("made_up", "because"), outputs)
+    outputs = {p: short for head in given.candidates for p in given.history.unit(head) if roles[p] == "tool"}
+    return Choice(given.candidates, lambda head: Why("made_up", "because"), outputs)
 
 
 @pytest.fixture(autouse=True)
 def made_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """The table with strategies of our own."""
-    greedy = {"greedy": Strategy(lambda task: Choice(task.candidates, lambda head: Why("", "")))}
+    greedy = {"greedy": Strategy(lambda given: Choice(given.candidates, lambda head: Why("", "")))}
     monkeypatch.setattr(selection, "STRATEGIES", {})
     monkeypatch.setattr("scoring.planning.plan.STRATEGIES", {"shorten": Strategy(shorten), **greedy})
 
