@@ -5,11 +5,9 @@ from scoring.planning.manual_shortening import shortening, with_shortened
 from scoring.planning.plan import OverBudget, PrunePlan, plan_prune
 from scoring.planning.protection import REASONS, protect
 from scoring.planning.redundant import Redundant, redundant_outputs
-from scoring.planning.stages import CAUSES
 from scoring.planning.strategies import Shortening, Why
 
 __all__ = [
-    "CAUSES",
     "REASONS",
     "FittedPlan",
     "OverBudget",

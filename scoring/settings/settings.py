@@ -55,7 +55,7 @@ class Settings:
     `user_words_tokens` and `user_words_percent` of the budget, in sessions in which users write at most
     `user_words_messages_percent` of the messages. Messages whose loss would mislead (the task, rules, the plan, an
     unresolved error, the last statement) are kept first, up to `guarded_percent` of the budget that is left after
-    the messages that are always kept; rules may take all of it beside a task that does too. `mark_changed` marks the
+    the messages that are always kept; rules may take all of it even if the task does too. `mark_changed` marks the
     lines of an output that a dropped edit removed.
     `minimum_gain_percent` of the input limit is what an automatic prune has to gain. `task_type` is a task type by
     name, "auto" to recognise the type of each session, or "any" for these weights and keywords in all sessions;

@@ -26,9 +26,6 @@ STAGES: Mapping[str, Stage] = {
     "outputs": outputs.STAGE,
 }
 
-# The causes of their reasons, to group by.
-CAUSES = frozenset(cause for stage in STAGES.values() for cause in stage.causes)
-
 
 @dataclass(frozen=True, slots=True)
 class Staged:
@@ -54,9 +51,9 @@ def run(
     stages = [stage for stage in STAGES.values() if stage.is_enabled(settings)]
     if not stages or excess <= 0:
         return None
-    work = _Work(history, state_of)
-    work.through(stages, StageInput(history, settings, frozenset(free), kept), excess)
-    return work.staged()
+    replacements = _Replacements(history, state_of)
+    replacements.run(stages, StageInput(history, settings, frozenset(free), kept), excess)
+    return replacements.staged()
 
 
 def _by_message(cuts: Iterator[Cut]) -> dict[int, list[Cut]]:
@@ -66,7 +63,7 @@ def _by_message(cuts: Iterator[Cut]) -> dict[int, list[Cut]]:
     return found
 
 
-class _Work:
+class _Replacements:
     """The replacements made so far, by message."""
 
     def __init__(self, history: History, state_of: Callable[[int], State]) -> None:
@@ -74,7 +71,7 @@ class _Work:
         self._cuts: dict[int, dict[int, tuple[Stage, Cut]]] = {}
         self._costs: dict[int, int] = {}
 
-    def through(self, stages: Sequence[Stage], given: StageInput, excess: int) -> None:
+    def run(self, stages: Sequence[Stage], given: StageInput, excess: int) -> None:
         """Run one stage after the other, while there is an excess."""
         exempt = exempt_outputs(self._history, given.settings.tool_outputs_exempt)
         for stage in stages:

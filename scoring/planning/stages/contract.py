@@ -68,13 +68,12 @@ class StageInput:
 class Stage:
     """One way to make room before anything is dropped.
 
-    `causes` are the causes of its reasons. `is_enabled` returns whether the settings enable it. `find` yields the
-    outputs it would replace, older messages first; with `as_needed`, no more of them are replaced than necessary.
-    `why` words the reason for one output, given the state and the number of the other message. `note_for_model`
-    returns the text for the model in the line that replaces the output.
+    `is_enabled` returns whether the settings enable it. `find` yields the outputs it would replace, older messages
+    first; with `as_needed`, no more of them are replaced than necessary. `why` words the reason for one output, given
+    the state and the number of the other message. `note_for_model` returns the text for the model in the line that
+    replaces the output.
     """
 
-    causes: tuple[str, ...]
     is_enabled: Callable[[Settings], bool]
     find: Callable[[StageInput], Iterator[Cut]]
     why: Callable[[Cut, State, int], Why]

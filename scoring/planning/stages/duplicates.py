@@ -6,14 +6,6 @@ from collections.abc import Iterator
 
 from scoring.planning.stages.contract import Cut, Stage, StageInput, State
 from scoring.planning.strategies.contract import Why
-from scoring.settings import Settings
-
-CAUSE = "duplicate"
-
-
-def is_enabled(settings: Settings) -> bool:
-    """Return whether the settings enable this stage."""
-    return settings.stage_duplicates
 
 
 def find(given: StageInput) -> Iterator[Cut]:
@@ -38,12 +30,12 @@ def why(cut: Cut, state: State, number: int) -> Why:
         "gone": f"message {number:,} had the same output, and goes as well",
         "shortened": f"message {number:,} had the same output, and is shortened too",
     }.get(state, f"message {number:,} holds the same output")
-    return Why(CAUSE, f"cleared: {said}")
+    return Why("duplicate", f"cleared: {said}")
 
 
-def note_for_model(_: Cut) -> str:
-    """Return the text for the model in the line that replaces the output."""
-    return "the same came again later"
-
-
-STAGE = Stage((CAUSE,), is_enabled, find, why, note_for_model)
+STAGE = Stage(
+    is_enabled=lambda settings: settings.stage_duplicates,
+    find=find,
+    why=why,
+    note_for_model=lambda _: "the same came again later",
+)

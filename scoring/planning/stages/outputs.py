@@ -11,14 +11,6 @@ from collections.abc import Iterator
 from scoring.planning.old_outputs import old_outputs
 from scoring.planning.stages.contract import Cut, Stage, StageInput, State
 from scoring.planning.strategies.contract import Why
-from scoring.settings import Settings
-
-SHORTENED_CAUSE, CLEARED_CAUSE = "old_shortened", "old_cleared"
-
-
-def is_enabled(settings: Settings) -> bool:
-    """Return whether the settings enable this stage."""
-    return settings.stage_outputs != "off"
 
 
 def find(given: StageInput) -> Iterator[Cut]:
@@ -34,13 +26,14 @@ def find(given: StageInput) -> Iterator[Cut]:
 def why(cut: Cut, _state: State, _number: int) -> Why:
     """Return the reason, with what is left of the output."""
     if cut.shorten:
-        return Why(SHORTENED_CAUSE, "shortened: an old output, of which head, tail and error lines stay")
-    return Why(CLEARED_CAUSE, "cleared: an old output, of which the call stays")
+        return Why("old_shortened", "shortened: an old output, of which head, tail and error lines stay")
+    return Why("old_cleared", "cleared: an old output, of which the call stays")
 
 
-def note_for_model(_: Cut) -> str:
-    """Return the text for the model besides the note that the output was cleared: none."""
-    return ""
-
-
-STAGE = Stage((SHORTENED_CAUSE, CLEARED_CAUSE), is_enabled, find, why, note_for_model, as_needed=True)
+STAGE = Stage(
+    is_enabled=lambda settings: settings.stage_outputs != "off",
+    find=find,
+    why=why,
+    note_for_model=lambda _: "",
+    as_needed=True,
+)

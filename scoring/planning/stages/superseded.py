@@ -22,9 +22,7 @@ from scoring.history import (
 )
 from scoring.planning.stages.contract import Cut, Stage, StageInput, State
 from scoring.planning.strategies.contract import Why
-from scoring.settings import Settings
 
-CAUSE = "superseded"
 # A file can shrink; a read that shows much less than the one before was cut off, or failed without saying so.
 LEAST_SHARE = 0.75
 
@@ -42,11 +40,6 @@ class Seen(NamedTuple):
         if not self.touch.covers(other.touch):
             return False
         return self.touch.kind == WRITE or self.chars >= LEAST_SHARE * other.chars
-
-
-def is_enabled(settings: Settings) -> bool:
-    """Return whether the settings enable this stage."""
-    return settings.stage_superseded
 
 
 def find(given: StageInput) -> Iterator[Cut]:
@@ -73,7 +66,7 @@ def why(cut: Cut, state: State, number: int) -> Why:
         "gone": f"{cut.name} was {done} in message {number:,}, which goes as well",
         "shortened": f"{cut.name} was {done} in message {number:,}, which is shortened too",
     }.get(state, f"{cut.name} is {done} in message {number:,}")
-    return Why(CAUSE, f"cleared: {said}")
+    return Why("superseded", f"cleared: {said}")
 
 
 def note_for_model(cut: Cut) -> str:
@@ -120,4 +113,6 @@ def _answered(
             yield Seen(touch, position, result, read_output(line).chars)
 
 
-STAGE = Stage((CAUSE,), is_enabled, find, why, note_for_model)
+STAGE = Stage(
+    is_enabled=lambda settings: settings.stage_superseded, find=find, why=why, note_for_model=note_for_model
+)

@@ -21,18 +21,17 @@ def choose(given: StrategyInput) -> Choice:
     """Clear old tool outputs, then keep the newest units that fit."""
     shortened = _cleared(given)
     kept = newest_that_fit(given.candidates, _costs(given, shortened), given.room)
-    staying = frozenset(kept)
-    members = given.history.unit
-    stand = {p: s for head in kept for p in members(head) if (s := shortened.get(p)) is not None}
+    staying, head_of = frozenset(kept), given.history.units.head
+    kept_shortened = {p: short for p, short in shortened.items() if head_of[p] in staying}
 
     def explain(head: int) -> Why:
         if head not in staying:
             return Why("older", "dropped: older than the first that did not fit")
-        if any(p in stand for p in members(head)):
+        if any(p in kept_shortened for p in given.history.unit(head)):
             return Why("cleared", "kept: its old tool output is cleared to a line")
         return Why("newest", "kept: among the newest that fit")
 
-    return Choice(staying, explain, stand)
+    return Choice(staying, explain, kept_shortened)
 
 
 def _costs(given: StrategyInput, shortened: Mapping[int, Shortening]) -> dict[int, int]:

@@ -1,4 +1,4 @@
-"""Tests of what a plan may not take."""
+"""The units that a plan may not drop."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from tests.scoring.builders import BALANCED, calls, history_of, in_letters, resu
 
 
 class TestCauses:
-    """Tests of why a unit is protected."""
+    """The causes of protection."""
 
-    def test_come_in_an_order(self) -> None:  # B7, X3
-        """The first cause that applies is the one shown."""
+    def test_have_an_order_of_precedence(self) -> None:  # B7, X3
+        """A unit has the first cause that applies."""
         history = history_of(in_letters("suaau"))
         history.pinned |= {0, 2, 4}
         causes = protect(history, replace(BLUEPRINT, fresh_tail=2), 1_000, spare={3}).causes
@@ -31,13 +31,13 @@ class TestCauses:
         assert protection.always_tokens == sum(history.tokens[1:])
 
     def test_of_the_tail_count_messages(self) -> None:  # M4
-        """The most recent 16, or all where there are fewer."""
+        """The most recent 16, or all if there are fewer."""
         history = history_of([user()] * 40)
         assert len(protect(history, replace(BLUEPRINT, fresh_tail=16), 1_000).causes) == 16
         assert len(protect(history, replace(BLUEPRINT, fresh_tail=99), 1_000).causes) == 40
 
     def test_take_a_dropped_message_out_of_the_tail(self) -> None:  # X5
-        """The user's hand is stronger than the tail, weaker than system, last and a pin."""
+        """A drop by hand overrides the tail, but not a system message, the last unit or a pin."""
         history = history_of(in_letters("suuu"))
         history.pinned.add(1)
         causes = protect(history, replace(BLUEPRINT, fresh_tail=3), 1_000, drop={0, 1, 2, 3}).causes
@@ -45,10 +45,10 @@ class TestCauses:
 
 
 class TestTokens:
-    """Tests of what the protected cost."""
+    """The tokens of protected units."""
 
     def test_are_counted_once(self) -> None:
-        """A unit with two causes costs once; what is always kept and what is kept if it fits stand apart."""
+        """A unit with two causes counts once; units that are always kept have their own sum."""
         messages = [system("x" * 40), user("y" * 40), *in_letters("aa"), user("z" * 40)]
         protection = protect(history_of(messages), replace(BALANCED, fresh_tail=1), 1_000)
         assert protection.always_tokens == 20

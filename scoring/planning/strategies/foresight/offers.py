@@ -199,9 +199,7 @@ class Offers:
                 add = sum([left[number] for number in new])
             raised = (gain + add) / (cost + price) ** power
             if not first and raised < rate:
-                if (
-                    len(block) > 2
-                ):  # the other parts of its line lower its rate; later rows can still raise it
+                if len(block) > 2:  # other parts of its line lower its rate; later rows can still raise it
                     continue
                 break
             first = False

@@ -45,8 +45,8 @@ class TestDuplicates:
 
     def test_are_a_setting(self) -> None:  # X7
         """On in *Foresight*, off in *Blueprint*."""
-        assert duplicates.is_enabled(FORESIGHT)
-        assert not duplicates.is_enabled(BLUEPRINT)
+        assert duplicates.STAGE.is_enabled(FORESIGHT)
+        assert not duplicates.STAGE.is_enabled(BLUEPRINT)
 
 
 class TestReasons:
@@ -62,4 +62,4 @@ class TestReasons:
 
     def test_tell_the_model_what_stays_true(self) -> None:  # X7
         """The text for the model says that the output is repeated, without a number, which the model does not know."""
-        assert duplicates.note_for_model(Cut(1, 0, 41)) == "the same came again later"
+        assert duplicates.STAGE.note_for_model(Cut(1, 0, 41)) == "the same came again later"

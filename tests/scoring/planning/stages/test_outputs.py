@@ -48,7 +48,7 @@ class TestOldOutputs:
     )
     def test_are_a_setting(self, settings: Settings, is_enabled: bool) -> None:  # X7
         """The stage is off in both presets."""
-        assert outputs.is_enabled(settings) is is_enabled
+        assert outputs.STAGE.is_enabled(settings) is is_enabled
 
 
 class TestReasons:
@@ -64,4 +64,4 @@ class TestReasons:
             "old_shortened",
             "shortened: an old output, of which head, tail and error lines stay",
         )
-        assert outputs.note_for_model(Cut(1, 0)) == ""
+        assert outputs.STAGE.note_for_model(Cut(1, 0)) == ""

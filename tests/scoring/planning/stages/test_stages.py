@@ -14,8 +14,7 @@ from scoring.lists import prune
 from scoring.messages import Message, ToolCall
 from scoring.planning.fit import fit
 from scoring.planning.plan import PrunePlan, plan_prune
-from scoring.planning.stages import CAUSES, STAGES
-from scoring.planning.stages.contract import Cut
+from scoring.planning.stages import STAGES
 from scoring.settings import BLUEPRINT, STRATEGY_NAMES, Settings
 from scoring.tokens import estimate_message_tokens
 from scoring.units import units_of
@@ -146,8 +145,6 @@ class TestReasons:
 
     def test_count_what_else_is_replaced_in_the_message(self) -> None:  # X3
         """A message with several outputs has one reason, with the count of the others."""
-        stage = STAGES["duplicates"]
-        assert stage.why(Cut(1, 0, 3), "whole", 4).cause in CAUSES
         together = [*ran("a", "x", SAME), *ran("b", "y", file_text("y"))]
         both = Message("tool", (*together[1].parts, *together[3].parts))
         said = [

@@ -94,8 +94,8 @@ class TestReads:
 
     def test_are_a_setting(self) -> None:  # X7
         """On in *Foresight*, off in *Blueprint*."""
-        assert superseded.is_enabled(FORESIGHT)
-        assert not superseded.is_enabled(BLUEPRINT)
+        assert superseded.STAGE.is_enabled(FORESIGHT)
+        assert not superseded.STAGE.is_enabled(BLUEPRINT)
 
 
 class TestReasons:

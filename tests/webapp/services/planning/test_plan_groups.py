@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import scoring
-from scoring.planning import CAUSES, REASONS
+from scoring.planning import REASONS
 from tests.webapp.building import conversation, followed
 from webapp.app import App
 from webapp.services.planning.plan_groups import LABELS, groups_of, label_of
@@ -36,8 +36,9 @@ class TestGroups:
         worded = re.compile(r'Why\(\s*"(\w+)",\s*f?"(?:dropped|shortened|cleared|summarised)')
         sources = Path(scoring.__file__).parent.rglob("*.py")
         named = {cause for source in sources for cause in worded.findall(source.read_text(encoding="utf-8"))}
-        assert {"older_half", "too_large", "shortened_by_hand"} < named
-        assert LABELS.keys() >= CAUSES | named
+        assert {"older_half", "too_large", "shortened_by_hand", "duplicate", "superseded"} < named
+        assert {"old_shortened", "old_cleared"} < named
+        assert LABELS.keys() >= named
 
     @pytest.mark.parametrize("cause", REASONS)
     def test_name_a_protected_message_that_is_shortened(self, cause: str) -> None:  # X7
