@@ -1,4 +1,4 @@
-"""From a model's name to its limits."""
+"""The limits that a model's name leads to."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from scoring.settings import BLUEPRINT
 
 
 class TestNames:
-    """Many ways to write one name."""
+    """The ways to write a name."""
 
     @pytest.mark.parametrize(
         ("name", "row"),
@@ -58,12 +58,12 @@ class TestNames:
         [("claude-sonnet-4-5[1m]", 1_000_000), ("sonnet[1M]", 1_000_000), ("claude-opus-4-6[1m]", 1_000_000)],
     )
     def test_with_a_marker_have_the_wide_window(self, name: str, window: int) -> None:  # B13
-        """`[1m]` is how Claude Code spells a window of a million."""
+        """Claude Code writes `[1m]` for a window of a million."""
         assert get_context_limit(name) == window
 
 
 class TestWindows:
-    """Tests of what the table says."""
+    """The windows in the table."""
 
     @pytest.mark.parametrize(
         ("name", "limit"),
@@ -81,7 +81,7 @@ class TestWindows:
         """Gemini 2.5 Flash a million, Claude 4.5 200,000, GPT-5 128,000, all others 100,000."""
         assert get_context_limit(name, settings=BLUEPRINT) == limit
 
-    def test_divide_by_the_input_limit_where_there_is_one(self) -> None:  # X10
+    def test_are_the_input_limit_if_there_is_one(self) -> None:  # X10
         """GPT-5 takes 272,000 of its 400,000 as input; Claude shares the window."""
         gpt, claude = find_model("gpt-5"), find_model("claude-sonnet-4-5")
         assert (gpt.window, gpt.limit) == (400_000, 272_000)
@@ -105,14 +105,14 @@ class TestOverrides:
             find_model("gpt-5"), window=300_000, source="own setting", date="", own=True, name="gpt-5"
         )
 
-    def test_of_the_window_alone_leave_a_larger_input_limit_behind(self) -> None:  # B13
-        """It is the table's, and not what was named; a smaller one holds."""
+    def test_of_the_window_alone_remove_a_larger_input_limit(self) -> None:  # B13
+        """The table's limit no longer fits; a smaller one stays."""
         small = ModelLimits.from_dict({"name": "gpt-5", "window": 30_000})
         assert (small.limit, small.input_limit) == (30_000, None)
         assert ModelLimits.from_dict({"name": "gpt-5", "window": 300_000}).input_limit == 272_000
 
-    def test_of_a_larger_window_leave_the_tables_input_limit_behind(self) -> None:  # B13, X10
-        """It was the limit of the smaller window; one that the user names holds."""
+    def test_of_a_larger_window_remove_the_tables_input_limit(self) -> None:  # B13, X10
+        """It belonged to the smaller window; one that the user names stays."""
         assert ModelLimits.from_dict({"name": "gpt-5", "window": 500_000}).limit == 500_000
         both = ModelLimits.from_dict({"name": "gpt-5", "window": 500_000, "input_limit": 272_000})
         assert both.limit == 272_000
@@ -123,7 +123,7 @@ class TestOverrides:
         assert ModelLimits.from_dict(own.to_dict()) == own
 
     def test_take_the_window_from_the_output_limit_of_an_unknown_model(self) -> None:  # P1
-        """Four times the output limit, only where nothing else is known."""
+        """It is four times the output limit if nothing else is known."""
         assert ModelLimits.from_dict({"name": "my-model", "output_limit": 8_000}).window == 32_000
         assert ModelLimits.from_dict({"name": "gpt-5", "output_limit": 8_000}).window == 400_000
 

@@ -34,7 +34,7 @@ from scoring.models import find_model
     ],
 )  # fmt: skip
 def test_a_model_is_found_by_the_names_that_people_use(spelled: str, row: str) -> None:  # B13
-    """Each with a source that says what is not confirmed."""
+    """The source of each says what is not confirmed."""
     found = find_model(spelled)
     assert (found.name, found.known) == (row, True)
     assert found.source
@@ -73,7 +73,7 @@ def test_another_generation_or_variant_has_no_price(name: str) -> None:  # B13
     ],
 )  # fmt: skip
 def test_a_date_or_a_state_behind_the_name_leaves_the_price(name: str, price: float) -> None:  # B13
-    """They name a snapshot of the same model."""
+    """Such a name is that of a snapshot of the same model."""
     assert find_model(name).input_price == price
 
 
@@ -90,7 +90,7 @@ def test_a_date_or_a_state_behind_the_name_leaves_the_price(name: str, price: fl
 def test_a_version_without_a_row_has_the_limits_of_the_version_before(
     name: str, row: str, window: int
 ) -> None:
-    """Of 151 rows left out one at a time, so 98 windows are right; from the family's first version 81 are."""
+    """With each of 151 rows left out in turn, 98 windows are right; by the family's first version, 81 are."""
     found = find_model(name)
     assert (found.name, found.window, found.assumed) == (row, window, True)
 
@@ -115,7 +115,7 @@ def test_another_generation_and_a_date_take_no_other_version(name: str) -> None:
     ],
 )  # fmt: skip
 def test_limits_of_a_name_nobody_lists_are_assumed(name: str, assumed: bool) -> None:  # X10
-    """A date, a size or a way of packing is no other model."""
+    """A date, a size or a packing does not make another model."""
     assert find_model(name).assumed is assumed
 
 
@@ -129,7 +129,7 @@ def test_limits_of_a_name_nobody_lists_are_assumed(name: str, assumed: bool) -> 
     ],
 )  # fmt: skip
 def test_a_region_of_bedrock_costs_a_tenth_more_from_sonnet_4_5_on(name: str, price: float) -> None:
-    """As genai-prices lists the regional and the global names."""
+    """The prices are those of genai-prices for regional and global names."""
     assert find_model(name).input_price == price
 
 

@@ -1,4 +1,4 @@
-"""Tests of what contexts, prunes and sessions cost."""
+"""The cost of contexts, prunes and sessions."""
 
 from __future__ import annotations
 
@@ -44,15 +44,15 @@ class TestAContext:
 
 
 class TestAPrune:
-    """Saved on every call, paid once."""
+    """The savings of every later call, and the cost paid once."""
 
-    def test_saves_the_cached_read_of_what_it_takes_out(self) -> None:  # X9
+    def test_saves_the_cached_read_of_removed_tokens(self) -> None:  # X9
         """60,000 tokens at half a dollar a million."""
         cost = prune_cost(60_000, 40_000, OPUS)
         assert cost.saved_cost == 0.03
         assert cost.currency == "USD"
 
-    def test_costs_the_rewriting_of_what_stands_behind_the_change(self) -> None:  # X9
+    def test_costs_the_rewriting_of_everything_after_the_first_change(self) -> None:  # X9
         """40,000 tokens written at 6.25 instead of read at 0.50."""
         assert prune_cost(60_000, 40_000, OPUS).rewrite_cost == 0.23
 
@@ -83,7 +83,7 @@ class TestAPrune:
         assert (cost.saved_per_call, cost.rewritten_once) == (60_000, 40_000)
         assert cost.break_even_calls is cost.saved_cost is cost.rewrite_cost is None
 
-    def test_that_takes_nothing_out_never_pays_back(self) -> None:
+    def test_that_removes_nothing_never_pays_back(self) -> None:
         """There is nothing to save."""
         assert prune_cost(0, 40_000, OPUS).break_even_calls is None
 
@@ -94,7 +94,7 @@ class TestAPrune:
 
 
 class TestASession:
-    """Tests of what its calls have cost."""
+    """The cost of a session's calls."""
 
     def test_is_the_sum_of_new_cached_written_and_output(self) -> None:  # X9
         """Cached and written tokens are parts of the input and not counted twice."""
@@ -132,7 +132,7 @@ class TestASession:
         assert found.at_least
 
     def test_counts_the_text_of_an_answer_reported_in_part(self) -> None:  # X9
-        """Writers often keep a first, partial figure."""
+        """Transcripts often contain an early, partial count."""
         found = spent([(CallTokens(0, 3, answer=40_000), OPUS)])
         assert found is not None
         assert found.amount == 1.0

@@ -10,7 +10,7 @@ from scoring.models.table import BLUEPRINT_ROWS, ROWS, Row
 
 
 class TestRows:
-    """Tests of what every row promises."""
+    """Rules for every row."""
 
     @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
     def test_say_where_they_come_from_and_when(self, row: Row) -> None:  # X10
@@ -19,7 +19,7 @@ class TestRows:
         assert date(2023, 1, 1) <= date.fromisoformat(row.date)
 
     @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
-    def test_hold_together(self, row: Row) -> None:  # B13
+    def test_are_consistent(self, row: Row) -> None:  # B13
         """Limits fit the window, a cached token is never dearer than a new one, output never cheaper than input."""
         assert 0 < (row.input_limit or 1) <= row.window
         assert 0 < (row.output_limit or 1) <= row.window
@@ -29,7 +29,7 @@ class TestRows:
 
     @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
     def test_say_what_kind_of_source_it_is(self, row: Row) -> None:  # X10
-        """A page that was read, a list that was read, or plainly an assumption."""
+        """The source is a page or list that was read, or is marked as an assumption."""
         read = (
             "platform.claude.com",
             "developers.openai.com",
@@ -41,7 +41,7 @@ class TestRows:
         assert row.source.startswith((*read, *more, "genai-prices", "litellm", "assumed: "))
 
     def test_have_names_of_their_own(self) -> None:
-        """No model stands twice."""
+        """No model has two rows."""
         names = [row.name for row in ROWS]
         assert len(set(names)) == len(names)
 

@@ -11,7 +11,7 @@ from scoring.settings.frozen_table import Table
 
 
 class TestTable:
-    """A dict that refuses."""
+    """A dict that refuses changes."""
 
     @pytest.mark.parametrize(
         "change",
@@ -25,7 +25,7 @@ class TestTable:
         ],
     )
     def test_refuses_every_change(self, change: Callable[[Table], object]) -> None:
-        """Whatever way is tried, it stays as it was made."""
+        """Every method that changes a dict raises an error."""
         table = Table(a=1)
         with pytest.raises(TypeError, match="cannot be changed"):
             change(table)

@@ -84,7 +84,7 @@ class TestAnyText:
     """Words found in any text, compared with a regular expression."""
 
     @given(text=said(30), words=st.lists(said(4), max_size=5))
-    def test_is_searched_as_the_rule_says(self, text: str, words: list[str]) -> None:  # B4
+    def test_matches_whole_words_only(self, text: str, words: list[str]) -> None:  # B4
         """A word is found where no letter, digit or underscore touches one of its own, and nowhere else."""
         spelled = [word.strip().lower() for word in words if word.strip()]
         edges = [
@@ -117,14 +117,14 @@ class TestLongTexts:
     @pytest.mark.parametrize("before", range(SLICE_BYTES - 12, SLICE_BYTES + 3))
     @pytest.mark.parametrize("blank", [" ", "失 "])
     def test_are_rated_as_a_whole(self, before: int, blank: str) -> None:
-        """A keyword is found where a slice ends, whatever stands over its edge, and so is one of each group."""
+        """Keywords of every group are found at the edge of a slice, whatever text crosses it."""
         lexicon = Lexicon([KeywordGroup.of("a", 0.5, "alpha:"), KeywordGroup("b", 0.25, ("beta max",))])
         start = (blank * before)[: before // len(blank.encode()) * len(blank)]
         assert lexicon.rate(f"{start}alpha: beta max") == 0.75
         assert lexicon.rate(f"{start}xalpha: beta maximum") == 0
 
     def test_may_be_empty(self) -> None:
-        """Nothing said is nothing found."""
+        """An empty text has no keywords."""
         assert lexicon_of(KEYWORDS).rate("") == 0
 
 

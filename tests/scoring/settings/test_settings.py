@@ -124,7 +124,7 @@ class TestRefusal:
         assert all(fault.message.startswith(("expected", "unknown")) for fault in refused.value.faults)
 
     def test_says_what_was_expected_and_what_came(self) -> None:
-        """The message stands beside the field and needs no other words."""
+        """The message is shown beside the field and is understood without other words."""
         with pytest.raises(InvalidSettings) as refused:
             Settings.from_dict({"weights": {"recency": -1}})
         (fault,) = refused.value.faults

@@ -1,4 +1,4 @@
-"""Task types: what each has of its own, as settings."""
+"""Task types: their own weights and keywords, as settings."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class TestTaskTypes:
         assert list(TASK_TYPE_CHOICES) == ["any", "auto", *TASK_TYPES]
 
     def test_have_their_own_words_but_coding(self) -> None:  # B18, B4
-        """Coding follows the common list; the words of the others are those of their trade."""
+        """Coding follows the common list; the other types have words of their field."""
         words = {
             name: {word for group in own.keywords or () for word in group.words}
             for name in DEFAULT_TASK_TYPES
@@ -50,7 +50,7 @@ class TestTaskTypes:
         assert words["chat"] >= {"decided", "prefer", "remember"}
 
     def test_have_the_common_weights_but_support(self) -> None:  # B18
-        """Only where it was measured to pay do weights differ."""
+        """Weights differ only if they were measured to keep more."""
         own = {name: DEFAULT_TASK_TYPES.of(name).weights for name in DEFAULT_TASK_TYPES}
         assert [name for name, weights in own.items() if weights is not None] == ["support"]
         assert set(own["support"] or ()) == set(FORESIGHT.weights)
@@ -59,7 +59,7 @@ class TestTaskTypes:
         """For "any" the common settings hold."""
         assert DEFAULT_TASK_TYPES.of("any") == NOTHING
 
-    def test_go_by_what_a_session_looks_like_unless_a_preset_says_otherwise(self) -> None:  # B6, B18
+    def test_are_recognised_unless_a_preset_says_otherwise(self) -> None:  # B6, B18
         """*Blueprint* treats all sessions alike; the default does not."""
         assert BLUEPRINT.task_type == "any"
         assert {preset.task_type for name, preset in PRESETS.items() if name != "Blueprint"} == {"auto"}
@@ -69,9 +69,7 @@ class TestSettings:
     """Types as part of the settings."""
 
     def test_survive_json(self) -> None:  # B16
-        """Check that what is written reads back to an equal value, what follows the common settings and what does
-        not.
-        """
+        """Stored task types are read back to an equal value, whether they follow the common settings or not."""
         chat = TypeOverrides(FORESIGHT.weights, ())
         settings = replace(FORESIGHT, task_type="chat", task_types=TaskTypes(support=NOTHING, chat=chat))
         written = json.loads(json.dumps(settings.to_dict()))
@@ -129,6 +127,6 @@ class TestSettings:
         assert "any, auto, coding" in found["task_type"]
         assert "900" in found["task_types.chat.weights.role"]
 
-    def test_are_refused_where_they_are_no_object(self) -> None:
+    def test_are_refused_if_they_are_no_object(self) -> None:
         """A list of types is refused."""
         assert "object" in faults_of({"task_types": ["chat"]})["task_types"]

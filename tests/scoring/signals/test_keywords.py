@@ -11,8 +11,8 @@ from tests.scoring.builders import history_of, user
 class TestKeywords:
     """The rating of a message's keywords."""
 
-    def test_is_the_rating_found_when_the_message_came(self) -> None:  # B4
-        """The rating stands in the features; the plan reads no text."""
+    def test_is_the_rating_stored_in_the_features(self) -> None:  # B4
+        """A plan reads no text."""
         assert rate(history_of([user("hello"), user("it failed")]), BLUEPRINT) == [0, 15 / 25]
 
 

@@ -26,7 +26,7 @@ class TestLength:
 class TestOfUnits:
     """Length in Foresight."""
 
-    def test_counts_worth_by_token_as_far_as_its_weight_says(self) -> None:  # B18
+    def test_divides_worth_by_tokens_according_to_its_weight(self) -> None:  # B18
         """0 at no weight, 0.8 at 5, towards 1; a long unit rates below a short one."""
         assert (power(0), power(5)) == (0, 0.8)
         assert 0.98 < power(100) < 1

@@ -35,8 +35,8 @@ class TestRelevance:
         """Only a short message of a user asks, and one of stop words asks for nothing."""
         assert relevance(history_of(*TALK, last)) is None
 
-    def test_counts_less_for_what_asks_nothing_and_in_work(self) -> None:
-        """The same words weigh by what comes next: an answer, or more work."""
+    def test_counts_less_without_a_question_and_in_work(self) -> None:
+        """The same words count more before an answer than before more work."""
         asked = relevance(history_of(*TALK, user("what is the dog called?"))) or [0]
         stated = relevance(history_of(*TALK, user("the dog is called so"))) or [0]
         tools = [results(str(n), text="x") for n in range(10)]
@@ -52,7 +52,7 @@ class TestRelevance:
         assert rate(history_of(), FORESIGHT) == []
 
     def test_spreads_both_ways(self) -> None:
-        """Fading with the distance, nothing to oneself."""
+        """It falls with the distance; a message gets nothing from itself."""
         lent = spread([0.0, 0.0, 1.0, 0.0])
         assert lent[2] == 0.0
         assert lent[1] == lent[3] > lent[0] > 0

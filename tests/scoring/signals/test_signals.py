@@ -1,4 +1,4 @@
-"""The table of signals: one row is all that settings, plans and documents need."""
+"""The table of signals, which settings, plans and documents read."""
 
 from __future__ import annotations
 
