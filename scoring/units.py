@@ -229,6 +229,5 @@ def waiting(items: Iterable[Linked]) -> set[int]:
 def units_of(messages: Sequence[Message]) -> list[tuple[int, ...]]:
     """Return the units of a list, each a tuple of positions, in the order of their first messages."""
     units = Units()
-    for message in messages:
-        units.append(links_of(message))
+    units.extend(map(links_of, messages))
     return [tuple(units.of(head)) for head in units.heads()]

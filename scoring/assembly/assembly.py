@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from scoring.assembly.enrichment import Enriched, enrich
+from scoring.assembly.enrichment import enrich
 from scoring.assembly.slots import Slot, before_the_last_summary, history_of
 from scoring.assembly.snapshot import AssemblyConfig, Item, Snapshot, user_says_something
 from scoring.budget import TokenBudget, share_of, usable_tokens
@@ -96,17 +96,6 @@ def build(
     return replace(built, messages=tuple(encode(built.messages, snapshot.format)))
 
 
-@dataclass(slots=True)
-class _Room:
-    """The tokens of an assembly: those left for messages, and those of the prompt and the tools."""
-
-    messages: int
-    enriched: Enriched
-    system_tokens: int
-    tool_tokens: int
-    budget: TokenBudget
-
-
 class _Assembly:
     """One assembly: gathers slots, chooses those that fit, and returns the result."""
 
@@ -118,36 +107,29 @@ class _Assembly:
         self.settings = replace(config.settings, fresh_tail=tail, strategy=strategy)
         self.notes: list[str] = []
         self.newest_cut = False
-        self.room = self._room(model, prompt)
-
-    # -- room
-
-    def _room(self, model: str, prompt: str) -> _Room:
-        config, counter, snapshot = self.config, self.counter, self.snapshot
         base = self._prompt_tokens(prompt)
         tools = snapshot.tool_tokens
-        if tools is None:
-            tools = estimate_tool_tokens(snapshot.tools, counter)
-        budget = config.budget or self._budget(model, base, tools)
-        base_room, tool_room = max(base, budget.system_reserve), max(tools, budget.tool_definitions_reserve)
-        enriched = enrich(
+        self.tool_tokens = estimate_tool_tokens(snapshot.tools, self.counter) if tools is None else tools
+        self.budget = budget = config.budget or self._budget(model, base)
+        self.enriched = enrich(
             prompt,
             snapshot.memories,
             snapshot.learnings,
             budget.memory,
             budget.learnings,
-            counter,
+            self.counter,
             config.settings.learnings_shown,
         )
-        system = self._prompt_tokens(enriched.prompt)
-        left = budget.total - base_room - (system - base) - tool_room
-        self.notes += enriched.notes
-        return _Room(max(0, left), enriched, system, tools, budget)
+        self.notes += self.enriched.notes
+        self.system_tokens = self._prompt_tokens(self.enriched.prompt)
+        system = max(base, budget.system_reserve) + self.system_tokens - base
+        tools = max(self.tool_tokens, budget.tool_definitions_reserve)
+        self.room = max(0, budget.total - system - tools)  # for messages
 
     def _prompt_tokens(self, prompt: str) -> int:
         return estimate_message_tokens(Message("system", (Text(prompt),)), self.counter) if prompt else 0
 
-    def _budget(self, model: str, system: int, tools: int) -> TokenBudget:
+    def _budget(self, model: str, system: int) -> TokenBudget:
         """Return the budget that follows from a model's window and the settings."""
         config, settings = self.config, self.config.settings
         total = config.usable
@@ -162,7 +144,9 @@ class _Assembly:
         system = min(system, total)
         most = max(100.0, settings.memory_percent + settings.learnings_percent)
         memory, learnings = settings.memory_percent / most, settings.learnings_percent / most
-        return TokenBudget(total, system, min(tools, total - system), memory, learnings, config.tail)
+        return TokenBudget(
+            total, system, min(self.tool_tokens, total - system), memory, learnings, config.tail
+        )
 
     # -- slots
 
@@ -226,26 +210,25 @@ class _Assembly:
     def built(self) -> BuiltContext:
         """Return the assembled context, with what was left out and the repairs."""
         slots = self._repaired(self._slots())
-        room = self.room.messages
-        most = self._most_for_a_summary(room)
-        if sum(slot.tokens for slot in slots) <= room and not any(
+        most = self._most_for_a_summary(self.room)
+        if sum(slot.tokens for slot in slots) <= self.room and not any(
             s.summary and s.tokens > most for s in slots
         ):
             done = self._with_opening(slots)
-            if sum(slot.tokens for slot in done) <= room:
+            if sum(slot.tokens for slot in done) <= self.room:
                 return self._result(done, slots, None)
         slots = self._newest_cut(slots)
-        over, chosen = self._fitted(slots, room)
+        over, chosen = self._fitted(slots)
         return self._result(chosen, slots, over)
 
-    def _fitted(self, slots: list[Slot], room: int) -> tuple[OverBudget | None, list[Slot]]:
-        """Return the chosen slots, repaired and within `room`, and the excess if protected slots alone exceed it."""
-        over, chosen = self._chosen(slots, room)
-        allowed, less = room, 0
+    def _fitted(self, slots: list[Slot]) -> tuple[OverBudget | None, list[Slot]]:
+        """Return the chosen slots, repaired and within the room, and the excess if protected slots alone exceed it."""
+        over, chosen = self._chosen(slots, self.room)
+        allowed, less = self.room, 0
         for left in range(MOST_TRIES, -1, -1):
             tokens = sum(slot.tokens for slot in chosen)
             chosen = self._with_opening(self._repaired(chosen))
-            excess = sum(slot.tokens for slot in chosen) - room
+            excess = sum(slot.tokens for slot in chosen) - self.room
             if over is not None or excess <= 0 or allowed == 0:
                 break
             # Less than the last total, or the same would be chosen again; further each time, and 0 in the last try.
@@ -256,7 +239,7 @@ class _Assembly:
 
     def _newest_cut(self, slots: list[Slot]) -> list[Slot]:
         """Return the slots, with the newest message cut to fit if it alone exceeds the room."""
-        room = self.room.messages
+        room = self.room
         newest = next((n for n in range(len(slots) - 1, -1, -1) if not slots[n].summary), None)
         if newest is None or slots[newest].tokens <= room or room < LEAST_ROOM:
             return slots
@@ -334,12 +317,12 @@ class _Assembly:
     # -- the result
 
     def _result(self, chosen: list[Slot], slots: list[Slot], over: OverBudget | None) -> BuiltContext:
-        room, there = self.room, {id(s.message) for s in chosen}
+        there = {id(s.message) for s in chosen}
         summaries = sum(s.tokens for s in chosen if s.summary)
         raw = sum(s.tokens for s in chosen if not s.summary)
-        total = room.system_tokens + room.tool_tokens + summaries + raw
-        if over is None and total > room.budget.total:
-            over = OverBudget(total, room.budget.total)
+        total = self.system_tokens + self.tool_tokens + summaries + raw
+        if over is None and total > self.budget.total:
+            over = OverBudget(total, self.budget.total)
         ids = {s.id for s in chosen}
         missing = [s for s in slots if s.id and s.id not in ids and id(s.message) not in there]
         unsaid = tuple(s.id for s in missing if s.summary)
@@ -348,9 +331,9 @@ class _Assembly:
             self.notes.append(str(over))
         return BuiltContext(
             messages=tuple(s.message for s in chosen),
-            system_prompt=room.enriched.prompt,
+            system_prompt=self.enriched.prompt,
             token_estimate=total,
-            budget=room.budget,
+            budget=self.budget,
             has_summary=any(s.summary for s in chosen),
             oldest_included_message_id=next((s.id for s in chosen if s.id and not s.summary), None),
             summary_token_count=summaries,
@@ -360,10 +343,10 @@ class _Assembly:
             newest_cut=self.newest_cut,
             left_out=tuple(s.id for s in missing if not s.summary),
             summaries_left_out=unsaid,
-            system_tokens=room.system_tokens,
-            tool_tokens=room.tool_tokens,
-            memories=room.enriched.memories,
-            learnings=room.enriched.learnings,
+            system_tokens=self.system_tokens,
+            tool_tokens=self.tool_tokens,
+            memories=self.enriched.memories,
+            learnings=self.enriched.learnings,
             notes=tuple(dict.fromkeys(self.notes)),
         )
 

@@ -157,17 +157,13 @@ class _Work:
     ) -> None:
         self.pinned = frozenset(pinned)
         self.available, self.counter = available, counter
-        self.summaries = [n for n, item in enumerate(items) if isinstance(item, Summary)]
+        self.summaries = {n for n, item in enumerate(items) if isinstance(item, Summary)}
         self.now = [item.as_message() if isinstance(item, Summary) else item for item in items]
         self.cost = list(tokens)
         self.total = sum(self.cost)
         self.there = bytearray(b"\1") * len(self.now)
         self.units = Units()
-        self.is_summary = bytearray(len(self.now))
-        for n in self.summaries:
-            self.is_summary[n] = 1
-        for message in self.now:
-            self.units.append(links_of(message))
+        self.units.extend(map(links_of, self.now))
         self.systems = {n for n, m in enumerate(self.now) if m.role == "system"}
         self.system = sum(self.cost[n] for n in self.systems)
         self.protected: set[int] = set()
@@ -202,7 +198,7 @@ class _Work:
 
     def drop_half_of_the_turns(self) -> None:
         """Drop the oldest half of the turns; of a single turn keep only the user's message."""
-        starts = [n for n in self._present() if has_own_words(self.now[n]) and not self.is_summary[n]]
+        starts = [n for n in self._present() if has_own_words(self.now[n]) and n not in self.summaries]
         if len(starts) >= 2:
             boundary = starts[len(starts) // 2]
             self._drop(h for h in self._heads() if self.units.of(h)[-1] < boundary and not self._lasts(h))
@@ -212,7 +208,7 @@ class _Work:
 
     def _lasts(self, head: int) -> bool:
         """Return whether a unit belongs to no turn: a summary, or pinned."""
-        return bool(self.is_summary[head]) or not self.pinned.isdisjoint(self.units.of(head))
+        return head in self.summaries or not self.pinned.isdisjoint(self.units.of(head))
 
     # -- in order, until it fits
 
@@ -254,9 +250,9 @@ class _Work:
         heads = [
             h for h in self._heads() if h not in stays and not self.systems.intersection(self.units.of(h))
         ]
-        summaries = [h for h in heads if self.is_summary[h]]
-        last = [h for h in heads if not self.is_summary[h]][-1:]
-        oldest = [h for h in heads if not self.is_summary[h] and h not in last]
+        summaries = [h for h in heads if h in self.summaries]
+        last = [h for h in heads if h not in self.summaries][-1:]
+        oldest = [h for h in heads if h not in self.summaries and h not in last]
         if self._drop_until_fits([*oldest, *summaries, *last]):
             return
         if asked is not None:
@@ -274,8 +270,9 @@ class _Work:
 
     def _last_words(self, positions: Sequence[int]) -> int | None:
         """Return the position of the last user message; None without any."""
-        now, is_summary = self.now, self.is_summary
-        return next((n for n in reversed(positions) if has_own_words(now[n]) and not is_summary[n]), None)
+        return next(
+            (n for n in reversed(positions) if has_own_words(self.now[n]) and n not in self.summaries), None
+        )
 
     def _present(self) -> list[int]:
         return [n for n, there in enumerate(self.there) if there]
@@ -339,7 +336,7 @@ class _Work:
         """Return the outcome."""
         kept = tuple(self._present())
         dropped = tuple(n for n, there in enumerate(self.there) if not there)
-        messages = sum(not self.is_summary[n] for n in dropped)
+        messages = sum(n not in self.summaries for n in dropped)
         return Emergency(
             messages=tuple(self.now[n] for n in kept),
             tokens=self.total,
