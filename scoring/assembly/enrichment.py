@@ -7,6 +7,7 @@ that fit. The caller counts the resulting prompt.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -117,13 +118,11 @@ def _cut(texts: Sequence[str], tokens: int, counter: TokenCounter, notes: list[s
 
 def _shorter(lines: Sequence[str], line: str, tokens: int, counter: TokenCounter) -> str:
     """Return the longest beginning of a line that fits after the others, cut at a word; "" if none does."""
-    fits, too_many = 0, len(line)
-    while too_many - fits > 1:
-        middle = (fits + too_many) // 2
-        if counter.count(_section(MEMORY_HEADING, [*lines, line[:middle] + " …"])) <= tokens:
-            fits = middle
-        else:
-            too_many = middle
+    fits = bisect_right(
+        range(1, len(line)),
+        tokens,
+        key=lambda length: counter.count(_section(MEMORY_HEADING, [*lines, line[:length] + " …"])),
+    )
     text = line[:fits]
     if " " in text[2:] and not line[fits : fits + 1].isspace():
         text = text[:2] + text[2:].rsplit(" ", 1)[0]
