@@ -14,7 +14,6 @@ from scoring.learning.labels import (
     cuts_of,
     judged,
 )
-from scoring.learning.retention import mean, retention
 from scoring.learning.suggestion import Suggestion, suggest
 
 __all__ = [
@@ -27,7 +26,5 @@ __all__ = [
     "case_at",
     "cuts_of",
     "judged",
-    "mean",
-    "retention",
     "suggest",
 ]
