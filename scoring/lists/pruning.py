@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from scoring.formats import encode, opening
@@ -81,37 +81,28 @@ def prune(
     """
     counting = count or (lambda message: estimate_message_tokens(message, counter))
     first = plan = plan_prune(history, settings, max_tokens, wire_format=wire_format)
+
+    def carried_out(plan: PrunePlan) -> Pruning:
+        fitted = fit(plan, history, messages.__getitem__, counting)
+        summary, line, tokens = None, None, fitted.tokens - plan.opening_tokens
+        if plan.summary is not None:
+            covered = [messages[p] for p in plan.summary.covers]
+            summary = written(covered, plan.summary.tokens, settings.summary_words, counter or ESTIMATOR)
+            tokens += summary.tokens - plan.summary.tokens
+        if plan.opening_tokens and (plan.removed or fitted.replaced):
+            line = opening()
+            tokens += counting(line)
+        return Pruning(max_tokens, plan, fitted, summary, line, tokens, first.over_budget)
+
     less = 0
     while True:
-        done = _carried_out(plan, history, messages, settings, max_tokens, counter, counting)
+        done = carried_out(plan)
         excess = done.tokens - max_tokens
-        if first.over_budget is not None or excess <= 0 or less == max_tokens:
-            return replace(done, over_budget=first.over_budget)
+        if done.over_budget is not None or excess <= 0 or less == max_tokens:
+            return done
         # Messages that are always kept are never shortened, so a plan that keeps only those is exact: the loop ends.
         less = min(max_tokens, max(excess, 2 * less))
         plan = plan_prune(history, settings, max_tokens - less, wire_format=wire_format)
-
-
-def _carried_out(
-    plan: PrunePlan,
-    history: History,
-    messages: Sequence[Message],
-    settings: Settings,
-    max_tokens: int,
-    counter: TokenCounter | None,
-    count: Callable[[Message], int],
-) -> Pruning:
-    """Return the result of a plan: what is kept, the summary that was written, and the opening line."""
-    fitted = fit(plan, history, messages.__getitem__, count)
-    summary, line, tokens = None, None, fitted.tokens - plan.opening_tokens
-    if plan.summary is not None:
-        covered = [messages[p] for p in plan.summary.covers]
-        summary = written(covered, plan.summary.tokens, settings.summary_words, counter or ESTIMATOR)
-        tokens += summary.tokens - plan.summary.tokens
-    if plan.opening_tokens and (plan.removed or fitted.replaced):
-        line = opening()
-        tokens += count(line)
-    return Pruning(max_tokens, plan, fitted, summary, line, tokens, None)
 
 
 def _object(message: Message, wire_format: str) -> Any:
