@@ -11,7 +11,7 @@ from typing import Any
 from benchmarks.rows import Row, best_of
 from scoring.assembly import AssemblyConfig, Item, Snapshot, build, relieve
 from scoring.formats import decode, encode
-from scoring.history import analyse
+from scoring.history import Features, analyse
 from scoring.messages import Message, ToolCall, ToolResult, message
 from scoring.settings import FORESIGHT, lexicon_of
 from scoring.summary import Summary
@@ -109,6 +109,10 @@ def _turn(n: int) -> list[Message]:
     ]
 
 
+def _stored(features: Features) -> Callable[[], Features]:
+    return lambda: features
+
+
 def _snapshot(items: int, log: int) -> Snapshot:
     """Return the newest items of a log, in their wire format and with what was found when they came in."""
     lexicon = lexicon_of(FORESIGHT.keywords)
@@ -118,7 +122,7 @@ def _snapshot(items: int, log: int) -> Snapshot:
     listed: list[Item | Summary] = [Summary("s1", "What happened before. " * 100, 2, log - items)]
     for n, one in enumerate(said):
         found = analyse(one, estimate_message_tokens(one), lexicon, content=True)
-        listed.append(Item(str(n), one, lambda found=found: found, tokens=found.tokens))
+        listed.append(Item(str(n), one, _stored(found), tokens=found.tokens))
     return Snapshot(
         listed, memories=["The service listens on port 8080."], new_message=message("user", "And now?")
     )
