@@ -155,7 +155,7 @@ class TestOwnWords:
 def test_a_display_of_a_command_is_no_message() -> None:
     """The display of `/context` is not sent, but the output of other commands is."""
     drawn = "<local-command-stdout>\x1b[?2026h \x1b[1mContext Usage\x1b[22m ⛁ ⛁"
-    rows = [
+    rows: list[dict[str, Any]] = [
         {"type": "user", "uuid": "u1", "parentUuid": None, "message": {"role": "user", "content": drawn}},
         {
             "type": "user", "uuid": "u2", "parentUuid": "u1",
