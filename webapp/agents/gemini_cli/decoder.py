@@ -95,7 +95,7 @@ class Decoder:
             changes = object_of(row["$set"])
             yield from self._session(changes)
             if isinstance(changes.get("messages"), list):
-                yield from self._list(changes["messages"], line.number)
+                yield from self._replace(changes["messages"], line.number)
         elif "sessionId" in row and "type" not in row:
             yield from self._session(row)
         elif record_id := text_of(row.get("id")):
@@ -105,15 +105,15 @@ class Decoder:
         else:
             yield Unknown(line.number, text_of(row.get("type")) or "row without id")
 
-    def document(self, document: dict[str, Any]) -> Iterator[Record]:
+    def document(self, value: dict[str, Any]) -> Iterator[Record]:
         """Yield what changed in a document since the last one."""
-        lists = (document[key] for key in ("messages", "history") if isinstance(document.get(key), list))
+        lists = (value[key] for key in ("messages", "history") if isinstance(value.get(key), list))
         messages = next(lists, None)
         if messages is None:
             yield Problem(1, "no list of messages in the document")
             return
-        yield from self._session(document)
-        yield from self._list(messages, None)
+        yield from self._session(value)
+        yield from self._replace(messages, None)
 
     def _session(self, about: dict[str, Any]) -> Iterator[Record]:
         """Yield the facts about the session that are new."""
@@ -146,16 +146,20 @@ class Decoder:
                 yield from self._facts.changed(model=found.model)
                 yield from self._facts.first_words(found.own_words)
 
-    def _list(self, messages: list[Any], line_no: int | None) -> Iterator[Record]:
+    def _replace(self, messages: list[Any], line_no: int | None) -> Iterator[Record]:
         """Yield the changes by a whole list of messages: new and newer versions, and the context in order."""
         wanted: list[str] = []
         for number, one in enumerate(messages):
             record = object_of(one)
             record = record | {"id": text_of(record.get("id")) or f"n{number}"}
-            yield from guarded(line_no, partial(self._listed, record, line_no, wanted), f"message {number}")
+            yield from guarded(
+                line_no, partial(self._replace_one, record, line_no, wanted), f"message {number}"
+            )
         yield from self._history.cut(wanted)
 
-    def _listed(self, record: dict[str, Any], line_no: int | None, wanted: list[str]) -> Iterator[Record]:
+    def _replace_one(
+        self, record: dict[str, Any], line_no: int | None, wanted: list[str]
+    ) -> Iterator[Record]:
         """Yield what is new in one message of a list, and add its names to the `wanted` context."""
         names = [name for name, _ in messages_of(record, record["id"])]
         history = self._history

@@ -92,13 +92,13 @@ class _Answer:
     results: list[ViewMessage]
 
     def _result(self, call_id: str) -> tuple[ToolResult | None, str]:
-        """Return the result of a call, and its output in the view."""
-        found = [
-            r for place in self.results for one in place.messages for r in one.results if r.call_id == call_id
-        ]
-        result = found[-1] if found else None
-        texts = [place.results[call_id] for place in self.results if call_id in place.results]
-        return result, texts[-1] if texts else result.text if result is not None else _ABORTED
+        """Return the result of a call, None if it was cut off, and its output in the view."""
+        messages = (message for one in self.results for message in one.messages)
+        result = {r.call_id: r for message in messages for r in message.results}.get(call_id)
+        text = result.text if result is not None else _ABORTED
+        for one in self.results:
+            text = one.results.get(call_id, text)
+        return result, text
 
     def content(self, at: int, *, drops_thinking: bool) -> list[Row]:
         """Return the parts without their ids: the agent's own, or made from the message's replacement."""
