@@ -102,7 +102,7 @@ STREAMED = re.compile(rb"^(transfer-encoding|expect):", re.IGNORECASE | re.MULTI
 class Arrival(TConn):  # type: ignore[misc]  # gunicorn has no types
     """A connection with the part of its next request that has arrived.
 
-    It is cut off at `until` (0: never). With `upload` the thread reads the body.
+    It is cut off at `until` (0: never). `upload`: its thread reads the body. `detached`: a websocket has the socket.
     """
 
     def __init__(
@@ -113,8 +113,7 @@ class Arrival(TConn):  # type: ignore[misc]  # gunicorn has no types
         self.received = bytearray()
         self.until = 0.0
         self.upload = False
-        self.kept = False
-        self.initialized = True
+        self.detached = False
         self.parser: Any = None
 
     def receive(self) -> bool:
@@ -160,7 +159,7 @@ class BrokenBody(OSError):
     """A body that ends early or breaks HTTP's framing. Readers treat it as a client that disconnected."""
 
 
-class Arriving:
+class UploadReader:
     """The reader of a body in a thread. After the last byte, the connection has no time limit."""
 
     def __init__(self, reader: Any, conn: Arrival) -> None:
@@ -190,7 +189,7 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
     def init_process(self) -> None:
         """Prepare the worker and serve until it ends."""
         self.arriving: dict[Arrival, None] = {}
-        self.leaving: dict[Arrival, None] = {}
+        self.lingering: dict[Arrival, None] = {}
         self.working: set[Arrival] = set()
         self.uploads = 0
         self.context = sock.ssl_context(self.cfg) if self.cfg.is_ssl else None
@@ -284,8 +283,8 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
         """Close every connection whose request is arriving, or that has been answered."""
         for conn in list(self.arriving):
             self.drop(conn)
-        for conn in list(self.leaving):
-            self.gone(conn)
+        for conn in list(self.lingering):
+            self.close_lingering(conn)
 
     def start(self, conn: Arrival) -> None:
         """Give the request to a thread, or refuse it if too many wait."""
@@ -308,36 +307,36 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
         lines += [f"{name}: {value}".encode() for name, value in response.headers]
         with suppress(OSError):
             conn.sock.send(b"\r\n".join(lines) + END_OF_HEAD + response.get_data())
-        self.leave(conn)
+        self.linger(conn)
 
-    def leave(self, conn: Arrival) -> None:
+    def linger(self, conn: Arrival) -> None:
         """Close a connection after the other side has, or after LINGER_SECONDS, so that it can read the answer."""
         try:
             conn.sock.setblocking(False)
             conn.sock.shutdown(socket.SHUT_WR)
-            self.poller.register(conn.sock, EVENT_READ, partial(self.on_leaving, conn))
+            self.poller.register(conn.sock, EVENT_READ, partial(self.on_lingering, conn))
         except (OSError, ValueError):
             self.nr_conns -= 1
             conn.close()
             return
         conn.until = time.monotonic() + LINGER_SECONDS
-        self.leaving[conn] = None
+        self.lingering[conn] = None
 
-    def on_leaving(self, conn: Arrival, _: Any) -> None:
+    def on_lingering(self, conn: Arrival, _: Any) -> None:
         """Discard what still arrives, and close at its end."""
         try:
-            if conn in self.leaving and conn.sock.recv(65_536):
+            if conn in self.lingering and conn.sock.recv(65_536):
                 return
         except (BlockingIOError, ssl.SSLWantReadError):
             return
         except OSError:
             pass
-        self.gone(conn)
+        self.close_lingering(conn)
 
-    def gone(self, conn: Arrival) -> None:
+    def close_lingering(self, conn: Arrival) -> None:
         """Close a connection that has been answered."""
-        if conn in self.leaving:
-            del self.leaving[conn]
+        if conn in self.lingering:
+            del self.lingering[conn]
             self.poller.unregister(conn.sock)
             self.nr_conns -= 1
             conn.close()
@@ -347,8 +346,8 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
         now = time.monotonic()
         for conn in [one for one in self.arriving if one.until < now]:
             self.drop(conn)
-        for conn in [one for one in self.leaving if one.until < now]:
-            self.gone(conn)
+        for conn in [one for one in self.lingering if one.until < now]:
+            self.close_lingering(conn)
         for conn in [one for one in self.working if one.until and one.until < now]:
             cut(conn.sock)
 
@@ -370,7 +369,7 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
             request = next(conn.parser)
             self.current.headers = request.headers if request else []
             if conn.upload:
-                request.body.reader = Arriving(request.body.reader, conn)
+                request.body.reader = UploadReader(request.body.reader, conn)
             return bool(request) and bool(self._keepalive_after(conn, self.handle_request(request, conn)))
         except (http.errors.NoMoreData, StopIteration, OSError):
             return False  # disconnected, stalled, or now a websocket
@@ -384,7 +383,7 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
 
         def wsgi(environ: dict[str, Any], start_response: Any) -> Any:
             environ[HEADERS] = self.current.headers
-            environ[KEEP] = partial(setattr, self.current.conn, "kept", True)
+            environ[KEEP] = partial(setattr, self.current.conn, "detached", True)
             return application(environ, start_response)
 
         self.wsgi = wsgi
@@ -398,10 +397,10 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
             again = not future.cancelled() and future.result() and self.alive
         except Exception:  # noqa: BLE001  # the thread failed outside a request
             again = False
-        if conn.kept:
+        if conn.detached:
             self.nr_conns -= 1
         elif not again:
-            self.leave(conn)
+            self.linger(conn)
         elif early := conn.parser.unreader.take_buffered():
             self.expect(conn)
             conn.received += early
@@ -429,7 +428,7 @@ def _but_closed_sockets(failed: threading.ExceptHookArgs) -> None:
         threading.__excepthook__(failed)
 
 
-class Sibling(Worker):
+class ChildWorker(Worker):
     """One of several workers; it ends with their parent."""
 
     def init_process(self) -> None:
@@ -481,7 +480,7 @@ class Application(BaseApplication):  # type: ignore[misc]  # gunicorn has no typ
             "control_socket_disable": True,
             "threads": self.capacity.threads,
             "worker_connections": CONNECTIONS,
-            "worker_class": Worker if self.workers == 1 else Sibling,
+            "worker_class": Worker if self.workers == 1 else ChildWorker,
             "keepalive": self.capacity.kept_seconds,
             "graceful_timeout": GRACE_SECONDS,
             "timeout": 0,

@@ -20,7 +20,7 @@ from webapp.live.admission import PAGES
 from webapp.serving.server import has_gunicorn, listen
 
 if has_gunicorn():
-    from webapp.serving.gunicorn import ARRIVING, Arriving
+    from webapp.serving.gunicorn import ARRIVING, UploadReader
 
 pytestmark = pytest.mark.skipif(not has_gunicorn(), reason="gunicorn does not run on this system")
 
@@ -180,7 +180,7 @@ class TestABodyThatAThreadReads:
     def test_has_no_time_limit_after_it_arrived(self) -> None:  # X13
         """The limit for receiving a request does not apply to its answer."""
         conn = SimpleNamespace(until=600.0)
-        arriving = Arriving(Counted(10), conn)  # type: ignore[arg-type]  # a connection, as far as it is needed
+        arriving = UploadReader(Counted(10), conn)  # type: ignore[arg-type]  # a connection, as far as it is needed
         arriving.read(6)
         assert conn.until == 600.0
         arriving.read(6)
