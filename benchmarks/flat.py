@@ -22,9 +22,8 @@ from tests import postgresql
 from webapp.app import App
 from webapp.config import Config
 from webapp.services.planning.requests import PlanRequest
-from webapp.store.copying import BETWEEN, NAMED
 from webapp.store.engine import Engine
-from webapp.store.keys import SHIFT
+from webapp.store.keys import SESSION_TABLES, SHIFT
 from webapp.store.sql import listed
 from webapp.wiring import build
 
@@ -107,9 +106,7 @@ def _multiply(db: Engine, times: int) -> None:
     db.run("DROP INDEX entry_words_index")
     low, high = 1 << SHIFT, ((MADE + 1) << SHIFT) - 1
     tables = {
-        **BETWEEN,
-        **dict.fromkeys(NAMED, "session"),
-        "entries": "key",
+        **SESSION_TABLES,
         "entry_words": "key",
         "sessions": "key",
     }
@@ -128,7 +125,7 @@ def _multiply(db: Engine, times: int) -> None:
                 f"WHERE {column} BETWEEN ? AND ? ORDER BY {column}",
                 bounds,
             )
-    db.count_on("sessions", "key", times * MADE)
+    db.set_last_number("sessions", "key", times * MADE)
     db.run(
         "INSERT INTO seals SELECT key, part, 0 FROM sessions, (SELECT DISTINCT part FROM seals) parts "
         "ON CONFLICT DO NOTHING"

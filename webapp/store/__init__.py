@@ -33,7 +33,7 @@ from webapp.store.usage import Usage
 from webapp.store.verify import faults_of_store
 from webapp.store.webhooks import Webhooks
 
-# Enough for a hundred thousand messages; what is left after that is the upkeep thread's.
+# Enough for a hundred thousand messages; the checkpoint thread does the rest.
 MERGE_ROUNDS = 400
 
 

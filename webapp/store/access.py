@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from webapp.store.engine import Engine
+from webapp.store.engine import Subject
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +32,8 @@ class BrowserSessionRow:
 COLUMNS = "key, name, role, created_at, revoked_at"
 
 
-class Access:
-    """The tables of access. Writes belong inside `Engine.write()`."""
-
-    def __init__(self, db: Engine) -> None:
-        self._db = db
+class Access(Subject):
+    """The tables of access."""
 
     def has_tokens(self) -> bool:
         """Return whether a token was ever made; revoked ones count, so that revoking the last one opens nothing."""

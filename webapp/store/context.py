@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from webapp.store.engine import Engine
+from webapp.store.engine import Subject
 from webapp.store.keys import key
 from webapp.store.sql import upsert
 
@@ -42,11 +42,8 @@ class Gathered(NamedTuple):
     replacements: dict[int, str]
 
 
-class Contexts:
+class Contexts(Subject):
     """Context items and totals of all sessions."""
-
-    def __init__(self, db: Engine) -> None:
-        self._db = db
 
     def add(self, session: int, view: int, items: Iterable[tuple[int, int]]) -> None:
         """Add messages, each (position, number), to a view; those already in it stay unchanged."""

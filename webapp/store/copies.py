@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from webapp.store.engine import Engine
+from webapp.store.engine import Subject
 from webapp.store.sql import insert
 
 
@@ -22,11 +22,8 @@ class CopyRow(NamedTuple):
 _SELECT = f"SELECT {', '.join(CopyRow._fields)} FROM copies"
 
 
-class Copies:
-    """Rows of `copies`. Writes belong inside `Engine.write()`."""
-
-    def __init__(self, db: Engine) -> None:
-        self._db = db
+class Copies(Subject):
+    """Rows of `copies`."""
 
     def put(self, copy: CopyRow) -> None:
         """Store a new copy."""

@@ -1,7 +1,7 @@
-"""Copies a store into another, whatever their engines: a transaction a session, then what belongs to none.
+"""Copies a store into one of any engine: each session in one transaction, then the tables that belong to no session.
 
-What was copied before an interruption stays, and is not copied again where the session's own row is the same. At the
-end every row of both stores is compared by its hash, and sessions that differ all the same are copied again.
+Sessions that were copied before an interruption stay, and are not copied again if their own rows are the same. At the
+end every row of both stores is compared by its hash, and sessions that still differ are copied again.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ COMMON = (
     "settings", "model_overrides", "revisions", "files", "memories", "copies", "access_tokens", "access_sessions",
     "webhooks", "webhook_deliveries",
 )  # fmt: skip
-COUNTED = {
+NUMBERED = {
     "sessions": "key", "access_tokens": "key", "memories": "id", "webhooks": "id", "webhook_deliveries": "id",
 }  # fmt: skip
-# Tables that are empty in a target, each with the words for one that is not: a copy replaces everything.
-KEPT = {
+# Tables that must be empty in a target, because a copy replaces everything; each with a name for messages.
+MUST_BE_EMPTY = {
     "sessions": "sessions", "memories": "memories or learnings", "access_tokens": "tokens", "webhooks": "webhooks",
 }  # fmt: skip
-# Indexed columns with what agents name, each with the number of the session and what it is. A file of SQLite that an
-# older version wrote may have longer ones than an index of PostgreSQL holds.
+# Indexed columns with names that agents choose, each with the SQL for the session's number and a description. A SQLite
+# file of an older version may hold names that are too long for an index of PostgreSQL.
 NAMES = (
     ("sessions", "id", "key", "its id"),
     ("sessions", "parent_id", "key", "the id of its parent"),
@@ -48,10 +48,10 @@ UNFINISHED = "unfinished_copy"
 
 
 def copy(source: Store, target: Store) -> Generator[str, None, None]:
-    """Copy all of `source`; yield what was done, a line a session, and at the end every difference.
+    """Copy all of `source`; yield a line for each session that says what was done.
 
     Raises:
-        Conflict: the target has something else in it, or takes no ids as long as those of the source.
+        Conflict: the target has something else in it, or cannot hold ids as long as those of the source.
         StoreError: one of them failed, or they differ afterwards.
     """
     with source.read():
@@ -77,13 +77,13 @@ def copy(source: Store, target: Store) -> Generator[str, None, None]:
             else:
                 yield f"{row.id}: {_copy_session(source, target, row)}"
         sums = [_sums(source.db, part) for part in PARTS]
-        with target.write():  # with it the mark of the unfinished copy goes, unless the two differ
+        with target.write():  # this removes the mark of the unfinished copy too, unless the two differ
             _copy_rest(source.db, target)
             differ = _differing(sums, target.db)
-            # A session changes without its own row by the usage of a call, and by what a plan finds out.
+            # Usage of a call, and features that a plan extracts, are stored without a change of the session's own row.
             for row in wanted:
                 if row.key in differ:
-                    yield f"{row.id}: {_copy_session(source, target, row)}, for it has changed"
+                    yield f"{row.id}: {_copy_session(source, target, row)}, because it has changed"
             if differ and (differ := _differing(sums, target.db)):
                 said = "; ".join(sorted(set[str]().union(*differ.values())))
                 raise StoreError(f"{target.db.name} differs from {source.db.name}: {said} changed meanwhile")
@@ -92,15 +92,17 @@ def copy(source: Store, target: Store) -> Generator[str, None, None]:
 def _refuse_another(source: Store, target: Store) -> None:
     """Raise Conflict if the target has something else in it."""
     said = target.small.setting(UNFINISHED)
-    for table in () if said is not None else KEPT:
+    for table in () if said is not None else MUST_BE_EMPTY:
         if target.db.value(f"SELECT 1 FROM {table} LIMIT 1"):
-            raise Conflict(f"{target.db.name} has {KEPT[table]} already; name a database without any")
+            raise Conflict(
+                f"{target.db.name} has {MUST_BE_EMPTY[table]} already; name a database without any"
+            )
     if said not in (None, source.db.name):
         raise Conflict(f"{target.db.name} holds a part of a copy of {said}; end that one, or name another")
 
 
 def _too_long(source: Store) -> Iterator[str]:
-    """Yield the ids and paths that no index of PostgreSQL holds, a line each."""
+    """Yield a line for each id and path that is too long for an index of PostgreSQL."""
     sessions = {row.key: f"session {row.id[:80]}" for row in source.sessions.everything()}
     for table, column, owner, what in NAMES:
         found = source.db.each(
@@ -125,14 +127,14 @@ def _copy_session(source: Store, target: Store, row: SessionRow) -> str:
 
 
 def _copy_rest(source: Engine, target: Store) -> None:
-    """Replace what belongs to no session, the mark of the unfinished copy with it, inside the caller's transaction."""
+    """Replace the tables that belong to no session, including the mark of the unfinished copy, inside `write()`."""
     for table in reversed(COMMON):
         target.db.run(f"DELETE FROM {table}")
     for table in COMMON:
         _move(source, target.db, table)
     target.words.index_memories_again()
-    for table, column in COUNTED.items():
-        target.db.count_on(table, column, source.counted(table, column))
+    for table, column in NUMBERED.items():
+        target.db.set_last_number(table, column, source.last_number(table, column))
 
 
 def _move(
@@ -152,7 +154,7 @@ def _differing(sums: Iterable[Sums], target: Engine) -> dict[int, set[str]]:
     found: dict[int, set[str]] = {}
     for part, wanted in zip(PARTS, sums, strict=True):
         for (session, _), _ in wanted.items() ^ _sums(target, part).items():
-            found.setdefault(session, set()).add(part.said)
+            found.setdefault(session, set()).add(part.subject)
     return found
 
 

@@ -1,7 +1,7 @@
-"""The contract of an engine: statements, transactions and the few things that databases do each in their own way.
+"""The contract of an engine: statements, transactions and the few things that SQLite and PostgreSQL do differently.
 
-Statements are written once, in the SQL that SQLite and PostgreSQL share (see `sql`), with values bound as `?`. What
-the two do differently is a method here or of `WordIndex`.
+Statements are written once, in the SQL that SQLite and PostgreSQL share (see `sql`), with values bound as `?`. A
+difference between the two is a method here or of `WordIndex`.
 """
 
 from __future__ import annotations
@@ -38,28 +38,28 @@ class Engine(ABC):
         """Return all rows of a query."""
 
     @abstractmethod
-    def row(self, sql: str, values: Sequence[Any] = ()) -> tuple[Any, ...] | None:
-        """Return the first row of a query, or None."""
-
-    @abstractmethod
     def each(self, sql: str, values: Sequence[Any] = ()) -> Iterator[tuple[Any, ...]]:
         """Yield the rows of a query without holding them all; inside `read()` or `write()`."""
 
     @abstractmethod
     def run(self, sql: str, values: Sequence[Any] = ()) -> int:
-        """Run a statement inside `write()`; return the number of rows it touched."""
+        """Run a statement inside `write()`; return the number of rows it changed."""
 
     @abstractmethod
     def run_many(self, sql: str, values: Iterable[Sequence[Any]]) -> None:
         """Run a statement once for each row of values, inside `write()`."""
 
     def rows_in(self, sql: str, values: Sequence[Any], more: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        """Return the rows of a query with `IN ({})` for these values, in batches, `more` bound behind them."""
+        """Return the rows of a query with `IN ({})` for these values, in batches, with `more` bound after them."""
         found: list[tuple[Any, ...]] = []
         for start in range(0, len(values), BATCH):
             some = values[start : start + BATCH]
             found += self.rows(sql.format(", ".join("?" * len(some))), (*some, *more))
         return found
+
+    def row(self, sql: str, values: Sequence[Any] = ()) -> tuple[Any, ...] | None:
+        """Return the first row of a query, or None."""
+        return next(iter(self.rows(sql, values)), None)
 
     def value(self, sql: str, values: Sequence[Any] = ()) -> Any:
         """Return the first column of the first row, or None."""
@@ -93,12 +93,12 @@ class Engine(ABC):
         """Return the columns of a table, each with INTEGER, REAL, TEXT or BLOB."""
 
     @abstractmethod
-    def counted(self, table: str, column: str) -> int:
+    def last_number(self, table: str, column: str) -> int:
         """Return the last number that was given to a row of a table, 0 before the first."""
 
     @abstractmethod
-    def count_on(self, table: str, column: str, number: int) -> None:
-        """Give the next row of a table a number behind this one, inside `write()`."""
+    def set_last_number(self, table: str, column: str, number: int) -> None:
+        """Make the next row of a table get a number after this one, inside `write()`."""
 
     @abstractmethod
     def faults(self) -> Iterator[str]:
@@ -106,7 +106,7 @@ class Engine(ABC):
 
     @abstractmethod
     def inspect(self) -> None:
-        """Look over the whole database, in a thread of its own; a fault is kept in `damage`."""
+        """Check the whole database, in a thread of its own; record a fault in `damage`."""
 
     @abstractmethod
     def size(self) -> int:
@@ -114,7 +114,7 @@ class Engine(ABC):
 
     @abstractmethod
     def checkpoint(self) -> None:
-        """Do now the work that the engine would do later: move its log into the tables, merge its word index."""
+        """Do maintenance now that the engine would do later: empty its log, merge its word index."""
 
     @abstractmethod
     def close(self) -> None:
@@ -141,6 +141,13 @@ class Engine(ABC):
 
     def _ending(self) -> ClosedStore:
         return ClosedStore(f"{self.name} is closed: the server is ending; try again once it runs")
+
+
+class Subject:
+    """The tables of one subject, such as sessions. Methods that write belong inside `Engine.write()`."""
+
+    def __init__(self, db: Engine) -> None:
+        self._db = db
 
 
 def refuse_newer(name: str, steps: Collection[str]) -> None:

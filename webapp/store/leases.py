@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from webapp.store.engine import Engine
+from webapp.store.engine import Subject
 from webapp.store.sql import upsert
 
 
-class Leases:
-    """Rows of `leases`, by name. Times are in ms since 1970. Writes belong inside `Engine.write()`."""
-
-    def __init__(self, db: Engine) -> None:
-        self._db = db
+class Leases(Subject):
+    """Rows of `leases`, by name. Times are in ms since 1970."""
 
     def is_held(self, name: str, now: int) -> bool:
         """Return whether somebody has the lease."""

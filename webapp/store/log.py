@@ -19,7 +19,7 @@ import orjson
 
 from scoring.messages import Message, Role, part_from_dict, part_to_dict
 from webapp.errors import DamagedStore
-from webapp.store.engine import Engine
+from webapp.store.engine import Subject
 from webapp.store.keys import SHIFT, bounds, key, number
 from webapp.store.sql import insert, listed, upsert
 
@@ -159,11 +159,8 @@ _ENTRY, _MESSAGE = listed(ENTRY_COLUMNS), listed(MESSAGE_COLUMNS)
 _MESSAGES_IN = f"SELECT {_MESSAGE} FROM messages WHERE key IN ({{}})"
 
 
-class Log:
+class Log(Subject):
     """Entries and messages of all sessions, found by session number."""
-
-    def __init__(self, db: Engine) -> None:
-        self._db = db
 
     # -- writing
 
@@ -307,7 +304,7 @@ class Log:
         found = self._db.rows(sql, (*bounds(session), orjson.dumps(tool).decode()))
         return [number(k) for k, card in found if _is_of(tool, orjson.loads(card))]
 
-    def ours(self, session: int, message: MessageRow) -> bool:
+    def removed_by_us(self, session: int, message: MessageRow) -> bool:
         """Return True if an operation of ours, not the agent, removed the message from the context."""
         if message.out_operation is None:
             return False

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from webapp.errors import NotFound
-from webapp.store.engine import Engine
+from webapp.store.engine import Subject
 
 MEMORY, LEARNING = "memory", "learning"
 # The most texts of a kind in a list.
@@ -29,11 +29,8 @@ class MemoryRow:
     updated_at: int
 
 
-class Memories:
-    """All memories and learnings. Writes belong inside `Engine.write()`."""
-
-    def __init__(self, db: Engine) -> None:
-        self._db = db
+class Memories(Subject):
+    """All memories and learnings."""
 
     def add(self, kind: str, text: str, session_id: str | None, message_id: str | None, at: int) -> MemoryRow:
         """Add a text; return its row."""

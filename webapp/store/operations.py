@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 import orjson
 
 from scoring.tokens import Certainty
-from webapp.store.engine import Engine
+from webapp.store.engine import Subject
 from webapp.store.keys import bounds, key, number
 from webapp.store.sql import insert, listed
 
@@ -104,11 +104,8 @@ _SELECT = f"SELECT {listed(COLUMNS)} FROM operations"
 _ITEMS = f"SELECT {listed(ItemRow._fields)} FROM operation_items WHERE operation = ?"
 
 
-class Operations:
+class Operations(Subject):
     """Operations of all sessions."""
-
-    def __init__(self, db: Engine) -> None:
-        self._db = db
 
     def add(self, session: int, row: OperationRow, items: Iterable[ItemRow]) -> None:
         """Write one operation and its items."""
@@ -146,8 +143,8 @@ class Operations:
         """Return the items of an operation, by message number."""
         return [_item(row) for row in self._db.rows(f"{_ITEMS} ORDER BY no, change", (key(session, n),))]
 
-    def left(self, session: int, pairs: Sequence[tuple[int, int]]) -> dict[int, RemovalReason]:
-        """Return, for (operation, message number) pairs, message number -> the reason it left the context."""
+    def removal_reasons(self, session: int, pairs: Sequence[tuple[int, int]]) -> dict[int, RemovalReason]:
+        """Return why messages left the context, by message number; `pairs` are (operation, message number)."""
         weights: dict[int, dict[str, float]] = {}
         found: dict[int, RemovalReason] = {}
         for n, no in pairs:
@@ -164,7 +161,7 @@ class Operations:
         self._db.run("UPDATE operations SET undone_at = ? WHERE key = ?", (at, key(session, n)))
 
     def remove(self, session: int, n: int) -> None:
-        """Remove an operation that never happened, with its items."""
+        """Remove an operation that did not take place after all, with its items."""
         self._db.run("DELETE FROM operation_items WHERE operation = ?", (key(session, n),))
         self._db.run("DELETE FROM operations WHERE key = ?", (key(session, n),))
 
@@ -173,7 +170,7 @@ Stored = TypeVar("Stored", Facts, Detail)
 
 
 def _json(value: Facts | Detail) -> str:
-    """Return the facts that there are as JSON."""
+    """Return the facts that are not None as JSON."""
     return orjson.dumps({name: one for name, one in vars(value).items() if one is not None}).decode()
 
 

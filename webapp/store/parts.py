@@ -26,18 +26,18 @@ EVERYWHERE = 0
 class Part(NamedTuple):
     """Columns of a table that are sealed together, with one seal for each session.
 
-    `session` is SQL for the session's number, with {0} for a prefix of columns; `said` begins the text of a fault.
+    `session` is SQL for the session's number, with {0} for a prefix of columns; `subject` begins the text of a fault.
     """
 
     name: str
     table: str
     session: str
     columns: tuple[str, ...]
-    said: str
+    subject: str
 
 
-def _part(name: str, table: str, session: str, columns: str, said: str) -> Part:
-    return Part(name, table, session, tuple(columns.split()), said)
+def _part(name: str, table: str, session: str, columns: str, subject: str) -> Part:
+    return Part(name, table, session, tuple(columns.split()), subject)
 
 
 _KEYED, _NAMED, _COMMON = f"{{0}}key >> {SHIFT}", "{0}session", str(EVERYWHERE)
@@ -120,8 +120,8 @@ def digest(values: tuple[Any, ...]) -> int:
     """Return the hash of a row as a signed 64-bit number."""
     if float in map(type, values):  # orjson writes an infinite number as null
         values = tuple(one if type(one) is not float or isfinite(one) else str(one) for one in values)
-    said = orjson.dumps(values, default=bytes.hex)
-    return int.from_bytes(hashlib.blake2b(said, digest_size=8).digest(), "little", signed=True)
+    text = orjson.dumps(values, default=bytes.hex)
+    return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "little", signed=True)
 
 
 def of_rows(part: Part, rows: Iterable[tuple[Any, ...]]) -> dict[tuple[int, str], int]:

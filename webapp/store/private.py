@@ -57,7 +57,7 @@ def close_to_others(file: Path) -> None:
 def replacing(path: Path) -> Iterator[IO[bytes]]:
     """Yield a file that takes this name, with the mode of the file it replaces, once all of it is written.
 
-    Nothing is followed and no half file is left. A device or a pipe is written to as it is.
+    Links are not followed, and no incomplete file is left. A device or a pipe is written to directly.
 
     Raises:
         Conflict: the name is that of a link.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from webapp.store.engine import Engine
+from webapp.store.engine import Subject
 from webapp.store.keys import SHIFT
 
 
@@ -18,11 +18,8 @@ class SavedRow(NamedTuple):
     copied: bool
 
 
-class Saved:
+class Saved(Subject):
     """Sums over `operations`, `messages`, `copies` and `calls`; it only reads."""
-
-    def __init__(self, db: Engine) -> None:
-        self._db = db
 
     def rows(self) -> list[SavedRow]:
         """Return every prune and summary that was not undone, and every copy whose session is known.

@@ -10,7 +10,7 @@ import base64
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from webapp.store.engine import Engine
+from webapp.store.engine import Subject
 from webapp.store.keys import SESSION_TABLES, key, number, of_session, refuse_long
 from webapp.store.log import pack, unpack
 from webapp.store.sessions import COLUMNS, SessionRow
@@ -31,11 +31,8 @@ INDEXED = frozenset({"source_id", "call_key", "region", "change"})
 SESSION_COLUMNS = tuple(name for name in COLUMNS if name not in LOCAL)
 
 
-class Dump:
+class Dump(Subject):
     """Reads and writes all rows of one session."""
-
-    def __init__(self, db: Engine) -> None:
-        self._db = db
 
     def records(self, row: SessionRow) -> Iterator[dict[str, Any]]:
         """Yield every row of a session as a record."""

@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple, TypedDict, Unpack
 import orjson
 
 from webapp.errors import Conflict, Invalid, NotFound
-from webapp.store.engine import Engine
+from webapp.store.engine import Subject
 from webapp.store.indexed_text import unindex_entries
 from webapp.store.keys import SESSION_TABLES, is_long, of_session, refuse_long
 from webapp.store.sql import listed, quoted
@@ -78,7 +78,7 @@ class SessionRow:
 
 
 class KnownColumns(TypedDict, total=False):
-    """The columns of what may be known of a session when it begins."""
+    """The columns that may be known when a session begins."""
 
     title: str | None
     model: str | None
@@ -126,8 +126,8 @@ class ObservedOverheads(NamedTuple):
 
 # The number of sessions of an agent that are read for its overheads; the newest are the most accurate.
 MOST_OBSERVED = 200
-_SAID = ("opening", "agent_version")
-_CALIBRATED = ("unseen", "second", "restored", "calls", "compactions")
+_TEXTS = ("opening", "agent_version")
+_NUMBERS = ("unseen", "second", "restored", "calls", "compactions")
 
 COLUMNS = tuple(f.name for f in fields(SessionRow) if f.name != "damaged")
 DAMAGED = "its stored {} is damaged and left out; run `coppice verify`"
@@ -148,11 +148,8 @@ _KINDS = {
 _SELECT = f"SELECT {listed(COLUMNS)} FROM sessions"
 
 
-class Sessions:
-    """Rows of `sessions`. Writes belong inside `Engine.write()`."""
-
-    def __init__(self, db: Engine) -> None:
-        self._db = db
+class Sessions(Subject):
+    """Rows of `sessions`."""
 
     def create(self, **columns: Unpack[Columns]) -> SessionRow:
         """Create a session.
@@ -258,11 +255,11 @@ class Sessions:
             "ORDER BY last_activity_at DESC, id"
         )
         rows = self._db.rows(sql, (source, MOST_OBSERVED, '%"known":true%'))
-        found = ((_taught(state), rest) for state, *rest in rows)
+        found = ((_overheads(state), rest) for state, *rest in rows)
         return [
-            ObservedOverheads(key, parent is not None, *columns, *taught)
-            for taught, (key, parent, *columns) in found
-            if taught is not None
+            ObservedOverheads(key, parent is not None, *columns, *overheads)
+            for overheads, (key, parent, *columns) in found
+            if overheads is not None
         ]
 
     def with_entry(self, source_id: str) -> list[SessionRow]:
@@ -301,20 +298,20 @@ class Sessions:
 
 
 @lru_cache(maxsize=2 * MOST_OBSERVED)
-def _taught(state: str) -> tuple[Any, ...] | None:
-    """Return what a session's stored state tells of overheads: the last columns of `ObservedOverheads`, or None.
+def _overheads(state: str) -> tuple[Any, ...] | None:
+    """Return the overheads in a session's stored state, the last columns of `ObservedOverheads`; None without any.
 
-    A damaged state tells none. Each append before the first call of a session asks for the same states.
+    Cached, because each append before a session's first call reads the same states.
     """
     try:
-        said = orjson.loads(state)
-        calibration = said.get("calibration") or {}
+        found = orjson.loads(state)
+        calibration = found.get("calibration") or {}
         if not calibration.get("known"):
             return None
     except (ValueError, TypeError, AttributeError):
         return None
-    numbers = [calibration.get(name) or 0 for name in _CALIBRATED]
-    return (*numbers, *(said.get(name) or "" for name in _SAID))
+    numbers = [calibration.get(name) or 0 for name in _NUMBERS]
+    return (*numbers, *(found.get(name) or "" for name in _TEXTS))
 
 
 def _encoded(columns: Mapping[str, Any]) -> Sequence[Any]:

@@ -6,16 +6,13 @@ from typing import Any
 
 import orjson
 
-from webapp.store.engine import Engine
+from webapp.store.engine import Subject
 from webapp.store.keys import refuse_long
 from webapp.store.sql import upsert
 
 
-class SmallTables:
-    """Named JSON values. Writes belong inside `Engine.write()`."""
-
-    def __init__(self, db: Engine) -> None:
-        self._db = db
+class SmallTables(Subject):
+    """Named JSON values."""
 
     # -- settings and models
 

@@ -13,7 +13,7 @@ from typing import Any
 import orjson
 
 from webapp.store.context import PRUNED, SUMMARY
-from webapp.store.engine import Engine
+from webapp.store.engine import Subject
 from webapp.store.keys import bounds, key, number
 from webapp.store.sql import insert, listed
 
@@ -44,11 +44,8 @@ COLUMNS = ("key", *[one.name for one in fields(SummaryRow)][1:])
 _SELECT = f"SELECT {listed(COLUMNS, 's.')} FROM"
 
 
-class Summaries:
-    """Summaries of all sessions. Writes belong inside `Engine.write()`."""
-
-    def __init__(self, db: Engine) -> None:
-        self._db = db
+class Summaries(Subject):
+    """Summaries of all sessions."""
 
     def next_number(self, session: int) -> int:
         """Return the number of the session's next summary."""

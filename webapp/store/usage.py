@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from webapp.store.engine import Engine
+from webapp.store.engine import Subject
 from webapp.store.keys import bounds, key, number
 from webapp.store.sql import insert, listed, upsert
 
@@ -59,11 +59,8 @@ SAMPLE_COLUMNS = ("key", *Sample._fields[1:])
 _SAMPLES = f"SELECT {listed(SAMPLE_COLUMNS)} FROM samples"
 
 
-class Usage:
+class Usage(Subject):
     """Calls and samples of all sessions."""
-
-    def __init__(self, db: Engine) -> None:
-        self._db = db
 
     def put_calls(self, session: int, rows: Iterable[CallRow]) -> None:
         """Write calls; an existing one keeps its larger figures and its first estimate."""

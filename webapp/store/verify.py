@@ -90,11 +90,11 @@ def _sealed(db: Engine, part: Part, names: dict[int, str]) -> Iterator[str]:
         if stored.get(session) == found.get(session):
             continue
         if session == EVERYWHERE:
-            yield f"{part.said} changed from outside"
+            yield f"{part.subject} changed from outside"
         elif session in names:
-            yield f"session {names[session]}: {part.said} changed from outside"
+            yield f"session {names[session]}: {part.subject} changed from outside"
         else:
-            yield f"a session was taken out from outside (number {session}): {part.said} there"
+            yield f"a session was taken out from outside (number {session}): {part.subject} there"
 
 
 def _orphans(db: Engine, names: dict[int, str]) -> Iterator[str]:
@@ -275,7 +275,7 @@ def _torn(log: Log, row: SessionRow, inside: set[int], calls: set[str], results:
     """Yield calls and results in the context whose partner was removed by one of our operations."""
     for no in log.numbers(row.key, newest_first=False, out=True):
         message = log.message(row.key, no)
-        if message is None or no in inside or not log.ours(row.key, message):
+        if message is None or no in inside or not log.removed_by_us(row.key, message):
             continue
         features = orjson.loads(message.features)
         for call_id in {*features.get("results", ())} & calls - results:

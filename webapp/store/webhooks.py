@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from webapp.errors import NotFound
-from webapp.store.engine import Engine
+from webapp.store.engine import Subject
 
 # Deliveries that are kept for each webhook, including those that still wait.
 KEPT = 200
@@ -53,11 +53,8 @@ class DeliveryRow(NamedTuple):
 _HOOK, _DELIVERY = ", ".join(WebhookRow._fields), ", ".join(DeliveryRow._fields)
 
 
-class Webhooks:
-    """Rows of `webhooks` and `webhook_deliveries`. Writes belong inside `Engine.write()`."""
-
-    def __init__(self, db: Engine) -> None:
-        self._db = db
+class Webhooks(Subject):
+    """Rows of `webhooks` and `webhook_deliveries`."""
 
     def all(self) -> list[WebhookRow]:
         """Return every webhook, oldest first."""

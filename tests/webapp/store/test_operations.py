@@ -48,6 +48,6 @@ class TestOperations:
         with store.write():
             store.operations.add(row.key, operation(1), items)
         assert store.operations.items(row.key, 1) == items
-        assert store.operations.left(row.key, [(1, 4), (1, 5)]) == {
+        assert store.operations.removal_reasons(row.key, [(1, 4), (1, 5)]) == {
             4: RemovalReason(Detail(score=12.5), {"role": 30})
         }

@@ -167,7 +167,7 @@ class Messages:
         """Return messages by number, and how those that are out left the context."""
         found = self._store.log.messages(session, nos)
         gone = [(m.out_operation, m.no) for m in found.values() if m.out_operation is not None]
-        return found, self._store.operations.left(session, gone)
+        return found, self._store.operations.removal_reasons(session, gone)
 
     def by_number(self, session_id: str, nos: Sequence[int], *, at_once: bool = False) -> list[MessageAnswer]:
         """Return these messages, with the fates of the plan that would be made now.

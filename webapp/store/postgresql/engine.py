@@ -31,7 +31,7 @@ from webapp.store.postgresql import schema, seals
 from webapp.store.postgresql.values import adapted
 from webapp.store.postgresql.words import VectorWords
 
-# How often as long as in SQLite a writer waits: here the threads of one process wait at the same lock.
+# A writer waits this many times longer than in SQLite: here the threads of one process wait at the same lock.
 PATIENCE = 5
 CONNECT_SECONDS = 10.0
 # Writers that wait for a lock hold a connection; some are always left for readers.
@@ -76,7 +76,7 @@ class Postgresql(Engine):
         self._durable = durable
         self._local = threading.local()
         self._writers = threading.Semaphore(WRITERS)
-        self._noted: WeakKeyDictionary[Connection, seals.Noted] = WeakKeyDictionary()
+        self._noted: WeakKeyDictionary[Connection, seals.Seals] = WeakKeyDictionary()
         self._names = count()
         with self._translated("opening"):
             self._pool: ConnectionPool[Connection] = ConnectionPool(
@@ -100,7 +100,7 @@ class Postgresql(Engine):
 
     def _configure(self, connection: Connection) -> None:
         """Set what our statements rely on, and listen to the triggers of the seals."""
-        noted = self._noted[connection] = seals.Noted()
+        noted = self._noted[connection] = seals.Seals()
         connection.add_notice_handler(lambda said: noted.hear(said.message_primary or ""))
         settings = {
             seals.SWITCH: "on",
@@ -124,7 +124,7 @@ class Postgresql(Engine):
 
     def _missing(self) -> dict[str, Sequence[str]]:
         """Return the statements of the steps that the database does not have, by name."""
-        # The name alone is looked up in what the connection remembers; a table beside it makes it hear of others first.
+        # to_regclass alone may use what the connection has cached; reading a table first makes it see new tables.
         if not self.rows("SELECT 1 FROM pg_class WHERE oid = to_regclass('schema_steps')"):
             return {schema.SINCE: schema.schema(), **dict.fromkeys(schema.STEPS, ())}
         done = {name for (name,) in self.rows("SELECT name FROM schema_steps")}
@@ -136,10 +136,6 @@ class Postgresql(Engine):
     def rows(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         with self._using("reading") as connection:
             return connection.execute(_numbered(sql), values).fetchall()
-
-    def row(self, sql: str, values: Sequence[Any] = ()) -> tuple[Any, ...] | None:
-        with self._using("reading") as connection:
-            return connection.execute(_numbered(sql), values).fetchone()
 
     def each(self, sql: str, values: Sequence[Any] = ()) -> Iterator[tuple[Any, ...]]:
         held = self._held()
@@ -159,7 +155,7 @@ class Postgresql(Engine):
                     return
                 yield from rows
         finally:
-            if self._held() is held:  # else it went with its transaction, and the connection may be another's
+            if self._held() is held:  # otherwise the cursor ended with its transaction
                 with suppress(psycopg.Error):
                     cursor.close()
 
@@ -287,12 +283,12 @@ class Postgresql(Engine):
         )
         return {name: KINDS[kind] for name, kind in self.rows(sql, (table,))}
 
-    def counted(self, table: str, column: str) -> int:
+    def last_number(self, table: str, column: str) -> int:
         return int(
             self.value(f"SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM {table}_{column}_seq")
         )
 
-    def count_on(self, table: str, column: str, number: int) -> None:
+    def set_last_number(self, table: str, column: str, number: int) -> None:
         self.rows(
             "SELECT setval(pg_get_serial_sequence(?, ?), ?, ? = 1)",
             (table, column, max(1, number), number > 0),
@@ -308,7 +304,7 @@ class Postgresql(Engine):
             yield f"the index {name} of {self.server} is not valid"
 
     def inspect(self) -> None:
-        """Do nothing: checksums of pages are the database's own, and it says so where one does not fit."""
+        """Do nothing: PostgreSQL itself checks the checksum of each page that it reads."""
 
     def size(self) -> int:
         return int(self.value("SELECT pg_database_size(current_database())"))

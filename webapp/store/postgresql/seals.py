@@ -1,7 +1,7 @@
-"""Seals in PostgreSQL: triggers tell each row's hash to the client that wrote it; the commit writes the seals.
+"""Seals in PostgreSQL: triggers send the hash of each row to the client that wrote it; the commit writes the seals.
 
-A trigger is silent unless the connection has set `coppice.sealing`, so that what another program changes no longer
-fits. Hashes are made and compared by the database.
+A trigger is silent unless the connection has set `coppice.sealing`, so that changes by another program are
+detected. Hashes are made and compared by the database.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ $$
 """
 
 
-class Noted:
+class Seals:
     """The changes of seals caused by the rows of a transaction, kept for one connection until it commits."""
 
     def __init__(self) -> None:

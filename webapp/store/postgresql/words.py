@@ -1,7 +1,7 @@
 """The index of words in PostgreSQL: `tsvector` under GIN, with words cut as SQLite's FTS5 cuts them.
 
-PostgreSQL's own parser takes paths, addresses and file names for one word each; a search would not find in them what it
-finds in SQLite. So words are cut here: letters and digits, in small letters, without accents.
+PostgreSQL's own parser takes a path, an address or a file name as one word, so a search would not find its parts as it
+does in SQLite. So words are cut here: letters and digits, in small letters, without accents.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ from webapp.store.keys import SHIFT, bounds, key, number
 from webapp.store.search_index import SearchFilter, WordIndex, any_words, terms
 
 _WORD = re.compile(r"[^\W_]+", re.UNICODE)
-# A tsvector's own limits: characters of a word, the last place that is told apart, places of a word, bytes in all.
+# The limits of a tsvector: characters of a word, the largest position, positions of a word, bytes in total.
 LONGEST = 500
 LAST_PLACE = 16_383
 PLACES = 255
 BYTES = 1_000_000
-# A search of all sessions ranks the newest matches, so many or more. It then takes as long in a store of ten million
-# entries as in one of a hundred thousand. Frequent words are found in so many of the newest blocks, entry by entry: the
-# index gathers every match of a word's beginning in the whole store. For rarer ones it knows the block of an entry.
+# A search of all sessions ranks at least the newest ENOUGH matches, so that it takes as long in a store of ten million
+# entries as in one of a hundred thousand. Frequent words are looked for in the newest RECENT blocks, entry by entry,
+# because the index would gather all matches of the whole store. For rarer words it can select the blocks.
 ENOUGH = 500
 RECENT = 4
 BLOCK = 14  # bits of an entry's number within its block
-# Matches per block differ, so more blocks are taken than the last ones make expect; at most so many times more.
+# Matches per block differ, so SPARE times as many blocks are taken as the last ones suggest; at most WIDER times more.
 SPARE, WIDER = 1.25, 16
 _ENTRIES = "JOIN entries e ON e.key = w.key "
 _MESSAGES = f"LEFT JOIN messages m ON m.key = (w.key >> {SHIFT} << {SHIFT}) + e.message_no "
-_CARD = r"replace(m.card, '\u0000', '\u0020')::json"  # PostgreSQL reads no text with a NUL out of JSON
+_CARD = r"replace(m.card, '\u0000', '\u0020')::json"  # PostgreSQL cannot read a text with a NUL from JSON
 _CALLED = f"EXISTS (SELECT 1 FROM json_array_elements({_CARD} -> 'calls') c WHERE c ->> 'name' = ?)"
 _OF_TOOL = f"({_CARD} ->> 'tool' = ? OR {_CALLED})"
 

@@ -35,18 +35,18 @@ log = logging.getLogger(__name__)
 
 # Faults of the file that are reported; one that is torn in the middle has thousands.
 FILE_FAULTS = 20
-# Pages. Ours is the checkpoint thread; SQLite's own is only the net under it (80 MB of log).
-CHECKPOINT_NET = 20_000
+# Pages (80 MB of log) after which SQLite itself does a checkpoint; usually our thread has done one before.
+AUTOCHECKPOINT_PAGES = 20_000
 CHECKPOINT_SECONDS = 1.0
 # Upkeep takes the write lock for a few milliseconds at a time, and lets others in between.
 UPKEEP_ROUNDS = 4
 UPKEEP_PAUSE_SECONDS = 0.05
-CLOSE_SECONDS = 2.0  # a statement that takes longer is broken off
+CLOSE_SECONDS = 2.0  # a statement that takes longer is interrupted
 LOCKED_SECONDS = 0.01
-# How Python's error begins for a text whose bytes are none.
-NO_TEXT = "Could not decode to UTF-8"
-# Threads that may wait to write, and for how long for each other. After a wait in vain for another process, others wait
-# only so long for some time.
+# The beginning of Python's error for a text that is not UTF-8.
+NOT_UTF8 = "Could not decode to UTF-8"
+# The most threads that wait to write, and how long they wait for each other. After a wait for another process failed,
+# waits for it are short for LOCKED_OUT_SECONDS.
 WAITING = 16
 TURN_SECONDS = 5.0
 LOCKED_OUT_SECONDS = 2.0
@@ -66,7 +66,7 @@ class Connections(Engine):
         self._busy_ms = int(busy_seconds * 1000)
         self._synchronous = "FULL" if durable else "NORMAL"
         self._local = threading.local()
-        self._all: weakref.WeakSet[_Holder] = weakref.WeakSet()
+        self._all: weakref.WeakSet[_ThreadConnection] = weakref.WeakSet()
         self._lock = threading.Lock()
         self._writing = threading.Lock()
         self._waiting = threading.Semaphore(WAITING)
@@ -94,7 +94,7 @@ class Connections(Engine):
         refuse_newer(str(self.path), applied - step_names())
 
     def _migrate(self) -> None:
-        connection = self._held().connection
+        connection = self._thread_connection().connection
         if not (waiting := migrations.pending(Database(connection))):
             return
         if self.read_only:
@@ -119,16 +119,16 @@ class Connections(Engine):
             back_up(self.path, target)
             log.info("kept a copy from before the migration: %s", target)
 
-    def _held(self) -> _Holder:
-        holder: _Holder | None = getattr(self._local, "holder", None)
-        if holder is None:
+    def _thread_connection(self) -> _ThreadConnection:
+        own: _ThreadConnection | None = getattr(self._local, "own", None)
+        if own is None:
             if self._closed.is_set():
                 raise self._ending()
-            holder = _Holder(self._open())
-            self._local.holder = holder
+            own = _ThreadConnection(self._open())
+            self._local.own = own
             with self._lock:
-                self._all.add(holder)
-        return holder
+                self._all.add(own)
+        return own
 
     def _open(self) -> sqlite3.Connection:
         connection = read_only(self.path) if self.read_only else self._open_to_write()
@@ -152,7 +152,7 @@ class Connections(Engine):
         )
         self._write_ahead(connection)
         connection.execute(f"PRAGMA synchronous={self._synchronous}")
-        connection.execute(f"PRAGMA wal_autocheckpoint={CHECKPOINT_NET}")
+        connection.execute(f"PRAGMA wal_autocheckpoint={AUTOCHECKPOINT_PAGES}")
         return connection
 
     def _write_ahead(self, connection: sqlite3.Connection) -> None:
@@ -187,15 +187,15 @@ class Connections(Engine):
     def columns(self, table: str) -> dict[str, str]:
         return {name: kind for _, name, kind, *_ in self.rows(f"PRAGMA table_info({table})")}
 
-    def counted(self, table: str, column: str) -> int:
+    def last_number(self, table: str, column: str) -> int:
         given = self.value("SELECT seq FROM sqlite_sequence WHERE name = ?", (table,))
         return int(given or self.value(f"SELECT max({column}) FROM {table}") or 0)
 
-    def count_on(self, table: str, column: str, number: int) -> None:
-        """Give the next row of a table a number behind this one; a table that gives numbers again stays as it is."""
+    def set_last_number(self, table: str, column: str, number: int) -> None:
+        """Make the next row of a table get a number after this one; a table that reuses numbers stays as it is."""
         self.run("UPDATE sqlite_sequence SET seq = ? WHERE name = ?", (number, table))
         numbers_again = "SELECT 1 FROM sqlite_master WHERE name = ? AND sql LIKE '%AUTOINCREMENT%'"
-        if number and self.value(numbers_again, (table,)) and not self.counted(table, column):
+        if number and self.value(numbers_again, (table,)) and not self.last_number(table, column):
             self.run("INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", (table, number))
 
     def faults(self) -> Iterator[str]:
@@ -210,70 +210,64 @@ class Connections(Engine):
         return sum(file.stat().st_size for file in files if file.exists())
 
     def rows(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        holder = self._held()
-        with holder.using, self._translated("reading"):
-            return holder.connection.execute(sql, values).fetchall()
+        own = self._thread_connection()
+        with own.using, self._translated("reading"):
+            return own.connection.execute(sql, values).fetchall()
 
     def each(self, sql: str, values: Sequence[Any] = ()) -> Iterator[tuple[Any, ...]]:
-        holder = self._held()
-        with holder.using, self._translated("reading"):
-            cursor = holder.connection.execute(sql, values)
+        own = self._thread_connection()
+        with own.using, self._translated("reading"):
+            cursor = own.connection.execute(sql, values)
         while True:
-            with holder.using, self._translated("reading"):
+            with own.using, self._translated("reading"):
                 rows = cursor.fetchmany(EACH)
             if not rows:
                 return
             yield from rows
 
-    def row(self, sql: str, values: Sequence[Any] = ()) -> tuple[Any, ...] | None:
-        holder = self._held()
-        with holder.using, self._translated("reading"):
-            found: tuple[Any, ...] | None = holder.connection.execute(sql, values).fetchone()
-            return found
-
     def run(self, sql: str, values: Sequence[Any] = ()) -> int:
-        holder = self._held()
-        with holder.using, self._translated("writing"):
-            return holder.connection.execute(sql, values).rowcount
+        own = self._thread_connection()
+        with own.using, self._translated("writing"):
+            return own.connection.execute(sql, values).rowcount
 
     def run_many(self, sql: str, values: Iterable[Sequence[Any]]) -> None:
-        holder = self._held()
-        with holder.using, self._translated("writing"):
-            holder.connection.executemany(sql, values)
+        own = self._thread_connection()
+        with own.using, self._translated("writing"):
+            own.connection.executemany(sql, values)
 
     @contextmanager
     def write(self, session_id: str | None = None) -> Iterator[None]:  # noqa: ARG002  # one writer at a time
-        holder = self._held()
-        connection = holder.connection
-        if holder.writing:
+        own = self._thread_connection()
+        connection = own.connection
+        if own.writing:
             yield
             return
         if self.read_only:
             raise ReadOnlyStore(f"{self.path} is read-only: looking works, nothing can be stored")
-        with holder.using, self._translated("writing"):
+        with own.using, self._translated("writing"):
             reading = connection.in_transaction
             if not reading:
-                holder.seals.watch(connection)  # before the lock, because the first time takes a moment
+                own.seals.watch(connection)  # before the lock, because the first time takes a moment
         if reading:
             raise StoreError(f"writing to {self.path} inside a read: end the read first")
-        self._take_turn(holder)
+        self._take_turn(own)
         try:
-            holder.writing = True
+            own.writing = True
             try:
                 yield
-                with holder.using, self._translated("writing"):
-                    holder.seals.write(connection)
+                with own.using, self._translated("writing"):
+                    own.seals.write(connection)
                     connection.execute("COMMIT")
             except BaseException:
-                holder.roll_back()
+                own.roll_back()
                 raise
         finally:
-            holder.writing = False
+            own.writing = False
             self._writing.release()
         self._written.set()
         self._watch_log()
 
-    def _take_turn(self, holder: _Holder) -> None:
+    def _take_turn(self, own: _ThreadConnection) -> None:
         """Begin a transaction when it is this thread's turn.
 
         Threads wait for each other, and one of them for another process. Only a limited number may wait. After a wait
@@ -291,9 +285,9 @@ class Connections(Engine):
                 raise BusyStore(f"the database {self.path} is busy: another thread is writing; try again")
             try:
                 wait_ms = self._wait_ms(came)
-                with holder.using, self._translated("writing"):
-                    holder.connection.execute(f"PRAGMA busy_timeout={wait_ms}")
-                    holder.connection.execute("BEGIN IMMEDIATE")
+                with own.using, self._translated("writing"):
+                    own.connection.execute(f"PRAGMA busy_timeout={wait_ms}")
+                    own.connection.execute("BEGIN IMMEDIATE")
             except BusyStore:
                 self._locked_at = time.monotonic()
                 self._writing.release()
@@ -313,24 +307,24 @@ class Connections(Engine):
 
     @contextmanager
     def read(self) -> Iterator[None]:
-        holder = self._held()
-        with holder.using, self._translated("reading"):
-            nested = holder.connection.in_transaction
+        own = self._thread_connection()
+        with own.using, self._translated("reading"):
+            nested = own.connection.in_transaction
             if not nested:
-                holder.connection.execute("BEGIN")
+                own.connection.execute("BEGIN")
         if nested:
             yield
             return
         try:
             yield
         finally:
-            holder.roll_back()
+            own.roll_back()
 
     def checkpoint(self) -> None:
         """Move the contents of the log file into the database, as far as readers allow."""
-        holder = self._held()
-        with holder.using, self._translated("checkpointing"):
-            holder.connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+        own = self._thread_connection()
+        with own.using, self._translated("checkpointing"):
+            own.connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
 
     def _watch_log(self) -> None:
         if self._checkpointer is None:
@@ -356,12 +350,12 @@ class Connections(Engine):
         if self._checkpointer is not None:
             self._checkpointer.join(timeout=5)
         with self._lock:
-            for holder in list(self._all):
-                holder.close()
+            for own in list(self._all):
+                own.close()
         self._local = threading.local()
 
 
-class _Holder:
+class _ThreadConnection:
     """A thread's connection, known to `close()` without being kept alive after the thread.
 
     `writing` is True inside a transaction of `write()`. A running statement holds `using`: a connection closed inside
@@ -442,8 +436,8 @@ def _damaged(path: Path, reason: str) -> DamagedStore:
 
 def _store_error(error: sqlite3.OperationalError, doing: str, path: Path) -> StoreError:
     text = str(error)
-    if text.startswith(NO_TEXT):  # the rest is the content of the row
-        return _damaged(path, NO_TEXT)
+    if text.startswith(NOT_UTF8):  # the rest is the content of the row
+        return _damaged(path, NOT_UTF8)
     if "locked" in text or "busy" in text:
         return BusyStore(f"the database {path} is busy: another process is writing; try again")
     if "full" in text:

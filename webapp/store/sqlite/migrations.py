@@ -106,7 +106,7 @@ CREATE INDEX messages_out ON messages (key) WHERE out_operation IS NOT NULL;
 
 -- What the model is sent, in order. `view` 0 is the agent's own context, 1 the pruned view (of a managed session: the
 -- context). `position` is the seq of the message's first entry. `kind` 0 message, 1 summary; `ref` its number.
--- `stand_in` is the text that stands for the message's tool outputs, null while it stands unchanged.
+-- `stand_in` is the replacement of the message's tool outputs, null while they are unchanged.
 CREATE TABLE context_items (
     session INTEGER NOT NULL,
     view INTEGER NOT NULL,
@@ -127,7 +127,7 @@ CREATE TABLE totals (
     PRIMARY KEY (session, view, region)
 ) WITHOUT ROWID;
 
--- Real usage, once a call. `seq` is where in the log the call was reported, `estimated` what we would have said.
+-- Real usage, once a call. `seq` is where in the log the call was reported, `estimated` our estimate just before.
 CREATE TABLE calls (
     session INTEGER NOT NULL,
     call_key TEXT NOT NULL,
@@ -157,7 +157,7 @@ CREATE TABLE operations (
     plan TEXT NOT NULL DEFAULT '{}',
     undone_at INTEGER
 );
--- What an operation did to which message, and why, in the words of its day. `change` is one of
+-- What an operation did to which message, and the reason given at the time. `change` is one of
 -- out, in, shortened, pinned, unpinned, drop_first, not_drop_first; `before` what undo puts back. With summary_in
 -- and summary_out `no` is a summary's number.
 CREATE TABLE operation_items (
@@ -456,7 +456,7 @@ def m011_webhooks(db: Database) -> None:
 
 @migrations()
 def m012_seal_of_the_list(db: Database) -> None:
-    """Do nothing but have everything sealed: one seal is of the list of sessions, no longer of all their rows."""
+    """Change no table; all is sealed again, because one seal now covers the list of sessions, not all their rows."""
 
 
 @migrations()
