@@ -17,7 +17,7 @@ from webapp.agents import AGENTS
 from webapp.agents.hook_runtime import hints as files
 from webapp.app import App
 from webapp.services.integrations import hints
-from webapp.services.integrations.edit_script import edit_script
+from webapp.services.integrations.edit_script import Edit, edit_script
 from webapp.services.planning.requests import PlanRequest, PruneRequest
 from webapp.services.session.session import Session
 
@@ -56,12 +56,11 @@ def session(app: App) -> str:
     return app.importing.import_file("s.jsonl", data)[0].session_id
 
 
-def script(app: App, session: str) -> dict[str, dict[str, object]]:
+def script(app: App, session: str) -> dict[str, Edit]:
     """Return the current edits of a session."""
     key_of = AGENTS["pi"].edit_key
     assert key_of is not None
-    found: dict[str, dict[str, object]] = edit_script(Session.load(app.environment, session), key_of)["edits"]
-    return found
+    return edit_script(Session.load(app.environment, session), key_of)["edits"]
 
 
 class TestTheScript:
