@@ -26,6 +26,14 @@ def lines(*rows: Any) -> bytes:
     return b"".join(json.dumps(row).encode() + b"\n" for row in rows)
 
 
+def claude_row(session_id: str = "s1", text: str = "hi", **more: Any) -> dict[str, Any]:
+    """Return a row of a Claude Code transcript."""
+    said = wire("user", text)
+    return {
+        "type": "user", "uuid": "u1", "parentUuid": None, "sessionId": session_id, "message": said, **more,
+    }  # fmt: skip
+
+
 class TestNames:
     """Session ids in files."""
 
@@ -105,20 +113,13 @@ class TestBadFiles:
 
     def test_with_malformed_lines_are_imported_in_part(self, app: App) -> None:
         """Each malformed line is reported by number, and the others are imported."""
-        row = {
-            "type": "user",
-            "uuid": "u1",
-            "parentUuid": None,
-            "sessionId": "s1",
-            "message": {"role": "user", "content": "hi"},
-        }
         data = (
-            lines(row)
+            lines(claude_row())
             + b"{broken\n"
             + b"\xff\xfe\n"
             + b"[" * 100_000
             + b"\n"
-            + lines({**row, "uuid": "u2", "parentUuid": "u1"})
+            + lines(claude_row(uuid="u2", parentUuid="u1"))
         )
         [imported] = app.importing.import_file("x.jsonl", data)
         assert (imported.added, imported.skipped) == (2, 3)
@@ -210,14 +211,7 @@ class TestEncodings:
 
     def test_of_a_transcript_are_read(self, app: App) -> None:
         """A transcript in UTF-16 is read line by line."""
-        row = {
-            "type": "user",
-            "uuid": "u1",
-            "parentUuid": None,
-            "sessionId": "s1",
-            "message": wire("user", "é"),
-        }
-        text = json.dumps(row, ensure_ascii=False) + "\n"
+        text = json.dumps(claude_row(text="é"), ensure_ascii=False) + "\n"
         [imported] = app.importing.import_file("x.jsonl", text.encode("utf-16"))
         assert (imported.added, imported.skipped) == (1, 0)
 
@@ -232,16 +226,7 @@ class TestEncodings:
 
     def test_unknown_in_lines_are_reported(self, app: App) -> None:
         """Lines of transcripts and lists with invalid bytes are used, and reported."""
-        rows = [
-            {
-                "type": "user",
-                "uuid": f"u{n}",
-                "parentUuid": None,
-                "sessionId": "s1",
-                "message": wire("user", text),
-            }
-            for n, text in enumerate(("ok", "café"))
-        ]
+        rows = [claude_row(text=text, uuid=f"u{n}") for n, text in enumerate(("ok", "café"))]
         for name, lines_ in (("a.jsonl", rows), ("b.jsonl", [wire("user", "ok"), wire("user", "café")])):
             data = "\n".join(json.dumps(row, ensure_ascii=False) for row in lines_).encode("latin-1")
             [imported] = app.importing.import_file(name, data)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.webapp.agents.opencode.test_decoder import TREE
 from tests.webapp.building import followed, managed, user, wire
-from tests.webapp.services.transfer.test_importing import lines
+from tests.webapp.services.transfer.test_importing import claude_row, lines
 from webapp.app import App
 from webapp.errors import Conflict, Malformed
 from webapp.services.transfer.importing import name_in
@@ -21,16 +20,9 @@ class TestDeleted:
 
     def test_is_restored_by_an_import(self, app: App) -> None:
         """Unlike following, an import is a request of the user."""
-        row = {
-            "type": "user",
-            "uuid": "u1",
-            "parentUuid": None,
-            "sessionId": "s1",
-            "message": {"role": "user", "content": "hi"},
-        }
-        [first] = app.importing.import_file("x.jsonl", lines(row))
+        [first] = app.importing.import_file("x.jsonl", lines(claude_row()))
         app.sessions.delete(first.session_id)
-        [again] = app.importing.import_file("x.jsonl", lines(row))
+        [again] = app.importing.import_file("x.jsonl", lines(claude_row()))
         assert (again.session_id, again.added) == (first.session_id, 1)
 
     def test_stays_deleted_without_a_message(self, app: App) -> None:
@@ -50,19 +42,6 @@ class TestDeleted:
         problems = {one.session_id: one.problems for _, one in app.importing.import_sessions(tmp_path)}
         assert ["no message" in " ".join(problems[name]) for name in ("ses_1", "ses_2")] == [False, True]
         assert [s.id for s in app.sessions.list()] == ["ses_1"]
-
-
-def claude_row(session_id: str, **more: Any) -> dict[str, Any]:
-    """Return a row of a Claude Code transcript."""
-    said = {"role": "user", "content": "hi"}
-    return {
-        "type": "user",
-        "uuid": "u1",
-        "parentUuid": None,
-        "sessionId": session_id,
-        "message": said,
-        **more,
-    }
 
 
 class TestWhose:
