@@ -28,7 +28,7 @@ def install(flask_app: Flask, app: App, gate: Gate) -> None:
 # session asks `Gate.may_view` first, because it shows the session's title and if the session exists.
 OPEN = frozenset({"overview", "session", "settings", "search", "memory", "widget", "static", "healthz"})
 # POST endpoints that change nothing.
-LOOKING = frozenset({"api.plan_prune", "api.suggest_settings", "api.preview_retention"})
+READ_ONLY_POSTS = frozenset({"api.plan_prune", "api.suggest_settings", "api.preview_retention"})
 # Only an operator may read these: the address of a webhook can itself be a secret.
 OPERATORS = frozenset({"api.list_webhooks", "api.list_deliveries"})
 # The endpoints that take in what other machines send, and the only ones that a sender's token opens.
@@ -49,6 +49,6 @@ def needed_by(flask_app: Flask) -> Callable[[dict[str, Any]], str | None]:
             return None
         if endpoint in SENDING:
             return SENDER
-        return VIEWER if (safe and endpoint not in OPERATORS) or endpoint in LOOKING else OPERATOR
+        return VIEWER if (safe and endpoint not in OPERATORS) or endpoint in READ_ONLY_POSTS else OPERATOR
 
     return needs

@@ -59,8 +59,8 @@ class Metrics:
         self.removed = self._counter(
             "coppice_messages_removed", "Messages that prunes and drops took out of contexts"
         )
-        self.registry.register(Fills(app))
-        self.registry.register(Deliveries(app))
+        self.registry.register(SessionGauges(app))
+        self.registry.register(WebhookCounts(app))
         app.bus.subscribe(self.count)
 
     def _counter(self, name: str, meaning: str, labels: Sequence[str] = ()) -> Counter:
@@ -88,7 +88,7 @@ class Metrics:
                 self.crossed.inc()
 
 
-class Fills(Collector):
+class SessionGauges(Collector):
     """The gauges of the sessions, read from the service at each request."""
 
     def __init__(self, app: App) -> None:
@@ -125,7 +125,7 @@ class Fills(Collector):
         yield from (states, tokens, fill, target)
 
 
-class Deliveries(Collector):
+class WebhookCounts(Collector):
     """The delivery attempts of webhooks, counted by their service."""
 
     def __init__(self, app: App) -> None:

@@ -32,7 +32,7 @@ class Route:
     tag: str
     body: type[BaseModel] | None = None
     query: type[BaseModel] | None = None
-    answers: Any = None
+    answers: type | None = None
     status: int = 200
     errors: tuple[int, ...] = ()
     limit_bytes: int = BODY_LIMIT_BYTES

@@ -35,7 +35,7 @@ class Schemas(GenerateJsonSchema):
         return super().is_instance_schema(schema)
 
 
-def make_schemas(sent: Iterable[Any], answered: Iterable[Any]) -> dict[str, JsonSchemaValue]:
+def make_schemas(sent: Iterable[type], answered: Iterable[type]) -> dict[str, JsonSchemaValue]:
     """Return the schemas of these types and of all types within them, by name."""
     named = [("validation", one) for one in sent] + [("serialization", one) for one in answered]
     inputs: list[Any] = [(one, mode, TypeAdapter(one)) for mode, one in dict.fromkeys(named)]
@@ -44,6 +44,6 @@ def make_schemas(sent: Iterable[Any], answered: Iterable[Any]) -> dict[str, Json
     return found
 
 
-def reference(one: Any) -> JsonSchemaValue:
+def reference(one: type) -> JsonSchemaValue:
     """Return the reference to the schema of a type."""
     return {"$ref": REF.format(model=one.__name__)}
