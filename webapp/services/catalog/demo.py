@@ -25,7 +25,7 @@ MODEL = "claude-sonnet-4-5"
 TITLE = "Demo: a coding agent at work"
 # Seconds between steps while it rises, and after it went above the target.
 STEP_SECONDS, SLOW_SECONDS = 0.8, 8.0
-# What a fresh demo begins with, so that its page is never empty.
+# Steps that a new demo begins with, so that its page is never empty.
 FIRST_STEPS = 4
 # Above this share of the limit it stops growing, pruned or not.
 FULL_SHARE = 0.97
@@ -35,13 +35,7 @@ SEED = 7  # every demo is the same
 class Demo:
     """The demo session. `start` and `stop` may be called from any thread, also twice."""
 
-    def __init__(
-        self,
-        ingest: Ingest,
-        sessions: Sessions,
-        *,
-        step_seconds: float = STEP_SECONDS,
-    ) -> None:
+    def __init__(self, ingest: Ingest, sessions: Sessions, *, step_seconds: float = STEP_SECONDS) -> None:
         self._ingest, self._sessions, self._step_seconds = ingest, sessions, step_seconds
         self._stop = threading.Event()
         self._lock = threading.Lock()
@@ -61,7 +55,7 @@ class Demo:
             self._session_id = made.id
             script = steps(SEED)
             for _ in range(FIRST_STEPS):
-                self._say(self._session_id, next(script))
+                self._append(self._session_id, next(script))
             self._thread = threading.Thread(
                 target=self._grow, args=(self._session_id, script), name="demo", daemon=True
             )
@@ -88,7 +82,7 @@ class Demo:
                 above = tokens > session.target_tokens
                 seconds = SLOW_SECONDS * self._step_seconds if above else self._step_seconds
                 if tokens < FULL_SHARE * session.limit:
-                    self._say(session_id, next(script))
+                    self._append(session_id, next(script))
             except CoppiceError as error:
                 log.info("the demo ended: %s", error)
                 return
@@ -96,8 +90,6 @@ class Demo:
                 log.exception("the demo failed")
                 return
 
-    def _say(self, session_id: str, said: Sequence[Message]) -> None:
+    def _append(self, session_id: str, messages: Sequence[Message]) -> None:
         now = datetime.now(UTC)
-        self._ingest.append_records(
-            session_id, [Entry(message, None, at=now, model=None) for message in said]
-        )
+        self._ingest.append_records(session_id, [Entry(one, None, at=now, model=None) for one in messages])

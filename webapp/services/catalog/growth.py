@@ -28,7 +28,7 @@ ARGUMENT_CHARS = 24
 # The words for a message that has no call: a result whose call is not in the log says "tool result".
 ROLES = {"tool": "tool result", "system": "system prompt"}
 _SHELL = re.compile(r"bash|shell|terminal|exec|command", re.IGNORECASE)
-# What stands before a command: another shell, a change of folder, variables, programs that run another.
+# Prefixes of a command: another shell, a change of folder, variables, programs that run another.
 _WRAPPED = re.compile(r"""^\s*(?:\S*/)?(?:ba|z)?sh\s+-\w*c\s+["']?""")
 _BEFORE = re.compile(
     r"^(?:\s*(?:cd\s+[^&;]+(?:&&|;)|\w+=\S*\s|(?:sudo|env|time|nohup|exec)\s|(?:timeout|nice)(?:\s+-\w+)*\s+\d\S*\s))+"
@@ -93,14 +93,14 @@ def label_of(row: MessageRow, others: Mapping[int, MessageRow]) -> str:
     """Return what a message is, in a few words: "Read spec.md" for a result, "git log" for a command, or its role."""
     card = orjson.loads(row.card)
     if tool := card.get("tool"):
-        return _of_call(tool, _about(row.no, tool, others))
+        return _call_label(tool, _call_summary(row.no, tool, others))
     if calls := card.get("calls"):
-        return _of_call(calls[0]["name"], calls[0]["summary"])
+        return _call_label(calls[0]["name"], calls[0]["summary"])
     return "summary" if row.kind == "compaction_summary" else ROLES.get(row.role, row.role)
 
 
-def _about(no: int, tool: str, others: Mapping[int, MessageRow]) -> str:
-    """Return the file or command of the call that a result answers: the call's other results lie between them."""
+def _call_summary(no: int, tool: str, others: Mapping[int, MessageRow]) -> str:
+    """Return the file or command of the call that a result answers; other results of the call may lie between them."""
     results = 0
     for before in range(no - 1, no - CALL_WITHIN - 1, -1):
         if (row := others.get(before)) is None:
@@ -114,11 +114,11 @@ def _about(no: int, tool: str, others: Mapping[int, MessageRow]) -> str:
     return ""
 
 
-def _of_call(tool: str, about: str) -> str:
-    """Return a tool with what its call is about; of a shell, the command without the tool."""
+def _call_label(tool: str, about: str) -> str:
+    """Return a tool with the file or subject of its call; for a shell, only the command."""
     if _SHELL.search(tool) and (command := _command(about)):
         return _cut(command, LABEL_CHARS)
-    name = tool.rpartition("__")[2] or tool  # what stands before is the server that has it
+    name = tool.rpartition("__")[2] or tool  # without the name of its MCP server
     return _cut(f"{name} {_argument(about)}".strip(), LABEL_CHARS)
 
 

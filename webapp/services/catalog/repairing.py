@@ -1,4 +1,4 @@
-"""Repair: rebuilds what is derived: message rows from the log, contexts from operations, totals and the index of words.
+"""Rebuilds derived data: message rows from the log, contexts from operations, totals and the index of words.
 
 The log, operations, summaries and memories cannot be rebuilt; faults in them remain and need a backup. A
 message that no operation took out is in the pruned view afterwards.
@@ -36,7 +36,7 @@ class Repairing:
         self._environment, self._store, self._histories = environment, environment.store, histories
 
     def repair(self) -> Iterator[str]:
-        """Rebuild what is derived of every session with a fault; yield what was done, one line each."""
+        """Rebuild the derived data of every session with a fault; yield what was done, one line each."""
         faults = list(self._store.verify())
         for row in self._store.sessions.all():
             own = [fault for fault in faults if fault.startswith(f"session {row.id}: ")]
@@ -92,10 +92,9 @@ class Repairing:
                     found[item.no] = operation.n
                 elif operation.undone_at is None and item.change == "in":
                     found.pop(item.no, None)
+        # A rewind by the agent restores messages without recording it.
         inside = {i.ref for i in self._store.contexts.items(row.key, PRUNED) if i.kind == MESSAGE}
-        return {
-            no: n for no, n in found.items() if no not in inside
-        }  # a rewind by the agent restores messages without recording it
+        return {no: n for no, n in found.items() if no not in inside}
 
     def _message(
         self, session: Session, no: int, entries: list[EntryRow], out: int | None, names: dict[str, str]

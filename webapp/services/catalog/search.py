@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from datetime import date
-from typing import TypedDict, Unpack
 
 from webapp.services.catalog.answers import Hit, Results
 from webapp.services.planning.answers import Archive
@@ -21,15 +20,6 @@ from webapp.store.sessions import SessionRow
 ARCHIVE_ROWS = 500
 HITS = 100
 SNIPPET_CHARS = 240
-
-
-class SearchConditions(TypedDict, total=False):
-    """The conditions of a search; days are in UTC and inclusive."""
-
-    role: str | None
-    tool: str | None
-    since: date | None
-    until: date | None
 
 
 class Search:
@@ -57,10 +47,15 @@ class Search:
         q: str | None = None,
         session: str | None = None,
         *,
+        role: str | None = None,
+        tool: str | None = None,
+        since: date | None = None,
+        until: date | None = None,
         after: int | None = None,
-        **conditions: Unpack[SearchConditions],
     ) -> Results:
         """Return a page of the best matching messages of all sessions, or of one, each once and with a snippet.
+
+        The days `since` and `until` are in UTC and inclusive.
 
         Raises:
             NotFound: there is no such session.
@@ -69,13 +64,7 @@ class Search:
             return Results(results=[], total=0, next=None)
         with self._store.read():
             key = self._store.sessions.get(session).key if session else None
-            limits = SearchFilter(
-                key,
-                conditions.get("role"),
-                conditions.get("tool"),
-                _midnight(conditions.get("since"), 0),
-                _midnight(conditions.get("until"), 1),
-            )
+            limits = SearchFilter(key, role, tool, _midnight(since, 0), _midnight(until, 1))
             begin = after or 0
             rows = self._store.words.everywhere(q, limits, HITS * 3, begin)
             best: dict[tuple[int, int], int] = {}
@@ -121,7 +110,7 @@ def _midnight(day: date | None, later: int) -> int | None:
 
 
 def snippet(text: str, q: str) -> str:
-    """Return one line of a text around the first of the words, with … where it was cut."""
+    """Return one line of a text around the first of the words in `q`, with … where it was cut."""
     words = [re.escape(word) for word in re.findall(r"\w+", q)]
     flat = text if len(text) < 200_000 else text[:200_000]
     match = re.search(rf"(?<!\w)(?:{'|'.join(words)})", flat, re.IGNORECASE) if words else None

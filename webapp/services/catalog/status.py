@@ -15,7 +15,7 @@ from webapp.store.summaries import SummaryRow
 
 
 class Status:
-    """Tells how full a session is, and when it will be summarised."""
+    """The use case of reading how full a session is, and when it will be summarised."""
 
     def __init__(self, environment: Environment, background: BackgroundSummaries) -> None:
         self._environment, self._store, self._background = environment, environment.store, background

@@ -71,7 +71,7 @@ class Importing:
         content = Content(data, progress)
         if content.empty:
             raise Malformed(f"{base} is empty; there is nothing to import")
-        source = {"jsonl": COPPICE}.get(format, format)
+        source = COPPICE if format == "jsonl" else format
         if source == "auto":
             found = recognise(content.head())
             if found is None:

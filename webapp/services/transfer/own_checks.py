@@ -60,7 +60,7 @@ def check(session: Record, rows: Sequence[Record]) -> None:
     """
     for name, hint in {**get_type_hints(SessionRow), "envelope": dict[str, Any]}.items():
         if session.get(name) is not None and name != "last_entry_id":
-            _check(session, name, partial(_is, hint))
+            _check(session, name, partial(_has_type, hint))
     _check(session, "state", partial(_is_state, session.get("source")))
     if session.get("parent_id") == session["id"]:
         raise ValueError("session: it is its own parent")
@@ -93,7 +93,7 @@ def _adapter(hint: Any) -> TypeAdapter[Any]:
     return TypeAdapter(hint)
 
 
-def _is(hint: Any, value: Any) -> None:
+def _has_type(hint: Any, value: Any) -> None:
     """Raise ValueError unless a value, with everything inside it, has this type; a bool is not a number."""
     _adapter(hint).validate_json(orjson.dumps(value), strict=True)
 
@@ -105,15 +105,15 @@ def _json(hint: Any, empty: str = "") -> Callable[[Any], None]:
 
 def _is_state(source: Any, value: Any) -> None:
     state = SessionState.from_dict(value or {}, source)
-    _is(SessionState, state)
-    _is(type(state.unwritten), state.unwritten)
+    _has_type(SessionState, state)
+    _has_type(type(state.unwritten), state.unwritten)
     if not LEAST_FACTOR <= state.calibration.factor <= GREATEST_FACTOR:
         raise ValueError(f"a factor of {state.calibration.factor}")
 
 
 def _are_parts(parts: Iterable[Any]) -> None:
     for part in map(part_from_dict, parts):
-        _is(type(part), part)
+        _has_type(type(part), part)
 
 
 def _are_features(text: Any) -> None:
@@ -124,10 +124,10 @@ def _are_features(text: Any) -> None:
     hints = {**get_type_hints(Features), "role": Role}
     del hints["content"], hints["cues"]
     for name, hint in hints.items():
-        _is(hint, getattr(found, name))
+        _has_type(hint, getattr(found, name))
 
 
-def _stands(text: Any) -> None:
+def _is_replacement(text: Any) -> None:
     if text is None:
         return
     stored: Replacement = _adapter(Replacement).validate_json(text, strict=True)
@@ -136,18 +136,18 @@ def _stands(text: Any) -> None:
     _are_parts(stored.parts or ())
 
 
-def _was_before(text: Any) -> None:
+def _is_earlier_replacement(text: Any) -> None:
     if text is not None and not text.isdecimal():
-        _stands(text)
+        _is_replacement(text)
 
 
-_ROLE, _EITHER = partial(_is, Role), partial(_is, Literal[0, 1])
+_ROLE, _EITHER = partial(_has_type, Role), partial(_has_type, Literal[0, 1])
 _COLUMNS: Mapping[str, Mapping[str, Callable[[Any], None]]] = {
     "entries": {"parts": lambda text: _are_parts(orjson.loads(text)), "role": _ROLE},
     "messages": {"features": _are_features, "card": _json(Card), "role": _ROLE},
     "operations": {"plan": _json(Facts, "{}")},
-    "operation_items": {"before": _was_before, "detail": _json(Detail, "{}")},
+    "operation_items": {"before": _is_earlier_replacement, "detail": _json(Detail, "{}")},
     "summaries": {"covers": _json(list[tuple[int, int]])},
-    "context_items": {"view": _EITHER, "kind": _EITHER, "stand_in": _stands},
+    "context_items": {"view": _EITHER, "kind": _EITHER, "stand_in": _is_replacement},
     "totals": {"view": _EITHER},
 }
