@@ -17,6 +17,7 @@ from webapp.services.catalog.savings import Savings
 from webapp.services.catalog.search import Search
 from webapp.services.catalog.sessions import Sessions
 from webapp.services.catalog.status import Status
+from webapp.services.catalog.timelines import Timelines
 from webapp.services.context.assembling import Context
 from webapp.services.context.memory import MemoryService
 from webapp.services.ingest.ingest import Ingest
@@ -58,6 +59,7 @@ class App:
     ingest: Ingest
     pushed: PushedSessions
     sessions: Sessions
+    timelines: Timelines
     heaviest: HeaviestGroups
     messages: Messages
     prunes: Prunes

@@ -24,6 +24,7 @@ from webapp.services.catalog.savings import Savings
 from webapp.services.catalog.search import Search
 from webapp.services.catalog.sessions import Sessions
 from webapp.services.catalog.status import Status
+from webapp.services.catalog.timelines import Timelines
 from webapp.services.context.assembling import Context
 from webapp.services.context.memory import MemoryService
 from webapp.services.ingest.following import Following, TranscriptAppender
@@ -118,6 +119,7 @@ def build(config: Config, *, serves: bool = False) -> App:
         ingest=ingest,
         pushed=PushedSessions(environment, appender),
         sessions=sessions,
+        timelines=Timelines(environment),
         messages=messages,
         heaviest=HeaviestGroups(environment, planning),
         prunes=prunes,

@@ -76,4 +76,4 @@ def session_verdict(app: App, session_id: str) -> Verdict:
 @table.get("/sessions/<session_id>/timeline", errors=(404,))
 def session_timeline(app: App, session_id: str, query: TimelineQuery) -> Timeline:
     """Return tokens over time, with prunes and compactions marked."""
-    return app.sessions.timeline(session_id, points=query.points)
+    return app.timelines.of(session_id, points=query.points)

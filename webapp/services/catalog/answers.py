@@ -293,7 +293,7 @@ class Retention:
 
     limits: RetentionLimits
     sessions: int
-    """Sessions that go, sub-agents included."""
+    """Sessions to delete, sub-agents included."""
     bytes: int
     used_before: str | None
     """The latest activity of any of them; null if there are none."""

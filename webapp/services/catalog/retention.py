@@ -1,10 +1,9 @@
-"""Limits on the age and size of sessions: which sessions go, in words before it happens, and their deletion.
+"""Limits on the age and size of sessions: a preview of what they delete, and the deletion every night.
 
-Off by default: nothing is ever deleted by itself. A session goes with its sub-agents or not at all. One that is in use,
-or was within the last day, never goes, and neither does one that is kept. Times of use come from the clocks of agents'
-machines, which can be wrong: a transcript that grew within the last day by the server's clock is in use, and a time
-that is still to come does not count. Sessions go by the ordinary deletion, so that a followed one is not imported
-again.
+Off by default: nothing is ever deleted by itself. A session is deleted with its sub-agents or not at all, and never if
+it is kept, in use, or was in use within the last day. Times of use come from the clocks of agents' machines, which can
+be wrong: a transcript that grew within the last day by the server's clock is in use, and a time in the future does not
+count. Deletion is the ordinary one, so that a followed session is not imported again.
 """
 
 from __future__ import annotations
@@ -20,8 +19,9 @@ from typing import Literal
 from scoring.counted import counted
 from webapp.errors import Conflict, Invalid, NotFound
 from webapp.services.catalog.answers import Retention, RetentionLimits, SessionToDelete
-from webapp.services.catalog.sessions import Sessions, with_all_below
+from webapp.services.catalog.sessions import Sessions
 from webapp.services.session.environment import Environment
+from webapp.services.session.families import root_of, with_sub_agents
 from webapp.services.session.gauges import shown_title
 from webapp.services.session.state import SessionState
 from webapp.services.session.times import from_ms, iso
@@ -52,7 +52,7 @@ class Family:
     """A session with its sub-agents. `last` is the latest activity in it, in ms; `sizes` are in bytes, by id,
     and so are the `versions` of the sessions.
 
-    `stays`: it is kept, or in use whatever its times say.
+    `exempt`: it is never deleted, because it is kept, or in use whatever its times say.
     """
 
     row: SessionRow
@@ -60,7 +60,7 @@ class Family:
     last: int
     sizes: Mapping[str, int]
     versions: Mapping[str, int]
-    stays: bool
+    exempt: bool
 
     @property
     def size(self) -> int:
@@ -73,26 +73,30 @@ class Family:
         return len(self.sizes)
 
 
-def chosen(families: Iterable[Family], limits: RetentionLimits, now: int) -> list[tuple[Family, Reason]]:
-    """Return the families that go, each with the reason, those unused for longest first.
+def to_delete(families: Iterable[Family], limits: RetentionLimits, now: int) -> list[tuple[Family, Reason]]:
+    """Return the families to delete, each with the reason, those unused for longest first.
 
     The age is applied first, then the size of each user's sessions, then that of all.
     """
     ordered = sorted(families, key=lambda one: (one.last, one.row.key))
-    free = {one.row.key for one in ordered if not one.stays and now - one.last > DAY_MS}
+    deletable = {one.row.key for one in ordered if not one.exempt and now - one.last > DAY_MS}
     gone: dict[int, Reason] = {}
     if limits.days is not None:
         before = now - limits.days * DAY_MS
-        gone = {one.row.key: "age" for one in ordered if one.row.key in free and one.last < before}
+        gone = {one.row.key: "age" for one in ordered if one.row.key in deletable and one.last < before}
     for user in sorted({one.user for one in ordered}):
         own = [one for one in ordered if one.user == user]
-        gone |= _beyond(own, limits.user_size_mib, free, gone, "user_size")
-    gone |= _beyond(ordered, limits.size_mib, free, gone, "size")
+        gone |= _beyond(own, limits.user_size_mib, deletable, gone, "user_size")
+    gone |= _beyond(ordered, limits.size_mib, deletable, gone, "size")
     return [(one, gone[one.row.key]) for one in ordered if one.row.key in gone]
 
 
 def _beyond(
-    families: Sequence[Family], size_mib: int | None, free: set[int], gone: dict[int, Reason], reason: Reason
+    families: Sequence[Family],
+    size_mib: int | None,
+    deletable: set[int],
+    gone: dict[int, Reason],
+    reason: Reason,
 ) -> dict[int, Reason]:
     """Return the families to delete until the others take at most `size_mib`."""
     found: dict[int, Reason] = {}
@@ -102,7 +106,7 @@ def _beyond(
     for one in families:
         if left <= size_mib * MIB:
             break
-        if one.row.key in free and one.row.key not in gone:
+        if one.row.key in deletable and one.row.key not in gone:
             found[one.row.key] = reason
             left -= one.size
     return found
@@ -133,23 +137,23 @@ class RetentionService:
             self._store.small.put_setting(LAST_RUN, night_of(self._environment.clock()))
         return self.preview()
 
-    # -- sessions that go
+    # -- sessions to delete
 
     def preview(self, limits: RetentionLimits | None = None) -> Retention:
         """Return the sessions that would be deleted now: by these limits, or by the stored ones."""
         stored = limits is None
         limits = self.limits() if limits is None else limits
         _check(limits)
-        return self._shown(limits, self._going(limits), stored=stored)
+        return self._answer(limits, self._to_delete(limits), stored=stored)
 
-    def _going(self, limits: RetentionLimits) -> list[tuple[Family, Reason]]:
+    def _to_delete(self, limits: RetentionLimits) -> list[tuple[Family, Reason]]:
         now = self._environment.clock()
-        return chosen(self._families(now), limits, now)
+        return to_delete(self._families(now), limits, now)
 
-    def _shown(
+    def _answer(
         self, limits: RetentionLimits, going: Sequence[tuple[Family, Reason]], *, stored: bool
     ) -> Retention:
-        """Return the answer for the families that go."""
+        """Return the answer about the families to delete."""
         named = [
             SessionToDelete(
                 id=one.row.id, title=shown_title(one.row), user=one.user or None, last_activity=iso(one.last or None),
@@ -174,11 +178,11 @@ class RetentionService:
         """Delete what the stored limits select, and return what was deleted.
 
         Raises:
-            Conflict: `sessions` is given and is not the number of sessions that go now; nothing is deleted.
+            Conflict: `sessions` is given and is not the number of sessions to delete now; nothing is deleted.
         """
         limits = self.limits()
-        going = self._going(limits)
-        found = self._shown(limits, going, stored=True)
+        going = self._to_delete(limits)
+        found = self._answer(limits, going, stored=True)
         if sessions is not None and sessions != found.sessions:
             raise Conflict(
                 f"{sessions} sessions were confirmed and {found.sessions} would be deleted now; look again"
@@ -194,7 +198,7 @@ class RetentionService:
 
     def _is_used_again(self, family: Family) -> bool:
         """Return whether a session of a family was used or kept, or is new, since the families were read."""
-        found = with_all_below(self._store, family.row.id)
+        found = with_sub_agents(self._store, family.row.id)
         rows = [row for name in found if (row := self._store.sessions.find(name)) is not None]
         return any(
             row.id not in family.sizes or row.version != family.versions[row.id]
@@ -204,10 +208,11 @@ class RetentionService:
 
     def _families(self, now: int) -> list[Family]:
         rows = {row.id: row for row in self._store.sessions.all()}
+        parents = {row.id: row.parent_id if row.parent_id in rows else None for row in rows.values()}
         looked_at = self._store.small.looked_at()
         members: dict[str, list[SessionRow]] = {}
         for row in rows.values():
-            members.setdefault(_top(row, rows).id, []).append(row)
+            members.setdefault(root_of(row.id, parents), []).append(row)
         return [self._family(rows[top], own, looked_at, now) for top, own in members.items()]
 
     def _family(
@@ -226,7 +231,7 @@ class RetentionService:
             last=max(at if at <= now else grown[row.id] for at, row in zip(used, members, strict=True)),
             sizes={row.id: state.stored for row, state in zip(members, states, strict=True)},
             versions={row.id: row.version for row in members},
-            stays=grows or any(state.kept for state in states),
+            exempt=grows or any(state.kept for state in states),
         )
 
     # -- every night
@@ -268,15 +273,6 @@ class RetentionService:
         if done.sessions:
             log.warning("limits on sessions: %s", done.text)
         return True
-
-
-def _top(row: SessionRow, rows: dict[str, SessionRow]) -> SessionRow:
-    """Return the session that started a session's family."""
-    seen = {row.id}
-    while row.parent_id in rows and row.parent_id not in seen:
-        seen.add(row.parent_id)
-        row = rows[row.parent_id]
-    return row
 
 
 def _check(limits: RetentionLimits) -> None:

@@ -1,56 +1,38 @@
-"""Sessions: create, list, change and delete them, and their sizes over time."""
+"""Sessions: create, list, change and delete them, and read their sizes."""
 
 from __future__ import annotations
 
-import builtins
 import logging
 import secrets
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any, NamedTuple, TypedDict, Unpack
+from typing import Any, TypedDict, Unpack
 
 from scoring.budget import usable_tokens
-from scoring.formats import FORMATS
+from scoring.formats import FORMATS, system_text
 from scoring.messages import Message, Text
-from scoring.models import CURRENCY, CallTokens, Spent, context_cost, spent
 from scoring.settings import Settings
 from scoring.tokens import estimate_tool_tokens
-from scoring.tokens.calibration import split
 from webapp.agents.records import Entry
 from webapp.errors import Conflict, Invalid, NotFound
 from webapp.events import SessionCreated, SessionDeleted, SessionUpdated
-from webapp.services.catalog.answers import (
-    Cause,
-    Copy,
-    Cost,
-    Parent,
-    Point,
-    SessionSize,
-    SubAgentCost,
-    Timeline,
-    TimelineChange,
-)
+from webapp.services.catalog.answers import Copy, Parent, SessionSize
 from webapp.services.catalog.answers import Sessions as Page
-from webapp.services.catalog.growth import MessageLifetime, Step, label_of, regions_at, steps_at, to_name
+from webapp.services.catalog.costs import session_cost
 from webapp.services.ingest.append_batch import AppendBatch
 from webapp.services.ingest.message_lists import OWN_PROMPT
 from webapp.services.session.answers import Session as SessionAnswer
 from webapp.services.session.environment import Environment
-from webapp.services.session.gauges import REGIONS, session_answer, shown_title
+from webapp.services.session.families import with_sub_agents
+from webapp.services.session.gauges import session_answer, shown_title
 from webapp.services.session.histories import Histories
-from webapp.services.session.measuring import region_of
-from webapp.services.session.operation_answers import tokens_around
 from webapp.services.session.proxy import is_proxied
 from webapp.services.session.session import Observed, Session, Totals
 from webapp.services.session.times import iso
-from webapp.store import Store
 from webapp.store.context import AGENT, PRUNED
 from webapp.store.copies import CopyRow
-from webapp.store.log import MessageRow
-from webapp.store.operations import OperationRow
 from webapp.store.sessions import SessionRow
-from webapp.store.usage import Sample
 
 log = logging.getLogger(__name__)
 
@@ -66,6 +48,12 @@ SORTS: Mapping[str, Callable[[SessionAnswer], Any]] = {
 }
 
 
+SystemPrompt = str | list[dict[str, Any]]
+ToolDefinitions = list[Any]
+SessionAnswers = list[SessionAnswer]
+SessionIds = list[str]
+
+
 class SessionChanges(TypedDict, total=False):
     """The fields of a session that can be changed; a field that is left out stays."""
 
@@ -76,23 +64,6 @@ class SessionChanges(TypedDict, total=False):
     settings: Mapping[str, Any] | None
     proxy_prunes: bool | None
     kept: bool | None
-
-
-class ListConditions(TypedDict, total=False):
-    """The conditions and the order of a list of sessions."""
-
-    state: str | None
-    source: str | None
-    q: str | None
-    sort: str | None
-
-
-class CallsMade(NamedTuple):
-    """The number of a session's calls with and without reported usage, and what the former cost; None if unknown."""
-
-    calls: int
-    unreported: int
-    paid: Spent | None
 
 
 class Sessions:
@@ -107,8 +78,8 @@ class Sessions:
         id: str | None = None,
         title: str | None = None,
         model: str | None = None,
-        system: Any = None,
-        tools: builtins.list[Any] | None = None,
+        system: SystemPrompt | None = None,
+        tools: ToolDefinitions | None = None,
         settings: Mapping[str, Any] | None = None,
         source: str = "api",
         format: str | None = None,
@@ -140,13 +111,13 @@ class Sessions:
         self._environment.bus.publish(SessionCreated(session_id))
         return self.get(session_id)
 
-    def _begin(self, session: Session, system: Any, tools: builtins.list[Any]) -> None:
+    def _begin(self, session: Session, system: SystemPrompt | None, tools: ToolDefinitions) -> None:
         """Append the system prompt as the first message, and count the tool definitions as a region."""
         batch = AppendBatch(session)
         if tools:
             session.pruned.count("tools", estimate_tool_tokens(tools, session.counter), 0)
         if system:
-            prompt = Message("system", (Text(system_words(system)),))
+            prompt = Message("system", (Text(system_text({"system": system})),))
             batch.add([Entry(prompt, OWN_PROMPT)]).close_all()
         batch.write()
 
@@ -156,28 +127,35 @@ class Sessions:
         source: str | None = None,
         q: str | None = None,
         sort: str | None = None,
-    ) -> builtins.list[SessionAnswer]:
+    ) -> SessionAnswers:
         """Return the sessions that meet the conditions, latest activity first or by `sort` (`-` reverses it).
 
         Raises:
             Invalid: there is no such order.
         """
         with self._store.read():
-            found = self._answers([row for row in self._store.sessions.all() if not silent(row)])
+            found = self._answers([row for row in self._store.sessions.all() if not is_hidden(row)])
         if state:
             found = [s for s in found if s.state == state]
         if source:
             found = [s for s in found if s.source == source]
         if q:
             words = q.lower().split()
-            found = [s for s in found if _mentions(s, words)]
+            found = [s for s in found if _matches(s, words)]
         name, down = (sort or "activity").lstrip("-"), not (sort or "").startswith("-")
         if name not in SORTS:
             raise Invalid(f"bad value for sort; expected one of {', '.join(SORTS)}, got {sort}", "sort")
         return sorted(found, key=SORTS[name], reverse=down if name != "title" else not down)
 
     def page(
-        self, *, limit: int | None = None, after: str | None = None, **conditions: Unpack[ListConditions]
+        self,
+        *,
+        limit: int | None = None,
+        after: str | None = None,
+        state: str | None = None,
+        source: str | None = None,
+        q: str | None = None,
+        sort: str | None = None,
     ) -> Page:
         """Return at most `limit` sessions of `list`, those behind the session `after`; without `limit` all behind it.
 
@@ -186,13 +164,13 @@ class Sessions:
         Raises:
             Invalid: there is no such order, or `after` is not in the list.
         """
-        if limit is not None and not conditions:
+        if limit is not None and not (state or source or q or sort):
             with self._store.read():
                 last = self._store.sessions.find(after) if after is not None else None
                 if after is None or last is not None:
                     rows, total = self._store.sessions.page(last, limit + 1)
                     return _paged(self._answers(rows), limit, total)
-        found = self.list(**conditions)
+        found = self.list(state, source, q, sort)
         start = 0
         if after is not None:
             start = next((n for n, one in enumerate(found, 1) if one.id == after), 0)
@@ -200,7 +178,7 @@ class Sessions:
                 raise Invalid(f"no session {after} in this list; read it from its first page", "after")
         return _paged(found[start:], limit, len(found))
 
-    def _answers(self, rows: Sequence[SessionRow]) -> builtins.list[SessionAnswer]:
+    def _answers(self, rows: Sequence[SessionRow]) -> SessionAnswers:
         """Return sessions of the list, loaded together."""
         totals = self._store.contexts.totals_of([row.key for row in rows])
         observed: Observed = {}
@@ -252,20 +230,20 @@ class Sessions:
             if "kept" in changes:
                 session.state.kept = bool(changes["kept"])
             if "proxy_prunes" in changes:
-                _switch(session, prunes=bool(changes["proxy_prunes"]))
+                _set_proxy_prunes(session, prunes=bool(changes["proxy_prunes"]))
             if before:
                 session.require_usable()
             session.save()
         self._environment.bus.publish(SessionUpdated(session_id))
         return self.get(session_id)
 
-    def delete(self, session_id: str) -> builtins.list[str]:
+    def delete(self, session_id: str) -> SessionIds:
         """Delete a session, its log and its sub-agents; a followed one leaves a marker. Return the deleted ids.
 
         Raises:
             NotFound: there is no such session.
         """
-        *below, top = reversed(with_all_below(self._store, session_id))
+        *below, top = reversed(with_sub_agents(self._store, session_id))
         deleted = []
         for one in below:
             with suppress(NotFound):  # another process deleted it
@@ -297,7 +275,7 @@ class Sessions:
                 utilizationPercent=100 * main.tokens / shown.limit if shown.limit else 0.0,
                 needsPruning=main.tokens > shown.target_tokens,
                 regions=main.regions,
-                cost=self._cost(session, main.tokens),
+                cost=session_cost(session),
                 parent=self._parent(shown.parent_id),
                 copy_of=self._copy(copied) if copied is not None else None,
                 copies=[self._copy(copy) for copy in self._store.copies.of(session_id)],
@@ -307,7 +285,7 @@ class Sessions:
     def _parent(self, parent_id: str | None) -> Parent | None:
         """Return a sub-agent's parent session; None if that is empty or missing."""
         row = self._store.sessions.find(parent_id) if parent_id is not None else None
-        if row is None or row.deleted_at is not None or silent(row):
+        if row is None or row.deleted_at is not None or is_hidden(row):
             return None
         return Parent(id=row.id, title=shown_title(row))
 
@@ -326,140 +304,8 @@ class Sessions:
             tokens_first_call=self._store.usage.first_input(own.key) if own is not None else None,
         )
 
-    def _cost(self, session: Session, tokens: int) -> Cost | None:
-        """Return the price of a call with this context, new and cached, and of all calls; None if it is unknown."""
-        model = self._environment.model(session.row.model)
-        cost = context_cost(tokens, model)
-        if cost is None:
-            return None
-        made = self._spent(session.row)
-        return Cost(
-            per_call=cost.fresh,
-            per_call_cached=cost.cached,
-            at_least=cost.at_least,
-            free=model.free,
-            calls=made.calls,
-            unreported=made.unreported,
-            spent=made.paid.amount if made.paid else None,
-            spent_at_least=made.paid is not None and made.paid.at_least,
-            sub_agents=self._sub_agents(session.id),
-            currency=CURRENCY,
-        )
 
-    def _sub_agents(self, session_id: str) -> SubAgentCost | None:
-        below = with_all_below(self._store, session_id)[1:]
-        each = [self._spent(self._store.sessions.get(one)) for one in below]
-        calls, known = sum(one.calls for one in each), [one.paid for one in each if one.paid is not None]
-        if not calls:
-            return None
-        return SubAgentCost(
-            sessions=len(below),
-            calls=calls,
-            unreported=sum(one.unreported for one in each),
-            spent=round(sum(paid.amount for paid in known), 6) if known else None,
-            spent_at_least=len(known) < len(each) or any(paid.at_least for paid in known),
-        )
-
-    def _spent(self, row: SessionRow) -> CallsMade:
-        """Return the calls of a session, and what they cost."""
-        reported = self._store.usage.calls(row.key)
-        calls = [
-            (
-                CallTokens(
-                    c.input_tokens, c.output_tokens, c.cached_tokens, c.cache_write_tokens, c.cache_write_hour_tokens,
-                    c.answer_tokens, c.service_tier,
-                ),
-                self._environment.model(c.model or row.model),
-            )
-            for c in reported
-        ]  # fmt: skip
-        paid = spent(calls)
-        answers = row.state.get("answers", 0) - row.state.get("awaiting", False)
-        unreported = max(0, answers - sum(not c.is_inference for c in reported))
-        # A report that says too little is billed as it is.
-        too_little = row.state.get("set_aside") and not row.state.get("summed")
-        free = self._environment.model(row.model).free
-        if paid is not None and not free and (unreported or too_little):
-            paid = replace(paid, at_least=True)
-        return CallsMade(len(calls), unreported, paid)
-
-    def timeline(self, session_id: str, points: int = 600) -> Timeline:
-        """Return the chart: gauges over messages, and the operations on the context."""
-        with self._store.read():
-            session = Session.load(self._environment, session_id)
-            samples = _up_to_date(
-                session, self._store.usage.samples(session.key, session.row.next_sample, points)
-            )
-            operations = self._store.operations.all(session.key)
-            numbers = [sample.no for sample in samples]
-            grown = self._grown(session, operations)
-            steps = steps_at(grown, numbers)
-            messages = self._store.log.messages(
-                session.key, [one.no for one in steps if one] + to_name(steps)
-            )
-        limits = session.limits
-        shown = [o for o in operations if o.kind in CHARTED]
-        before = [session.unseen_before(sample.n) for sample in samples]
-        sizes = [
-            (sample.view_tokens if sample.agent_tokens is None else sample.agent_tokens) + unseen
-            for sample, unseen in zip(samples, before, strict=True)
-        ]
-        parts = [
-            split(session.calibration, estimates, size)
-            for estimates, size in zip(regions_at(grown, numbers), sizes, strict=True)
-        ]
-        regions = [name for name in REGIONS if any(part.get(name) for part in parts)]
-        return Timeline(
-            points=[
-                Point(
-                    at=iso(s.at),
-                    number=s.no,
-                    pruned=s.view_tokens + unseen,
-                    agent=None if s.agent_tokens is None else s.agent_tokens + unseen,
-                    regions=[part.get(name, 0) for name in regions],
-                    cause=_cause(step, messages, session),
-                )
-                for s, unseen, part, step in zip(samples, before, parts, steps, strict=True)
-            ],
-            regions=regions,
-            changes=[_change(o) for o in reversed(shown)]
-            + [_undo_change(o, _newest(samples, o.undone_at)) for o in shown if o.undone_at is not None],
-            limit=limits.limit,
-            target=limits.target_tokens,
-        )
-
-    def _grown(self, session: Session, operations: Iterable[OperationRow]) -> Sequence[MessageLifetime]:
-        """Return the messages of the log, with the place at which each left the main context."""
-        by_agent_only = session.agent is not None
-        left = {
-            o.n: o.facts.number
-            for o in operations
-            if o.undone_at is None and (o.actor == "agent" or not by_agent_only)
-        }
-        return [
-            MessageLifetime(no, tokens, region_of(role, kind), None if out is None else left.get(out))
-            for no, tokens, role, kind, out in self._store.log.growth(session.key)
-        ]
-
-
-def _up_to_date(session: Session, samples: list[Sample]) -> list[Sample]:
-    """Return the samples, the newest with the present size: usage is often reported after the message."""
-    if not samples or samples[-1].no != session.row.next_no - 1:
-        return samples
-    *earlier, newest = samples
-    unseen = session.unseen_before(newest.n)
-    agent = None if session.agent is None else session.agent.tokens - unseen
-    return [*earlier, newest._replace(agent_tokens=agent, view_tokens=session.pruned.tokens - unseen)]
-
-
-def _cause(step: Step | None, messages: Mapping[int, MessageRow], session: Session) -> Cause | None:
-    if step is None or step.no not in messages:
-        return None
-    label = label_of(messages[step.no], messages)
-    return Cause(number=step.no, label=label, tokens=session.main.scale.part(step.tokens))
-
-
-def _switch(session: Session, *, prunes: bool) -> None:
+def _set_proxy_prunes(session: Session, *, prunes: bool) -> None:
     """Have the proxy send a session's calls pruned, or unchanged.
 
     Raises:
@@ -472,68 +318,18 @@ def _switch(session: Session, *, prunes: bool) -> None:
     session.state.proxy.prunes = prunes
 
 
-def with_all_below(store: Store, session_id: str) -> list[str]:
-    """Return the session and its sub-agents at any depth, itself first, each once even if parents form a circle."""
-    found, waiting = {session_id: None}, [session_id]
-    while waiting:
-        new = [one for one in store.sessions.children(waiting.pop()) if one not in found]
-        found.update(dict.fromkeys(new))
-        waiting += new
-    return [*found]
-
-
-def _paged(found: list[SessionAnswer], limit: int | None, total: int) -> Page:
+def _paged(found: SessionAnswers, limit: int | None, total: int) -> Page:
     """Return the first `limit` of the sessions found as a page; one more than that means there is a next page."""
-    shown = found if limit is None else found[:limit]
+    shown = found[:limit]
     return Page(sessions=shown, total=total, next=shown[-1].id if len(shown) < len(found) else None)
 
 
-def silent(row: SessionRow) -> bool:
-    """Return True for a file without any message or broken line; it is shown as a session once it has one."""
+def is_hidden(row: SessionRow) -> bool:
+    """Return whether a session is not shown: its file has no message and no broken line yet."""
     return row.followed and row.next_no == 1 and not row.malformed and not row.deleted_at
 
 
-CHARTED = ("prune", "summary", "compaction", "clearing", "rewind")
-
-
-def _change(operation: OperationRow) -> TimelineChange:
-    before, after = tokens_around(operation)
-    return TimelineChange(
-        at=iso(operation.at),
-        number=operation.facts.number,
-        kind=operation.kind,
-        before=before,
-        after=after,
-        label=operation.reason,
-    )
-
-
-def _newest(samples: Iterable[Sample], at: int) -> int | None:
-    """Return the number of the newest message at a time; None if no message says its time."""
-    return max((one.no for one in samples if one.at is not None and one.at <= at), default=None)
-
-
-def _undo_change(operation: OperationRow, number: int | None) -> TimelineChange:
-    """Return the undo of an operation, which follows message `number`, if that is known."""
-    return TimelineChange(
-        at=iso(operation.undone_at),
-        number=operation.facts.number if number is None else number,
-        kind="undo",
-        before=operation.tokens_after,
-        after=operation.tokens_before,
-        label=f"{operation.kind} {operation.n} undone",
-    )
-
-
-def _mentions(session: SessionAnswer, words: builtins.list[str]) -> bool:
+def _matches(session: SessionAnswer, words: list[str]) -> bool:
     fields = (session.title, session.model, session.cwd, session.id, session.source)
     text = " ".join(field for field in fields if field).lower()
     return all(word in text for word in words)
-
-
-def system_words(system: Any) -> str:
-    """Return the words of a system prompt: a string, or a list of blocks with text."""
-    if isinstance(system, str):
-        return system
-    pieces = [block.get("text", "") if isinstance(block, Mapping) else str(block) for block in system]
-    return "\n".join(piece for piece in pieces if isinstance(piece, str))

@@ -33,6 +33,7 @@ from scoring.learning import (
 from scoring.settings import Settings, lexicon_of
 from webapp.errors import Conflict
 from webapp.services.session.environment import Environment
+from webapp.services.session.families import root_of
 from webapp.services.session.stored_messages import read_features, whole
 from webapp.services.settings.answers import Suggestion
 from webapp.store.log import MessageRow
@@ -43,7 +44,7 @@ SESSIONS = 40  # the newest are read; older ones say less about current work
 CUTS = 4  # contexts looked at in one session
 READ = LONGEST + 10 * AHEAD
 # Whether an operation that is not undone shows that the messages it changed in this way are needed.
-SAYS = {("pin", "pinned"): True, ("restore", "in"): True, ("drop", "out"): False}
+JUDGEMENTS = {("pin", "pinned"): True, ("restore", "in"): True, ("drop", "out"): False}
 TAKEN_BACK = ("prune", "drop")
 
 
@@ -52,7 +53,7 @@ class Suggesting:
 
     def __init__(self, environment: Environment) -> None:
         self._environment, self._store = environment, environment.store
-        self._one = threading.Lock()
+        self._running = threading.Lock()
 
     def suggest(
         self, sessions: Sequence[str] = (), progress: Callable[[int, int], None] | None = None
@@ -66,13 +67,13 @@ class Suggesting:
             NotFound: there is no such session.
             Conflict: another search is running.
         """
-        if not self._one.acquire(blocking=False):
+        if not self._running.acquire(blocking=False):
             raise Conflict("a search for weights is running already; try again when it is done")
         try:
             settings = self._environment.settings()
             found = suggest(self._cases(sessions, settings), settings, progress)
         finally:
-            self._one.release()
+            self._running.release()
         return Suggestion(
             weights=found.weights,
             present=dict(settings.weights),
@@ -95,7 +96,7 @@ class Suggesting:
             ]
         cases: list[Case] = []
         for row in chosen:
-            cases += self._cases_of(row, _root(row.id, parents), settings)
+            cases += self._cases_of(row, root_of(row.id, parents), settings)
         return cases
 
     def _cases_of(self, row: SessionRow, root: str, settings: Settings) -> list[Case]:
@@ -147,7 +148,7 @@ class Suggesting:
             return [(no, True) for no in self._changed(row, operation, "out")] if back else []
         return [
             (no, wanted)
-            for (kind, change), wanted in SAYS.items()
+            for (kind, change), wanted in JUDGEMENTS.items()
             if kind == operation.kind
             for no in self._changed(row, operation, change)
         ]
@@ -178,15 +179,6 @@ def _said(rows: Iterable[MessageRow], rewound: Iterable[int]) -> list[MessageRow
     """Return the messages in log order, without our notices and what the agent removed."""
     gone = frozenset(rewound)
     return sorted(one for one in rows if one.kind != "notice" and one.no not in gone)
-
-
-def _root(session_id: str, parents: dict[str, str | None]) -> str:
-    """Return the session at the top of those that started each other."""
-    seen = {session_id}
-    while (parent := parents.get(session_id)) is not None and parent not in seen:
-        seen.add(parent)
-        session_id = parent
-    return session_id
 
 
 def _rounded(value: float | None) -> float | None:

@@ -220,18 +220,6 @@ class TestStatistics:
         assert (stats.items, stats.needsPruning) == (1, False)
         assert stats.as_of.endswith("Z")
 
-    def test_show_every_operation_and_undo_on_the_timeline(self, app: App) -> None:
-        """A prune has its tokens before and after."""
-        followed(app, *conversation(10))
-        app.prunes.apply("s", PruneRequest(max_tokens=400))
-        app.operations.undo("s")
-        line = app.sessions.timeline("s", points=5)
-        assert [m.kind for m in line.changes] == ["prune", "undo"]
-        assert [m.number for m in line.changes] == [line.points[-1].number] * 2
-        assert line.changes[0].before > line.changes[0].after
-        assert len(line.points) == 5
-        assert line.points[-1].pruned == line.points[-1].agent
-
     def test_have_a_short_trend_for_any_session(self, app: App) -> None:
         """The trend has at most 24 points."""
         app.ingest.ensure("s", "claude-code")

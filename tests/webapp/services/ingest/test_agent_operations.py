@@ -29,7 +29,7 @@ class TestOperation:
         [operation] = app.operations.list("s")
         assert operation.reason == "the agent compacted its context (manual)"
         assert operation.tokens_before == 167_094
-        [mark] = app.sessions.timeline("s").changes
+        [mark] = app.timelines.of("s").changes
         assert (mark.kind, mark.before, mark.number) == ("compaction", 167_094, 8)
         assert SessionUpdated("s") in events
 
@@ -40,7 +40,7 @@ class TestOperation:
         app.ingest.append_records("s", [answer])
         before = app.sessions.get("s").agent
         app.ingest.append_records("s", [Compaction(None, "auto", 167_748, "c")])
-        [operation], [mark] = app.operations.list("s"), app.sessions.timeline("s").changes
+        [operation], [mark] = app.operations.list("s"), app.timelines.of("s").changes
         session = app.sessions.get("s")
         assert before is not None
         assert operation.tokens_before == mark.before == before.tokens == 167_010
@@ -51,7 +51,7 @@ class TestOperation:
         """The history and the chart name it as unreadable."""
         followed(app, *conversation(1))
         app.ingest.append_records("s", [Compaction(None, "auto", None, "c", unreadable=True)])
-        [operation], [mark] = app.operations.list("s"), app.sessions.timeline("s").changes
+        [operation], [mark] = app.operations.list("s"), app.timelines.of("s").changes
         assert "its summary is encrypted and cannot be read" in (operation.reason or "")
         assert mark.label == operation.reason
 

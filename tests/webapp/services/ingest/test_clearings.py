@@ -40,7 +40,7 @@ class TestAClearing:
     def test_is_on_the_timeline_with_the_probable_outputs(self, app: App) -> None:  # X24
         """The timeline has the tokens lost and the tool of the outputs."""
         session(app, working(20, 20_000, cleared_at=15, lost=6_000))
-        [mark] = [m for m in app.sessions.timeline("s").changes if m.kind == "clearing"]
+        [mark] = [m for m in app.timelines.of("s").changes if m.kind == "clearing"]
         assert mark.before is not None
         assert mark.after is not None
         assert 5_000 < mark.before - mark.after < 7_500
@@ -81,7 +81,7 @@ class TestAClearing:
         session(app, records, step)
         app.ingest.ensure("t", "claude-code", model="claude-sonnet-4-5")
         app.ingest.append_records("t", records)
-        for figures in (lambda i: app.sessions.get(i).agent, app.sessions.timeline):
+        for figures in (lambda i: app.sessions.get(i).agent, app.timelines.of):
             assert figures("s") == figures("t")
 
     def test_does_not_affect_later_estimates(self, app: App) -> None:  # X24
@@ -99,7 +99,7 @@ class TestAClearing:
     def test_is_not_detected_while_input_grows(self, app: App) -> None:
         """Growing input causes no clearing."""
         session(app, working(20, 20_000))
-        assert app.sessions.timeline("s").changes == []
+        assert app.timelines.of("s").changes == []
 
     def test_leaves_a_valid_store(self, app: App) -> None:
         """`verify` finds no fault."""
@@ -132,7 +132,7 @@ class TestARecordedClearing:
     def test_is_on_the_timeline_once(self, app: App) -> None:  # X24
         """The fall of the next input is not reported as another clearing."""
         session(app, self.records())
-        [mark] = [m for m in app.sessions.timeline("s").changes if m.kind == "clearing"]
+        [mark] = [m for m in app.timelines.of("s").changes if m.kind == "clearing"]
         assert mark.label == "the agent cleared about 3,600 tokens: 3 old outputs (Bash)"
         assert app.ingest.append_records("s", self.records()).nos == []
         assert len(app.operations.list("s")) == 1

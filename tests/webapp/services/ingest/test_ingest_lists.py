@@ -46,7 +46,7 @@ class TestMessageLists:
         now = app.sessions.get(session).last_activity
         assert now is not None
         assert {m.at for m in app.messages.page(session).messages} == {now}
-        assert {p.at for p in app.sessions.timeline(session).points} == {now}
+        assert {p.at for p in app.timelines.of(session).points} == {now}
         app.summarising.summarise(session)
         assert f", covers {now[:10]} to {now[:10]}]" in app.context.get(session).messages[0]["content"]
 

@@ -179,7 +179,7 @@ def size_and_changes(app: App, name: str) -> tuple[Any, ...]:
     """Return everything that is said of a session's size, and of what the agent did to it."""
     session, row = seen(app, name), app.store.sessions.get(name)
     known = row.state["calibration"] | {"anchor_estimate": 0, "previous": None}
-    timeline = app.sessions.timeline(name)
+    timeline = app.timelines.of(name)
     return (
         session.agent, session.pruned, session.notes, known, timeline.changes,
         [(one.n, one.reason) for one in app.operations.list(name)], row.next_operation, row.operations,
@@ -194,7 +194,7 @@ class TestAFirstReportBelowTheTrueOne:
         """The timeline has none, the outputs are in the context, and the call teaches the growth."""
         with_reports(app, "s", [24_000], 1, FINAL, step)
         assert app.operations.list("s") == []
-        assert app.sessions.timeline("s").changes == []
+        assert app.timelines.of("s").changes == []
         assert list(app.verify()) == []
 
     def test_is_a_clearing_until_then(self, app: App) -> None:  # X24

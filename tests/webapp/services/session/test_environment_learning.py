@@ -116,7 +116,7 @@ class TestANewSession:
                     reported(app, "a", 20_000)
                 else:
                     followed(app, user("hi"), user("go on"), session_id="b", model=OPUS)
-            shown.append((gauge(app, "b"), app.sessions.get("b").trend, app.sessions.timeline("b").points))
+            shown.append((gauge(app, "b"), app.sessions.get("b").trend, app.timelines.of("b").points))
             app.sessions.delete("a")
             app.sessions.delete("b")
             with app.store.write():
@@ -130,7 +130,7 @@ class TestANewSession:
     def test_has_a_chart_that_includes_the_overhead(self, app: App) -> None:  # X11
         """The overhead of the first call also applies to the points before it."""
         reported(app, "a", 20_000)
-        points = app.sessions.timeline("a").points
+        points = app.timelines.of("a").points
         assert all(20_000 <= point.agent < 20_060 for point in points)
 
 

@@ -46,8 +46,8 @@ def numbers(app: App) -> dict[str, Any]:
         shown = {name: value for name, value in asdict(session).items() if name not in OF_THE_READING}
         shown["verdict"]["version"] = 0  # that of the session when it was read
         calls = [call._replace(estimated=None) for call in app.store.usage.calls(row.key)]
-        marks = [replace(mark, at=None) for mark in app.sessions.timeline(session.id).changes]
-        points = [(p.number, p.agent, p.pruned) for p in app.sessions.timeline(session.id).points]
+        marks = [replace(mark, at=None) for mark in app.timelines.of(session.id).changes]
+        points = [(p.number, p.agent, p.pruned) for p in app.timelines.of(session.id).points]
         cost = app.sessions.stats(session.id).cost
         found[session.id] = (shown, calls, marks, points, cost)
     return found

@@ -1,0 +1,81 @@
+"""The cost of a session: of one call with its context, and of all calls so far, at list prices."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+from scoring.models import CURRENCY, CallTokens, Spent, context_cost, spent
+from webapp.services.catalog.answers import Cost, SubAgentCost
+from webapp.services.session.families import with_sub_agents
+from webapp.services.session.session import Session
+
+
+class CallsMade(NamedTuple):
+    """The number of a session's calls with and without reported usage, and what the former cost; None if unknown."""
+
+    calls: int
+    unreported: int
+    paid: Spent | None
+
+
+def session_cost(session: Session) -> Cost | None:
+    """Return the price of a call with the present context, new and cached, and of all calls; None if it is unknown."""
+    model = session.environment.model(session.row.model)
+    cost = context_cost(session.main.tokens, model)
+    if cost is None:
+        return None
+    made = _calls_made(session)
+    return Cost(
+        per_call=cost.fresh,
+        per_call_cached=cost.cached,
+        at_least=cost.at_least,
+        free=model.free,
+        calls=made.calls,
+        unreported=made.unreported,
+        spent=made.paid.amount if made.paid else None,
+        spent_at_least=made.paid is not None and made.paid.at_least,
+        sub_agents=_sub_agents(session),
+        currency=CURRENCY,
+    )
+
+
+def _sub_agents(session: Session) -> SubAgentCost | None:
+    environment, store = session.environment, session.environment.store
+    _, *below = with_sub_agents(store, session.id)
+    each = [_calls_made(Session.of(environment, store.sessions.get(one))) for one in below]
+    calls, known = sum(one.calls for one in each), [one.paid for one in each if one.paid is not None]
+    if not calls:
+        return None
+    return SubAgentCost(
+        sessions=len(below),
+        calls=calls,
+        unreported=sum(one.unreported for one in each),
+        spent=round(sum(paid.amount for paid in known), 6) if known else None,
+        spent_at_least=len(known) < len(each) or any(paid.at_least for paid in known),
+    )
+
+
+def _calls_made(session: Session) -> CallsMade:
+    """Return the calls of a session, and what they cost."""
+    environment, row, state = session.environment, session.row, session.state
+    reported = environment.store.usage.calls(row.key)
+    calls = [
+        (
+            CallTokens(
+                c.input_tokens, c.output_tokens, c.cached_tokens, c.cache_write_tokens, c.cache_write_hour_tokens,
+                c.answer_tokens, c.service_tier,
+            ),
+            environment.model(c.model or row.model),
+        )
+        for c in reported
+    ]  # fmt: skip
+    paid = spent(calls)
+    answers = state.answers - state.awaiting
+    unreported = max(0, answers - sum(not c.is_inference for c in reported))
+    # A report that says too little is billed as it is.
+    too_little = state.set_aside and not state.summed
+    free = environment.model(row.model).free
+    if paid is not None and not free and (unreported or too_little):
+        paid = replace(paid, at_least=True)
+    return CallsMade(len(calls), unreported, paid)

@@ -1,0 +1,131 @@
+"""The chart of a session: its sizes over its messages, and the operations on its context."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from scoring.tokens.calibration import split
+from webapp.services.catalog.answers import Cause, Point, Timeline, TimelineChange
+from webapp.services.catalog.growth import MessageLifetime, Step, label_of, regions_at, steps_at, to_name
+from webapp.services.session.environment import Environment
+from webapp.services.session.gauges import REGIONS
+from webapp.services.session.measuring import region_of
+from webapp.services.session.operation_answers import tokens_around
+from webapp.services.session.session import Session
+from webapp.services.session.times import iso
+from webapp.store.log import MessageRow
+from webapp.store.operations import OperationRow
+from webapp.store.usage import Sample
+
+CHARTED = ("prune", "summary", "compaction", "clearing", "rewind")
+
+
+class Timelines:
+    """The use case of charting a session."""
+
+    def __init__(self, environment: Environment) -> None:
+        self._environment, self._store = environment, environment.store
+
+    def of(self, session_id: str, points: int = 600) -> Timeline:
+        """Return the chart: gauges over messages, and the operations on the context."""
+        with self._store.read():
+            session = Session.load(self._environment, session_id)
+            samples = _up_to_date(
+                session, self._store.usage.samples(session.key, session.row.next_sample, points)
+            )
+            operations = self._store.operations.all(session.key)
+            numbers = [sample.no for sample in samples]
+            grown = self._grown(session, operations)
+            steps = steps_at(grown, numbers)
+            messages = self._store.log.messages(
+                session.key, [one.no for one in steps if one] + to_name(steps)
+            )
+        limits = session.limits
+        shown = [o for o in operations if o.kind in CHARTED]
+        before = [session.unseen_before(sample.n) for sample in samples]
+        sizes = [
+            (sample.view_tokens if sample.agent_tokens is None else sample.agent_tokens) + unseen
+            for sample, unseen in zip(samples, before, strict=True)
+        ]
+        parts = [
+            split(session.calibration, estimates, size)
+            for estimates, size in zip(regions_at(grown, numbers), sizes, strict=True)
+        ]
+        regions = [name for name in REGIONS if any(part.get(name) for part in parts)]
+        return Timeline(
+            points=[
+                Point(
+                    at=iso(s.at),
+                    number=s.no,
+                    pruned=s.view_tokens + unseen,
+                    agent=None if s.agent_tokens is None else s.agent_tokens + unseen,
+                    regions=[part.get(name, 0) for name in regions],
+                    cause=_cause(step, messages, session),
+                )
+                for s, unseen, part, step in zip(samples, before, parts, steps, strict=True)
+            ],
+            regions=regions,
+            changes=[_change(o) for o in reversed(shown)]
+            + [_undo_change(o, _newest(samples, o.undone_at)) for o in shown if o.undone_at is not None],
+            limit=limits.limit,
+            target=limits.target_tokens,
+        )
+
+    def _grown(self, session: Session, operations: Iterable[OperationRow]) -> Sequence[MessageLifetime]:
+        """Return the messages of the log, with the place at which each left the main context."""
+        by_agent_only = session.agent is not None
+        left = {
+            o.n: o.facts.number
+            for o in operations
+            if o.undone_at is None and (o.actor == "agent" or not by_agent_only)
+        }
+        return [
+            MessageLifetime(no, tokens, region_of(role, kind), None if out is None else left.get(out))
+            for no, tokens, role, kind, out in self._store.log.growth(session.key)
+        ]
+
+
+def _up_to_date(session: Session, samples: list[Sample]) -> list[Sample]:
+    """Return the samples, the newest with the present size: usage is often reported after the message."""
+    if not samples or samples[-1].no != session.row.next_no - 1:
+        return samples
+    *earlier, newest = samples
+    unseen = session.unseen_before(newest.n)
+    agent = None if session.agent is None else session.agent.tokens - unseen
+    return [*earlier, newest._replace(agent_tokens=agent, view_tokens=session.pruned.tokens - unseen)]
+
+
+def _cause(step: Step | None, messages: Mapping[int, MessageRow], session: Session) -> Cause | None:
+    if step is None or step.no not in messages:
+        return None
+    label = label_of(messages[step.no], messages)
+    return Cause(number=step.no, label=label, tokens=session.main.scale.part(step.tokens))
+
+
+def _change(operation: OperationRow) -> TimelineChange:
+    before, after = tokens_around(operation)
+    return TimelineChange(
+        at=iso(operation.at),
+        number=operation.facts.number,
+        kind=operation.kind,
+        before=before,
+        after=after,
+        label=operation.reason,
+    )
+
+
+def _newest(samples: Iterable[Sample], at: int) -> int | None:
+    """Return the number of the newest message at a time; None if no message says its time."""
+    return max((one.no for one in samples if one.at is not None and one.at <= at), default=None)
+
+
+def _undo_change(operation: OperationRow, number: int | None) -> TimelineChange:
+    """Return the undo of an operation, which follows message `number`, if that is known."""
+    return TimelineChange(
+        at=iso(operation.undone_at),
+        number=operation.facts.number if number is None else number,
+        kind="undo",
+        before=operation.tokens_after,
+        after=operation.tokens_before,
+        label=f"{operation.kind} {operation.n} undone",
+    )
