@@ -170,7 +170,7 @@ class Sessions:
                 if after is None or last is not None:
                     rows, total = self._store.sessions.page(last, limit + 1)
                     return _paged(self._answers(rows), limit, total)
-        found = self.list(state, source, q, sort)
+        found = self.list(state=state, source=source, q=q, sort=sort)
         start = 0
         if after is not None:
             start = next((n for n, one in enumerate(found, 1) if one.id == after), 0)
