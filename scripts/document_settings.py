@@ -24,9 +24,9 @@ SECTIONS: Mapping[str, Mapping[str, str]] = {
         "weights": "Points that each signal can give; their sum is the score. At 0 a signal has no effect.",
         "roles": "How much each role counts, 0 to 1.",
         "keywords": "Groups of words and the share of the signal each is worth; whole words, in any case.",
-        "length_steps": "From how many characters a message rates how high, 0 to 1.",
-        "task_type": "The weights and keywords in force: `any` for those above in all sessions, `auto` for those of "
-        "what a session looks like, or `coding`, `support`, `research`, `chat`.",
+        "length_steps": "Ratings from 0 to 1, each with the number of characters from which it applies.",
+        "task_type": "The weights and keywords in use: `any` for those above, `auto` for those of the type that is "
+        "detected for each session, or always those of `coding`, `support`, `research` or `chat`.",
         "task_types": "A type's own weights, keywords or both; null follows the ones above.",
         "strategy": f"The choice of units: {', '.join(f'`{name}`' for name in STRATEGY_NAMES)}; "
         "see [the context](context.md#how-messages-are-chosen).",
@@ -34,50 +34,49 @@ SECTIONS: Mapping[str, Mapping[str, str]] = {
     "When, and how far": {
         "target_percent": "Above this share of the input limit a session is marked, and automatic pruning acts.",
         "aim_percent": "The share that a prune cuts to, at most the target.",
-        "cap_tokens": "Your own ceiling on the target, for windows so large that 80 % never comes.",
-        "automatic": "Prune by itself when an append crosses the target. A session can say otherwise.",
-        "minimum_gain_percent": "What an automatic prune has to free, as a share of the input limit, or of what a cap "
-        "leaves of it: the cap / the target's percent.",
+        "cap_tokens": "An upper limit of the target, for windows so large that 80 % is never reached.",
+        "automatic": "Prune automatically when an append crosses the target. A session can override this.",
+        "minimum_gain_percent": "The least that an automatic prune must free, as a share of the input limit; with a "
+        "cap, as a share of the cap / the target's percent.",
     },
     "What is kept": {
-        "fresh_tail": "So many of the newest messages are never dropped.",
-        "user_words_tokens": "The users' words are kept unchanged, newest first, up to so many tokens …",
+        "fresh_tail": "The number of newest messages that are never dropped.",
+        "user_words_tokens": "The users' words are kept unchanged, newest first, up to this number of tokens …",
         "user_words_percent": "… and up to this share of the budget.",
-        "user_words_messages_percent": "Only where users write at most this share of the messages.",
-        "guarded_percent": "What misleads when it is lost (the task, rules that users laid down, the open plan, the "
-        "newest unresolved error, the last statement) is kept first, up to this share of what the budget leaves beside "
-        "what is always kept. Rules may take all of it, beside a task that does too; half of it is left for the others "
-        "in any case. 0 guards nothing.",
-        "mark_changed": "In outputs that stay, mark the lines that an edit took away which goes itself.",
+        "user_words_messages_percent": "Only in sessions in which users write at most this share of the messages.",
+        "guarded_percent": "The task, users' rules, the open plan, the newest unresolved error and the last "
+        "statement are kept first, up to this share of the budget that is left after what is always kept. The rules "
+        "can take the whole share, and so can the task; half a share always remains for the others. 0 guards nothing.",
+        "mark_changed": "In kept outputs, mark the lines that were removed by an edit which is itself dropped.",
     },
     "Before anything is dropped": {
         "stage_duplicates": "Clear a tool output that is repeated unchanged later; the newest stays.",
-        "stage_superseded": "Clear a file's content where the file is read again, or rewritten, later.",
+        "stage_superseded": "Clear a read of a file if the whole file is read again or rewritten later.",
         "stage_outputs": "Old tool outputs: `off`, `shorten` to head, tail and error lines, or `clear` to one line, "
-        "the oldest first and no more than needed.",
+        "the oldest first and no more than necessary.",
     },
     "Windows and counting": {
         "response_reserve": "Tokens kept free for the answer.",
-        "compaction_buffer_tokens": "Tokens kept free besides, for what a call adds …",
+        "compaction_buffer_tokens": "Further tokens kept free, for what a call adds …",
         "compaction_buffer_percent": "… but at most this share of the window.",
         "windows": "The table of windows: `current`, or the one that *Blueprint* was written for.",
         "counting": "`tokenizer`, or four characters a token as *Blueprint* counts.",
     },
     "Summaries and the assembled context": {
-        "auto_summarize": "Summarise by itself when one of the triggers is reached.",
+        "auto_summarize": "Summarise automatically when one of the triggers is reached.",
         "max_messages_before_summary": "Messages since the last summary that trigger the next.",
         "max_tokens_before_summary": "Tokens since the last summary that trigger the next.",
         "summary_window_percent": "The same as a share of the window, if that is less.",
-        "min_recent_messages": "So many of the newest messages stay whatever is summarised.",
-        "summary_percent": "The most that a summary may take of what is available.",
-        "summary_words": "The most words of a summary.",
-        "memory_percent": "What remembered facts may take of what the reserves leave.",
+        "min_recent_messages": "The number of newest messages that a summary never covers.",
+        "summary_percent": "The largest share of the available tokens that a summary can take.",
+        "summary_words": "The largest number of words in a summary.",
+        "memory_percent": "The share of the usable tokens that memories can take.",
         "learnings_percent": "The same for learnings.",
-        "learnings_shown": "The most learnings at once.",
+        "learnings_shown": "The largest number of learnings in a context.",
         "tool_outputs_keep_turns": "Strategy `tool_outputs_first` and `stage_outputs`: "
-        "the outputs of so many last turns stay.",
-        "tool_outputs_keep_tokens": "And the newest outputs up to so many tokens.",
-        "tool_outputs_minimum_gain": "The strategy acts only where so many tokens are gained.",
+        "the outputs of this number of newest turns stay.",
+        "tool_outputs_keep_tokens": "The newest outputs stay, too, up to this number of tokens.",
+        "tool_outputs_minimum_gain": "The strategy acts only if it gains at least this number of tokens.",
         "tool_outputs_exempt": "Tools whose outputs are never cleared, by the strategy or a `stage_`.",
         "status_line": "Show the one-line status for each appended turn.",
     },
